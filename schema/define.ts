@@ -1,0 +1,147 @@
+import type { Stream } from '../src/core/stream.ts';
+
+/**
+ * What a column holds. Each kind has one type per database (see `sqlite-tables.ts`), so a table is declared once.
+ *
+ * | kind | value in a row | null |
+ * |---|---|---|
+ * | key | text that identifies | never |
+ * | day | `YYYY-MM-DD` | never |
+ * | text | text | never |
+ * | label | text | yes |
+ * | metric | JSON number, exactly as published | yes |
+ * | integer | whole number that the specification calls an integer | yes |
+ * | count | whole number that this program counts | never |
+ * | flag | 0 or 1 | yes |
+ * | instant | `YYYY-MM-DDTHH:MM:SS.sssZ` | never |
+ * | moment | as instant | yes |
+ * | json | canonical JSON text | yes |
+ * | record | JSON text | never |
+ */
+export type ColumnKind =
+  | 'key'
+  | 'day'
+  | 'text'
+  | 'label'
+  | 'metric'
+  | 'integer'
+  | 'count'
+  | 'flag'
+  | 'instant'
+  | 'moment'
+  | 'json'
+  | 'record';
+
+/** One column: its kind, what it means, and whether its values may be summed over days and groups. */
+export interface Column<Kind extends ColumnKind = ColumnKind> {
+  readonly kind: Kind;
+  readonly doc: string;
+  /** Only on numbers: false marks averages, percentiles and distinct counts, whose sum means nothing. */
+  readonly additive?: boolean;
+}
+
+/** Columns by name, in the order of the table. */
+export type Columns = Readonly<Record<string, Column>>;
+
+/** Who fills a table: the daily analytics, the readiness reports, single calls and hooks, or the exporter itself. */
+export type TableRole = 'fact' | 'readiness' | 'event' | 'ledger';
+
+/** A table, declared once for every database. */
+export interface Table<C extends Columns = Columns> {
+  readonly name: string;
+  readonly doc: string;
+  readonly role: TableRole;
+  /** The stream whose units fill the table; null for the exporter's own tables. */
+  readonly stream: Stream | null;
+  /** The primary key, in order. It begins with `org_id` wherever rows belong to an organization. */
+  readonly key: readonly string[];
+  readonly columns: C;
+}
+
+/** A view for BI tools, its SELECT in the dialect of each database. */
+export interface View<C extends Columns = Columns> {
+  readonly name: string;
+  readonly doc: string;
+  readonly columns: C;
+  readonly select: { readonly sqlite: string; readonly postgres: string };
+}
+
+/** Any table. */
+export type AnyTable = Table<Columns>;
+
+function column<Kind extends ColumnKind>(kind: Kind) {
+  return (doc: string): Column<Kind> => ({ kind, doc });
+}
+
+export const key = column('key');
+export const day = column('day');
+export const text = column('text');
+export const label = column('label');
+export const integer = column('integer');
+export const count = column('count');
+export const flag = column('flag');
+export const instant = column('instant');
+export const moment = column('moment');
+export const json = column('json');
+export const record = column('record');
+
+/** A published number whose values add up over days and groups. */
+export function metric(doc: string): Column<'metric'> {
+  return { kind: 'metric', doc, additive: true };
+}
+
+/** A published number whose values must not be summed: an average, a percentile, a distinct count. */
+export function ratio(doc: string): Column<'metric'> {
+  return { kind: 'metric', doc, additive: false };
+}
+
+const scope = {
+  org_id: key('organization, as the service names it'),
+  date: day('UTC day that the numbers are about'),
+};
+
+const extra = { extra: json('fields that the service sent and this version does not know; NULL if none') };
+
+/** A table of daily analytics rows: keyed by org_id, date and the columns of `by`, closed by `extra`. */
+export function factTable<By extends Columns, Values extends Columns>(spec: {
+  name: string;
+  doc: string;
+  stream: Stream;
+  by?: By;
+  values: Values;
+}): Table<typeof scope & By & Values & typeof extra> {
+  const by = spec.by ?? ({} as By);
+  return {
+    name: spec.name,
+    doc: spec.doc,
+    role: 'fact',
+    stream: spec.stream,
+    key: ['org_id', 'date', ...Object.keys(by)],
+    columns: { ...scope, ...by, ...spec.values, ...extra },
+  };
+}
+
+/** A table that is not by day, keyed by the columns of `by`. */
+export function table<By extends Columns, Values extends Columns>(spec: {
+  name: string;
+  doc: string;
+  role: Exclude<TableRole, 'fact'>;
+  stream?: Stream;
+  by: By;
+  values: Values;
+}): Table<By & Values> {
+  return {
+    name: spec.name,
+    doc: spec.doc,
+    role: spec.role,
+    stream: spec.stream ?? null,
+    key: Object.keys(spec.by),
+    columns: { ...spec.by, ...spec.values },
+  };
+}
+
+/** The first key column of every table whose rows belong to an organization. */
+export const orgColumn = { org_id: scope.org_id };
+
+/** The column that every table of service records ends with. */
+export const extraColumn = extra;

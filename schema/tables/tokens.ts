@@ -1,0 +1,43 @@
+import { factTable, key, label, metric } from '../define.ts';
+
+const credits = {
+  billable_tokens: metric('credits consumed, computed by the service from raw tokens with cache discounts'),
+  input_tokens: metric('raw input tokens'),
+  output_tokens: metric('output tokens'),
+  cache_read_tokens: metric('tokens read from the cache'),
+  cache_write_tokens: metric('tokens written to the cache'),
+};
+
+const modelTier = { model_tier: label('tier of the model, for example standard or thinking') };
+const userEmail = { user_email: label('email as the setting DAYWALK_EMAILS lets it through') };
+
+export const tokensDaily = factTable({
+  name: 'tokens_daily',
+  doc: 'Credits of the organization, one row per day.',
+  stream: 'tokens',
+  values: credits,
+});
+
+export const tokensDailyByModel = factTable({
+  name: 'tokens_daily_by_model',
+  doc: 'Credits by model.',
+  stream: 'tokens',
+  by: { model_id: key('model') },
+  values: { ...modelTier, ...credits },
+});
+
+export const tokensDailyByUser = factTable({
+  name: 'tokens_daily_by_user',
+  doc: 'Credits by user.',
+  stream: 'tokens',
+  by: { user_id: key('user') },
+  values: { ...userEmail, ...credits },
+});
+
+export const tokensDailyByUserModel = factTable({
+  name: 'tokens_daily_by_user_model',
+  doc: 'Credits by user and model.',
+  stream: 'tokens',
+  by: { user_id: key('user'), model_id: key('model') },
+  values: { ...modelTier, ...credits },
+});

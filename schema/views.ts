@@ -1,0 +1,12 @@
+import type { View } from './define.ts';
+import { coverage } from './views/coverage.ts';
+import { dailyOverview } from './views/daily-overview.ts';
+import { modelMix } from './views/model-mix.ts';
+import { readinessLatest } from './views/readiness-latest.ts';
+import { usersView } from './views/users.ts';
+
+/** Every view of the warehouse, by the name under which the code knows it. */
+export const views = { dailyOverview, usersView, modelMix, readinessLatest, coverage } as const;
+
+/** Every view, in the order of the documentation. */
+export const allViews: readonly View[] = Object.values(views);

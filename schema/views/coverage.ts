@@ -1,0 +1,50 @@
+import { FIRST_DAY } from '../../src/core/day.ts';
+import { DAILY_STREAMS } from '../../src/core/stream.ts';
+import { count, day, key, label, moment, orgColumn, text, type View } from '../define.ts';
+
+const streams = `VALUES ${DAILY_STREAMS.map((stream) => `('${stream}')`).join(', ')}`;
+
+const matrix = `
+SELECT o.org_id, s.stream, c.date,
+  COALESCE(u.state, 'pending') AS state, COALESCE(u.rows, 0) AS rows,
+  u.last_pulled_at, u.settled_at, u.last_error
+FROM (SELECT DISTINCT org_id FROM export_units) o
+CROSS JOIN streams s
+CROSS JOIN calendar c
+LEFT JOIN export_units u ON u.org_id = o.org_id AND u.stream = s.stream AND u.date = c.date
+`;
+
+// The calendar ends yesterday by the database's clock, not with the newest row: a job that stopped running must show.
+const sqlite = `
+WITH RECURSIVE calendar(date) AS (
+  SELECT '${FIRST_DAY}'
+  UNION ALL
+  SELECT date(date, '+1 day') FROM calendar
+  WHERE date < MAX(date('now', '-1 day'), (SELECT COALESCE(MAX(date), '') FROM export_units))
+), streams(stream) AS (${streams})
+${matrix}`;
+
+const postgres = `
+WITH calendar(date) AS (
+  SELECT to_char(d, 'YYYY-MM-DD') FROM generate_series(
+    DATE '${FIRST_DAY}',
+    GREATEST((now() AT TIME ZONE 'UTC')::date - 1, (SELECT MAX(NULLIF(date, ''))::date FROM export_units)),
+    INTERVAL '1 day') AS d
+), streams(stream) AS (${streams})
+${matrix}`;
+
+export const coverage = {
+  name: 'coverage',
+  doc: 'One row per organization, daily stream and calendar day from the first day of the service to yesterday, pulled or not.',
+  columns: {
+    ...orgColumn,
+    stream: key('daily stream'),
+    date: day('UTC day'),
+    state: text('state of the unit; pending where it was never pulled'),
+    rows: count('rows held'),
+    last_pulled_at: moment('when it was last pulled'),
+    settled_at: moment('when it was settled'),
+    last_error: label('why the last pull failed'),
+  },
+  select: { sqlite, postgres },
+} satisfies View;

@@ -1,0 +1,53 @@
+import { count, day, flag, metric, orgColumn, ratio, type View } from '../define.ts';
+
+const select = `
+SELECT d.org_id, d.date,
+  t.billable_tokens, t.input_tokens, t.output_tokens,
+  a.daily_active_users, a.weekly_active_users, a.monthly_active_users,
+  a.sessions, a.messages, a.user_messages,
+  o.tool_calls, o.skills_invocations, o.slash_commands_invocations, o.hooks_invocations,
+  p.files_created, p.files_edited, p.git_commits, p.git_prs_created,
+  (SELECT COUNT(*) FROM user_daily u WHERE u.org_id = d.org_id AND u.date = d.date) AS users,
+  d.streams_held,
+  d.is_settled
+FROM (
+  SELECT org_id, date,
+    SUM(CASE WHEN state IN ('loaded', 'empty', 'quarantined') THEN 1 ELSE 0 END) AS streams_held,
+    CASE WHEN COUNT(settled_at) = 5 THEN 1 ELSE 0 END AS is_settled
+  FROM export_units WHERE date <> '' GROUP BY org_id, date
+) d
+LEFT JOIN tokens_daily t ON t.org_id = d.org_id AND t.date = d.date
+LEFT JOIN activity_daily a ON a.org_id = d.org_id AND a.date = d.date
+LEFT JOIN tools_daily o ON o.org_id = d.org_id AND o.date = d.date
+LEFT JOIN productivity_daily p ON p.org_id = d.org_id AND p.date = d.date
+`;
+
+export const dailyOverview = {
+  name: 'daily_overview',
+  doc: 'One row per organization and day that was ever pulled: the headline numbers side by side.',
+  columns: {
+    ...orgColumn,
+    date: day('UTC day'),
+    billable_tokens: metric('credits consumed'),
+    input_tokens: metric('raw input tokens'),
+    output_tokens: metric('output tokens'),
+    daily_active_users: ratio('distinct users active on the day'),
+    weekly_active_users: ratio('distinct users active in the trailing 7 days'),
+    monthly_active_users: ratio('distinct users active in the trailing 30 days'),
+    sessions: metric('sessions started'),
+    messages: metric('messages of users and assistant'),
+    user_messages: metric('messages of users'),
+    tool_calls: metric('tool calls'),
+    skills_invocations: metric('skill invocations'),
+    slash_commands_invocations: metric('slash command invocations'),
+    hooks_invocations: metric('hook invocations'),
+    files_created: metric('files created'),
+    files_edited: metric('files edited'),
+    git_commits: metric('git commits'),
+    git_prs_created: metric('pull requests created'),
+    users: count('rows of the day in user_daily'),
+    streams_held: count('how many of the five daily streams hold the day; fewer than 5 is a hole'),
+    is_settled: flag('1 once all five streams of the day are settled'),
+  },
+  select: { sqlite: select, postgres: select },
+} satisfies View;

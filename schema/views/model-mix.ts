@@ -1,0 +1,21 @@
+import { day, key, label, metric, orgColumn, ratio, type View } from '../define.ts';
+
+const select = `
+SELECT org_id, date, model_id, model_tier, billable_tokens,
+  billable_tokens * 1.0 / NULLIF(SUM(billable_tokens) OVER (PARTITION BY org_id, date), 0) AS share
+FROM tokens_daily_by_model
+`;
+
+export const modelMix = {
+  name: 'model_mix',
+  doc: "Each model's credits by day and its share of all models' credits of that day.",
+  columns: {
+    ...orgColumn,
+    date: day('UTC day'),
+    model_id: key('model'),
+    model_tier: label('tier of the model'),
+    billable_tokens: metric('credits consumed'),
+    share: ratio("share of the day's credits, 0 to 1; NULL on a day without credits"),
+  },
+  select: { sqlite: select, postgres: select },
+} satisfies View;

@@ -1,0 +1,36 @@
+import { count, instant, key, label, orgColumn, ratio, type View } from '../define.ts';
+
+const select = `
+WITH ranked AS (
+  SELECT org_id, repo_url, report_id, created_at, branch, commit_hash,
+    ROW_NUMBER() OVER (PARTITION BY org_id, repo_url ORDER BY created_at DESC, report_id DESC) AS recency
+  FROM readiness_reports
+)
+SELECT r.org_id, r.repo_url, r.report_id, r.created_at, r.branch, r.commit_hash,
+  COUNT(c.criterion_id) AS criteria,
+  COUNT(c.numerator) AS criteria_evaluated,
+  SUM(CASE WHEN c.numerator >= c.denominator THEN 1 ELSE 0 END) AS criteria_passed,
+  AVG(c.numerator * 1.0 / NULLIF(c.denominator, 0)) AS score
+FROM ranked r
+LEFT JOIN readiness_report_criteria c ON c.org_id = r.org_id AND c.report_id = r.report_id
+WHERE r.recency = 1
+GROUP BY r.org_id, r.repo_url, r.report_id, r.created_at, r.branch, r.commit_hash
+`;
+
+export const readinessLatest = {
+  name: 'readiness_latest',
+  doc: 'The latest report of each repository with its score: the mean of numerator / denominator over evaluated criteria.',
+  columns: {
+    ...orgColumn,
+    repo_url: key('repository'),
+    report_id: key('report'),
+    created_at: instant('when the report was made'),
+    branch: label('branch'),
+    commit_hash: label('commit'),
+    criteria: count('criteria of the report'),
+    criteria_evaluated: count('criteria that were not skipped'),
+    criteria_passed: count('criteria that every sub-application passes'),
+    score: ratio('mean share of passing sub-applications, 0 to 1; NULL when nothing was evaluated'),
+  },
+  select: { sqlite: select, postgres: select },
+} satisfies View;

@@ -1,0 +1,23 @@
+/** Users per page: what a request may ask for (specification, section 8). */
+export const USERS_LIMIT = { min: 1, max: 100, default: 20 } as const;
+
+/** Reports asked for per page. The server's own maximum is not documented and it may cap this. */
+export const READINESS_LIMIT = 100;
+
+/** Decoded bytes of one answer at most; more is refused while decoding, so a bomb never fills the memory. */
+export const BODY_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Bytes of an error body that are looked at. */
+export const ERROR_BODY_BYTES_MAX = 64 * 1024;
+
+/** Pages of one walk at most: a server that never ends a walk fails the unit instead of the night. */
+export const PAGES_MAX = 100_000;
+
+/** Redirects followed for one request at most, all of them on the same origin. */
+export const REDIRECTS_MAX = 3;
+
+/** The longest wait that a `Retry-After` may ask for; a longer one ends the run, which a rerun resumes. */
+export const RETRY_AFTER_MAX_MS = 15 * 60 * 1000;
+
+/** The upper bound of the jittered wait before the n-th retry is `base * 2^n`, up to `max`. */
+export const BACKOFF = { baseMs: 500, maxMs: 30_000 } as const;

@@ -1,0 +1,31 @@
+import Type, { type TSchema } from 'typebox';
+
+/**
+ * A published number. It may be null or missing, which is stored as NULL and never as 0.
+ * Beyond ±(2^53 − 1) JSON.parse may already have rounded it, so such a number is refused instead of stored.
+ */
+export const Metric = Type.Optional(
+  Type.Union([
+    Type.Number({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+    Type.Null(),
+  ]),
+);
+
+/** A text that describes a record without identifying it; may be null or missing. */
+export const Label = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+
+/** A yes or no that may be null or missing. */
+export const Flag = Type.Optional(Type.Union([Type.Boolean(), Type.Null()]));
+
+/** A text that identifies a record: required and not empty. */
+export const Identity = Type.String({ minLength: 1 });
+
+/** A list that may be null or missing. A bad element costs only itself, see `salvage`. */
+export function listOf<Element extends TSchema>(element: Element) {
+  return Type.Optional(Type.Union([Type.Array(element), Type.Null()]));
+}
+
+/** An object keyed by open-ended names, null or missing. A bad entry costs only itself, see `salvage`. */
+export function mapOf<Element extends TSchema>(element: Element) {
+  return Type.Optional(Type.Union([Type.Record(Type.String(), element), Type.Null()]));
+}

@@ -1,0 +1,14 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** Body of a refusal (specification, sections 2.6 and 7). Every field may be missing: proxies answer too. */
+export const Problem = Type.Object({
+  title: Type.Optional(Type.String()),
+  detail: Type.Optional(Type.String()),
+  status: Type.Optional(Type.Number()),
+  requestId: Type.Optional(Type.String()),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+export type Problem = Static<typeof Problem>;
+
+export const problemCheck = Compile(Problem);

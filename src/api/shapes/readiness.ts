@@ -1,0 +1,29 @@
+import Type, { type Static } from 'typebox';
+import { Flag, Identity, Label, Metric } from './fields.ts';
+
+/** One criterion of a report. `numerator` is null where the criterion was skipped (specification, section 2.5). */
+export const Criterion = Type.Object({ numerator: Metric, denominator: Metric, rationale: Label });
+export type Criterion = Static<typeof Criterion>;
+
+export const ReportApp = Type.Object({ description: Label });
+export type ReportApp = Static<typeof ReportApp>;
+
+export const ModelUsed = Type.Object({ id: Label, reasoningEffort: Label });
+export type ModelUsed = Static<typeof ModelUsed>;
+
+/** A readiness report (section 2.5). `createdAt` is a whole number of Unix milliseconds. */
+export const ReadinessReport = Type.Object({
+  reportId: Identity,
+  // The outer bounds of a JavaScript Date, so that every accepted value is an instant.
+  createdAt: Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 }),
+  repoUrl: Type.String(),
+  apps: Type.Record(Type.String(), ReportApp),
+  report: Type.Record(Type.String(), Criterion),
+  commitHash: Label,
+  branch: Label,
+  hasLocalChanges: Flag,
+  hasNonRemoteCommits: Flag,
+  modelUsed: Type.Optional(Type.Union([ModelUsed, Type.Null()])),
+  droidVersion: Label,
+});
+export type ReadinessReport = Static<typeof ReadinessReport>;

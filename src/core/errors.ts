@@ -1,0 +1,88 @@
+import { EXIT, type ExitCode } from './exit-code.ts';
+
+/**
+ * What the caller does about an error:
+ * `retry` the request, then fail its unit; fail the `unit` and go on with the others; end the `run`.
+ */
+export type ErrorEffect = 'retry' | 'unit' | 'run';
+
+/** Options common to all errors of this program. */
+export interface DaywalkErrorOptions {
+  /** The error that this one explains. */
+  cause?: unknown;
+  /** What the reader can do about it, as one sentence. */
+  hint?: string | undefined;
+}
+
+/**
+ * An error that this program understands. Its message says what was done to which thing and what came back;
+ * `hint` is the remedy. Anything that is not a `DaywalkError` is a defect (exit code 1).
+ */
+export class DaywalkError extends Error {
+  readonly hint: string | undefined;
+  readonly exitCode: ExitCode;
+  readonly effect: ErrorEffect;
+
+  constructor(
+    message: string,
+    options: DaywalkErrorOptions & { exitCode: ExitCode; effect: ErrorEffect },
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.hint = options.hint;
+    this.exitCode = options.exitCode;
+    this.effect = options.effect;
+  }
+}
+
+/** Wrong arguments, settings or configuration. Exit code 2; nothing was sent or written. */
+export class UsageError extends DaywalkError {
+  constructor(message: string, options: DaywalkErrorOptions = {}) {
+    super(message, { ...options, exitCode: EXIT.usage, effect: 'run' });
+  }
+}
+
+/** One unit cannot be completed now; the others go on. Exit code 4; a rerun pulls the unit again. */
+export class UnitError extends DaywalkError {
+  constructor(message: string, options: DaywalkErrorOptions & { effect?: ErrorEffect } = {}) {
+    super(message, { effect: 'unit', ...options, exitCode: EXIT.upstream });
+  }
+}
+
+/** The run cannot go on against this upstream. What was committed stays; exit code 4 unless said otherwise. */
+export class RunError extends DaywalkError {
+  constructor(message: string, options: DaywalkErrorOptions & { exitCode?: ExitCode } = {}) {
+    super(message, { exitCode: EXIT.upstream, ...options, effect: 'run' });
+  }
+}
+
+/** The warehouse cannot be read or written. Exit code 6. */
+export class StorageError extends DaywalkError {
+  constructor(message: string, options: DaywalkErrorOptions = {}) {
+    super(message, { ...options, exitCode: EXIT.storage, effect: 'run' });
+  }
+}
+
+/** Another process holds the warehouse. Exit code 75 (try again later). */
+export class BusyError extends DaywalkError {
+  constructor(message: string, options: DaywalkErrorOptions = {}) {
+    super(message, { ...options, exitCode: EXIT.busy, effect: 'run' });
+  }
+}
+
+/** The process was asked to stop. Exit code 130 (SIGINT) or 143 (SIGTERM). */
+export class StoppedError extends DaywalkError {
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    const exitCode = signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated;
+    super(`stopped by ${signal}`, {
+      exitCode,
+      effect: 'run',
+      hint: 'what was committed is safe; the next run resumes',
+    });
+  }
+}
+
+/** The text of anything thrown, without its stack. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

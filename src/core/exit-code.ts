@@ -1,0 +1,51 @@
+/**
+ * The exit codes of the command line. Cron jobs and container schedulers depend on these numbers.
+ *
+ * When several causes meet in one run, {@link worstExit} decides: storage, credential, quarantine, upstream.
+ */
+export const EXIT = {
+  /** Everything asked for is in the warehouse. */
+  ok: 0,
+  /** A defect in this program. */
+  defect: 1,
+  /** Wrong usage or configuration; nothing was sent or written. */
+  usage: 2,
+  /** The credential was refused (401, 403). */
+  credential: 3,
+  /** Upstream trouble: some units failed or were left out. A rerun resumes. */
+  upstream: 4,
+  /** Something was quarantined, or a verification found a difference. */
+  quarantine: 5,
+  /** The warehouse could not be read or written. */
+  storage: 6,
+  /** Another run holds the warehouse. */
+  busy: 75,
+  /** Stopped by SIGINT. */
+  interrupted: 130,
+  /** Stopped by SIGTERM. */
+  terminated: 143,
+} as const;
+
+/** One of the numbers of {@link EXIT}. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Highest rank first. A signal outranks all but a storage failure, because it is why the run is incomplete. */
+const RANK: readonly ExitCode[] = [
+  EXIT.defect,
+  EXIT.usage,
+  EXIT.busy,
+  EXIT.storage,
+  EXIT.credential,
+  EXIT.terminated,
+  EXIT.interrupted,
+  EXIT.quarantine,
+  EXIT.upstream,
+  EXIT.ok,
+];
+
+/** The exit code that ranks highest among several causes; {@link EXIT.ok} when there is none. */
+export function worstExit(codes: Iterable<ExitCode>): ExitCode {
+  let best = RANK.length - 1;
+  for (const code of codes) best = Math.min(best, RANK.indexOf(code));
+  return RANK[best] ?? EXIT.ok;
+}

@@ -1,0 +1,41 @@
+import { UsageError } from './errors.ts';
+
+/** The streams that have one unit per UTC day, in the order in which a day is pulled. */
+export const DAILY_STREAMS = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
+
+/** Every stream: one per analytics endpoint, and the readiness reports. */
+export const STREAMS = [...DAILY_STREAMS, 'readiness'] as const;
+
+/** A stream with one unit per day. */
+export type DailyStream = (typeof DAILY_STREAMS)[number];
+
+/** Any stream. */
+export type Stream = (typeof STREAMS)[number];
+
+/** True for the name of a stream. */
+export function isStream(name: string): name is Stream {
+  return (STREAMS as readonly string[]).includes(name);
+}
+
+/** True for the name of a stream with one unit per day. */
+export function isDailyStream(name: string): name is DailyStream {
+  return (DAILY_STREAMS as readonly string[]).includes(name);
+}
+
+/**
+ * The streams named in a comma-separated list, in the canonical order, each once.
+ * @throws {UsageError} when a name is unknown or the list is empty.
+ */
+export function parseStreams(list: string): Stream[] {
+  const names = list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const unknown = names.find((name) => !isStream(name));
+  if (unknown !== undefined || names.length === 0) {
+    throw new UsageError(unknown === undefined ? 'the list of streams is empty' : `"${unknown}" is not a stream`, {
+      hint: `choose from ${STREAMS.join(', ')}`,
+    });
+  }
+  return STREAMS.filter((stream) => names.includes(stream));
+}

@@ -1,0 +1,91 @@
+import type { UtcDay } from '../core/day.ts';
+import type { ExitCode } from '../core/exit-code.ts';
+import type { Stream } from '../core/stream.ts';
+import type { UnitState } from '../warehouse/port.ts';
+
+/** What a run says while it works. Observers must not throw and should return at once. */
+export type RunEvent =
+  | { readonly type: 'run-started'; readonly runId: string; readonly command: string; readonly warehouse: string }
+  | {
+      readonly type: 'planned';
+      readonly orgId: string;
+      readonly units: number;
+      readonly firstDay: UtcDay;
+      readonly lastDay: UtcDay;
+      readonly streams: readonly Stream[];
+    }
+  | {
+      readonly type: 'unit-done';
+      readonly stream: Stream;
+      readonly day: UtcDay | '';
+      readonly state: UnitState;
+      /** Rows that the unit holds. */
+      readonly rows: number;
+      readonly rowsWritten: number;
+      readonly requests: number;
+      readonly restated: boolean;
+      readonly quarantined: number;
+    }
+  | {
+      readonly type: 'unit-failed';
+      readonly stream: Stream;
+      readonly day: UtcDay | '';
+      readonly state: 'failed' | 'awaiting';
+      readonly error: string;
+      readonly hint: string | undefined;
+    }
+  /** One page of readiness reports is committed; the walk goes on. */
+  | { readonly type: 'readiness-page'; readonly reports: number; readonly rowsWritten: number }
+  /** A request is about to be repeated. */
+  | {
+      readonly type: 'retry';
+      readonly target: string;
+      readonly attempt: number;
+      readonly waitMs: number;
+      readonly error: string;
+    }
+  | { readonly type: 'warning'; readonly message: string; readonly hint: string | undefined }
+  | { readonly type: 'run-ended'; readonly report: RunReport };
+
+/** Receives the events of a run. */
+export type RunObserver = (event: RunEvent) => void;
+
+/** Live counters of a run, for progress displays. */
+export interface RunCounters {
+  readonly requests: number;
+  readonly retries: number;
+}
+
+/** Something that went wrong in a run, once per cause. */
+export interface RunProblem {
+  readonly message: string;
+  readonly hint: string | undefined;
+  /** How many units it touched. */
+  readonly units: number;
+}
+
+/** What a run did. Every number is counted, none is derived from what was planned. */
+export interface RunReport {
+  readonly runId: string;
+  readonly command: string;
+  /** Null when the run ended before the service named the organization. */
+  readonly orgId: string | null;
+  readonly exitCode: ExitCode;
+  /** The range of the plan; null when the run ended before it planned. */
+  readonly firstDay: UtcDay | null;
+  readonly lastDay: UtcDay | null;
+  readonly unitsPlanned: number;
+  readonly unitsDone: number;
+  readonly unitsFailed: number;
+  /** Planned, but neither done nor failed when the run ended. */
+  readonly unitsLeftOut: number;
+  /** Committed units by the state they are in now. */
+  readonly states: Readonly<Partial<Record<UnitState, number>>>;
+  readonly rowsWritten: number;
+  readonly restatements: number;
+  readonly quarantined: number;
+  readonly requests: number;
+  readonly retries: number;
+  readonly durationMs: number;
+  readonly problems: readonly RunProblem[];
+}

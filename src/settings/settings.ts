@@ -1,0 +1,34 @@
+/** How the emails of people are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
+export type EmailPolicy =
+  | { readonly mode: 'keep' }
+  | { readonly mode: 'drop' }
+  | { readonly mode: 'hash'; readonly salt: string };
+
+/** Where logs go: for people, for machines, or nowhere. */
+export type LogFormat = 'pretty' | 'json' | 'silent';
+
+/** Every setting with its value, validated. */
+export interface Settings {
+  /** The bearer credential, trimmed; null when none is configured, which only commands that talk to the API refuse. */
+  readonly apiKey: string | null;
+  /** Origin of the main API host, without a trailing slash; null when none is configured. */
+  readonly baseUrl: string | null;
+  /** Origin of the application host; the base URL unless configured. */
+  readonly appUrl: string | null;
+  /** A SQLite path, or `postgres://…`. */
+  readonly warehouse: string;
+  /** Units in flight at most. */
+  readonly concurrency: number;
+  /** Requests in any 60 seconds at most; null without a limit. */
+  readonly maxRequestsPerMinute: number | null;
+  /** Milliseconds for one attempt, from its start to the last byte. */
+  readonly requestTimeoutMs: number;
+  /** Attempts per request at most. */
+  readonly attempts: number;
+  /** A day is pulled again until it was pulled once at this age in days. */
+  readonly settleDays: number;
+  readonly emails: EmailPolicy;
+  readonly log: LogFormat;
+  /** The instant that is taken as now; null for the clock. */
+  readonly now: Date | null;
+}

@@ -1,0 +1,215 @@
+import type { AnyTable } from '../../schema/define.ts';
+import type { UtcDay } from '../core/day.ts';
+import type { DailyStream, Stream } from '../core/stream.ts';
+
+/** A value as a row holds it: text, number or NULL. Flags are 0 or 1, instants and days are text, JSON is text. */
+export type Value = string | number | null;
+
+/** The values of one row, in the order of the columns of its table. */
+export type Row = readonly Value[];
+
+/** All rows of one table that belong to one unit; none is a statement too: the unit has no rows there. */
+export interface TableRows {
+  readonly table: AnyTable;
+  readonly rows: readonly Row[];
+}
+
+/** The states of a unit, see the column `export_units.state`. */
+export const UNIT_STATES = ['pending', 'awaiting', 'loaded', 'empty', 'quarantined', 'failed'] as const;
+
+/** One of {@link UNIT_STATES}. */
+export type UnitState = (typeof UNIT_STATES)[number];
+
+/** Names a unit: `day` is '' for readiness. */
+export interface UnitKey {
+  readonly orgId: string;
+  readonly stream: Stream;
+  readonly day: UtcDay | '';
+}
+
+/** What the ledger says of a unit. */
+export interface LedgerUnit extends UnitKey {
+  readonly state: UnitState;
+  readonly rows: number;
+  readonly contentSha256: string | null;
+  readonly attempts: number;
+  readonly requests: number;
+  readonly firstLoadedAt: string | null;
+  readonly lastPulledAt: string | null;
+  readonly changedAt: string | null;
+  readonly settledAt: string | null;
+  readonly cursor: string | null;
+  readonly lastError: string | null;
+}
+
+/** A record that is set aside, as JSON text. */
+export interface QuarantinedRecord {
+  readonly reason: string;
+  /** Place in the record, for example `by_tool[3].tool`; '' for the record itself. */
+  readonly path: string;
+  readonly record: string;
+  readonly recordSha256: string;
+}
+
+/** A place where an answer went beyond the known schema. */
+export interface Drift {
+  readonly path: string;
+  readonly kind: 'unknown field' | 'wrong type' | 'new value';
+  readonly sample: string;
+}
+
+/** The content of one day of one stream, ready to be stored. */
+export interface DayCommit {
+  readonly orgId: string;
+  readonly stream: DailyStream;
+  readonly day: UtcDay;
+  /** Every table of the stream, rows in key order, each key once. */
+  readonly tables: readonly TableRows[];
+  /** Digest of `tables`, see `schema/digest.ts`. */
+  readonly contentSha256: string;
+  readonly state: Exclude<UnitState, 'pending' | 'failed'>;
+  readonly settled: boolean;
+  readonly quarantined: readonly QuarantinedRecord[];
+  readonly drift: readonly Drift[];
+  readonly requests: number;
+  readonly pulledAt: Date;
+}
+
+/** What a commit did. */
+export interface CommitOutcome {
+  /** Fact rows inserted, updated or deleted; 0 when the content was the same. */
+  readonly rowsWritten: number;
+  /** True when content that was stored before has changed. */
+  readonly restated: boolean;
+}
+
+/** One page of readiness reports, ready to be stored. */
+export interface ReadinessPageCommit {
+  readonly orgId: string;
+  readonly tables: readonly TableRows[];
+  /** Where the walk goes on after this page, as JSON text; null leaves the ledger's. */
+  readonly cursor: string;
+  readonly quarantined: readonly QuarantinedRecord[];
+  readonly drift: readonly Drift[];
+  readonly requests: number;
+  readonly pulledAt: Date;
+}
+
+/** The end of a readiness walk. */
+export interface ReadinessWalkEnd {
+  readonly orgId: string;
+  /** What the next walk needs to know, as JSON text. */
+  readonly cursor: string;
+  /** Every report that the walk saw, when it saw all of them: the others are deleted. Null keeps them. */
+  readonly seenReportIds: ReadonlySet<string> | null;
+  /** True when the walk left something in quarantine. */
+  readonly quarantined: boolean;
+  readonly requests: number;
+  readonly pulledAt: Date;
+}
+
+/** A pull that failed. Stored rows stay as they are. */
+export interface UnitFailure extends UnitKey {
+  readonly state: 'failed' | 'awaiting';
+  readonly error: string;
+  readonly requests: number;
+  readonly pulledAt: Date;
+}
+
+/** A run, as it begins. */
+export interface RunStart {
+  readonly runId: string;
+  readonly command: string;
+  readonly startedAt: Date;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** A run, as it ends. */
+export interface RunEnd {
+  readonly runId: string;
+  readonly orgId: string | null;
+  readonly endedAt: Date;
+  readonly exitCode: number;
+  readonly unitsDone: number;
+  readonly unitsFailed: number;
+  readonly rowsWritten: number;
+  readonly requests: number;
+  readonly retries: number;
+}
+
+/** A run of the past. `endedAt` is null when it was killed or is under way. */
+export interface RunRecord {
+  readonly runId: string;
+  readonly orgId: string | null;
+  readonly command: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly exitCode: number | null;
+  readonly unitsDone: number;
+  readonly unitsFailed: number;
+  readonly rowsWritten: number;
+  readonly requests: number;
+  readonly retries: number;
+}
+
+/** How many records are in quarantine, by organization, stream and reason. */
+export interface QuarantineCount {
+  readonly orgId: string;
+  readonly stream: Stream;
+  readonly reason: string;
+  readonly records: number;
+}
+
+/** The exclusive right to run against a warehouse. Freed by `release`, and by the operating system at any death. */
+export interface RunLock {
+  release(): Promise<void>;
+}
+
+/**
+ * A warehouse: the tables of `schema/` in one database.
+ *
+ * Each method that writes is one transaction: it happened whole or not at all, whatever kills the process. All may
+ * throw `StorageError` (exit code 6) and, where another process holds the database for too long, `BusyError` (75).
+ */
+export interface Warehouse {
+  /** Path or URL as it may be shown: without password. */
+  readonly location: string;
+
+  /**
+   * Takes the run lock.
+   * @throws {BusyError} when another run holds it.
+   */
+  lock(): Promise<RunLock>;
+
+  /** The organizations that the ledger knows. */
+  organizations(): Promise<string[]>;
+  /** The ledger's units of an organization; all streams unless named. */
+  units(orgId: string, streams?: readonly Stream[]): Promise<LedgerUnit[]>;
+  /** The ledger's readiness unit of an organization. */
+  readinessUnit(orgId: string): Promise<LedgerUnit | null>;
+
+  /**
+   * Stores a day: rows upserted, rows of the day that are gone deleted, quarantine replaced, the ledger and, where
+   * stored content changed, a restatement written. Content equal to the ledger's digest writes no fact row.
+   */
+  commitDay(commit: DayCommit): Promise<CommitOutcome>;
+  /** Stores one page of readiness reports and the place where the walk goes on. */
+  commitReadinessPage(page: ReadinessPageCommit): Promise<CommitOutcome>;
+  /** Which of these reports are stored with the same content. */
+  knownReports(orgId: string, tables: readonly TableRows[]): Promise<Set<string>>;
+  /** Ends a readiness walk: deletes what is gone, and writes the unit's state and digest. */
+  endReadinessWalk(end: ReadinessWalkEnd): Promise<CommitOutcome>;
+  /** Records that a pull failed. */
+  failUnit(failure: UnitFailure): Promise<void>;
+
+  startRun(run: RunStart): Promise<void>;
+  endRun(run: RunEnd): Promise<void>;
+  /** The latest runs, newest first. */
+  runs(limit: number): Promise<RunRecord[]>;
+  quarantineCounts(): Promise<QuarantineCount[]>;
+
+  /** All rows of a table in key order, `[]` for a table without rows; streamed, so memory stays bounded. */
+  scan(table: AnyTable, scope?: { orgId: string; day?: UtcDay }): AsyncIterable<readonly Row[]>;
+
+  close(): Promise<void>;
+}
