@@ -1,8 +1,16 @@
-import type { UtcDay } from '../src/core/day.ts';
-import type { Stream } from '../src/core/stream.ts';
+import { createTransport, type Transport } from '../src/api/http/transport.ts';
+import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import { STREAMS, type Stream } from '../src/core/stream.ts';
+import { packageVersion } from '../src/core/version.ts';
 import type { RunReport } from '../src/pipeline/events.ts';
+import { type PlanRequest, planUnits } from '../src/pipeline/plan.ts';
+import { privacyOf } from '../src/pipeline/privacy.ts';
+import { runUnits } from '../src/pipeline/run/run.ts';
+import { type ApiSettings, requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import type { LedgerUnit, RunRecord, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { takeLock, withWarehouse } from './open-warehouse.ts';
 
 /** What an export is asked to do. */
 export interface ExportRequest {
@@ -22,6 +30,7 @@ export interface ExportRequest {
 
 /** What an export would do. */
 export interface ExportForecast {
+  /** Null while the warehouse knows no organization, or several. */
   readonly orgId: string | null;
   readonly firstDay: UtcDay;
   readonly lastDay: UtcDay;
@@ -33,15 +42,122 @@ export interface ExportForecast {
   readonly durationMs: number | null;
 }
 
+/** Runs whose pace a forecast looks at. */
+const PACE_RUNS = 10;
+
 /**
  * Plans, pulls and commits every unit that is not settled, and the readiness reports. May be repeated at will.
  * @throws {DaywalkError} when it could not begin; what happens after that is in the report.
  */
-export function runExport(_settings: Settings, _request: ExportRequest, _context: JobContext): Promise<RunReport> {
-  throw new Error('not wired yet');
+export function runExport(settings: Settings, request: ExportRequest, context: JobContext): Promise<RunReport> {
+  const api = requireApi(settings);
+  return withWarehouse(settings.warehouse, { clock: context.clock, create: true }, async (warehouse) => {
+    const lock = await takeLock(warehouse, { ...context, wait: request.wait });
+    const transport = transportOf(settings, api, context);
+    try {
+      return await runUnits({
+        ...planRequest(request, context),
+        command: request.command,
+        source: { transport, hosts: api },
+        warehouse,
+        clock: context.clock,
+        privacy: privacyOf(settings.emails),
+        concurrency: settings.concurrency,
+        settleDays: settings.settleDays,
+        versions: { daywalk: packageVersion(), node: process.versions.node },
+        observe: context.observe,
+        signal: context.signal,
+      });
+    } finally {
+      await transport.close();
+      await lock.release();
+    }
+  });
 }
 
-/** Says what {@link runExport} would do, from the warehouse alone: sends no request and writes nothing. */
-export function forecastExport(_settings: Settings, _request: ExportRequest, _context: JobContext): Promise<ExportForecast> {
-  throw new Error('not wired yet');
+/**
+ * Says what {@link runExport} would do, from the warehouse alone: sends no request and writes nothing.
+ * @throws {UsageError} when there is a warehouse and it cannot be read as one.
+ */
+export async function forecastExport(
+  settings: Settings,
+  request: ExportRequest,
+  context: JobContext,
+): Promise<ExportForecast> {
+  const { existsSync } = await import('node:fs');
+  const plan = planRequest(request, context);
+  if (!existsSync(settings.warehouse)) return forecast(plan, null, [], []);
+  return withWarehouse(settings.warehouse, { clock: context.clock, create: false }, async (warehouse) => {
+    const orgId = await onlyOrganization(warehouse);
+    const ledger = orgId === null ? [] : await warehouse.units(orgId);
+    return forecast(plan, orgId, ledger, await warehouse.runs(PACE_RUNS));
+  });
+}
+
+function transportOf(settings: Settings, api: ApiSettings, { clock, observe }: JobContext): Transport {
+  return createTransport({
+    apiKey: api.apiKey,
+    userAgent: `daywalk/${packageVersion()}`,
+    concurrency: settings.concurrency,
+    maxRequestsPerMinute: settings.maxRequestsPerMinute,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    attempts: settings.attempts,
+    clock,
+    random: Math.random,
+    onRetry: (retry) => observe({ type: 'retry', ...retry }),
+  });
+}
+
+function planRequest(request: ExportRequest, { clock }: JobContext): PlanRequest {
+  return {
+    firstDay: request.from ?? FIRST_DAY,
+    lastDay: request.until ?? yesterdayOf(clock.now()),
+    streams: request.streams,
+    force: request.force,
+    newestFirst: request.newestFirst,
+  };
+}
+
+async function onlyOrganization(warehouse: Warehouse): Promise<string | null> {
+  const known = await warehouse.organizations();
+  return known.length === 1 ? (known[0] ?? null) : null;
+}
+
+function forecast(
+  request: PlanRequest,
+  orgId: string | null,
+  ledger: readonly LedgerUnit[],
+  runs: readonly RunRecord[],
+): ExportForecast {
+  const plan = planUnits(request, ledger);
+  const counts = STREAMS.map((stream) => {
+    const units = stream === 'readiness' ? Number(plan.readiness) : plan.units.filter((unit) => unit.stream === stream).length;
+    return { stream, units };
+  }).filter(({ units }) => units > 0);
+  const requests = counts.reduce((sum, { stream, units }) => sum + units * requestsPerUnit(stream, ledger), 0);
+  const pace = millisecondsPerRequest(runs);
+  return {
+    orgId,
+    firstDay: request.firstDay,
+    lastDay: request.lastDay,
+    units: plan.units.length + Number(plan.readiness),
+    unitsByStream: Object.fromEntries(counts.map(({ stream, units }) => [stream, units])),
+    requests: Math.ceil(requests),
+    durationMs: pace === null ? null : Math.round(requests * pace),
+  };
+}
+
+/** What a unit of the stream took so far, on average; one request where nothing is known. */
+function requestsPerUnit(stream: Stream, ledger: readonly LedgerUnit[]): number {
+  const pulled = ledger.filter((unit) => unit.stream === stream && unit.attempts > 0);
+  const attempts = pulled.reduce((sum, unit) => sum + unit.attempts, 0);
+  const requests = pulled.reduce((sum, unit) => sum + unit.requests, 0);
+  return attempts === 0 ? 1 : Math.max(1, requests / attempts);
+}
+
+function millisecondsPerRequest(runs: readonly RunRecord[]): number | null {
+  const ended = runs.filter((run) => run.endedAt !== null && run.requests > 0);
+  const requests = ended.reduce((sum, run) => sum + run.requests, 0);
+  const ms = ended.reduce((sum, run) => sum + Date.parse(run.endedAt ?? '') - Date.parse(run.startedAt), 0);
+  return requests === 0 || ms <= 0 ? null : ms / requests;
 }

@@ -87,7 +87,7 @@ export interface CommitOutcome {
 export interface ReadinessPageCommit {
   readonly orgId: string;
   readonly tables: readonly TableRows[];
-  /** Where the walk goes on after this page, as JSON text; null leaves the ledger's. */
+  /** Where the walk goes on after this page, as JSON text. */
   readonly cursor: string;
   readonly quarantined: readonly QuarantinedRecord[];
   readonly drift: readonly Drift[];
@@ -102,8 +102,8 @@ export interface ReadinessWalkEnd {
   readonly cursor: string;
   /** Every report that the walk saw, when it saw all of them: the others are deleted. Null keeps them. */
   readonly seenReportIds: ReadonlySet<string> | null;
-  /** True when the walk left something in quarantine. */
-  readonly quarantined: boolean;
+  /** Digests of the records that the walk set aside, when it saw all reports: others leave quarantine. */
+  readonly seenQuarantine: ReadonlySet<string> | null;
   readonly requests: number;
   readonly pulledAt: Date;
 }
@@ -207,6 +207,8 @@ export interface Warehouse {
   /** The latest runs, newest first. */
   runs(limit: number): Promise<RunRecord[]>;
   quarantineCounts(): Promise<QuarantineCount[]>;
+  /** How many restatements are on record. */
+  restatementCount(): Promise<number>;
 
   /** All rows of a table in key order, `[]` for a table without rows; streamed, so memory stays bounded. */
   scan(table: AnyTable, scope?: { orgId: string; day?: UtcDay }): AsyncIterable<readonly Row[]>;

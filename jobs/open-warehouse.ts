@@ -1,0 +1,41 @@
+import type { Clock } from '../src/core/clock.ts';
+import { BusyError } from '../src/core/errors.ts';
+import { openWarehouse } from '../src/warehouse/open.ts';
+import type { RunLock, Warehouse } from '../src/warehouse/port.ts';
+
+/** How often a run that waits for another one looks whether it has ended. */
+const LOCK_PAUSE_MS = 500;
+
+export { openWarehouse } from '../src/warehouse/open.ts';
+
+/** Opens a warehouse, hands it to `use`, and closes it whatever happens. */
+export async function withWarehouse<Result>(
+  location: string,
+  options: { clock: Clock; create: boolean },
+  use: (warehouse: Warehouse) => Promise<Result>,
+): Promise<Result> {
+  const warehouse = await openWarehouse(location, options);
+  try {
+    return await use(warehouse);
+  } finally {
+    await warehouse.close();
+  }
+}
+
+/**
+ * Takes the run lock, waiting for another run to end where that is asked for.
+ * @throws {BusyError} when another run holds the warehouse and `wait` is false.
+ */
+export async function takeLock(
+  warehouse: Warehouse,
+  { clock, signal, wait }: { clock: Clock; signal: AbortSignal; wait: boolean },
+): Promise<RunLock> {
+  for (;;) {
+    try {
+      return await warehouse.lock();
+    } catch (error) {
+      if (!wait || !(error instanceof BusyError)) throw error;
+    }
+    await clock.sleep(LOCK_PAUSE_MS, signal);
+  }
+}

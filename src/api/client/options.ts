@@ -1,0 +1,66 @@
+import { systemClock } from '../../core/clock.ts';
+import { UsageError } from '../../core/errors.ts';
+import { packageVersion } from '../../core/version.ts';
+import type { TransportOptions } from '../http/transport.ts';
+import { parseOrigin } from '../origin.ts';
+import type { Hosts } from '../targets.ts';
+
+/** Options of {@link createClient}. */
+export interface ClientOptions {
+  /** API key of a user with the Manager or Owner role; sent as a bearer credential (specification, section 5). */
+  readonly apiKey: string;
+  /** Main API host, for example `https://api.example.com`; https, or http on loopback. */
+  readonly baseUrl: string;
+  /** Application host, which answers the readiness reports. Default: `baseUrl`. */
+  readonly appUrl?: string;
+  /** Requests in flight at most; falls by itself when the service answers 429 or 503. Default: 8. */
+  readonly concurrency?: number;
+  /** Requests in any 60 seconds at most. Default: no limit. */
+  readonly maxRequestsPerMinute?: number;
+  /** Milliseconds of one attempt, from its start to the last byte. Default: 30000. */
+  readonly requestTimeoutMs?: number;
+  /** Attempts per request at most. Default: 6. */
+  readonly attempts?: number;
+  /** Aborts every call of this client. */
+  readonly signal?: AbortSignal;
+  /** Told before each repetition of a request. */
+  readonly onRetry?: TransportOptions['onRetry'];
+}
+
+/**
+ * Transport options and hosts of a client, checked.
+ * @throws {UsageError} for a key that no header can carry, a URL that is refused, or a number out of range.
+ */
+export function clientOptions(options: ClientOptions): { transport: TransportOptions; hosts: Hosts } {
+  const { maxRequestsPerMinute: perMinute } = options;
+  const baseUrl = parseOrigin(options.baseUrl, 'baseUrl');
+  return {
+    hosts: { baseUrl, appUrl: options.appUrl === undefined ? baseUrl : parseOrigin(options.appUrl, 'appUrl') },
+    transport: {
+      apiKey: parseKey(options.apiKey),
+      userAgent: `daywalk/${packageVersion()}`,
+      concurrency: wholeNumber('concurrency', options.concurrency ?? 8),
+      maxRequestsPerMinute: perMinute === undefined ? null : wholeNumber('maxRequestsPerMinute', perMinute),
+      requestTimeoutMs: wholeNumber('requestTimeoutMs', options.requestTimeoutMs ?? 30_000),
+      attempts: wholeNumber('attempts', options.attempts ?? 6),
+      clock: systemClock(),
+      random: Math.random,
+      ...(options.onRetry === undefined ? {} : { onRetry: options.onRetry }),
+    },
+  };
+}
+
+function parseKey(key: string): string {
+  const trimmed = key.trim();
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) {
+    throw new UsageError('apiKey is empty, or has characters that no header can carry', {
+      hint: 'pass the key as the application shows it, without quotes or line breaks',
+    });
+  }
+  return trimmed;
+}
+
+function wholeNumber(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new UsageError(`${name} is ${value}, not a whole number from 1 up`, { hint: `leave ${name} out for its default` });
+}

@@ -1,0 +1,69 @@
+import { type Problem, problemCheck } from '../shapes/problem.ts';
+import {
+  ApiError,
+  type ApiErrorOptions,
+  BadRequestError,
+  CredentialError,
+  OverloadError,
+  ServerError,
+} from './errors.ts';
+import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
+
+/** Characters of a foreign text that an error message repeats. */
+const DETAIL_CHARS_MAX = 300;
+
+/** An answer whose status is an error. */
+export interface Refusal {
+  readonly target: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The body, as far as it was read; any text. */
+  readonly body: string;
+  /** This machine's clock, used where the server sent no Date. */
+  readonly now: Date;
+}
+
+/** The error class that belongs to a status, with what the body says (specification, section 7). */
+export function errorOfStatus(refusal: Refusal): ApiError {
+  const problem = parseProblem(refusal.body);
+  const requestId = problem.requestId ?? single(refusal.headers['x-request-id']);
+  const serverDate = parseHttpDate(single(refusal.headers['date']) ?? '');
+  const { target, status } = refusal;
+  const options: ApiErrorOptions = { target, status, problem, requestId, serverDate };
+  const message = describe(refusal, problem, requestId);
+  if (status === 400) return new BadRequestError(message, options);
+  if (status === 401) return new CredentialError(message, { ...options, hint: HINT_401 });
+  if (status === 403) return new CredentialError(message, { ...options, hint: HINT_403 });
+  if (status === 429 || status === 503) {
+    const retryAfterMs = parseRetryAfter(single(refusal.headers['retry-after']), serverDate ?? refusal.now);
+    return new OverloadError(message, { ...options, retryAfterMs });
+  }
+  if (status >= 500 || status === 408 || status === 425) return new ServerError(message, options);
+  return new ApiError(message, { ...options, ...(status === 404 ? { hint: HINT_404 } : {}) });
+}
+
+const HINT_401 = 'check DAYWALK_API_KEY: the key is missing, mistyped, expired or revoked';
+const HINT_403 =
+  'the key must belong to a user with the Manager or Owner role, and analytics must be enabled for the organization';
+const HINT_404 = 'check DAYWALK_BASE_URL and DAYWALK_APP_URL: this host does not serve the API there';
+
+function describe(refusal: Refusal, problem: Problem, requestId: string | undefined): string {
+  const said = problem.detail ?? problem.title;
+  const detail = said === undefined ? '' : `: ${said.slice(0, DETAIL_CHARS_MAX)}`;
+  const id = requestId === undefined ? '' : ` (requestId ${requestId})`;
+  return `${refusal.target} answered ${refusal.status}${detail}${id}`;
+}
+
+function parseProblem(body: string): Problem {
+  try {
+    const value: unknown = JSON.parse(body);
+    return problemCheck.Check(value) ? value : {};
+  } catch {
+    // Proxies answer in HTML or plain text; the status alone decides then.
+    return {};
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

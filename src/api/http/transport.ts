@@ -1,0 +1,133 @@
+import pRetry from 'p-retry';
+import type { Clock } from '../../core/clock.ts';
+import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
+import { BACKOFF, RETRY_AFTER_MAX_MS } from '../limits.ts';
+import { OverloadError, RequestError } from './errors.ts';
+import { createPacer } from './pacer.ts';
+import { type Answer, createRequester, type Target } from './request.ts';
+
+/** What a transport needs to know. */
+export interface TransportOptions {
+  /** Bearer credential. */
+  readonly apiKey: string;
+  readonly userAgent: string;
+  /** Requests in flight at most. */
+  readonly concurrency: number;
+  /** Requests in any 60 seconds at most; null without a limit. */
+  readonly maxRequestsPerMinute: number | null;
+  /** Milliseconds of one attempt, headers to last byte. */
+  readonly requestTimeoutMs: number;
+  /** Attempts per request at most. */
+  readonly attempts: number;
+  readonly clock: Clock;
+  /** Randomness of the back-off, 0 to 1. */
+  readonly random: () => number;
+  /** Told before each repetition. */
+  readonly onRetry?: (retry: Retry) => void;
+}
+
+/** A request that is about to be repeated. */
+export interface Retry {
+  readonly target: string;
+  /** Number of the attempt that failed, from 1. */
+  readonly attempt: number;
+  readonly waitMs: number;
+  readonly error: string;
+}
+
+/** Counts what a caller's requests cost. */
+export interface Meter {
+  requests: number;
+  retries: number;
+}
+
+/** Sends requests: paced, repeated where that helps, counted. */
+export interface Transport {
+  /**
+   * The answer to `target`, after as many attempts as it takes and the options allow.
+   * @throws the error of the last attempt; {@link RunError} when the service asks to wait longer than is sensible.
+   */
+  get(target: Target, call: { signal: AbortSignal; meter?: Meter }): Promise<Answer>;
+  /** All requests sent so far. */
+  readonly totals: Readonly<Meter>;
+  close(): Promise<void>;
+}
+
+/** A transport over HTTP. */
+export function createTransport(options: TransportOptions): Transport {
+  const { clock } = options;
+  const requester = createRequester({
+    apiKey: options.apiKey,
+    userAgent: options.userAgent,
+    connections: options.concurrency,
+    timeoutMs: options.requestTimeoutMs,
+    clock,
+  });
+  const pacer = createPacer(options);
+  const totals: Meter = { requests: 0, retries: 0 };
+
+  async function attempt(target: Target, signal: AbortSignal, meter: Meter | undefined): Promise<Answer> {
+    try {
+      const answer = await pacer.run(() => {
+        totals.requests += 1;
+        if (meter !== undefined) meter.requests += 1;
+        return requester.send(target, signal);
+      }, signal);
+      pacer.accepted();
+      return answer;
+    } catch (error) {
+      if (error instanceof OverloadError) pacer.refused(Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
+      throw error;
+    }
+  }
+
+  async function waitBeforeRetry(error: Error, attemptNumber: number, signal: AbortSignal): Promise<void> {
+    const waitMs = waitAfter(error, attemptNumber, options.random);
+    const target = error instanceof RequestError || error instanceof OverloadError ? error.target : 'request';
+    options.onRetry?.({ target, attempt: attemptNumber, waitMs, error: messageOf(error) });
+    await clock.sleep(waitMs, signal);
+  }
+
+  return {
+    totals,
+    get: (target, { signal, meter }) =>
+      pRetry((attemptNumber) => {
+        if (attemptNumber > 1) {
+          totals.retries += 1;
+          if (meter !== undefined) meter.retries += 1;
+        }
+        return attempt(target, signal, meter);
+      }, {
+        retries: options.attempts - 1,
+        // The waiting is done below, where the error is known.
+        minTimeout: 0,
+        factor: 1,
+        onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+          if (!isWorthRepeating(error, attemptNumber) || retriesLeft === 0) throw error;
+          await waitBeforeRetry(error, attemptNumber, signal);
+        },
+      }),
+    close: () => requester.close(),
+  };
+}
+
+function isWorthRepeating(error: Error, attemptNumber: number): boolean {
+  if (!(error instanceof DaywalkError) || error.effect !== 'retry') return false;
+  return !(error instanceof RequestError) || attemptNumber < error.attemptsMax;
+}
+
+/**
+ * Milliseconds to wait after a failed attempt: what the service asked for, else full jitter under an exponential
+ * bound, so that many clients do not come back in step.
+ */
+function waitAfter(error: Error, attemptNumber: number, random: () => number): number {
+  const asked = error instanceof OverloadError ? error.retryAfterMs : undefined;
+  if (asked !== undefined && asked > RETRY_AFTER_MAX_MS) {
+    throw new RunError(`${messageOf(error)}; asks to come back in ${Math.ceil(asked / 1000)} s`, {
+      cause: error,
+      hint: 'run again after that time: it resumes where this run ended',
+    });
+  }
+  const bound = Math.min(BACKOFF.maxMs, BACKOFF.baseMs * 2 ** (attemptNumber - 1));
+  return (asked ?? 0) + Math.round(random() * bound);
+}

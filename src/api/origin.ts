@@ -1,0 +1,27 @@
+import { UsageError } from '../core/errors.ts';
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * The origin (with a path prefix, if any) that `text` names, without a trailing slash. Only https is allowed, and http
+ * on loopback: the key would cross the network readable otherwise.
+ * @throws {UsageError} when it is not such a URL, or carries credentials, a query or a fragment.
+ */
+export function parseOrigin(text: string, name: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(`${name} is not an http(s) URL`, { hint: 'write it like https://api.example.com' });
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new UsageError(`${name} has credentials in it`, { hint: 'remove them; the API key has a setting of its own' });
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw new UsageError(`${name} has a query or a fragment`, { hint: 'write only the scheme, the host and the port' });
+  }
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+    throw new UsageError(`${name} is http, and ${url.hostname} is not this machine`, {
+      hint: 'use https; http is for loopback addresses only, because the API key would be readable on the way',
+    });
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}

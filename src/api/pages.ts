@@ -1,0 +1,104 @@
+import { UnitError } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import type { Answer } from './http/request.ts';
+import { PAGES_MAX } from './limits.ts';
+import { envelopeCheck, type Meta, readinessEnvelopeCheck } from './shapes/envelope.ts';
+
+/** An analytics answer whose envelope is checked; its rows are not. */
+export interface AnalyticsPage extends Answer {
+  readonly data: readonly unknown[];
+  readonly meta: Meta;
+}
+
+/** A page of the readiness list whose envelope is checked; its reports are not. */
+export interface ReadinessPage extends Answer {
+  readonly reports: readonly unknown[];
+}
+
+/**
+ * The envelope of an analytics answer (specification, section 2.4).
+ * @throws {UnitError} when there is no `data` array or no `meta.org_id`.
+ */
+export function analyticsPage(answer: Answer, name: string): AnalyticsPage {
+  const { body } = answer;
+  if (!envelopeCheck.Check(body)) throw malformed(name, 'a "data" array and "meta" with "org_id"', answer);
+  return { ...answer, data: body.data, meta: body.meta };
+}
+
+/**
+ * The envelope of the readiness list (section 4.3).
+ * @throws {UnitError} when there is no `reports` array.
+ */
+export function readinessPage(answer: Answer, name: string): ReadinessPage {
+  const { body } = answer;
+  if (!readinessEnvelopeCheck.Check(body)) throw malformed(name, 'a "reports" array', answer);
+  return { ...answer, reports: body.reports };
+}
+
+/**
+ * Walks the pages of /users (section 4.2). Only `has_more` ends the walk: a page may be short, empty, or hold more
+ * rows than its limit.
+ * @param first a page that is in hand already; the walk begins after it.
+ * @throws {UnitError} when a cursor is missing or repeats, or the walk does not end.
+ */
+export async function* walkUsers(
+  get: (cursor: string | undefined) => Promise<AnalyticsPage>,
+  name: string,
+  first?: AnalyticsPage,
+): AsyncGenerator<AnalyticsPage, void, void> {
+  const seen = new Set<string>();
+  let page = first ?? (await get(undefined));
+  for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
+    yield page;
+    if (page.meta.has_more !== true) return;
+    const cursor = page.meta.next_cursor ?? undefined;
+    if (cursor === undefined) throw broken(name, `page ${pages} has more but no next_cursor`);
+    if (seen.has(cursor)) throw broken(name, `page ${pages} repeats the cursor "${cursor}"`);
+    seen.add(cursor);
+    page = await get(cursor);
+  }
+  throw broken(name, `the walk has no end within ${PAGES_MAX} pages`);
+}
+
+/**
+ * Walks the pages of the readiness list (section 4.3). The service may cap the limit, so a short page does not end
+ * the walk; only an empty one does.
+ * @throws {UnitError} when no report of a page has a reportId, a cursor repeats, or the walk does not end.
+ */
+export async function* walkReadiness(
+  get: (startAfter: string | undefined) => Promise<ReadinessPage>,
+  name: string,
+  startAfter?: string,
+): AsyncGenerator<ReadinessPage & { readonly lastId: string }, void, void> {
+  const seen = new Set<string>();
+  let cursor = startAfter;
+  for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
+    const page = await get(cursor);
+    if (page.reports.length === 0) return;
+    const lastId = reportIdsOf(page).at(-1);
+    if (lastId === undefined) throw broken(name, `page ${pages} has no report with a reportId to go on from`);
+    if (seen.has(lastId)) throw broken(name, `page ${pages} ends with report "${lastId}" again`);
+    seen.add(lastId);
+    yield { ...page, lastId };
+    cursor = lastId;
+  }
+  throw broken(name, `the walk has no end within ${PAGES_MAX} pages`);
+}
+
+/** The ids of the reports of a page, also of those that are malformed otherwise. */
+export function reportIdsOf(page: ReadinessPage): string[] {
+  return page.reports.flatMap((report) =>
+    isObject(report) && typeof report['reportId'] === 'string' && report['reportId'] !== '' ? [report['reportId']] : [],
+  );
+}
+
+function broken(name: string, what: string): UnitError {
+  return new UnitError(`${name}: ${what}`, { hint: 'the service pages wrongly; nothing of the unit was stored' });
+}
+
+function malformed(name: string, expected: string, answer: Answer): UnitError {
+  const id = answer.requestId === undefined ? '' : ` (requestId ${answer.requestId})`;
+  return new UnitError(`${name} answered JSON without ${expected}${id}`, {
+    hint: 'check that the URL is that of the API; nothing of the unit was stored',
+  });
+}

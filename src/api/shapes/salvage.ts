@@ -1,0 +1,175 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import { isObject, isStorable } from '../../core/json.ts';
+
+/** A part of an answer that cannot be used. */
+export interface Rejected {
+  /** The part as it was parsed: a whole row, or one element of a list or map in it. */
+  readonly record: unknown;
+  /** Where it stands in the answer, for example `data[0].by_tool[3]`. */
+  readonly path: string;
+  /** What is wrong with it, for example `tool must be a text`. */
+  readonly reason: string;
+}
+
+/** Rows that keep to their shape, and what had to be left out. */
+export interface Checked<Row> {
+  readonly rows: Row[];
+  readonly rejected: Rejected[];
+}
+
+/** A check of rows against a shape, compiled once. */
+export type RowCheck<Row> = (rows: readonly unknown[], options: { path: string; text: string }) => Checked<Row>;
+
+/**
+ * Compiles the check of a row shape. A row that fits is passed on as it is. In one that does not fit, bad elements of
+ * its lists and maps are left out one by one; if the row itself is wrong, all of it is rejected. Nothing is altered.
+ */
+export function rowCheck<Schema extends TSchema>(schema: Schema): RowCheck<Static<Schema>> {
+  const validator = validatorOf(schema);
+  return (rows, { path, text }) => {
+    // Text that a database cannot hold can only come from an escape, which most answers have none of.
+    const escapes = text.includes('\\u');
+    const fits = (value: unknown): value is Static<Schema> => validator.Check(value) && (!escapes || isStorable(value));
+    const rejected: Rejected[] = [];
+    const kept: Static<Schema>[] = [];
+    for (const [index, row] of rows.entries()) {
+      if (fits(row)) {
+        kept.push(row);
+        continue;
+      }
+      const rest = salvage(schema, row, { path: `${path}[${index}]`, escapes, rejected });
+      if (rest !== REJECTED && fits(rest)) kept.push(rest);
+    }
+    return { rows: kept, rejected };
+  };
+}
+
+const REJECTED = Symbol('rejected');
+const validators = new WeakMap<TSchema, Validator>();
+/** Copies that a salvage made, to the objects that they were made of. */
+const originals = new WeakMap<object, object>();
+
+/** The object of the answer that a row or element came from: itself, unless a salvage left something out of it. */
+export function originalOf(record: object): object {
+  return originals.get(record) ?? record;
+}
+
+interface Place {
+  readonly path: string;
+  readonly escapes: boolean;
+  readonly rejected: Rejected[];
+}
+
+function validatorOf(schema: TSchema): Validator {
+  let validator = validators.get(schema);
+  if (validator === undefined) {
+    validator = Compile(schema);
+    validators.set(schema, validator);
+  }
+  return validator;
+}
+
+function isFine(schema: TSchema, value: unknown, place: Place): boolean {
+  return validatorOf(schema).Check(value) && (!place.escapes || isStorable(value));
+}
+
+/** The usable rest of `value`, or REJECTED; what is left out is added to `place.rejected`. */
+function salvage(schema: TSchema, value: unknown, place: Place): unknown {
+  if (isFine(schema, value, place)) return value;
+  const properties = propertiesOf(schema);
+  if (properties === undefined || !isObject(value)) return reject(value, place, `must be ${expectation(schema)}`);
+
+  const copy: Record<string, unknown> = { ...value };
+  originals.set(copy, value);
+  for (const [name, property] of Object.entries(properties)) {
+    const member = value[name];
+    if (member === undefined && isOptional(schema, name)) continue;
+    if (isFine(property, member, place)) continue;
+    const rest = salvageMember(property, member, { ...place, path: `${place.path}.${name}` });
+    if (rest === REJECTED) return reject(value, place, `${name} must be ${expectation(property)}`);
+    copy[name] = rest;
+  }
+  const known = Object.keys(properties);
+  const alien = Object.entries(value).find(([name, member]) => !known.includes(name) && !isStorable([name, member]));
+  if (place.escapes && alien !== undefined) return reject(value, place, 'holds a text that cannot be stored');
+  return copy;
+}
+
+/** What is usable of a list or map inside a row; REJECTED for anything else that does not fit. */
+function salvageMember(schema: TSchema, member: unknown, place: Place): unknown {
+  const element = listElement(schema);
+  if (element !== undefined && Array.isArray(member)) {
+    return member
+      .map((item, index) => salvage(element, item, { ...place, path: `${place.path}[${index}]` }))
+      .filter((item) => item !== REJECTED);
+  }
+  const entry = mapElement(schema);
+  if (entry !== undefined && isObject(member)) {
+    return Object.fromEntries(
+      Object.entries(member)
+        .map(([key, item]) => [key, salvageEntry(entry, key, item, place)] as const)
+        .filter(([, item]) => item !== REJECTED),
+    );
+  }
+  return REJECTED;
+}
+
+function salvageEntry(schema: TSchema, key: string, item: unknown, place: Place): unknown {
+  const inside = { ...place, path: `${place.path}[${JSON.stringify(key)}]` };
+  if (isStorable(key)) return propertiesOf(schema) === undefined ? atom(schema, key, item, inside) : salvage(schema, item, inside);
+  return reject({ [key]: item }, inside, 'its name cannot be stored');
+}
+
+function atom(schema: TSchema, key: string, item: unknown, place: Place): unknown {
+  return isFine(schema, item, place) ? item : reject({ [key]: item }, place, `must be ${expectation(schema)}`);
+}
+
+function reject(record: unknown, place: Place, reason: string): typeof REJECTED {
+  const storable = !place.escapes || isStorable(record);
+  place.rejected.push({ record, path: place.path, reason: storable ? reason : `${reason}, in text that can be stored` });
+  return REJECTED;
+}
+
+// The schemas are JSON Schema objects; these read the few forms that src/api/shapes/fields.ts builds.
+
+function propertiesOf(schema: TSchema): Record<string, TSchema> | undefined {
+  return 'properties' in schema && isObject(schema.properties) ? (schema.properties as Record<string, TSchema>) : undefined;
+}
+
+function isOptional(schema: TSchema, name: string): boolean {
+  return !('required' in schema && Array.isArray(schema.required) && schema.required.includes(name));
+}
+
+function alternatives(schema: TSchema): TSchema[] {
+  return 'anyOf' in schema && Array.isArray(schema.anyOf) ? schema.anyOf : [schema];
+}
+
+function listElement(schema: TSchema): TSchema | undefined {
+  const list = alternatives(schema).find((option) => 'items' in option);
+  return list !== undefined && 'items' in list && isObject(list.items) ? list.items : undefined;
+}
+
+function mapElement(schema: TSchema): TSchema | undefined {
+  const map = alternatives(schema).find((option) => 'patternProperties' in option);
+  const patterns = map !== undefined && 'patternProperties' in map ? map.patternProperties : undefined;
+  return isObject(patterns) ? Object.values(patterns).find(isObject) : undefined;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number within ±(2^53 − 1)',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  null: 'null',
+  array: 'a list',
+  object: 'an object',
+};
+
+function expectation(schema: TSchema): string {
+  const names = alternatives(schema).map((option) => {
+    const type = 'type' in option && typeof option.type === 'string' ? option.type : '';
+    return 'minLength' in option ? 'a text that is not empty' : (NAMES[type] ?? 'an object with its identity');
+  });
+  return [...new Set(names)].join(' or ');
+}

@@ -1,0 +1,165 @@
+import { systemClock } from '../core/clock.ts';
+import { StorageError, UsageError } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-code.ts';
+import { readSettings, type SettingsReading, soundSettings } from '../settings/read-settings.ts';
+import type { Redactor } from '../settings/redact.ts';
+import { redactorOf, redactorOfEnvironment } from '../settings/secrets.ts';
+import type { LogFormat } from '../settings/settings.ts';
+import type { Command } from './command.ts';
+import { describeFailure, failureOf, logFailure } from './failure.ts';
+import type { Flags } from './flags.ts';
+import { createOutput } from './output.ts';
+import { parseCommandLine } from './program.ts';
+import { createReporting, type Reporting } from './reporting.ts';
+import { createSink, type Sink } from './sink.ts';
+import { listenForStop, type ProcessControl } from './stopping.ts';
+import { type OutputStream, type Terminal, terminalOf } from './terminal.ts';
+
+/** The process as the command line sees it. */
+export interface CliHost {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly directory: string;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly control: ProcessControl;
+  readonly commands: readonly Command[];
+  version(): string;
+  /** Takes what is to be done with an error that nobody caught, as soon as the secrets to hide are known. */
+  onDefect(tell: (error: unknown) => void): void;
+}
+
+interface Streams {
+  readonly out: Sink;
+  readonly err: Sink;
+  readonly outTerminal: Terminal;
+  readonly errTerminal: Terminal;
+}
+
+/** Runs one command line and answers its exit code. Never throws: every failure is told on standard error. */
+export async function runCli(host: CliHost): Promise<ExitCode> {
+  const streams: Streams = {
+    out: createSink(host.stdout),
+    err: createSink(host.stderr),
+    outTerminal: terminalOf(host.stdout, host.env),
+    errTerminal: terminalOf(host.stderr, host.env),
+  };
+  try {
+    return await dispatch(host, streams);
+  } catch (error) {
+    const debug = host.env['DAYWALK_DEBUG'] === '1';
+    return tell(error, { sink: streams.err, redact: redactorOfEnvironment(host.env), debug });
+  }
+}
+
+async function dispatch(host: CliHost, streams: Streams): Promise<ExitCode> {
+  const invocation = parseCommandLine(host.argv, {
+    commands: host.commands,
+    version: host.version,
+    width: streams.outTerminal.columns(),
+  });
+  if (invocation.kind === 'text') {
+    streams.out.write(invocation.text);
+    return EXIT.ok;
+  }
+  return perform(invocation.command, invocation.flags, host, streams);
+}
+
+async function perform(command: Command, flags: Flags, host: CliHost, streams: Streams): Promise<ExitCode> {
+  const reading = readSettings({
+    flags: settingFlags(command, flags),
+    env: host.env,
+    directory: host.directory,
+    stderrIsTerminal: streams.errTerminal.isTerminal,
+    uses: command.uses,
+  });
+  const settings = command.acceptsUnsoundSettings === true ? reading.settings : soundSettings(reading);
+  const redact = bothRedactors(redactorOf(settings), redactorOfEnvironment(host.env));
+  const clock = systemClock(settings.now ?? undefined);
+  const terminal = streams.errTerminal;
+  const reporting = createReporting({ format: settings.log, sink: streams.err, terminal, redact, clock });
+  const stopping = listenForStop(host.control, (name) => reporting.log.write(stopNotice(name)));
+  const out = createOutput(streams.out, streams.outTerminal, redact);
+  const telling = { sink: streams.err, redact, debug: reading.debug, reporting, format: settings.log };
+
+  host.onDefect((error) => void tell(error, telling));
+  warn(reporting, reading);
+  try {
+    const exitCode = await command.act({
+      flags,
+      settings,
+      reading,
+      job: { clock, observe: reporting.observe, signal: stopping.signal },
+      log: reporting.log,
+      out: { ...out, print: afterProgress(reporting, out.print), json: afterProgress(reporting, out.json) },
+      directory: host.directory,
+    });
+    return worseOf(exitCode, command, streams.out);
+  } catch (error) {
+    reporting.stop();
+    return tell(error, telling);
+  } finally {
+    reporting.stop();
+    stopping.dispose();
+  }
+}
+
+function settingFlags(command: Command, flags: Flags): Record<string, string | undefined> {
+  const names = command.uses.flatMap((setting) => (setting.flag === null ? [] : [setting.flag]));
+  return Object.fromEntries(names.map((name) => [name, flags.text(name)]));
+}
+
+function bothRedactors(first: Redactor, second: Redactor): Redactor {
+  return (text) => second(first(text));
+}
+
+function warn({ log }: Reporting, { warnings }: SettingsReading): void {
+  for (const { message, hint } of warnings) log.write({ level: 'warn', event: 'settings', message, hint });
+}
+
+function stopNotice(name: string) {
+  return {
+    level: 'info',
+    event: 'stopping',
+    message: `${name}: stopping; what is committed is safe. Once more ends at once`,
+  } as const;
+}
+
+function afterProgress<Value>(reporting: Reporting, print: (value: Value) => void): (value: Value) => void {
+  return (value) => {
+    reporting.stop();
+    print(value);
+  };
+}
+
+/** A result that was lost on the way out is a failure, unless the reader just had enough. */
+function worseOf(exitCode: ExitCode, { resultIsOutput }: Command, out: Sink): ExitCode {
+  const { failure } = out;
+  if (failure === null || failure.code === 'EPIPE' || !resultIsOutput) return exitCode;
+  throw new StorageError(`write the result to standard output: ${failure.message}`, {
+    cause: failure,
+    hint: 'make room where the output goes, and run the command again',
+  });
+}
+
+interface Telling {
+  readonly sink: Sink;
+  readonly redact: Redactor;
+  readonly debug: boolean;
+  readonly reporting?: Reporting;
+  readonly format?: LogFormat;
+}
+
+/**
+ * Tells a failure on standard error: as a line of the log where machines read that, else in words. Wrong usage is
+ * always told in words: it is the answer to a person who is at the keyboard.
+ */
+function tell(error: unknown, { sink, redact, debug, reporting, format }: Telling): ExitCode {
+  const failure = failureOf(error);
+  if (format === 'json' && reporting !== undefined && !(error instanceof UsageError)) {
+    logFailure(reporting.log, failure, { debug });
+  } else {
+    for (const line of describeFailure(failure, { debug })) sink.write(redact(`${line}\n`));
+  }
+  return failure.exitCode;
+}

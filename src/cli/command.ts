@@ -1,0 +1,59 @@
+import type { JobContext } from '../../jobs/context.ts';
+import type { ExitCode } from '../core/exit-code.ts';
+import type { SettingsReading } from '../settings/read-settings.ts';
+import type { AnySetting } from '../settings/setting.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Flags } from './flags.ts';
+import type { Log } from './log/log.ts';
+import type { Output } from './output.ts';
+
+/** A flag of one command. Flags of settings are not declared here, they come with the setting. */
+export interface CommandFlag {
+  /** As in help: `--from <day>`, `--json`. */
+  readonly syntax: `--${string}`;
+  readonly doc: string;
+  readonly required?: boolean;
+}
+
+/** A command line that works, and what it does. */
+export interface Example {
+  readonly line: string;
+  readonly does: string;
+}
+
+/** What a command is given to work with. */
+export interface CommandContext {
+  readonly flags: Flags;
+  readonly settings: Settings;
+  /** The settings with their sources and problems. */
+  readonly reading: SettingsReading;
+  /** What jobs need: clock, signal, observer. */
+  readonly job: JobContext;
+  readonly log: Log;
+  /** Standard output. Printing a result ends the progress. */
+  readonly out: Output;
+  /** The working directory. */
+  readonly directory: string;
+}
+
+/** A command: what help says about it, and what it does. */
+export interface Command {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** More, for its own help. */
+  readonly description: string;
+  /** The settings that it reads. It has their flags, and its help explains them. */
+  readonly uses: readonly AnySetting[];
+  readonly flags: readonly CommandFlag[];
+  readonly examples: readonly [Example, Example, ...Example[]];
+  /** True when the command explains unsound settings instead of refusing to start. */
+  readonly acceptsUnsoundSettings?: boolean;
+  /** True when its result is what it prints: losing that is a failure. Elsewhere the result is in the warehouse. */
+  readonly resultIsOutput: boolean;
+  /**
+   * Does it. Imports what it needs when it runs, so that help and errors do not wait for what they do not use.
+   * @throws {DaywalkError} for everything that the caller should know about.
+   */
+  act(context: CommandContext): Promise<ExitCode>;
+}

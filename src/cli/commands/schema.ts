@@ -1,0 +1,35 @@
+import { EXIT } from '../../core/exit-code.ts';
+import { oneOf } from '../../settings/parsers/choice.ts';
+import { SETTINGS } from '../../settings/settings-table.ts';
+import type { Command } from '../command.ts';
+
+/** `daywalk schema`: the tables and views of a warehouse. */
+export const schema: Command = {
+  name: 'schema',
+  summary: 'the tables and views: what each column means, and which may not be summed',
+  description:
+    'Prints the tables and views of a warehouse: as markdown to read, as JSON for tools, or as the SQL that makes\n' +
+    'them. Columns whose values may not be summed over days or groups are marked.',
+  uses: [SETTINGS.log, SETTINGS.debug],
+  flags: [
+    { syntax: '--format <format>', doc: 'markdown, json or sql (default: markdown)' },
+    { syntax: '--dialect <database>', doc: 'whose SQL: sqlite or postgres (default: sqlite)' },
+  ],
+  examples: [
+    { line: 'daywalk schema | less', does: 'what there is to query, with example queries' },
+    {
+      line: "daywalk schema --format json | jq -r '.tables[].columns[] | select(.additive == false).name'",
+      does: 'the columns that may not be summed',
+    },
+  ],
+  resultIsOutput: true,
+  act: async ({ flags, out }) => {
+    const reference = await import('../../../schema/reference.ts');
+    const format = flags.parse('--format', oneOf(['markdown', 'json', 'sql'])) ?? 'markdown';
+    const dialect = flags.parse('--dialect', oneOf(['sqlite', 'postgres'])) ?? 'sqlite';
+    if (format === 'json') out.json(reference.schemaDocument());
+    else if (format === 'sql') out.print([reference.schemaSql(dialect)]);
+    else out.print([reference.schemaMarkdown()]);
+    return EXIT.ok;
+  },
+};

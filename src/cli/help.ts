@@ -1,0 +1,40 @@
+import type { AnySetting } from '../settings/setting.ts';
+import type { Command } from './command.ts';
+
+/** What stands around the list of commands. */
+export const programHelp = {
+  description:
+    "Exports an agent platform's daily analytics and readiness reports into SQL tables:\n" +
+    'every day whole or absent, resumable, and the same after any number of runs.',
+  after: `
+Start here:
+  daywalk demo                    see it work, without an API key
+  daywalk run                     the nightly job
+  daywalk status                  what the warehouse holds, and what it lacks
+
+Exit codes:
+  0 all is in the warehouse       1 a defect              2 usage or configuration
+  3 credential refused            4 upstream trouble      5 quarantine or difference
+  6 storage                      75 another run is on   130, 143 stopped by a signal`,
+};
+
+/** What a setting does, and its default. */
+export function settingDoc({ doc, fallback, fallbackDoc }: AnySetting): string {
+  const byDefault = fallbackDoc ?? (fallback === null ? undefined : String(fallback));
+  return byDefault === undefined ? doc : `${doc} (default: ${byDefault})`;
+}
+
+/** The sections of a command's help after its flags: environment and examples. */
+export function commandHelp({ uses, examples }: Command): string {
+  return `${environmentHelp(uses)}\nExamples:\n${examples.map(({ line, does }) => `  $ ${line}\n      ${does}`).join('\n')}`;
+}
+
+function environmentHelp(uses: readonly AnySetting[]): string {
+  if (uses.length === 0) return '';
+  const width = Math.max(...uses.map((setting) => setting.env.length));
+  const lines = uses.map((setting) => {
+    const doc = setting.flag === null ? settingDoc(setting) : `as ${setting.flag}`;
+    return `  ${setting.env.padEnd(width)}  ${doc}`;
+  });
+  return `\nEnvironment (a flag wins over it, it wins over .env in the working directory):\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,57 @@
+import { EXIT } from '../../core/exit-code.ts';
+import type { RunEvent, RunReport } from '../../pipeline/events.ts';
+import { counted, formatDuration } from '../text/quantity.ts';
+import type { LogEntry } from './log.ts';
+
+/** A run's event as a log entry. */
+export function describeEvent(event: RunEvent): LogEntry {
+  const { type, ...fields } = event;
+  return { event: type, fields, ...wordsOf(event) };
+}
+
+function wordsOf(event: RunEvent): Pick<LogEntry, 'level' | 'message' | 'hint' | 'fields' | 'routine'> {
+  switch (event.type) {
+    case 'run-started':
+      return { level: 'info', message: `${event.command} into ${event.warehouse}` };
+    case 'planned':
+      return { level: 'info', message: planOf(event) };
+    case 'unit-done':
+      return { level: 'info', message: `${unitOf(event)} is ${event.state}`, routine: true };
+    case 'unit-failed':
+      return { level: event.state === 'failed' ? 'error' : 'warn', message: failureOf(event), hint: event.hint };
+    case 'readiness-page':
+      return { level: 'info', message: `${counted(event.reports, 'readiness report')} stored`, routine: true };
+    case 'retry':
+      return {
+        level: 'warn',
+        message: `${event.target}, attempt ${event.attempt}: ${event.error}; again in ${formatDuration(event.waitMs)}`,
+      };
+    case 'warning':
+      return { level: 'warn', message: event.message, hint: event.hint, fields: {} };
+    case 'run-ended':
+      return {
+        level: event.report.exitCode === EXIT.ok ? 'info' : 'error',
+        message: endOf(event.report),
+        fields: { ...event.report },
+        routine: true,
+      };
+  }
+}
+
+/** A unit by name: `users 2026-03-01`, `readiness`. */
+export function unitOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
+  return day === '' ? stream : `${stream} ${day}`;
+}
+
+function planOf({ units, firstDay, lastDay, orgId }: Extract<RunEvent, { type: 'planned' }>): string {
+  return `${counted(units, 'unit')} to pull, ${firstDay} to ${lastDay}, organization ${orgId}`;
+}
+
+function failureOf(event: Extract<RunEvent, { type: 'unit-failed' }>): string {
+  const what = event.state === 'failed' ? 'failed' : 'is not there yet';
+  return `${unitOf(event)} ${what}: ${event.error}`;
+}
+
+function endOf(report: RunReport): string {
+  return `${report.command} ended with exit code ${report.exitCode} after ${formatDuration(report.durationMs)}`;
+}

@@ -1,0 +1,14 @@
+import type { Clock } from '../../core/clock.ts';
+import { toSafeJson } from '../text/escape.ts';
+import type { Log } from './log.ts';
+
+/** A log of one JSON object per line, for machines: `{"time","level","event",…}`. */
+export function createJsonLog(options: { write(text: string): void; clock: Clock }): Log {
+  return {
+    write: ({ level, event, message, hint, fields, routine }) => {
+      const words = routine === true ? {} : { message, hint };
+      const line = { time: options.clock.now().toISOString(), level, event, ...words, ...fields };
+      options.write(`${toSafeJson(line)}\n`);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { Redactor } from '../settings/redact.ts';
+import type { Sink } from './sink.ts';
+import type { Terminal } from './terminal.ts';
+import { toSafeJson } from './text/escape.ts';
+
+/** Standard output: where results go. */
+export interface Output {
+  readonly terminal: Terminal;
+  /** Replaces secrets; for values that are shortened before they are printed. */
+  readonly redact: Redactor;
+  /** Prints lines. They may hold control codes of this program alone: values from outside are escaped before. */
+  print(lines: readonly string[]): void;
+  /** Prints one JSON document: on one line, or indented where a person reads it. */
+  json(value: unknown): void;
+}
+
+/** An output over a sink. Every secret is replaced on the way. */
+export function createOutput(sink: Sink, terminal: Terminal, redact: Redactor): Output {
+  return {
+    terminal,
+    redact,
+    print: (lines) => sink.write(redact(lines.map((line) => `${line}\n`).join(''))),
+    json: (value) => sink.write(redact(`${toSafeJson(value, terminal.isTerminal ? 2 : undefined)}\n`)),
+  };
+}

@@ -1,0 +1,37 @@
+import { type ExportRequest, forecastExport, runExport } from '../../jobs/export.ts';
+import { EXIT, type ExitCode } from '../core/exit-code.ts';
+import { parseStreams, STREAMS } from '../core/stream.ts';
+import { requireApi } from '../settings/require-api.ts';
+import type { CommandContext } from './command.ts';
+import { readDayRange } from './day-range.ts';
+import { renderForecast } from './screens/forecast.ts';
+import { renderRunSummary } from './screens/run-summary.ts';
+import { warehouseFlag } from './warehouse-flag.ts';
+
+/** What tells the commands that export apart. */
+export type ExportMode = Pick<ExportRequest, 'command' | 'force' | 'newestFirst'>;
+
+/** Reads the flags that these commands share, then forecasts or exports, and prints what came of it. */
+export async function performExport(context: CommandContext, mode: ExportMode): Promise<ExitCode> {
+  const { flags, settings, job, log, out } = context;
+  const request: ExportRequest = {
+    ...mode,
+    ...readDayRange(flags, { clock: job.clock, log }),
+    streams: flags.parse('--streams', parseStreams) ?? STREAMS,
+    wait: flags.isOn('--wait'),
+  };
+  const frame = { width: out.terminal.columns(), style: out.terminal.style };
+
+  if (flags.isOn('--dry-run')) {
+    const forecast = await forecastExport(settings, request, job);
+    if (flags.isOn('--json')) out.json(forecast);
+    else out.print(renderForecast(forecast, frame));
+    return EXIT.ok;
+  }
+
+  requireApi(settings);
+  const report = await runExport(settings, request, job);
+  if (flags.isOn('--json')) out.json(report);
+  else out.print(renderRunSummary(report, { ...frame, redact: out.redact, warehouse: warehouseFlag(context) }));
+  return report.exitCode;
+}

@@ -1,0 +1,96 @@
+import { Command as Commander, CommanderError, Option } from 'commander';
+import { UsageError } from '../core/errors.ts';
+import type { Command, CommandFlag } from './command.ts';
+import { createFlags, type Flags } from './flags.ts';
+import { commandHelp, programHelp, settingDoc } from './help.ts';
+
+/** What a command line asks for: a command with its flags, or text that was already all it wanted. */
+export type Invocation =
+  | { readonly kind: 'command'; readonly command: Command; readonly flags: Flags }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** What the program is made of. */
+export interface ProgramOptions {
+  readonly commands: readonly Command[];
+  /** Read only when asked for. */
+  version(): string;
+  /** Cells per line of help. */
+  readonly width: number;
+}
+
+/**
+ * Reads a command line.
+ * @throws {UsageError} for anything that is not one, with the nearest name as a hint.
+ */
+export function parseCommandLine(argv: readonly string[], options: ProgramOptions): Invocation {
+  let chosen: Invocation | undefined;
+  let printed = '';
+  const program = createProgram(options, (text) => {
+    printed += text;
+  });
+  for (const command of options.commands) {
+    const sub = addCommand(program, command);
+    sub.action(() => {
+      chosen = { kind: 'command', command, flags: flagsOf(sub) };
+    });
+  }
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.version') return { kind: 'text', text: `${options.version()}\n` };
+    if (error.exitCode === 0) return { kind: 'text', text: printed };
+    throw usageErrorOf(error, argv);
+  }
+  return chosen ?? { kind: 'text', text: printed };
+}
+
+function createProgram({ width }: ProgramOptions, write: (text: string) => void): Commander {
+  return new Commander('daywalk')
+    .description(programHelp.description)
+    .version('', '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .exitOverride()
+    .configureOutput({ writeOut: write, writeErr: () => undefined, outputError: () => undefined, getOutHelpWidth: () => width })
+    .addHelpText('after', programHelp.after);
+}
+
+function addCommand(program: Commander, command: Command): Commander {
+  const sub = program.command(command.name).summary(command.summary).description(command.description);
+  sub.helpOption('-h, --help', 'print this help');
+  sub.optionsGroup('Options:');
+  for (const flag of command.flags) sub.addOption(optionOf(flag));
+  for (const setting of command.uses) {
+    if (setting.flag === null) continue;
+    sub.addOption(new Option(`${setting.flag} <${setting.placeholder}>`, settingDoc(setting)).helpGroup('Settings:'));
+  }
+  return sub.addHelpText('after', commandHelp(command));
+}
+
+function optionOf({ syntax, doc, required }: CommandFlag): Option {
+  return new Option(syntax, doc).makeOptionMandatory(required === true);
+}
+
+function flagsOf(sub: Commander): Flags {
+  const values = sub.options.map((option) => [option.long, sub.getOptionValue(option.attributeName())]);
+  return createFlags(Object.fromEntries(values));
+}
+
+/** commander's errors in this program's words. What a flag was given stays unsaid: it may be a key. */
+function usageErrorOf(error: CommanderError, argv: readonly string[]): UsageError {
+  const name = argv.find((argument) => !argument.startsWith('-'));
+  const help = name === undefined ? 'daywalk --help' : `daywalk ${name} --help`;
+  if (error.code === 'commander.help') return new UsageError('no command was given', { hint: 'daywalk --help lists them' });
+
+  const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const message = first.replace(/=.*'$/, "'");
+  if (/--(api-)?(key|token)\b/.test(message)) {
+    return new UsageError(message, {
+      hint: 'a key is never given on the command line; set DAYWALK_API_KEY or DAYWALK_API_KEY_FILE',
+    });
+  }
+  const nearest = suggestion?.replace(/^\(|\)$/g, '').replace(/^Did/, 'did');
+  const lookup = error.code === 'commander.unknownCommand' ? 'daywalk --help lists the commands' : `see ${help}`;
+  return new UsageError(message, { hint: nearest ?? lookup });
+}

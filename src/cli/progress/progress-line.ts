@@ -1,0 +1,62 @@
+import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
+import type { Style } from '../text/style.ts';
+import { truncateTo, widthOf } from '../text/width.ts';
+import { type ProgressState, requestRate, timeLeftMs } from './progress-state.ts';
+
+const BAR_MIN = 10;
+const BAR_MAX = 40;
+const GAP = '  ';
+
+/** What a progress line is drawn for. */
+export interface ProgressFrame {
+  readonly atMs: number;
+  /** Cells that the line may take; it never takes more, so that it never wraps. */
+  readonly width: number;
+  readonly style: Style;
+}
+
+/** The state of a run as one line: a bar, then as many of the numbers as there is room for. */
+export function renderProgress(state: ProgressState, frame: ProgressFrame): string {
+  const parts = partsOf(state, frame.atMs);
+  if (state.unitsPlanned === null) return truncateTo('asking the service which organization the key belongs to …', frame.width);
+  const text = fittingPrefix(parts, frame.width - BAR_MIN - GAP.length);
+  const room = frame.width - widthOf(text) - GAP.length;
+  if (room < BAR_MIN) return truncateTo(text, frame.width);
+  return `${bar(state, Math.min(BAR_MAX, room), frame.style)}${GAP}${text}`;
+}
+
+/** The state of a run in words, without a bar. */
+export function describeProgress(state: ProgressState, atMs: number): string {
+  return partsOf(state, atMs).join(', ');
+}
+
+function partsOf(state: ProgressState, atMs: number): string[] {
+  const ended = state.unitsDone + state.unitsFailed;
+  const rate = requestRate(state, atMs);
+  const leftMs = timeLeftMs(state, atMs);
+  return [
+    `${formatNumber(ended)}/${formatNumber(state.unitsPlanned ?? 0)} units`,
+    ...(leftMs === null ? [] : [`${formatDuration(leftMs)} left`]),
+    counted(state.rowsWritten, 'row'),
+    ...(state.unitsFailed === 0 ? [] : [`${formatNumber(state.unitsFailed)} failed`]),
+    ...(rate === null ? [] : [`${formatNumber(Math.round(rate))} requests/s`]),
+    ...(state.retries === 0 ? [] : [counted(state.retries, 'retry', 'retries')]),
+    ...(state.current === '' ? [] : [state.current]),
+  ];
+}
+
+function fittingPrefix(parts: readonly string[], width: number): string {
+  let text = parts[0] ?? '';
+  for (const part of parts.slice(1)) {
+    const longer = text + GAP + part;
+    if (widthOf(longer) > width) break;
+    text = longer;
+  }
+  return text;
+}
+
+function bar({ unitsDone, unitsFailed, unitsPlanned }: ProgressState, width: number, style: Style): string {
+  const planned = Math.max(1, unitsPlanned ?? 0);
+  const filled = Math.min(width, Math.floor(((unitsDone + unitsFailed) / planned) * width));
+  return style.green('━'.repeat(filled)) + style.dim('─'.repeat(width - filled));
+}

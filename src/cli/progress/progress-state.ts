@@ -1,0 +1,88 @@
+import type { RunEvent } from '../../pipeline/events.ts';
+
+/** The rate is measured over this much of the past. */
+const WINDOW_MS = 10_000;
+/** Samples closer together than this are merged, so that a fast run keeps few of them. */
+const SAMPLE_MS = 250;
+
+interface Sample {
+  readonly atMs: number;
+  readonly requests: number;
+}
+
+/** What a run has done so far, as its events tell. Times are monotonic milliseconds. */
+export interface ProgressState {
+  readonly startedMs: number;
+  /** Null before the plan is known. */
+  readonly unitsPlanned: number | null;
+  readonly unitsDone: number;
+  readonly unitsFailed: number;
+  readonly rowsWritten: number;
+  readonly requests: number;
+  readonly retries: number;
+  /** The unit that ended last. */
+  readonly current: string;
+  readonly samples: readonly Sample[];
+}
+
+/** The state of a run that has just begun. */
+export function startProgress(startedMs: number): ProgressState {
+  return {
+    startedMs,
+    unitsPlanned: null,
+    unitsDone: 0,
+    unitsFailed: 0,
+    rowsWritten: 0,
+    requests: 0,
+    retries: 0,
+    current: '',
+    samples: [{ atMs: startedMs, requests: 0 }],
+  };
+}
+
+/** The state after an event. */
+export function advance(state: ProgressState, event: RunEvent, atMs: number): ProgressState {
+  switch (event.type) {
+    case 'planned':
+      return { ...state, unitsPlanned: (state.unitsPlanned ?? 0) + event.units };
+    case 'unit-done':
+      return sampled(
+        {
+          ...state,
+          unitsDone: state.unitsDone + 1,
+          rowsWritten: state.rowsWritten + event.rowsWritten,
+          requests: state.requests + event.requests,
+          current: `${event.stream} ${event.day}`.trim(),
+        },
+        atMs,
+      );
+    case 'unit-failed':
+      return { ...state, unitsFailed: state.unitsFailed + 1 };
+    case 'retry':
+      return { ...state, retries: state.retries + 1 };
+    default:
+      return state;
+  }
+}
+
+/** Requests per second over the last ten seconds; null while too little is known. */
+export function requestRate({ samples, requests }: ProgressState, atMs: number): number | null {
+  const oldest = samples[0];
+  if (oldest === undefined || atMs - oldest.atMs < 2 * SAMPLE_MS) return null;
+  return ((requests - oldest.requests) * 1_000) / (atMs - oldest.atMs);
+}
+
+/** Milliseconds to the end at the pace so far; null while too little is known. */
+export function timeLeftMs(state: ProgressState, atMs: number): number | null {
+  const ended = state.unitsDone + state.unitsFailed;
+  const elapsedMs = atMs - state.startedMs;
+  if (state.unitsPlanned === null || ended < 3 || elapsedMs < 1_000) return null;
+  return (elapsedMs / ended) * Math.max(0, state.unitsPlanned - ended);
+}
+
+function sampled(state: ProgressState, atMs: number): ProgressState {
+  const last = state.samples.at(-1);
+  if (last !== undefined && atMs - last.atMs < SAMPLE_MS) return state;
+  const recent = state.samples.filter((sample) => atMs - sample.atMs <= WINDOW_MS);
+  return { ...state, samples: [...recent, { atMs, requests: state.requests }] };
+}

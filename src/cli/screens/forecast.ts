@@ -1,0 +1,34 @@
+import type { ExportForecast } from '../../../jobs/export.ts';
+import { STREAMS } from '../../core/stream.ts';
+import { formatDuration } from '../text/quantity.ts';
+import { renderTable, type TableFrame } from '../text/table.ts';
+import { renderFields } from './fields.ts';
+
+/** What an export would do. */
+export function renderForecast(forecast: ExportForecast, frame: TableFrame): string[] {
+  const { style } = frame;
+  const heading =
+    forecast.units === 0
+      ? 'Nothing to pull: every day asked for is settled.'
+      : 'This is what it would do. Nothing was sent and nothing was written.';
+  const rows = STREAMS.filter((stream) => (forecast.unitsByStream[stream] ?? 0) > 0).map((stream) => [
+    stream,
+    forecast.unitsByStream[stream] ?? 0,
+  ]);
+  const duration = forecast.durationMs === null ? 'unknown until a first run' : `about ${formatDuration(forecast.durationMs)}`;
+  return [
+    style.bold(heading),
+    '',
+    ...renderFields(
+      [
+        ['organization', forecast.orgId ?? 'unknown until a first run'],
+        ['days', `${forecast.firstDay} to ${forecast.lastDay}`],
+        ['units', forecast.units],
+        ['requests', forecast.requests],
+        ['time', duration],
+      ],
+      frame,
+    ),
+    ...(rows.length === 0 ? [] : ['', ...renderTable([{ header: 'stream' }, { header: 'units', align: 'right' }], rows, { ...frame, indent: 2 })]),
+  ];
+}

@@ -1,0 +1,90 @@
+import { EXIT } from '../../core/exit-code.ts';
+import type { RunProblem, RunReport } from '../../pipeline/events.ts';
+import type { Redactor } from '../../settings/redact.ts';
+import { UNIT_STATES } from '../../warehouse/port.ts';
+import { escapeForTerminal } from '../text/escape.ts';
+import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
+import type { TableFrame } from '../text/table.ts';
+import { truncateTo } from '../text/width.ts';
+import type { WarehouseNames } from '../warehouse-flag.ts';
+import { exitMeaning } from './exit-meaning.ts';
+import { type Field, renderFields } from './fields.ts';
+
+/** Problems on the screen; `--json` and the ledger have all of them. */
+const PROBLEMS_SHOWN_MAX = 8;
+
+/** What a summary is drawn for. */
+export interface SummaryFrame extends TableFrame {
+  readonly redact: Redactor;
+  readonly warehouse: WarehouseNames;
+}
+
+/** What a run did, what went wrong, and what to do next. */
+export function renderRunSummary(report: RunReport, frame: SummaryFrame): string[] {
+  return [headline(report, frame), '', ...renderFields(fieldsOf(report), frame), ...problemsOf(report, frame), ...nextOf(report, frame)];
+}
+
+function headline(report: RunReport, { style }: SummaryFrame): string {
+  const { command, exitCode, unitsPlanned, unitsDone } = report;
+  if (exitCode === EXIT.ok && unitsPlanned === 0) return style.green(`${command}: nothing to do, every day is settled`);
+  if (exitCode === EXIT.ok) return style.green(`${command}: complete, ${counted(unitsDone, 'unit')} in the warehouse`);
+  const paint = exitCode === EXIT.upstream || exitCode === EXIT.quarantine ? style.yellow : style.red;
+  return paint(`${command}: exit code ${exitCode}, ${exitMeaning(exitCode)}`);
+}
+
+function fieldsOf(report: RunReport): Field[] {
+  const { unitsDone, unitsFailed, unitsLeftOut, unitsPlanned } = report;
+  const states = UNIT_STATES.flatMap((state) => {
+    const units = report.states[state] ?? 0;
+    return units === 0 ? [] : [`${formatNumber(units)} ${state}`];
+  });
+  const days = report.firstDay === null ? 'none planned' : `${report.firstDay} to ${report.lastDay ?? report.firstDay}`;
+  const retries = counted(report.retries, 'retry', 'retries');
+  return [
+    ['organization', report.orgId ?? 'not known: the run ended before the service named it'],
+    ['days', days],
+    [
+      'units',
+      `${formatNumber(unitsPlanned)} planned: ${formatNumber(unitsDone)} done, ${formatNumber(unitsFailed)} failed, ${formatNumber(unitsLeftOut)} left out`,
+    ],
+    ...(states.length === 0 ? [] : [['states', states.join(', ')] as const]),
+    ['rows written', report.rowsWritten],
+    ['restatements', report.restatements],
+    ['quarantined', counted(report.quarantined, 'record')],
+    ['requests', `${formatNumber(report.requests)}, ${retries} among them`],
+    ['duration', formatDuration(report.durationMs)],
+  ];
+}
+
+function problemsOf({ problems }: RunReport, frame: SummaryFrame): string[] {
+  if (problems.length === 0) return [];
+  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).flatMap((problem) => linesOf(problem, frame));
+  const hidden = problems.length - PROBLEMS_SHOWN_MAX;
+  const more = hidden > 0 ? [`  and ${formatNumber(hidden)} more; --json lists them all`] : [];
+  return ['', frame.style.bold('Problems'), ...shown, ...more];
+}
+
+function linesOf({ message, hint, units }: RunProblem, { width, style, redact }: SummaryFrame): string[] {
+  const clean = (text: string) => escapeForTerminal(redact(text));
+  const where = units === 0 ? '' : `${counted(units, 'unit')}: `;
+  const line = truncateTo(`  ${where}${clean(message)}`, width);
+  return hint === undefined ? [line] : [line, style.dim(truncateTo(`    hint: ${clean(hint)}`, width))];
+}
+
+function nextOf({ exitCode, runId }: RunReport, { style, warehouse }: SummaryFrame): string[] {
+  const again = ['daywalk run', 'pulls what is missing; what is stored stays'] as const;
+  const status = [`daywalk status${warehouse.flag}`, 'what the warehouse holds, day by day'] as const;
+  const quarantined = [
+    `sqlite3 ${warehouse.location} 'SELECT stream, date, reason, record FROM quarantine'`,
+    'the records that were set aside',
+  ] as const;
+  const steps: Partial<Record<number, readonly (readonly [string, string])[]>> = {
+    [EXIT.ok]: [status],
+    [EXIT.upstream]: [again, status],
+    [EXIT.quarantine]: [quarantined, status],
+    [EXIT.credential]: [['daywalk config', 'which settings are in force, and where they came from']],
+  };
+  const chosen = steps[exitCode] ?? [again];
+  const lines = chosen.flatMap(([command, does]) => [`  ${command}`, style.dim(`      ${does}`)]);
+  return ['', style.bold('Next'), ...lines, '', style.dim(`run ${runId}`)];
+}

@@ -1,0 +1,46 @@
+const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A number with thousands separators, at most two decimals. */
+export function formatNumber(value: number): string {
+  return grouped.format(value);
+}
+
+/** A number with its noun: `1 unit`, `2,400 units`. */
+export function counted(value: number, noun: string, plural = `${noun}s`): string {
+  return `${formatNumber(value)} ${value === 1 ? noun : plural}`;
+}
+
+/** A share of 0 to 1 in percent: `12.5 %`. */
+export function formatShare(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+/** A duration for people: `0.4 s`, `12 s`, `3m 05s`, `2h 10m`, `4d 3h`. */
+export function formatDuration(ms: number): string {
+  if (ms < 10 * SECOND_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
+  // Rounded before it is split, so that 59.6 s reads 1m 00s and not 60 s.
+  const seconds = Math.round(ms / SECOND_MS);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m ${twoDigits(seconds % 60)}s`;
+  const minutes = Math.round(ms / MINUTE_MS);
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)}h ${twoDigits(minutes % 60)}m`;
+  const hours = Math.round(ms / HOUR_MS);
+  return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+}
+
+/** How long ago an instant was: `just now`, `5 minutes ago`, `3 hours ago`, `2 days ago`. */
+export function formatAge(ms: number): string {
+  if (ms < MINUTE_MS) return 'just now';
+  if (ms < HOUR_MS) return `${counted(Math.floor(ms / MINUTE_MS), 'minute')} ago`;
+  if (ms < 2 * DAY_MS) return `${counted(Math.floor(ms / HOUR_MS), 'hour')} ago`;
+  return `${counted(Math.floor(ms / DAY_MS), 'day')} ago`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}

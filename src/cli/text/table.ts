@@ -1,0 +1,85 @@
+import { escapeForTerminal } from './escape.ts';
+import { formatNumber } from './quantity.ts';
+import type { Paint, Style } from './style.ts';
+import { padTo, truncateTo, widthOf } from './width.ts';
+
+/** What a cell shows: text from anywhere (it is escaped), a number (grouped, to the right), or nothing. */
+export type Content = string | number | null;
+
+/** A cell, with a mark for terminals if it needs one. */
+export type Cell = Content | { readonly content: Content; readonly paint: Paint };
+
+/** A column of a table. */
+export interface TableColumn {
+  readonly header: string;
+  readonly align?: 'left' | 'right';
+  /** False for columns that are useless when cut, numbers and days above all. Others shrink where space is short. */
+  readonly shrinks?: boolean;
+}
+
+/** What a table is drawn for. */
+export interface TableFrame {
+  /** Cells of the terminal; no line is wider. */
+  readonly width: number;
+  readonly style: Style;
+  /** Cells before each line. */
+  readonly indent?: number;
+}
+
+const GAP = '  ';
+const SHRUNK_MIN = 8;
+const ABSENT = '–';
+
+interface Drawn {
+  readonly text: string;
+  readonly paint: Paint;
+}
+
+/** The lines of a table: a header and one line per row, none wider than the frame. */
+export function renderTable(columns: readonly TableColumn[], rows: readonly (readonly Cell[])[], frame: TableFrame): string[] {
+  const header = columns.map((column) => ({ text: column.header.toUpperCase(), paint: frame.style.dim }));
+  const body = rows.map((row) => row.map(drawn));
+  const indent = ' '.repeat(frame.indent ?? 0);
+  const widths = fit(columns, [header, ...body], frame.width - indent.length);
+  return [header, ...body].map((row) => renderLine(row, columns, widths, indent, frame.width));
+}
+
+function drawn(cell: Cell): Drawn {
+  const { content, paint } =
+    cell !== null && typeof cell === 'object' ? cell : { content: cell, paint: (text: string) => text };
+  if (content === null) return { text: ABSENT, paint };
+  return { text: typeof content === 'number' ? formatNumber(content) : escapeForTerminal(content), paint };
+}
+
+/** Widths for the columns: natural ones, the widest that may shrink taken down until the sum fits. */
+function fit(columns: readonly TableColumn[], lines: readonly (readonly Drawn[])[], widthMax: number): number[] {
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index]?.text ?? ''))));
+  const shrinkable = columns.flatMap((column, index) => (column.shrinks === true ? [index] : []));
+  let excess = widths.reduce((sum, width) => sum + width, GAP.length * (columns.length - 1)) - widthMax;
+  while (excess > 0) {
+    const widest = shrinkable.reduce((best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best), shrinkable[0] ?? -1);
+    const width = widths[widest] ?? 0;
+    if (width <= SHRUNK_MIN) break;
+    widths[widest] = width - 1;
+    excess -= 1;
+  }
+  return widths;
+}
+
+function renderLine(
+  row: readonly Drawn[],
+  columns: readonly TableColumn[],
+  widths: readonly number[],
+  indent: string,
+  widthMax: number,
+): string {
+  const cells = row.map((cell, index) => {
+    const width = widths[index] ?? 0;
+    const align = columns[index]?.align ?? 'left';
+    return { text: padTo(truncateTo(cell.text, width), width, align), paint: cell.paint };
+  });
+  const plain = (indent + cells.map((cell) => cell.text).join(GAP)).trimEnd();
+  // Where even the shortest form is too wide, the line is cut without marks, so that no escape sequence is cut.
+  if (widthOf(plain) > widthMax) return truncateTo(plain, widthMax);
+  return (indent + cells.map((cell) => cell.paint(cell.text)).join(GAP)).trimEnd();
+}

@@ -1,0 +1,41 @@
+const PLAIN = /^[\x20-\x7e]*$/;
+const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
+const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
+// The blocks whose characters Unicode calls East Asian wide or fullwidth.
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]/u;
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** How many cells of a terminal a text takes; the text must be free of control characters. */
+export function widthOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) width += widthOfGrapheme(segment);
+  return width;
+}
+
+/** The text, cut to a width in cells; what was cut shows as `…`. */
+export function truncateTo(text: string, widthMax: number): string {
+  if (widthOf(text) <= widthMax) return text;
+  if (widthMax <= 0) return '';
+  let kept = '';
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) {
+    width += widthOfGrapheme(segment);
+    if (width > widthMax - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** The text, filled with blanks to a width in cells. */
+export function padTo(text: string, width: number, align: 'left' | 'right' = 'left'): string {
+  const blanks = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return align === 'left' ? text + blanks : blanks + text;
+}
+
+function widthOfGrapheme(grapheme: string): number {
+  if (INVISIBLE.test(grapheme)) return 0;
+  return EMOJI.test(grapheme) || WIDE.test(grapheme) ? 2 : 1;
+}

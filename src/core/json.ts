@@ -1,0 +1,32 @@
+/** A JSON value that is an object: neither null nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The JSON text of a value with the keys of every object in code-unit order, so that equal values have equal texts.
+ * @throws {RangeError} when the value is nested deeper than the stack allows.
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+  return `{${members.join(',')}}`;
+}
+
+/** True when every number inside survived parsing: finite, and no integer beyond ±(2^53 − 1). */
+export function isExact(value: unknown): boolean {
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  if (Array.isArray(value)) return value.every(isExact);
+  return !isObject(value) || Object.values(value).every(isExact);
+}
+
+/** True when every text inside, keys too, can be stored by every database: no NUL, no lone surrogate. */
+export function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
+  if (Array.isArray(value)) return value.every(isStorable);
+  if (!isObject(value)) return true;
+  return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
+}

@@ -1,0 +1,85 @@
+import {
+  CLIENT_TYPES,
+  DELEGATION,
+  HOOKS,
+  MCP_SERVERS,
+  SKILLS,
+  SLASH_COMMANDS,
+  TOOL_ARTIFACTS,
+  TOOLS,
+  TOOLS_PER_SERVER,
+} from './catalog.ts';
+import { type Draws, hash, unitOf } from './hash.ts';
+import { even, type Habits, spread } from './spread.ts';
+import type { UserDay } from './user-day.ts';
+
+/** Tool names with parsing artifacts per invocation (specification, section 8: about 0.006%). */
+const ARTIFACT_SHARE = 0.00006;
+const ASPECT = { client: 30, mcp: 31, spelling: 32, delegation: 33 } as const;
+
+/** Draws tools, MCP calls, skills, commands, hooks, clients and autonomy. Needs the messages and tool calls. */
+export function drawCalls(draws: Draws, habits: Habits, into: UserDay): void {
+  drawClients(draws, habits, into);
+  drawMcp(draws, habits, into);
+  spread(draws, into.toolCalls - into.mcpCalls, into.tools, 4 + draws.below(5), skewed);
+  drawArtifact(draws, into);
+  const busy = into.userMessages;
+  into.skillCalls = draws.chance(0.3) ? 1 + draws.below(1 + busy / 12) : 0;
+  into.slashCommands = draws.chance(0.55) ? 1 + draws.below(1 + busy / 6) : 0;
+  into.hooks = draws.chance(0.35) ? 1 + draws.below(1 + into.toolCalls / 4) : 0;
+  spread(draws, into.skillCalls, into.skills, 2, even(SKILLS.length));
+  spread(draws, into.slashCommands, into.commands, 3, even(SLASH_COMMANDS.length));
+  spread(draws, into.hooks, into.hooksBy, 2, even(HOOKS.length));
+  drawAutonomy(draws, habits, into);
+}
+
+function drawClients(draws: Draws, { seed, user }: Habits, into: UserDay): void {
+  const habit = unitOf(hash(seed, user, ASPECT.client));
+  const favourite = habit < 0.68 ? 0 : habit < 0.9 ? 1 : 2;
+  into.clients = 1 << favourite;
+  if (draws.chance(0.18)) into.clients |= 1 << draws.below(CLIENT_TYPES.length);
+}
+
+function drawMcp(draws: Draws, { seed, user }: Habits, into: UserDay): void {
+  into.mcpTools.fill(0);
+  into.mcpCalls = 0;
+  const habit = hash(seed, user, ASPECT.mcp);
+  into.spelling = unitOf(hash(seed, user, ASPECT.spelling)) < 0.1 ? 1 : 0;
+  if (unitOf(habit) >= 0.45 || !draws.chance(0.7)) return;
+  into.mcpCalls = draws.below(1 + into.toolCalls * 0.25);
+  const first = habit % MCP_SERVERS.length;
+  let rest = into.mcpCalls;
+  for (let slot = 0; slot < 3 && rest > 0; slot++) {
+    const server = slot === 2 ? (first + 1) % MCP_SERVERS.length : first;
+    const count = slot === 2 ? rest : draws.below(rest + 1);
+    const tool = server * TOOLS_PER_SERVER + draws.below(TOOLS_PER_SERVER);
+    into.mcpTools[tool] = (into.mcpTools[tool] ?? 0) + count;
+    rest -= count;
+  }
+}
+
+function drawAutonomy(draws: Draws, { seed, user }: Habits, into: UserDay): void {
+  // A turn is not a user message: queued messages join one turn, so the ratio is not calls over messages.
+  const turns = into.userMessages * (0.55 + 0.4 * draws.unit());
+  into.autonomyRatio = Math.max(1, Math.round((into.toolCalls * 10_000) / turns));
+  const habit = hash(seed, user, ASPECT.delegation);
+  into.delegation = (draws.chance(0.8) ? habit : draws.bits()) % DELEGATION.length;
+}
+
+/** Picks a built-in tool, the first ones far more often. */
+function skewed(draws: Draws): number {
+  const unit = draws.unit();
+  return Math.floor(unit * unit * TOOLS.length);
+}
+
+/** Records one call of some tool under a broken name instead, so that the calls by tool still sum to all calls. */
+function drawArtifact(draws: Draws, into: UserDay): void {
+  const bits = draws.bits();
+  into.artifact = '';
+  if (unitOf(bits) >= into.toolCalls * ARTIFACT_SHARE) return;
+  const tool = into.tools.findIndex((count) => count > 0);
+  if (tool < 0) return;
+  into.tools[tool] = (into.tools[tool] ?? 0) - 1;
+  const pattern = TOOL_ARTIFACTS[hash(bits, 1) % TOOL_ARTIFACTS.length] ?? '@';
+  into.artifact = pattern.replaceAll('@', TOOLS[tool] ?? '');
+}

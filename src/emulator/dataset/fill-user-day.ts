@@ -1,0 +1,43 @@
+import { drawFiles } from './draw-files.ts';
+import { drawModels } from './draw-models.ts';
+import { drawCalls } from './draw-tools.ts';
+import { Draws, hash, unitOf } from './hash.ts';
+import type { Population } from './population.ts';
+import type { UserDay } from './user-day.ts';
+import type { DayVariant } from './variant.ts';
+
+const draws = new Draws();
+const ASPECT = { numbers: 20, affected: 21 } as const;
+
+/** Fills `into` with what an active user did. Depends on the arguments alone. */
+export function fillUserDay(
+  population: Population,
+  user: number,
+  day: number,
+  variant: DayVariant,
+  into: UserDay,
+): void {
+  const { seed } = population;
+  draws.restart(hash(seed, user, ASPECT.numbers, day, saltOf(seed, user, variant)));
+  drawMessages(draws, population.levelOf(user), into);
+  drawCalls(draws, { seed, user }, into);
+  drawFiles(draws, { seed, user, without: variant.withoutLanguages }, into);
+  drawModels(draws, { seed, user, day, without: variant.withoutModels }, into);
+}
+
+/** The revision that gives this user other numbers on the day, or 0; the last one that touches the user wins. */
+function saltOf(seed: number, user: number, variant: DayVariant): number {
+  let salt = 0;
+  for (const change of variant.renumbered) {
+    if (unitOf(hash(seed, user, ASPECT.affected, change.salt)) < change.share) salt = change.salt;
+  }
+  return salt;
+}
+
+function drawMessages(draws: Draws, level: number, into: UserDay): void {
+  const load = level * (0.4 + 1.2 * draws.unit());
+  into.sessions = 1 + draws.below(1 + 9 * load);
+  into.userMessages = into.sessions + draws.below(into.sessions * (2 + 10 * load) + 1);
+  into.assistantMessages = into.userMessages + draws.below(into.userMessages * 2 + 1);
+  into.toolCalls = 1 + Math.floor(into.assistantMessages * (0.4 + 1.6 * draws.unit()));
+}

@@ -1,0 +1,139 @@
+import { CLIENT_TYPES, DELEGATION, MCP_SERVERS, TOOLS_PER_SERVER } from './catalog.ts';
+import type { UserDay } from './user-day.ts';
+
+/** Spellings that each MCP server has. */
+export const SPELLINGS = 2;
+
+/** The sums over all active users of one day. Arrays go by place in the catalog. */
+export interface OrgDay {
+  users: number;
+  sessions: number;
+  userMessages: number;
+  assistantMessages: number;
+  toolCalls: number;
+  skillCalls: number;
+  slashCommands: number;
+  hooks: number;
+  filesCreated: number;
+  filesEdited: number;
+  commits: number;
+  pullRequests: number;
+  mcpUsers: number;
+  readonly usersByClient: Float64Array;
+  readonly callsByDelegation: Float64Array;
+  readonly tools: Float64Array;
+  readonly mcpTools: Float64Array;
+  /** {@link SPELLINGS} numbers per MCP server. */
+  readonly servers: Float64Array;
+  readonly skills: Float64Array;
+  readonly commands: Float64Array;
+  readonly hooksBy: Float64Array;
+  readonly languages: Float64Array;
+  readonly extensions: Float64Array;
+  readonly models: Float64Array;
+  /** Broken tool names with their number of calls. */
+  readonly artifacts: Map<string, number>;
+  /** Of the users' autonomy ratios, in 1/10000. */
+  readonly autonomy: { avg: number; p50: number; p90: number };
+}
+
+/** Sums up a day. `eachUser` visits every active user once; `users` is how many that are. */
+export function sumOrgDay(users: number, eachUser: (visit: (facts: UserDay) => void) => void): OrgDay {
+  const ratios = new Int32Array(users);
+  let org: OrgDay | undefined;
+  eachUser((facts) => {
+    org ??= blankOrgDay(facts);
+    ratios[org.users] = facts.autonomyRatio;
+    addUser(org, facts);
+  });
+  if (org === undefined) throw new Error('a day without active users has no sums');
+  summarize(ratios, org.autonomy);
+  return org;
+}
+
+function addUser(org: OrgDay, facts: UserDay): void {
+  org.users += 1;
+  org.sessions += facts.sessions;
+  org.userMessages += facts.userMessages;
+  org.assistantMessages += facts.assistantMessages;
+  org.toolCalls += facts.toolCalls;
+  org.skillCalls += facts.skillCalls;
+  org.slashCommands += facts.slashCommands;
+  org.hooks += facts.hooks;
+  org.filesCreated += facts.filesCreated;
+  org.filesEdited += facts.filesEdited;
+  org.commits += facts.commits;
+  org.pullRequests += facts.pullRequests;
+  if (facts.mcpCalls > 0) org.mcpUsers += 1;
+  for (let bit = 0; bit < CLIENT_TYPES.length; bit++) bump(org.usersByClient, bit, (facts.clients >>> bit) & 1);
+  bump(org.callsByDelegation, facts.delegation, facts.toolCalls);
+  addAll(org.tools, facts.tools);
+  addAll(org.skills, facts.skills);
+  addAll(org.commands, facts.commands);
+  addAll(org.hooksBy, facts.hooksBy);
+  addAll(org.languages, facts.languages);
+  addAll(org.extensions, facts.extensions);
+  addAll(org.models, facts.models);
+  addMcp(org, facts);
+  if (facts.artifact !== '') org.artifacts.set(facts.artifact, (org.artifacts.get(facts.artifact) ?? 0) + 1);
+}
+
+function addMcp(org: OrgDay, facts: UserDay): void {
+  if (facts.mcpCalls === 0) return;
+  addAll(org.mcpTools, facts.mcpTools);
+  for (let tool = 0; tool < facts.mcpTools.length; tool++) {
+    const server = Math.floor(tool / TOOLS_PER_SERVER);
+    bump(org.servers, server * SPELLINGS + facts.spelling, facts.mcpTools[tool] ?? 0);
+  }
+}
+
+function blankOrgDay(like: UserDay): OrgDay {
+  return {
+    users: 0,
+    sessions: 0,
+    userMessages: 0,
+    assistantMessages: 0,
+    toolCalls: 0,
+    skillCalls: 0,
+    slashCommands: 0,
+    hooks: 0,
+    filesCreated: 0,
+    filesEdited: 0,
+    commits: 0,
+    pullRequests: 0,
+    mcpUsers: 0,
+    usersByClient: new Float64Array(CLIENT_TYPES.length),
+    callsByDelegation: new Float64Array(DELEGATION.length),
+    tools: new Float64Array(like.tools.length),
+    mcpTools: new Float64Array(like.mcpTools.length),
+    servers: new Float64Array(MCP_SERVERS.length * SPELLINGS),
+    skills: new Float64Array(like.skills.length),
+    commands: new Float64Array(like.commands.length),
+    hooksBy: new Float64Array(like.hooksBy.length),
+    languages: new Float64Array(like.languages.length),
+    extensions: new Float64Array(like.extensions.length),
+    models: new Float64Array(like.models.length),
+    artifacts: new Map(),
+    autonomy: { avg: 0, p50: 0, p90: 0 },
+  };
+}
+
+function summarize(ratios: Int32Array, into: OrgDay['autonomy']): void {
+  let total = 0;
+  for (const ratio of ratios) total += ratio;
+  ratios.sort();
+  into.avg = Math.round(total / ratios.length);
+  into.p50 = ratios[Math.floor((ratios.length - 1) * 0.5)] ?? 0;
+  into.p90 = ratios[Math.floor((ratios.length - 1) * 0.9)] ?? 0;
+}
+
+function addAll(into: Float64Array, from: Int32Array | Float64Array): void {
+  for (let i = 0; i < from.length; i++) {
+    const amount = from[i] ?? 0;
+    if (amount !== 0) into[i] = (into[i] ?? 0) + amount;
+  }
+}
+
+function bump(into: Float64Array, index: number, amount: number): void {
+  into[index] = (into[index] ?? 0) + amount;
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import type { ExactText } from '../api/exact.ts';
+import { originalOf, type Rejected } from '../api/shapes/salvage.ts';
+import { canonicalJson, isExact, isObject } from '../core/json.ts';
+import type { Drift, QuarantinedRecord } from '../warehouse/port.ts';
+import type { Privacy } from './privacy.ts';
+
+/** Characters of a sample that the drift table keeps. */
+const SAMPLE_CHARS_MAX = 200;
+
+/** Where a record stands in the schema of its answer, and the texts of that answer. */
+export interface Source {
+  readonly place: string;
+  readonly exact: ExactText;
+}
+
+/** The extra of an object inside a record, under the name of that object. */
+export interface Nested {
+  readonly name: string;
+  readonly text: string | null;
+}
+
+/** What a unit's answers showed besides its rows: records set aside, unknown fields, contradictions. */
+export class Findings {
+  readonly #quarantined = new Map<string, QuarantinedRecord>();
+  readonly #drift = new Map<string, Drift>();
+  readonly #warnings = new Set<string>();
+  readonly #privacy: Privacy;
+
+  constructor(privacy: Privacy) {
+    this.#privacy = privacy;
+  }
+
+  /** Sets a part of an answer aside, as the text that the service sent. */
+  reject({ record, path, reason }: Rejected, exact: ExactText): void {
+    const original = isObject(record) ? originalOf(record) : record;
+    const sent = exact.textOf(original) ?? JSON.stringify(original) ?? 'null';
+    const text = this.#privacy.scrub(sent);
+    const recordSha256 = createHash('sha256').update(text).digest('hex');
+    this.#quarantined.set(recordSha256, { reason, path, record: text, recordSha256 });
+    if (reason.includes(' must be ')) this.#note(`${placeOf(path)}`, 'wrong type', `${reason}: ${text}`);
+  }
+
+  /**
+   * The fields of a record that are not in `known`, as canonical JSON text; null when there is none. Numbers that a
+   * double cannot hold keep their digits. `nested` is the extra of an object in the record that became columns.
+   */
+  extra(record: object, known: ReadonlySet<string>, source: Source, nested?: Nested): string | null {
+    let members: [name: string, text: string][] | undefined;
+    for (const name in record) {
+      if (known.has(name) || !Object.hasOwn(record, name)) continue;
+      const value: unknown = Reflect.get(record, name);
+      const sent = isExact(value) ? canonicalJson(value) : source.exact.fieldText(originalOf(record), name);
+      const text = this.#privacy.scrub(sent ?? 'null');
+      members ??= [];
+      members.push([name, text]);
+      this.#note(`${source.place}.${name}`, 'unknown field', text);
+    }
+    if (nested !== undefined && nested.text !== null) (members ??= []).push([nested.name, nested.text]);
+    if (members === undefined) return null;
+    members.sort(([a], [b]) => (a < b ? -1 : 1));
+    return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+  }
+
+  /** Notes a value of an open-ended enumeration that this version does not know. */
+  expectOneOf(known: readonly string[], value: string | null | undefined, place: string): void {
+    if (value === null || value === undefined || known.includes(value)) return;
+    this.#note(place, 'new value', this.#privacy.scrub(value));
+  }
+
+  /** Notes a contradiction within the answers that was resolved as the text says. */
+  warn(text: string): void {
+    this.#warnings.add(text);
+  }
+
+  get quarantined(): QuarantinedRecord[] {
+    return [...this.#quarantined.values()];
+  }
+
+  get drift(): Drift[] {
+    return [...this.#drift.values()];
+  }
+
+  get warnings(): string[] {
+    return [...this.#warnings];
+  }
+
+  #note(path: string, kind: Drift['kind'], sample: string): void {
+    if (!this.#drift.has(path)) this.#drift.set(path, { path, kind, sample: sample.slice(0, SAMPLE_CHARS_MAX) });
+  }
+}
+
+/** A path with its indices taken out: the place in the schema. */
+function placeOf(path: string): string {
+  return path.replace(/\[\d+\]/g, '[]').replace(/\["(?:[^"\\]|\\.)*"\]/g, '[*]');
+}

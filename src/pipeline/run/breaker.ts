@@ -1,0 +1,33 @@
+import { DaywalkError } from '../../core/errors.ts';
+import type { Stream } from '../../core/stream.ts';
+
+/** Failures in a row, each after all its attempts, after which a stream is given up for this run. */
+const STREAM_FAILURES_MAX = 5;
+/** Failures in a row over all streams after which the service is taken to be down. */
+const RUN_FAILURES_MAX = 8;
+
+/** Notices when it makes no sense to go on, so that a service that is down is not asked for every day of the year. */
+export interface Breaker {
+  /** True when the units of a stream are to be left out. */
+  isOpen(stream: Stream): boolean;
+  succeeded(stream: Stream): void;
+  failed(stream: Stream, error: unknown): void;
+}
+
+/** A breaker that counts failures of the service itself; a refusal of one unit says nothing about the next. */
+export function createBreaker(): Breaker {
+  const inRow = new Map<Stream, number>();
+  let allInRow = 0;
+  return {
+    isOpen: (stream) => allInRow >= RUN_FAILURES_MAX || (inRow.get(stream) ?? 0) >= STREAM_FAILURES_MAX,
+    succeeded: (stream) => {
+      inRow.set(stream, 0);
+      allInRow = 0;
+    },
+    failed: (stream, error) => {
+      if (!(error instanceof DaywalkError) || error.effect !== 'retry') return;
+      inRow.set(stream, (inRow.get(stream) ?? 0) + 1);
+      allInRow += 1;
+    },
+  };
+}

@@ -1,0 +1,188 @@
+import { exactText } from '../../api/exact.ts';
+import { BadRequestError } from '../../api/http/errors.ts';
+import { type ReadinessPage, reportIdsOf, walkReadiness as walkReadinessPages } from '../../api/pages.ts';
+import type { Clock } from '../../core/clock.ts';
+import { UnitError } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import type { TableRows, Warehouse } from '../../warehouse/port.ts';
+import { Findings } from '../findings.ts';
+import { normalizeReadiness } from '../normalize/readiness.ts';
+import { type PullCall, pullReadinessPage } from '../pull.ts';
+import { validateReports } from '../validate.ts';
+import type { DayContext } from './day-unit.ts';
+import { afterPage, FULL_PASS, firstPass, HEAD_PASS, parseWalkState, type WalkState } from './walk-state.ts';
+
+/** How often a walk starts over when the report under its cursor is gone. */
+const RESTARTS_MAX = 3;
+
+/** What a walk needs. */
+export interface ReadinessContext extends DayContext {
+  readonly warehouse: Warehouse;
+  readonly clock: Clock;
+  /** Read every report again, whatever the ledger says. */
+  readonly force: boolean;
+  readonly onPage: (page: { reports: number; rowsWritten: number }) => void;
+}
+
+/** What a walk did. */
+export interface ReadinessOutcome {
+  readonly rowsWritten: number;
+  readonly restated: boolean;
+  readonly quarantined: number;
+  readonly requests: number;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Brings the readiness reports up to date: pass after pass until one ended that began at the first page in this very
+ * run. Each page is committed with its cursor, so a walk that is interrupted goes on where it was.
+ * @throws {UnitError} when the service pages in circles or keeps losing its cursors.
+ */
+export async function walkReadiness(context: ReadinessContext, call: PullCall): Promise<ReadinessOutcome> {
+  const { warehouse, orgId } = context;
+  const unit = await warehouse.readinessUnit(orgId);
+  // A record in quarantine may stand anywhere, so it takes a full pass to see whether it came right.
+  const startOver = context.force || unit?.state === 'quarantined';
+  const total = { rowsWritten: 0, restated: false, quarantined: 0, requests: 0, warnings: [] as string[] };
+  let state = firstPass(parseWalkState(unit?.cursor ?? null), { startOver });
+  for (;;) {
+    const resumed = state.startAfter !== null;
+    const pass = await onePass(context, call, state, total);
+    if (!resumed || !pass.newestFirst) {
+      await endWalk(context, call, pass, total);
+      return total;
+    }
+    // What is newer than the interrupted pass stands before its first page.
+    state = HEAD_PASS;
+  }
+}
+
+/** How a pass ended. */
+interface Pass {
+  readonly newestFirst: boolean;
+  /** All reports and quarantined records of the service; null where the pass did not see them all. */
+  readonly seen: Seen | null;
+}
+
+type Total = { rowsWritten: number; restated: boolean; quarantined: number; requests: number; warnings: string[] };
+
+/** Reads one pass; from the first page again when the service no longer knows the report under the cursor. */
+async function onePass(context: ReadinessContext, call: PullCall, from: WalkState, total: Total): Promise<Pass> {
+  let state = from;
+  for (let restarts = 0; restarts <= RESTARTS_MAX; restarts += 1) {
+    try {
+      return await readPages(context, call, state, total);
+    } catch (error) {
+      if (!(error instanceof CursorLostError)) throw error;
+      state = FULL_PASS;
+    }
+  }
+  throw new UnitError(`pull readiness: the cursor was refused ${RESTARTS_MAX + 1} times`, {
+    hint: 'reports may be deleted faster than they are read; run again later',
+  });
+}
+
+async function readPages(context: ReadinessContext, call: PullCall, from: WalkState, total: Total): Promise<Pass> {
+  const seen = { reports: new Set<string>(), quarantine: new Set<string>() };
+  let state = from;
+  const get = (startAfter: string | undefined) => pageAfter(context, call, startAfter);
+  for await (const page of walkReadinessPages(get, 'pull readiness', from.startAfter ?? undefined)) {
+    state = afterPage(state, instantsOf(page), page.lastId);
+    const { known } = await storePage(context, call, { page, state, seen }, total);
+    if (state.pass === 'head' && known) return { newestFirst: true, seen: null };
+  }
+  // A pass that began in the middle cannot tell what is gone.
+  return { newestFirst: state.newestFirst, seen: from.startAfter === null ? seen : null };
+}
+
+type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
+
+/** The report under the cursor is gone. */
+class CursorLostError extends Error {}
+
+async function pageAfter(
+  { source }: ReadinessContext,
+  call: PullCall,
+  startAfter: string | undefined,
+): Promise<ReadinessPage> {
+  try {
+    return await pullReadinessPage(source, startAfter, call);
+  } catch (error) {
+    // A report may be deleted while it is the cursor; the service refuses the cursor then.
+    if (error instanceof BadRequestError && startAfter !== undefined) throw new CursorLostError('', { cause: error });
+    throw error;
+  }
+}
+
+/** Stores a page, unless a head pass finds that all of it is known. */
+async function storePage(
+  context: ReadinessContext,
+  call: PullCall,
+  step: { page: ReadinessPage; state: WalkState; seen: Seen },
+  total: Total,
+): Promise<{ known: boolean }> {
+  const { warehouse, orgId, privacy } = context;
+  const { page, state, seen } = step;
+  const findings = new Findings(privacy);
+  const tables = normalizePage(page, context, findings);
+  const ids = (tables[0]?.rows ?? []).map((row) => String(row[1]));
+  // A report that is set aside exists all the same: what is stored of it stays.
+  for (const id of reportIdsOf(page)) seen.reports.add(id);
+  for (const { recordSha256 } of findings.quarantined) seen.quarantine.add(recordSha256);
+  total.warnings.push(...findings.warnings);
+  total.quarantined += findings.quarantined.length;
+  if (state.pass === 'head' && findings.quarantined.length === 0) {
+    const known = await warehouse.knownReports(orgId, tables);
+    if (ids.every((id) => known.has(id))) return { known: true };
+  }
+  const outcome = await warehouse.commitReadinessPage({
+    orgId,
+    tables,
+    cursor: JSON.stringify(state),
+    quarantined: findings.quarantined,
+    drift: findings.drift,
+    requests: takeRequests(call, total),
+    pulledAt: context.clock.now(),
+  });
+  total.rowsWritten += outcome.rowsWritten;
+  total.restated ||= outcome.restated;
+  context.onPage({ reports: page.reports.length, rowsWritten: outcome.rowsWritten });
+  return { known: false };
+}
+
+function normalizePage(page: ReadinessPage, { orgId, privacy }: DayContext, findings: Findings): TableRows[] {
+  const exact = exactText(page);
+  const { rows, rejected } = validateReports(page);
+  const normalizer = normalizeReadiness();
+  for (const report of rows) normalizer.add(report, { orgId, findings, privacy, exact });
+  for (const part of rejected) findings.reject(part, exact);
+  return normalizer.finish();
+}
+
+async function endWalk(context: ReadinessContext, call: PullCall, pass: Pass, total: Total): Promise<void> {
+  const done: WalkState = { ...FULL_PASS, pass: 'done', newestFirst: pass.newestFirst };
+  const outcome = await context.warehouse.endReadinessWalk({
+    orgId: context.orgId,
+    cursor: JSON.stringify(done),
+    seenReportIds: pass.seen?.reports ?? null,
+    seenQuarantine: pass.seen?.quarantine ?? null,
+    requests: takeRequests(call, total),
+    pulledAt: context.clock.now(),
+  });
+  total.rowsWritten += outcome.rowsWritten;
+  total.restated ||= outcome.restated;
+}
+
+/** The requests since the last commit; each is recorded once. */
+function takeRequests({ meter }: PullCall, total: Total): number {
+  const requests = meter.requests;
+  total.requests += requests;
+  meter.requests = 0;
+  return requests;
+}
+
+function instantsOf(page: ReadinessPage): number[] {
+  return page.reports.flatMap((report) =>
+    isObject(report) && typeof report['createdAt'] === 'number' ? [report['createdAt']] : [],
+  );
+}

@@ -1,0 +1,114 @@
+import type { UtcDay } from '../../core/day.ts';
+import { DaywalkError, messageOf } from '../../core/errors.ts';
+import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
+import type { Stream } from '../../core/stream.ts';
+import type { UnitState } from '../../warehouse/port.ts';
+import type { RunProblem, RunReport } from '../events.ts';
+
+/** Distinct problems that a report lists; the ledger has each unit's own. */
+const PROBLEMS_MAX = 50;
+
+/** A unit that is stored. */
+export interface DoneUnit {
+  readonly state: UnitState;
+  readonly restated: boolean;
+  readonly quarantined: number;
+}
+
+/** Counts what happens in a run, and makes the report of it. */
+export class Tally {
+  orgId: string | null = null;
+  range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;
+  planned = 0;
+  #done = 0;
+  #failed = 0;
+  #rowsWritten = 0;
+  #restatements = 0;
+  #quarantined = 0;
+  readonly #states: Partial<Record<UnitState, number>> = {};
+  readonly #problems = new Map<string, { message: string; hint: string | undefined; units: number }>();
+  readonly #exits = new Set<ExitCode>();
+
+  done(unit: DoneUnit): void {
+    this.#done += 1;
+    this.#restatements += Number(unit.restated);
+    this.#quarantined += unit.quarantined;
+    this.#states[unit.state] = (this.#states[unit.state] ?? 0) + 1;
+    if (unit.state === 'quarantined') this.#exits.add(EXIT.quarantine);
+  }
+
+  /** Fact rows were inserted, updated or deleted. */
+  wrote(rows: number): void {
+    this.#rowsWritten += rows;
+  }
+
+  /** Counts a problem; problems with the same cause, as `kind` names it, are listed once. */
+  problem(error: unknown, { kind, units }: { kind: string; units: number }): void {
+    const known = this.#problems.get(kind);
+    if (known !== undefined) {
+      known.units += units;
+      return;
+    }
+    if (this.#problems.size >= PROBLEMS_MAX) return;
+    const hint = error instanceof DaywalkError ? error.hint : undefined;
+    this.#problems.set(kind, { message: messageOf(error), hint, units });
+  }
+
+  failed(stream: Stream, error: DaywalkError): void {
+    this.#failed += 1;
+    this.#exits.add(error.exitCode);
+    const status = 'status' in error ? String(error.status) : '';
+    this.problem(error, { kind: `${stream} ${error.name} ${status}`, units: 1 });
+  }
+
+  /** The run ended early, for this reason. */
+  ended(error: unknown): void {
+    this.#exits.add(error instanceof DaywalkError ? error.exitCode : EXIT.defect);
+    this.problem(error, { kind: 'end', units: 0 });
+  }
+
+  get unitsDone(): number {
+    return this.#done;
+  }
+
+  get unitsFailed(): number {
+    return this.#failed;
+  }
+
+  get rowsWritten(): number {
+    return this.#rowsWritten;
+  }
+
+  /** Planned, but neither done nor failed. */
+  get leftOut(): number {
+    return this.planned - this.#done - this.#failed;
+  }
+
+  get exitCode(): ExitCode {
+    return worstExit(this.leftOut > 0 ? [...this.#exits, EXIT.upstream] : this.#exits);
+  }
+
+  report(
+    run: { runId: string; command: string },
+    cost: { requests: number; retries: number; durationMs: number },
+  ): RunReport {
+    const problems: RunProblem[] = [...this.#problems.values()];
+    return {
+      ...run,
+      orgId: this.orgId,
+      exitCode: this.exitCode,
+      firstDay: this.range?.firstDay ?? null,
+      lastDay: this.range?.lastDay ?? null,
+      unitsPlanned: this.planned,
+      unitsDone: this.#done,
+      unitsFailed: this.#failed,
+      unitsLeftOut: this.leftOut,
+      states: { ...this.#states },
+      rowsWritten: this.#rowsWritten,
+      restatements: this.#restatements,
+      quarantined: this.#quarantined,
+      ...cost,
+      problems,
+    };
+  }
+}

@@ -1,0 +1,51 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { messageOf, UsageError } from '../core/errors.ts';
+
+/** A key is short: what is longer is not a key file. */
+const KEY_FILE_BYTES_MAX = 16 * 1024;
+const READABLE_BY_OTHERS = 0o044;
+
+/** What a key file holds, and whether others may read it. */
+export interface KeyFile {
+  readonly text: string;
+  readonly readableByOthers: boolean;
+}
+
+/**
+ * Reads a key file.
+ * @throws {UsageError} when it cannot be read or is too large to be one; the error shows the path, never the content.
+ */
+export function readKeyFile(path: string): KeyFile {
+  try {
+    return readBounded(path);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`read the key file ${path}: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'give the path of a file that holds the key alone and that this user may read',
+    });
+  }
+}
+
+function readBounded(path: string): KeyFile {
+  const file = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(KEY_FILE_BYTES_MAX + 1);
+    const length = readSync(file, buffer);
+    if (length > KEY_FILE_BYTES_MAX) {
+      throw new UsageError(`the key file ${path} is larger than ${KEY_FILE_BYTES_MAX} bytes`, {
+        hint: 'give the path of a file that holds the key alone',
+      });
+    }
+    return {
+      text: buffer.toString('utf8', 0, length),
+      readableByOthers: isReadableByOthers(fstatSync(file).mode),
+    };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isReadableByOthers(mode: number): boolean {
+  return process.platform !== 'win32' && (mode & READABLE_BY_OTHERS) !== 0;
+}

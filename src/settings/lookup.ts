@@ -1,0 +1,52 @@
+import type { Dotenv } from './dotenv.ts';
+import type { AnySetting } from './setting.ts';
+
+/** Where settings may come from, strongest first: flags, environment, `.env`. */
+export interface SettingSources {
+  /** Values of flags by flag, for example `--base-url`. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly dotenv: Dotenv;
+}
+
+/** A text that was given for a setting. */
+export interface Given {
+  readonly text: string;
+  readonly kind: 'flag' | 'environment' | '.env';
+  /** The source in a table: `flag`, `environment`, `.env line 3`. */
+  readonly source: string;
+  /** The source in a sentence: `--attempts`, `DAYWALK_ATTEMPTS in the environment`. */
+  readonly where: string;
+}
+
+/**
+ * What was given for a setting, by the strongest source that says something. An empty variable says nothing, as in
+ * `DAYWALK_LOG=`, but for secrets: an empty one is a deployment that went wrong, and must not look like none at all.
+ */
+export function lookUp(setting: AnySetting, { flags, env, dotenv }: SettingSources): Given | null {
+  const flag = setting.flag === null ? undefined : flags[setting.flag];
+  if (flag !== undefined)
+    return { text: flag.trim(), kind: 'flag', source: 'flag', where: setting.flag ?? '' };
+
+  const fromEnv = said(setting, env[setting.env]);
+  if (fromEnv !== null) {
+    return {
+      text: fromEnv,
+      kind: 'environment',
+      source: 'environment',
+      where: `${setting.env} in the environment`,
+    };
+  }
+
+  const fromFile = said(setting, dotenv.values[setting.env]);
+  if (fromFile === null) return null;
+  const line = dotenv.lineOf(setting.env);
+  const source = line === undefined ? '.env' : `.env line ${line}`;
+  return { text: fromFile, kind: '.env', source, where: `${setting.env} in ${source}` };
+}
+
+function said(setting: AnySetting, text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const trimmed = text.trim();
+  return trimmed === '' && !setting.secret ? null : trimmed;
+}

@@ -1,0 +1,32 @@
+import { UsageError } from '../../core/errors.ts';
+import { maskUserInfo } from '../mask-url.ts';
+
+const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
+const POSTGRES = /^postgres(ql)?:\/\//i;
+
+/** True where a warehouse location means PostgreSQL. */
+export function isPostgres(location: string): boolean {
+  return POSTGRES.test(location);
+}
+
+/**
+ * A warehouse location: a SQLite path, or `postgres://…`.
+ * @throws {UsageError} for a URL of another kind, which would otherwise become a file of that name.
+ */
+export function parseWarehouse(text: string): string {
+  if (text === '')
+    throw new UsageError('the location is empty', { hint: 'give a path, for example daywalk.db' });
+  if (isPostgres(text)) return parsePostgres(text);
+  const scheme = SCHEME.exec(text)?.[1];
+  if (scheme === undefined) return text;
+  throw new UsageError(`"${maskUserInfo(text)}" is not a warehouse: ${scheme}: is not known`, {
+    hint: 'give the path of a SQLite file, for example daywalk.db, or postgres://user@host/database',
+  });
+}
+
+function parsePostgres(text: string): string {
+  if (URL.canParse(text)) return text;
+  throw new UsageError(`"${maskUserInfo(text)}" is not a PostgreSQL URL`, {
+    hint: 'write it as postgres://user:password@host:5432/database, special characters of the password percent-encoded',
+  });
+}

@@ -1,0 +1,98 @@
+import { UsageError } from '../core/errors.ts';
+import { readApiKey } from './api-key.ts';
+import { readDotenv } from './dotenv.ts';
+import type { AnySetting } from './setting.ts';
+import { createSettingReader, type SettingEntry, type SettingReader } from './setting-reader.ts';
+import type { EmailPolicy, Settings } from './settings.ts';
+import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
+import { exposedKeyFile, type SettingWarning, warningsOf } from './warnings.ts';
+
+/** What settings are read from. Only an entry point knows these. */
+export interface SettingsRequest {
+  /** Values of flags by flag, for example `--base-url`. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The working directory: where `.env` is, and what relative paths of key files start from. */
+  readonly directory: string;
+  /** Decides the default of `--log`. */
+  readonly stderrIsTerminal: boolean;
+  /** The settings that the command uses; the others keep their defaults unread. All unless given. */
+  readonly uses?: readonly AnySetting[];
+}
+
+/** Settings as they were read, with everything that is wrong with them. */
+export interface SettingsReading {
+  /** Sound only when `problems` is empty: a value that was refused is replaced by its default. */
+  readonly settings: Settings;
+  readonly debug: boolean;
+  readonly entries: readonly SettingEntry[];
+  readonly problems: readonly UsageError[];
+  readonly warnings: readonly SettingWarning[];
+}
+
+/**
+ * Reads the settings: flag before environment before `.env` in the working directory before default. Looks at
+ * everything before it complains, so that one look at `daywalk config` shows all that is wrong.
+ * @throws {UsageError} when `.env` is there and cannot be read.
+ */
+export function readSettings(request: SettingsRequest): SettingsReading {
+  const dotenv = readDotenv(request.directory);
+  const sources = { flags: request.flags, env: request.env, dotenv };
+  const reader = createSettingReader(sources, request.uses ?? ALL_SETTINGS);
+
+  const { apiKey, fileReadableByOthers } = readApiKey(reader, request.directory);
+  const baseUrl = reader.read(SETTINGS.baseUrl);
+  const settings: Settings = {
+    apiKey,
+    baseUrl,
+    appUrl: reader.readOr(SETTINGS.appUrl, {
+      value: baseUrl,
+      source: baseUrl === null ? 'not set' : 'default: the base URL',
+    }),
+    warehouse: reader.read(SETTINGS.warehouse),
+    concurrency: reader.read(SETTINGS.concurrency),
+    maxRequestsPerMinute: reader.read(SETTINGS.maxRequestsPerMinute),
+    requestTimeoutMs: reader.read(SETTINGS.requestTimeoutMs),
+    attempts: reader.read(SETTINGS.attempts),
+    settleDays: reader.read(SETTINGS.settleDays),
+    emails: readEmailPolicy(reader),
+    log: reader.readOr(SETTINGS.log, {
+      value: request.stderrIsTerminal ? 'pretty' : 'json',
+      source: 'default',
+    }),
+    now: reader.read(SETTINGS.now),
+  };
+  const debug = reader.read(SETTINGS.debug);
+  const exposed = fileReadableByOthers === null ? [] : [exposedKeyFile(fileReadableByOthers)];
+  const warnings = [...warningsOf(sources), ...exposed];
+  return { settings, debug, entries: reader.entries, problems: reader.problems, warnings };
+}
+
+/**
+ * The settings of a reading.
+ * @throws {UsageError} the first problem; where there are more, its hint says so.
+ */
+export function soundSettings({ settings, problems }: SettingsReading): Settings {
+  const [first, ...others] = problems;
+  if (first === undefined) return settings;
+  if (others.length === 0) throw first;
+  throw new UsageError(first.message, {
+    cause: first,
+    hint: `${first.hint ?? 'correct it'}; ${others.length} more wrong, daywalk config shows all`,
+  });
+}
+
+function readEmailPolicy(reader: SettingReader): EmailPolicy {
+  const mode = reader.read(SETTINGS.emails);
+  const salt = reader.read(SETTINGS.emailSalt);
+  if (mode !== 'hash') return { mode };
+  if (salt !== null) return { mode, salt };
+  if (reader.lookUp(SETTINGS.emailSalt) === null) {
+    reader.refuse(
+      new UsageError('emails are to be hashed and DAYWALK_EMAIL_SALT is not set', {
+        hint: 'set it to a long random text and keep it: openssl rand -hex 32',
+      }),
+    );
+  }
+  return { mode: 'drop' };
+}

@@ -1,0 +1,27 @@
+import { UsageError } from '../core/errors.ts';
+import type { Settings } from './settings.ts';
+
+/** The settings without which nothing can be asked of the service. */
+export interface ApiSettings {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly appUrl: string;
+}
+
+/**
+ * The settings for talking to the service.
+ * @throws {UsageError} when the base URL or the key is not configured.
+ */
+export function requireApi({ apiKey, baseUrl, appUrl }: Settings): ApiSettings {
+  if (baseUrl === null) {
+    throw new UsageError('no base URL is configured', {
+      hint: 'set DAYWALK_BASE_URL or give --base-url; without a service, try: daywalk demo',
+    });
+  }
+  if (apiKey === null) {
+    throw new UsageError('no API key is configured', {
+      hint: 'set DAYWALK_API_KEY, or DAYWALK_API_KEY_FILE to a file that holds it; without a key, try: daywalk demo',
+    });
+  }
+  return { apiKey, baseUrl, appUrl: appUrl ?? baseUrl };
+}

@@ -1,0 +1,161 @@
+import { parseOrigin } from '../api/origin.ts';
+import { maskUrlPassword } from './mask-url.ts';
+import { oneOf, onOrOff } from './parsers/choice.ts';
+import { parseInstant } from './parsers/instant.ts';
+import { wholeNumber, wholeNumberOrNone } from './parsers/number.ts';
+import { parseApiKey, parseSalt } from './parsers/secret.ts';
+import { parseWarehouse } from './parsers/warehouse.ts';
+import { REDACTED } from './redact.ts';
+import { type AnySetting, setting } from './setting.ts';
+
+const hidden = () => REDACTED;
+const parseHost = (text: string) => parseOrigin(text, 'the value');
+
+/** Every setting, in the order of the documentation. */
+export const SETTINGS = {
+  apiKey: setting({
+    env: 'DAYWALK_API_KEY',
+    flag: null,
+    placeholder: 'key',
+    doc: 'the API key; never given on the command line, where every user of the machine could read it',
+    fallback: null,
+    secret: true,
+    parse: parseApiKey,
+    show: hidden,
+  }),
+  apiKeyFile: setting({
+    env: 'DAYWALK_API_KEY_FILE',
+    flag: null,
+    placeholder: 'path',
+    doc: 'a file that holds the API key, instead of DAYWALK_API_KEY',
+    fallback: null,
+    example: '/run/secrets/daywalk-api-key',
+    parse: String,
+  }),
+  baseUrl: setting({
+    env: 'DAYWALK_BASE_URL',
+    flag: '--base-url',
+    placeholder: 'url',
+    doc: 'the main API host; https, or http on loopback',
+    fallback: null,
+    example: 'https://api.example.com',
+    parse: parseHost,
+  }),
+  appUrl: setting({
+    env: 'DAYWALK_APP_URL',
+    flag: '--app-url',
+    placeholder: 'url',
+    doc: 'the application host, which serves the readiness reports',
+    fallback: null,
+    fallbackDoc: 'the base URL',
+    example: 'https://app.example.com',
+    parse: parseHost,
+  }),
+  warehouse: setting({
+    env: 'DAYWALK_WAREHOUSE',
+    flag: '--warehouse',
+    placeholder: 'location',
+    doc: 'a SQLite path, or postgres://user@host/database',
+    fallback: 'daywalk.db',
+    parse: parseWarehouse,
+    show: maskUrlPassword,
+  }),
+  concurrency: setting({
+    env: 'DAYWALK_CONCURRENCY',
+    flag: '--concurrency',
+    placeholder: 'units',
+    doc: 'units in flight at most',
+    fallback: 8,
+    parse: wholeNumber({ min: 1, max: 256 }),
+  }),
+  maxRequestsPerMinute: setting({
+    env: 'DAYWALK_MAX_REQUESTS_PER_MINUTE',
+    flag: '--max-requests-per-minute',
+    placeholder: 'requests',
+    doc: 'a hard budget of requests in any 60 seconds, or none',
+    fallback: null,
+    fallbackDoc: 'none',
+    example: '60',
+    parse: wholeNumberOrNone({ min: 1, max: 1_000_000 }),
+    show: (value) => (value === null ? 'none' : String(value)),
+  }),
+  requestTimeoutMs: setting({
+    env: 'DAYWALK_REQUEST_TIMEOUT_MS',
+    flag: '--request-timeout-ms',
+    placeholder: 'ms',
+    doc: 'time for one attempt, headers to last byte',
+    fallback: 30_000,
+    parse: wholeNumber({ min: 10, max: 3_600_000 }),
+  }),
+  attempts: setting({
+    env: 'DAYWALK_ATTEMPTS',
+    flag: '--attempts',
+    placeholder: 'number',
+    doc: 'attempts per request at most',
+    fallback: 6,
+    parse: wholeNumber({ min: 1, max: 50 }),
+  }),
+  settleDays: setting({
+    env: 'DAYWALK_SETTLE_DAYS',
+    flag: '--settle-days',
+    placeholder: 'days',
+    doc: 'a day is pulled again until it was pulled once at this age',
+    fallback: 3,
+    parse: wholeNumber({ min: 0, max: 365 }),
+  }),
+  emails: setting({
+    env: 'DAYWALK_EMAILS',
+    flag: '--emails',
+    placeholder: 'policy',
+    doc: 'how emails of people are stored: keep, hash (HMAC with DAYWALK_EMAIL_SALT) or drop',
+    fallback: 'keep',
+    parse: oneOf(['keep', 'hash', 'drop']),
+  }),
+  emailSalt: setting({
+    env: 'DAYWALK_EMAIL_SALT',
+    flag: null,
+    placeholder: 'salt',
+    doc: 'the secret that hashes emails; the same salt gives the same hashes. Needed for --emails hash',
+    fallback: null,
+    secret: true,
+    parse: parseSalt,
+    show: hidden,
+  }),
+  log: setting({
+    env: 'DAYWALK_LOG',
+    flag: '--log',
+    placeholder: 'format',
+    doc: 'logs on stderr: pretty, json (one line per event), or silent (only the error that ends the command)',
+    fallback: null,
+    fallbackDoc: 'pretty on a terminal, else json',
+    example: 'json',
+    parse: oneOf(['pretty', 'json', 'silent']),
+  }),
+  now: setting({
+    env: 'DAYWALK_NOW',
+    flag: null,
+    placeholder: 'instant',
+    doc: 'an ISO instant to take as now, for rehearsals and tests',
+    fallback: null,
+    fallbackDoc: 'the clock',
+    example: '2026-03-01T03:00:00Z',
+    parse: parseInstant,
+    show: (value) => value.toISOString(),
+  }),
+  debug: setting({
+    env: 'DAYWALK_DEBUG',
+    flag: null,
+    placeholder: 'switch',
+    doc: '1 prints the stack of an error',
+    fallback: false,
+    fallbackDoc: '0',
+    parse: onOrOff,
+    show: (value) => (value ? '1' : '0'),
+  }),
+} as const;
+
+/** Name of a setting in the code. */
+export type SettingName = keyof typeof SETTINGS;
+
+/** Every setting, in order. */
+export const ALL_SETTINGS: readonly AnySetting[] = Object.values(SETTINGS);

@@ -1,0 +1,57 @@
+import type { Dotenv } from './dotenv.ts';
+import type { SettingSources } from './lookup.ts';
+import { nearestName } from './nearest.ts';
+import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
+
+/** Something about the settings that does not stop the command. */
+export interface SettingWarning {
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+const PREFIX = 'DAYWALK_';
+const KNOWN = ALL_SETTINGS.map((setting) => setting.env);
+
+/** What the sources hold that is probably not what was meant. */
+export function warningsOf({ env, dotenv }: Pick<SettingSources, 'env' | 'dotenv'>): SettingWarning[] {
+  return [
+    ...unknownNames(env, () => 'in the environment'),
+    ...unknownNames(dotenv.values, (name) => `in .env line ${dotenv.lineOf(name) ?? '?'}`),
+    ...badLines(dotenv),
+    ...exposedDotenv(dotenv),
+  ];
+}
+
+/** The warning that a key file can be read by others. */
+export function exposedKeyFile(path: string): SettingWarning {
+  return { message: `the key file ${path} can be read by other users`, hint: `chmod 600 ${path}` };
+}
+
+function unknownNames(
+  variables: Readonly<Record<string, string | undefined>>,
+  where: (name: string) => string,
+): SettingWarning[] {
+  return Object.keys(variables)
+    .filter((name) => name.startsWith(PREFIX) && !KNOWN.some((known) => known === name))
+    .map((name) => {
+      const nearest = nearestName(name, KNOWN);
+      return {
+        message: `${name} ${where(name)} is not a setting and has no effect`,
+        hint: nearest === undefined ? 'daywalk config lists the settings' : `did you mean ${nearest}?`,
+      };
+    });
+}
+
+function badLines({ badLines }: Dotenv): SettingWarning[] {
+  return badLines.map((line) => ({
+    message: `.env line ${line} is not NAME=value; it and the line after it may be lost`,
+    hint: 'put = between name and value, and # before a comment',
+  }));
+}
+
+function exposedDotenv({ values, readableByOthers }: Dotenv): SettingWarning[] {
+  const holdsSecret = ALL_SETTINGS.some((setting) => setting.secret && (values[setting.env] ?? '') !== '');
+  if (!readableByOthers || !holdsSecret) return [];
+  const secret = (values[SETTINGS.apiKey.env] ?? '') === '' ? 'a secret' : 'the API key';
+  return [{ message: `.env holds ${secret} and can be read by other users`, hint: 'chmod 600 .env' }];
+}

@@ -1,0 +1,59 @@
+import type { DayCommit, LedgerUnit, UnitFailure, UnitKey } from './port.ts';
+
+/** A unit that was never pulled. */
+export function pendingUnit(key: UnitKey): LedgerUnit {
+  return {
+    orgId: key.orgId,
+    stream: key.stream,
+    day: key.day,
+    state: 'pending',
+    rows: 0,
+    contentSha256: null,
+    attempts: 0,
+    requests: 0,
+    firstLoadedAt: null,
+    lastPulledAt: null,
+    changedAt: null,
+    settledAt: null,
+    cursor: null,
+    lastError: null,
+  };
+}
+
+/** The ledger's row after a day was committed. */
+export function afterCommit(before: LedgerUnit, commit: DayCommit): LedgerUnit {
+  const pulledAt = commit.pulledAt.toISOString();
+  const changed = before.contentSha256 !== commit.contentSha256;
+  const hasContent = commit.state === 'loaded' || commit.state === 'quarantined';
+  return {
+    ...before,
+    state: commit.state,
+    rows: commit.tables.reduce((sum, { rows }) => sum + rows.length, 0),
+    contentSha256: commit.contentSha256,
+    attempts: before.attempts + 1,
+    requests: before.requests + commit.requests,
+    firstLoadedAt: before.firstLoadedAt ?? (hasContent ? pulledAt : null),
+    lastPulledAt: pulledAt,
+    changedAt: changed ? pulledAt : before.changedAt,
+    settledAt: commit.settled ? pulledAt : null,
+    lastError: null,
+  };
+}
+
+/** True when a commit changes numbers that were stored before; a first load and a late batch restate nothing. */
+export function restates(before: LedgerUnit, commit: DayCommit): boolean {
+  return before.firstLoadedAt !== null && before.contentSha256 !== commit.contentSha256;
+}
+
+/** The ledger's row after a pull failed: the stored content stays, and the unit is pulled again. */
+export function afterFailure(before: LedgerUnit, failure: UnitFailure): LedgerUnit {
+  return {
+    ...before,
+    state: failure.state,
+    attempts: before.attempts + 1,
+    requests: before.requests + failure.requests,
+    lastPulledAt: failure.pulledAt.toISOString(),
+    settledAt: null,
+    lastError: failure.error,
+  };
+}

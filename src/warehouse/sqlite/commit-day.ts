@@ -1,0 +1,27 @@
+import { afterCommit, restates } from '../ledger.ts';
+import type { CommitOutcome, DayCommit } from '../port.ts';
+import type { Connection } from './connection.ts';
+import { noteDrift, readUnit, replaceQuarantine, writeRestatement, writeUnit } from './ledger.ts';
+import { replaceScope, type Scope } from './rows.ts';
+import { sumsOf } from './sums.ts';
+
+/** Stores one day of one stream, see `Warehouse.commitDay`. Call inside a transaction. */
+export function commitDay(connection: Connection, commit: DayCommit): CommitOutcome {
+  const before = readUnit(connection, commit);
+  const restated = restates(before, commit);
+  const rowsWritten = before.contentSha256 === commit.contentSha256 ? 0 : writeContent(connection, commit, restated);
+  replaceQuarantine(connection, commit, commit.quarantined, commit.pulledAt);
+  noteDrift(connection, commit, commit.drift, commit.day);
+  writeUnit(connection, afterCommit(before, commit));
+  return { rowsWritten, restated };
+}
+
+function writeContent(connection: Connection, commit: DayCommit, restated: boolean): number {
+  const scope: Scope = { columns: ['org_id', 'date'], values: [commit.orgId, commit.day] };
+  const specs = commit.tables.map(({ table }) => table);
+  const before = restated ? sumsOf(connection, specs, scope) : '';
+  let written = 0;
+  for (const rows of commit.tables) written += replaceScope(connection, rows, scope);
+  if (restated) writeRestatement(connection, commit, commit.pulledAt, before, sumsOf(connection, specs, scope));
+  return written;
+}

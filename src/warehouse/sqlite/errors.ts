@@ -1,0 +1,31 @@
+import Sqlite from 'better-sqlite3';
+import { BusyError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
+
+const HINTS: readonly [RegExp, string][] = [
+  [/^SQLITE_FULL/, 'free space on this disk, then run again: it resumes'],
+  [/^SQLITE_(READONLY|PERM|AUTH)/, 'give this user the right to write the file and its folder'],
+  [/^SQLITE_CANTOPEN/, 'create the folder, and check that this user may write in it'],
+  [/^SQLITE_(CORRUPT|NOTADB)/, 'restore the file from a backup, or export again into a new one'],
+  [/^SQLITE_IOERR/, 'check the disk and its free space, then run again: it resumes'],
+];
+
+/** True when SQLite says that another connection holds what is needed. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
+}
+
+/** What SQLite threw, as an error that names the file and the remedy; other errors are passed on as they are. */
+export function storageError(error: unknown, doing: string, path: string): unknown {
+  if (error instanceof DaywalkError || !(error instanceof Sqlite.SqliteError)) return error;
+  if (isBusy(error)) {
+    return new BusyError(`${doing} ${path}: another program holds the database`, {
+      cause: error,
+      hint: 'end the program that writes to it, then run again',
+    });
+  }
+  const hint = HINTS.find(([pattern]) => pattern.test(error.code))?.[1];
+  return new StorageError(`${doing} ${path}: ${messageOf(error)} (${error.code})`, {
+    cause: error,
+    hint: hint ?? 'run again: what was committed is safe',
+  });
+}

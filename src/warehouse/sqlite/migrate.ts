@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
+import { UsageError } from '../../core/errors.ts';
+import { APPLICATION_ID, type Connection } from './connection.ts';
+
+const FOLDER = fileURLToPath(new URL('../../../schema/migrations/sqlite', import.meta.url));
+
+/** The migrations that this version knows, oldest first. */
+export function knownMigrations(): MigrationMeta[] {
+  return existsSync(FOLDER) ? readMigrationFiles({ migrationsFolder: FOLDER }) : [];
+}
+
+/**
+ * Brings the file to the schema of this version, in one transaction; does nothing when it is there already.
+ * @throws {UsageError} when the file belongs to something else or to a newer version.
+ */
+export async function migrate(connection: Connection): Promise<void> {
+  const known = knownMigrations();
+  if (pending(connection, known).length === 0) return;
+  await connection.transaction('migrate the warehouse', () => {
+    const { db } = connection;
+    // Another process may have migrated between the look above and the lock.
+    const missing = pending(connection, known);
+    db.exec(
+      'CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC)',
+    );
+    const record = db.prepare('INSERT INTO "__drizzle_migrations" (hash, created_at) VALUES (?, ?)');
+    for (const migration of missing) {
+      for (const statement of migration.sql) db.exec(statement);
+      record.run(migration.hash, migration.folderMillis);
+    }
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+  });
+}
+
+function pending(connection: Connection, known: MigrationMeta[]): MigrationMeta[] {
+  const applied = connection.read('read the schema of', () => appliedMigrations(connection));
+  const newest = known.at(-1)?.folderMillis ?? 0;
+  if (applied.some((when) => when > newest)) {
+    throw new UsageError(`the warehouse ${connection.path} was written by a newer version of daywalk`, {
+      hint: 'update daywalk, or name another warehouse with --warehouse',
+    });
+  }
+  return known.filter((migration) => !applied.includes(migration.folderMillis));
+}
+
+function appliedMigrations({ db, path }: Connection): number[] {
+  const id = Number(db.pragma('application_id', { simple: true }));
+  const names = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
+  if (names.length === 0) return [];
+  if (id !== APPLICATION_ID || !names.includes('__drizzle_migrations')) {
+    throw new UsageError(`${path} is a SQLite database of another program`, {
+      hint: 'name a new file with --warehouse',
+    });
+  }
+  return db.prepare<[], number>('SELECT created_at FROM "__drizzle_migrations"').pluck().all().map(Number);
+}

@@ -1,0 +1,148 @@
+import { contentSha256 } from '../../../schema/digest.ts';
+import { tables, tablesOf } from '../../../schema/tables.ts';
+import type { CommitOutcome, ReadinessPageCommit, ReadinessWalkEnd, Row, TableRows, UnitKey } from '../port.ts';
+import type { Connection } from './connection.ts';
+import { addQuarantine, noteDrift, readUnit, UNIT_SCOPE, writeRestatement, writeUnit } from './ledger.ts';
+import { replaceScope, type Scope } from './rows.ts';
+import { deleteScope, selectRows } from './statements.ts';
+import { sumsOf } from './sums.ts';
+
+const READINESS = tablesOf('readiness');
+/** Position of `report_id` in the rows of each readiness table. */
+const REPORT_ID = 1;
+
+function unitKey(orgId: string): UnitKey {
+  return { orgId, stream: 'readiness', day: '' };
+}
+
+function orgScope(orgId: string): Scope {
+  return { columns: ['org_id'], values: [orgId] };
+}
+
+function reportScope(orgId: string, reportId: string): Scope {
+  return { columns: ['org_id', 'report_id'], values: [orgId, reportId] };
+}
+
+/** Which reports of `page` are stored with the same content, see `Warehouse.knownReports`. */
+export function knownReports(connection: Connection, orgId: string, page: readonly TableRows[]): Set<string> {
+  const reports = byReport(page);
+  return new Set([...reports.keys()].filter((id) => isStored(connection, orgId, id, reports.get(id) ?? [])));
+}
+
+/** Stores a page of reports, see `Warehouse.commitReadinessPage`. Call inside a transaction. */
+export function commitReadinessPage(connection: Connection, page: ReadinessPageCommit): CommitOutcome {
+  const { orgId, pulledAt } = page;
+  const changed = changesOf(connection, page);
+  const before = changed.restated ? sumsOf(connection, READINESS, orgScope(orgId)) : '';
+  let rowsWritten = 0;
+  for (const [reportId, parts] of changed.reports) {
+    for (const rows of parts) rowsWritten += replaceScope(connection, rows, reportScope(orgId, reportId));
+  }
+  if (changed.restated) {
+    const after = sumsOf(connection, READINESS, orgScope(orgId));
+    writeRestatement(connection, unitKey(orgId), pulledAt, before, after);
+  }
+  addQuarantine(connection, unitKey(orgId), page.quarantined, pulledAt);
+  noteDrift(connection, unitKey(orgId), page.drift, pulledAt.toISOString().slice(0, 10));
+  const unit = readUnit(connection, unitKey(orgId));
+  writeUnit(connection, {
+    ...unit,
+    rows: unit.rows,
+    cursor: page.cursor,
+    requests: unit.requests + page.requests,
+    firstLoadedAt: unit.firstLoadedAt ?? pulledAt.toISOString(),
+    lastPulledAt: pulledAt.toISOString(),
+    changedAt: rowsWritten > 0 ? pulledAt.toISOString() : unit.changedAt,
+  });
+  return { rowsWritten, restated: changed.restated };
+}
+
+/** Ends a walk, see `Warehouse.endReadinessWalk`. Call inside a transaction. */
+export function endReadinessWalk(connection: Connection, end: ReadinessWalkEnd): CommitOutcome {
+  const { orgId, pulledAt } = end;
+  const gone = end.seenReportIds === null ? [] : goneReports(connection, orgId, end.seenReportIds);
+  const before = gone.length > 0 ? sumsOf(connection, READINESS, orgScope(orgId)) : '';
+  const rowsWritten = gone.reduce((sum, reportId) => sum + deleteReport(connection, orgId, reportId), 0);
+  if (gone.length > 0) {
+    const after = sumsOf(connection, READINESS, orgScope(orgId));
+    writeRestatement(connection, unitKey(orgId), pulledAt, before, after);
+  }
+  const quarantined = settleQuarantine(connection, orgId, end.seenQuarantine);
+  const stored = READINESS.map((table) => ({ table, rows: rowsOf(connection, table, orgScope(orgId)) }));
+  const rows = stored.reduce((sum, part) => sum + part.rows.length, 0);
+  const unit = readUnit(connection, unitKey(orgId));
+  const filled = rows > 0 ? 'loaded' : 'empty';
+  writeUnit(connection, {
+    ...unit,
+    state: quarantined > 0 ? 'quarantined' : filled,
+    rows,
+    contentSha256: contentSha256(stored),
+    attempts: unit.attempts + 1,
+    requests: unit.requests + end.requests,
+    lastPulledAt: pulledAt.toISOString(),
+    changedAt: rowsWritten > 0 ? pulledAt.toISOString() : unit.changedAt,
+    cursor: end.cursor,
+    lastError: null,
+  });
+  return { rowsWritten, restated: gone.length > 0 };
+}
+
+/** The reports of a page that differ from what is stored, and whether one of them was stored before. */
+function changesOf(connection: Connection, page: ReadinessPageCommit) {
+  const reports = byReport(page.tables);
+  let restated = false;
+  for (const [reportId, parts] of reports) {
+    if (isStored(connection, page.orgId, reportId, parts)) reports.delete(reportId);
+    else restated ||= rowsOf(connection, tables.readinessReports, reportScope(page.orgId, reportId)).length > 0;
+  }
+  return { reports, restated };
+}
+
+function byReport(page: readonly TableRows[]): Map<string, TableRows[]> {
+  const reports = new Map<string, { table: TableRows['table']; rows: Row[] }[]>();
+  for (const [index, { rows }] of page.entries()) {
+    for (const row of rows) {
+      const id = String(row[REPORT_ID]);
+      let parts = reports.get(id);
+      if (parts === undefined) {
+        parts = page.map(({ table }) => ({ table, rows: [] }));
+        reports.set(id, parts);
+      }
+      parts[index]?.rows.push(row);
+    }
+  }
+  return reports;
+}
+
+function isStored(connection: Connection, orgId: string, reportId: string, parts: readonly TableRows[]): boolean {
+  const scope = reportScope(orgId, reportId);
+  return parts.every(
+    ({ table, rows }) => JSON.stringify(rowsOf(connection, table, scope)) === JSON.stringify(rows),
+  );
+}
+
+function rowsOf(connection: Connection, table: TableRows['table'], scope: Scope): Row[] {
+  return connection.prepareRows(selectRows(table, scope.columns)).all(...scope.values) as Row[];
+}
+
+function goneReports(connection: Connection, orgId: string, seen: ReadonlySet<string>): string[] {
+  const stored = connection.prepareRows('SELECT report_id FROM "readiness_reports" WHERE org_id = ?').all(orgId);
+  return (stored as [string][]).map(([id]) => id).filter((id) => !seen.has(id));
+}
+
+function deleteReport(connection: Connection, orgId: string, reportId: string): number {
+  const { columns, values } = reportScope(orgId, reportId);
+  return READINESS.reduce((sum, table) => sum + connection.prepare(deleteScope(table, columns)).run(...values).changes, 0);
+}
+
+/** Drops from quarantine what a complete walk no longer met; returns how many records are left there. */
+function settleQuarantine(connection: Connection, orgId: string, seen: ReadonlySet<string> | null): number {
+  const key = unitKey(orgId);
+  const stored = connection
+    .prepareRows('SELECT record_sha256 FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?')
+    .all(key.orgId, key.stream, key.day) as [string][];
+  const gone = seen === null ? [] : stored.filter(([sha256]) => !seen.has(sha256));
+  const remove = connection.prepare(deleteScope(tables.quarantine, [...UNIT_SCOPE, 'record_sha256']));
+  for (const [sha256] of gone) remove.run(key.orgId, key.stream, key.day, sha256);
+  return stored.length - gone.length;
+}

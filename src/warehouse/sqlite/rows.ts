@@ -1,0 +1,37 @@
+import { keyPositions } from '../../../schema/order.ts';
+import type { Row, TableRows } from '../port.ts';
+import type { Connection } from './connection.ts';
+import { selectKeys, statementsOf } from './statements.ts';
+
+/** Rows of a table that belong together, named by the first columns of its key and their values. */
+export interface Scope {
+  readonly columns: readonly string[];
+  readonly values: readonly string[];
+}
+
+/**
+ * Makes the rows of a scope exactly `rows`: upserts each, then deletes what is no longer among them, also when
+ * `rows` is empty. Returns how many rows were inserted, updated or deleted; rows that are the same are not written.
+ */
+export function replaceScope(connection: Connection, { table, rows }: TableRows, scope: Scope): number {
+  const { upsert, deleteByKey } = statementsOf(table);
+  const stored = connection.prepareRows(selectKeys(table, scope.columns)).all(...scope.values);
+  const put = connection.prepare(upsert);
+  let written = 0;
+  for (const row of rows) written += put.run(row).changes;
+  if (stored.length === 0) return written;
+
+  const positions = keyPositions(table);
+  const kept = new Set(rows.map((row) => JSON.stringify(positions.map((position) => row[position]))));
+  const remove = connection.prepare(deleteByKey);
+  for (const key of stored) {
+    if (Array.isArray(key) && !kept.has(JSON.stringify(key))) written += remove.run(key).changes;
+  }
+  return written;
+}
+
+/** Inserts rows, or updates those that differ. Returns how many were written. */
+export function putRows(connection: Connection, { table, rows }: TableRows): number {
+  const put = connection.prepare(statementsOf(table).upsert);
+  return rows.reduce((written, row: Row) => written + put.run(row).changes, 0);
+}

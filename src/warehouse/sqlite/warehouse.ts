@@ -1,0 +1,82 @@
+import type { AnyTable } from '../../../schema/define.ts';
+import type { UtcDay } from '../../core/day.ts';
+import { afterFailure } from '../ledger.ts';
+import type { Row, Warehouse } from '../port.ts';
+import { commitDay } from './commit-day.ts';
+import { Connection } from './connection.ts';
+import type { Clock } from '../../core/clock.ts';
+import { readUnit, readUnits, writeUnit } from './ledger.ts';
+import { takeRunLock } from './lock.ts';
+import { migrate } from './migrate.ts';
+import { commitReadinessPage, endReadinessWalk, knownReports } from './readiness.ts';
+import { countRestatements, endRun, readOrganizations, readQuarantineCounts, readRuns, startRun } from './runs.ts';
+import { selectRows } from './statements.ts';
+
+/** Rows that a scan hands out at once. */
+const SCAN_ROWS = 1000;
+
+/**
+ * Opens a SQLite file as a warehouse and brings it to the schema of this version.
+ * @throws {UsageError} when the file is missing (unless `create`), foreign, or of a newer version.
+ * @throws {StorageError} when it cannot be opened or written.
+ */
+export async function openSqlite(path: string, options: { clock: Clock; create: boolean }): Promise<Warehouse> {
+  const connection = new Connection(path, options);
+  try {
+    await migrate(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return sqliteWarehouse(connection);
+}
+
+function sqliteWarehouse(connection: Connection): Warehouse {
+  const { path } = connection;
+  return {
+    location: path,
+    lock: async () => takeRunLock(path),
+    organizations: async () => connection.read('read', () => readOrganizations(connection)),
+    units: async (orgId, streams) => connection.read('read', () => readUnits(connection, orgId, streams)),
+    readinessUnit: async (orgId) =>
+      connection.read('read', () => readUnits(connection, orgId, ['readiness']).at(0) ?? null),
+    commitDay: (commit) =>
+      connection.transaction(`commit ${commit.stream} ${commit.day} to`, () => commitDay(connection, commit)),
+    commitReadinessPage: (page) =>
+      connection.transaction('commit a page of readiness reports to', () => commitReadinessPage(connection, page)),
+    knownReports: async (orgId, page) => connection.read('read', () => knownReports(connection, orgId, page)),
+    endReadinessWalk: (end) =>
+      connection.transaction('end the readiness walk in', () => endReadinessWalk(connection, end)),
+    failUnit: (failure) =>
+      connection.transaction(`record a failure in`, () =>
+        writeUnit(connection, afterFailure(readUnit(connection, failure), failure)),
+      ),
+    startRun: (run) => connection.transaction('record the run in', () => startRun(connection, run)),
+    endRun: (run) => connection.transaction('record the run in', () => endRun(connection, run)),
+    runs: async (limit) => connection.read('read', () => readRuns(connection, limit)),
+    quarantineCounts: async () => connection.read('read', () => readQuarantineCounts(connection)),
+    restatementCount: async () => connection.read('read', () => countRestatements(connection)),
+    scan: (table, scope) => scan(connection, table, scope),
+    close: async () => connection.close(),
+  };
+}
+
+async function* scan(
+  connection: Connection,
+  table: AnyTable,
+  scope?: { orgId: string; day?: UtcDay },
+): AsyncGenerator<readonly Row[]> {
+  const columns = scope === undefined ? [] : scope.day === undefined ? ['org_id'] : ['org_id', 'date'];
+  const values = scope === undefined ? [] : scope.day === undefined ? [scope.orgId] : [scope.orgId, scope.day];
+  // A statement of its own: a cached one cannot be iterated twice at once.
+  const rows = connection.db.prepare<unknown[], Row>(selectRows(table, columns)).raw().iterate(...values);
+  let chunk: Row[] = [];
+  for (const row of rows) {
+    chunk.push(row);
+    if (chunk.length === SCAN_ROWS) {
+      yield chunk;
+      chunk = [];
+    }
+  }
+  if (chunk.length > 0) yield chunk;
+}

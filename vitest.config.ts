@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+// Days are UTC whatever the machine's time zone is; a suite that ran under UTC could not tell.
+process.env['TZ'] = 'Pacific/Auckland';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/build.ts'],
+    reporters: ['default', './test/support/totals-reporter.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+  },
+});
