@@ -1,5 +1,10 @@
 import { createHmac } from 'node:crypto';
-import type { EmailPolicy } from '../settings/settings.ts';
+
+/** How the emails of people are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
+export type EmailPolicy =
+  | { readonly mode: 'keep' }
+  | { readonly mode: 'drop' }
+  | { readonly mode: 'hash'; readonly salt: string };
 
 /** Decides what of a person's email is stored. Applied before anything leaves the pipeline. */
 export interface Privacy {

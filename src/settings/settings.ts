@@ -1,8 +1,6 @@
-/** How the emails of people are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
-export type EmailPolicy =
-  | { readonly mode: 'keep' }
-  | { readonly mode: 'drop' }
-  | { readonly mode: 'hash'; readonly salt: string };
+import type { EmailPolicy } from '../pipeline/privacy.ts';
+
+export type { EmailPolicy } from '../pipeline/privacy.ts';
 
 /** Where logs go: for people, for machines, or nowhere. */
 export type LogFormat = 'pretty' | 'json' | 'silent';

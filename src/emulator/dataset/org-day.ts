@@ -1,5 +1,5 @@
 import { CLIENT_TYPES, DELEGATION, MCP_SERVERS, TOOLS_PER_SERVER } from './catalog.ts';
-import type { UserDay } from './user-day.ts';
+import { blankUserDay, type UserDay } from './user-day.ts';
 
 /** Spellings that each MCP server has. */
 export const SPELLINGS = 2;
@@ -40,13 +40,11 @@ export interface OrgDay {
 /** Sums up a day. `eachUser` visits every active user once; `users` is how many that are. */
 export function sumOrgDay(users: number, eachUser: (visit: (facts: UserDay) => void) => void): OrgDay {
   const ratios = new Int32Array(users);
-  let org: OrgDay | undefined;
+  const org = blankOrgDay();
   eachUser((facts) => {
-    org ??= blankOrgDay(facts);
     ratios[org.users] = facts.autonomyRatio;
     addUser(org, facts);
   });
-  if (org === undefined) throw new Error('a day without active users has no sums');
   summarize(ratios, org.autonomy);
   return org;
 }
@@ -87,7 +85,9 @@ function addMcp(org: OrgDay, facts: UserDay): void {
   }
 }
 
-function blankOrgDay(like: UserDay): OrgDay {
+/** A day on which nothing happened. */
+export function blankOrgDay(): OrgDay {
+  const like = blankUserDay();
   return {
     users: 0,
     sessions: 0,

@@ -70,10 +70,13 @@ export function addQuarantine(
   }
 }
 
-/** Notes each place of drift once, with the day on which it was first seen. */
+/** Notes each place of drift once, with the earliest day on which it was seen; days are not pulled in order. */
 export function noteDrift(connection: Connection, unit: UnitKey, drift: readonly Drift[], seenOn: string): void {
   if (drift.length === 0) return;
-  const insert = connection.prepare('INSERT OR IGNORE INTO "schema_drift" VALUES (?, ?, ?, ?, ?, ?)');
+  const insert = connection.prepare(
+    'INSERT INTO "schema_drift" VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE ' +
+      'SET "first_seen_on" = excluded."first_seen_on" WHERE excluded."first_seen_on" < "schema_drift"."first_seen_on"',
+  );
   for (const { path, kind, sample } of drift) insert.run(unit.orgId, unit.stream, path, kind, sample, seenOn);
 }
 

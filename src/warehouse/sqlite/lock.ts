@@ -1,6 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { BusyError } from '../../core/errors.ts';
 import type { RunLock } from '../port.ts';
+import { createPrivately } from './connection.ts';
 import { isBusy, storageError } from './errors.ts';
 
 /**
@@ -10,6 +11,7 @@ import { isBusy, storageError } from './errors.ts';
  */
 export function takeRunLock(warehousePath: string): RunLock {
   const path = `${warehousePath}.lock`;
+  createPrivately(path);
   try {
     const db = new Sqlite(path, { timeout: 0 });
     try {

@@ -1,0 +1,177 @@
+import { daysBetween, daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import { EXIT } from '../src/core/exit-code.ts';
+import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import type { LedgerUnit, QuarantineCount, RunRecord, UnitState, Warehouse } from '../src/warehouse/port.ts';
+import type { JobContext } from './context.ts';
+import { openWarehouse } from './open-warehouse.ts';
+
+/** Runs that are looked at for the last complete one. */
+const RUNS_MAX = 100;
+
+/**
+ * How a day stands, worst first: what the day's worst stream is. `unsettled` and `settled` both hold the day; the first
+ * is pulled again, because the service may still change it.
+ */
+export const DAY_STATES = ['failed', 'quarantined', 'pending', 'awaiting', 'unsettled', 'empty', 'settled'] as const;
+
+/** One of {@link DAY_STATES}. */
+export type DayState = (typeof DAY_STATES)[number];
+
+/** Days in a row that some streams do not hold whole. */
+export interface Hole {
+  readonly state: Extract<UnitState, 'pending' | 'failed' | 'awaiting' | 'quarantined'>;
+  readonly firstDay: UtcDay;
+  readonly lastDay: UtcDay;
+  readonly days: number;
+  readonly streams: readonly DailyStream[];
+}
+
+/** What the ledger says of a stream. */
+export interface StreamStatus {
+  readonly stream: Stream;
+  readonly units: Readonly<Record<UnitState, number>>;
+  readonly settled: number;
+  readonly rows: number;
+  readonly lastPulledAt: string | null;
+}
+
+/** What the warehouse holds of one organization. */
+export interface OrganizationStatus {
+  readonly orgId: string;
+  readonly streams: readonly StreamStatus[];
+  readonly days: readonly { readonly day: UtcDay; readonly state: DayState }[];
+  readonly holes: readonly Hole[];
+  /** Null when every day up to yesterday is settled in every stream. */
+  readonly oldestUnsettledDay: UtcDay | null;
+  readonly lastErrors: readonly { readonly stream: Stream; readonly day: string; readonly error: string }[];
+}
+
+/** What a warehouse holds, and what it lacks. */
+export interface WarehouseStatus {
+  readonly warehouse: string;
+  readonly asOf: string;
+  readonly firstDay: UtcDay;
+  readonly lastDay: UtcDay;
+  readonly organizations: readonly OrganizationStatus[];
+  readonly quarantine: readonly QuarantineCount[];
+  /** How many stored numbers the service changed later. */
+  readonly restatements: number;
+  /** Newest first. */
+  readonly runs: readonly RunRecord[];
+  /** When the last nightly run ended that left nothing out; null when none did. */
+  readonly lastCompleteRunAt: string | null;
+  readonly lastCompleteRunAgeMs: number | null;
+}
+
+/**
+ * Reads what the warehouse holds, up to yesterday by the clock. Writes nothing.
+ * @throws {UsageError} when there is no such warehouse.
+ */
+export async function readStatus({ warehouse: location }: Settings, { clock }: Pick<JobContext, 'clock'>): Promise<WarehouseStatus> {
+  const warehouse = await openWarehouse(location, { clock, create: false });
+  try {
+    const now = clock.now();
+    const lastDay = yesterdayOf(now);
+    const runs = await warehouse.runs(RUNS_MAX);
+    const lastCompleteRunAt = runs.find(isComplete)?.endedAt ?? null;
+    const organizations: OrganizationStatus[] = [];
+    for (const orgId of await warehouse.organizations()) {
+      organizations.push(await readOrganization(warehouse, orgId, lastDay));
+    }
+    return {
+      warehouse: warehouse.location,
+      asOf: now.toISOString(),
+      firstDay: FIRST_DAY,
+      lastDay,
+      organizations,
+      quarantine: await warehouse.quarantineCounts(),
+      restatements: await warehouse.restatementCount(),
+      runs,
+      lastCompleteRunAt,
+      lastCompleteRunAgeMs: lastCompleteRunAt === null ? null : Math.max(0, now.getTime() - Date.parse(lastCompleteRunAt)),
+    };
+  } finally {
+    await warehouse.close();
+  }
+}
+
+/**
+ * A run that brought everything. One that set records aside did too, as long as no unit failed: a record that stays
+ * wrong at the service must not make every night look stale.
+ */
+function isComplete({ command, endedAt, exitCode, unitsFailed }: RunRecord): boolean {
+  if (endedAt === null || command === 'backfill') return false;
+  return exitCode === EXIT.ok || (exitCode === EXIT.quarantine && unitsFailed === 0);
+}
+
+async function readOrganization(warehouse: Warehouse, orgId: string, lastDay: UtcDay): Promise<OrganizationStatus> {
+  const daily = await warehouse.units(orgId, DAILY_STREAMS);
+  const readiness = await warehouse.readinessUnit(orgId);
+  const units = readiness === null ? daily : [...daily, readiness];
+  const days = daysFrom(FIRST_DAY, lastDay);
+  const ledger = new Map(daily.map((unit) => [`${unit.stream} ${unit.day}`, unit]));
+  const unitOf = (stream: DailyStream, day: UtcDay) => ledger.get(`${stream} ${day}`);
+  return {
+    orgId,
+    streams: STREAMS.map((stream) => streamStatus(stream, units, days.length)),
+    days: days.map((day) => ({ day, state: worst(DAILY_STREAMS.map((stream) => stateOf(unitOf(stream, day)))) })),
+    holes: mergeHoles(DAILY_STREAMS.flatMap((stream) => holesOf(stream, days, (day) => unitOf(stream, day)?.state ?? 'pending'))),
+    oldestUnsettledDay: days.find((day) => DAILY_STREAMS.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ?? null,
+    lastErrors: units.flatMap(({ stream, day, lastError }) => (lastError === null ? [] : [{ stream, day, error: lastError }])),
+  };
+}
+
+function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: number): StreamStatus {
+  const own = units.filter((unit) => unit.stream === stream);
+  const count = (state: UnitState) => own.filter((unit) => unit.state === state).length;
+  const expected = stream === 'readiness' ? 1 : dayCount;
+  return {
+    stream,
+    units: {
+      pending: Math.max(0, expected - own.length) + count('pending'),
+      awaiting: count('awaiting'),
+      loaded: count('loaded'),
+      empty: count('empty'),
+      quarantined: count('quarantined'),
+      failed: count('failed'),
+    },
+    settled: own.filter((unit) => unit.settledAt !== null).length,
+    rows: own.reduce((sum, unit) => sum + unit.rows, 0),
+    lastPulledAt: own.reduce<string | null>((latest, { lastPulledAt: at }) => (at !== null && (latest === null || at > latest) ? at : latest), null),
+  };
+}
+
+function stateOf(unit: LedgerUnit | undefined): DayState {
+  if (unit === undefined) return 'pending';
+  if (unit.state !== 'loaded') return unit.state;
+  return unit.settledAt === null ? 'unsettled' : 'settled';
+}
+
+function worst(states: readonly DayState[]): DayState {
+  return DAY_STATES.find((state) => states.includes(state)) ?? 'settled';
+}
+
+function holesOf(stream: DailyStream, days: readonly UtcDay[], stateAt: (day: UtcDay) => UnitState): Hole[] {
+  const holes: Hole[] = [];
+  for (const day of days) {
+    const state = stateAt(day);
+    if (state === 'loaded' || state === 'empty') continue;
+    const last = holes.at(-1);
+    const firstDay = last !== undefined && last.state === state && shiftDay(last.lastDay, 1) === day ? last.firstDay : day;
+    if (last !== undefined && firstDay !== day) holes.pop();
+    holes.push({ state, firstDay, lastDay: day, days: daysBetween(firstDay, day) + 1, streams: [stream] });
+  }
+  return holes;
+}
+
+/** The same range in the same state is told once, for all its streams; oldest first. */
+function mergeHoles(holes: readonly Hole[]): Hole[] {
+  const merged = new Map<string, Hole>();
+  for (const hole of holes) {
+    const name = `${hole.firstDay} ${hole.lastDay} ${hole.state}`;
+    const streams = [...(merged.get(name)?.streams ?? []), ...hole.streams];
+    merged.set(name, { ...hole, streams });
+  }
+  return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, hole]) => hole);
+}

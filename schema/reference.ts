@@ -1,0 +1,5 @@
+/** The declarations of the warehouse, rendered for readers and for tools. */
+export { schemaDocument } from './reference/document.ts';
+export { type ExampleQuery, exampleQueries } from './reference/examples.ts';
+export { schemaMarkdown } from './reference/markdown.ts';
+export { type Dialect, schemaSql } from './reference/sql.ts';

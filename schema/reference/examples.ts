@@ -1,0 +1,71 @@
+/** A query to start from. It means the same in SQLite and PostgreSQL. */
+export interface ExampleQuery {
+  readonly id: string;
+  /** The question that it answers. */
+  readonly title: string;
+  readonly sql: string;
+}
+
+/** Example queries, for the documentation and for the demo. */
+export const exampleQueries = {
+  lastDays: {
+    id: 'lastDays',
+    title: 'The last seven days',
+    sql: `SELECT date, daily_active_users, sessions, messages, tool_calls, git_commits, billable_tokens
+FROM daily_overview
+ORDER BY date DESC
+LIMIT 7`,
+  },
+  modelMix: {
+    id: 'modelMix',
+    title: 'Which models the credits go to',
+    sql: `SELECT model_id, model_tier, SUM(billable_tokens) AS billable_tokens,
+  ROUND(CAST(100.0 * SUM(billable_tokens) / NULLIF(SUM(SUM(billable_tokens)) OVER (), 0) AS numeric), 1) AS percent
+FROM model_mix
+GROUP BY model_id, model_tier
+ORDER BY SUM(billable_tokens) DESC
+LIMIT 8`,
+  },
+  topUsers: {
+    id: 'topUsers',
+    title: 'Who uses it most',
+    sql: `SELECT user_email, active_days, sessions, git_commits, billable_tokens
+FROM users
+ORDER BY billable_tokens DESC
+LIMIT 5`,
+  },
+  languages: {
+    id: 'languages',
+    title: 'How many people work in each language',
+    sql: `SELECT language, COUNT(DISTINCT user_id) AS people, COUNT(*) AS person_days
+FROM user_daily_languages
+GROUP BY language
+ORDER BY people DESC, language
+LIMIT 10`,
+  },
+  readiness: {
+    id: 'readiness',
+    title: 'Which repositories are least ready for agents',
+    sql: `SELECT repo_url, created_at, criteria_passed, criteria_evaluated, score
+FROM readiness_latest
+ORDER BY score
+LIMIT 10`,
+  },
+  holes: {
+    id: 'holes',
+    title: 'What is missing',
+    sql: `SELECT stream, state, MIN(date) AS first_day, MAX(date) AS last_day, COUNT(*) AS days
+FROM coverage
+WHERE state NOT IN ('loaded', 'empty')
+GROUP BY stream, state
+ORDER BY stream, state`,
+  },
+  restated: {
+    id: 'restated',
+    title: 'Which stored numbers the service has changed since',
+    sql: `SELECT stream, date, detected_at, "before", "after"
+FROM restatements
+ORDER BY detected_at DESC
+LIMIT 20`,
+  },
+} as const satisfies Record<string, ExampleQuery>;

@@ -1,0 +1,77 @@
+import type { AnyTable, Column, Columns, TableRole, View } from '../define.ts';
+import { allTables } from '../tables.ts';
+import { allViews } from '../views.ts';
+import { exampleQueries } from './examples.ts';
+import { isNullable, SQL_TYPES } from './types.ts';
+
+const INTRODUCTION = `# The warehouse
+
+This page is generated from \`schema/\` by \`npm run docs\`; \`daywalk schema\` prints it too.
+
+- A day is a UTC day. A row of it appears together with all other rows of its stream and day, or not at all.
+- Absent and null are NULL, never 0. Published figures are stored as they came; none is derived or corrected.
+- **Do not sum** marks columns whose values mean nothing when they are added up over days or groups: averages,
+  percentiles, shares and counts of distinct people. Adding up daily active users counts people once per day.
+- Columns in **bold** are the primary key.
+`;
+
+const GROUPS: readonly { readonly role: TableRole; readonly title: string; readonly doc: string }[] = [
+  { role: 'fact', title: 'Daily analytics', doc: 'One set of rows per organization and UTC day.' },
+  { role: 'readiness', title: 'Readiness reports', doc: 'Evaluations of repositories, not by day.' },
+  { role: 'event', title: 'Sessions and hook events', doc: 'Filled by single calls, not by the nightly job.' },
+  { role: 'ledger', title: "The exporter's own", doc: 'What was pulled, when, and what was wrong with it.' },
+];
+
+/** The whole schema as a page of markdown. */
+export function schemaMarkdown(): string {
+  return [INTRODUCTION, contents(), ...GROUPS.map(renderGroup), renderViews(), renderExamples()].join('\n');
+}
+
+function contents(): string {
+  const groups = GROUPS.map(({ role, title }) => `- ${title}: ${tablesOf(role).map(linkTo).join(', ')}`);
+  return [...groups, `- [Views](#views): ${allViews.map(linkTo).join(', ')}`, '- [Example queries](#example-queries)', ''].join('\n');
+}
+
+function linkTo({ name }: { readonly name: string }): string {
+  return `[\`${name}\`](#${name})`;
+}
+
+function tablesOf(role: TableRole): AnyTable[] {
+  return allTables.filter((table) => table.role === role);
+}
+
+function renderGroup({ role, title, doc }: (typeof GROUPS)[number]): string {
+  return [`## ${title}\n`, `${doc}\n`, ...tablesOf(role).map(renderTable)].join('\n');
+}
+
+function renderTable({ name, doc, stream, key, columns }: AnyTable): string {
+  const source = stream === null ? '' : ` Stream \`${stream}\`.`;
+  return `### \`${name}\`\n\n${doc}${source}\n\n${renderColumns(columns, key)}`;
+}
+
+function renderViews(): string {
+  const views = allViews.map(({ name, doc, columns }: View) => `### \`${name}\`\n\n${doc}\n\n${renderColumns(columns, [])}`);
+  return ['## Views\n', 'For BI tools. They hold nothing of their own.\n', ...views].join('\n');
+}
+
+function renderColumns(columns: Columns, key: readonly string[]): string {
+  const rows = Object.entries(columns).map(([name, column]) => renderColumn(name, column, key.includes(name)));
+  return ['| column | SQLite | PostgreSQL | meaning |', '|---|---|---|---|', ...rows, ''].join('\n');
+}
+
+function renderColumn(name: string, { kind, doc, additive }: Column, isKey: boolean): string {
+  const { sqlite, postgres } = SQL_TYPES[kind];
+  const mark = additive === false ? ' **Do not sum.**' : '';
+  const presence = isNullable(kind) ? '' : ' NOT NULL';
+  const shown = isKey ? `**\`${name}\`**` : `\`${name}\``;
+  return `| ${shown} | ${sqlite}${presence} | ${postgres}${presence} | ${escapeCell(doc)}${mark && `.${mark}`} |`;
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+function renderExamples(): string {
+  const blocks = Object.values(exampleQueries).map(({ title, sql }) => `### ${title}\n\n\`\`\`sql\n${sql};\n\`\`\`\n`);
+  return ['## Example queries\n', 'Each means the same in both databases.\n', ...blocks].join('\n');
+}

@@ -1,0 +1,42 @@
+// Packs the package, installs the tarball in an empty project, and uses it as its users do: the command and the library.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'daywalk-package-'));
+const run = (command, args, options = {}) =>
+  execFileSync(command, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], ...options });
+
+try {
+  const packed = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root }));
+  const { filename, files } = Array.isArray(packed) ? packed[0] : Object.values(packed)[0];
+  const stray = files.map((file) => file.path).filter((path) => /^(src|test|schema|jobs|bench|scripts)\//.test(path));
+  if (stray.length > 0) throw new Error(`the tarball holds sources: ${stray.slice(0, 3).join(', ')}`);
+
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
+  run('npm', ['install', '--no-audit', '--no-fund', join(folder, filename)]);
+
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const said = run('npx', ['daywalk', '--version']);
+  if (!said.includes(version)) throw new Error(`daywalk --version said ${said}`);
+  run('npx', ['daywalk', 'demo', '--users', '5']);
+
+  writeFileSync(
+    join(folder, 'use.mjs'),
+    `import { createClient } from 'daywalk';
+     import { startEmulator } from 'daywalk/emulator';
+     const emulator = await startEmulator({ today: '2026-03-01', users: 3 });
+     const client = createClient({ apiKey: emulator.apiKey, baseUrl: emulator.url });
+     const { data } = await client.activity({ startDate: '2026-02-01', endDate: '2026-02-01' });
+     console.log(data[0].date);
+     await client.close();
+     await emulator.close();`,
+  );
+  if (run('node', ['use.mjs']).trim() !== '2026-02-01') throw new Error('the library did not answer');
+  process.stdout.write(`the package works: ${files.length} files\n`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

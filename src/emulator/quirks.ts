@@ -1,0 +1,172 @@
+import type { UtcDay } from '../core/day.ts';
+import { boolean, day, either, integer, isRecord, listOf, number, object, oneOf, orNull, type Parser, refuse, text } from './input.ts';
+
+/** Answers 429 above a rate. The emulator counts requests that carry a valid key. */
+export interface RateLimitQuirk {
+  readonly requestsPerMinute?: number;
+  /** Requests that may come at once before the rate applies; the requests of one minute unless given. */
+  readonly burst?: number;
+  /** Requests that may be in work at the same time. */
+  readonly inFlight?: number;
+  /** How Retry-After is written; `seconds` unless given. */
+  readonly retryAfter?: 'seconds' | 'date' | 'garbage' | 'absent';
+}
+
+/**
+ * Behaviours that the specification leaves open or that a service may show. The defaults are the specification, and
+ * where it is silent what is most likely. Each can be changed while the emulator runs.
+ */
+export interface Quirks {
+  /** The key under which `by_model` elements name the model. */
+  readonly modelKey: 'model_id' | 'model' | 'model_name' | 'group_key';
+  /** `by_model` elements and rows by model carry `model_tier`. */
+  readonly modelTier: boolean;
+  /** `by_model` elements and rows by model carry the cache metrics. */
+  readonly cacheFields: boolean;
+  /** `by_user` with a nested `by_model`, without it, or not there at all. */
+  readonly byUser: 'nested' | 'flat' | 'absent';
+  /** Days without activity: no row, or a row of zeros. Before the first day with data there is never a row. */
+  readonly emptyDays: 'absent' | 'zeros';
+  /** Days on which nobody is active. */
+  readonly inactiveDays: readonly UtcDay[];
+  /** Longest range of one request in days; a longer one is answered 400. */
+  readonly maxRangeDays: number;
+  /** A start before the first day with data: those days are empty, or 400. */
+  readonly beforeEpoch: 'empty' | 'reject';
+  /** An unsupported group_by: 400, or answered as if it were not there. */
+  readonly unsupportedGroupBy: 'reject' | 'ignore';
+  /** Numbers of days up to this age are provisional: they change from day to day, and some users are missing. */
+  readonly provisionalDays: number;
+  /** Yesterday has no data yet: for ever (true), or for this many requests that ask for it. */
+  readonly lateBatch: boolean | number;
+  /** The server caps the limit of /users. */
+  readonly usersLimitCap: number | null;
+  /** The limit of /users is ignored: pages have this many users, or one of these sizes, chosen by cursor. */
+  readonly pageSize: number | readonly number[] | null;
+  /** Now and then a page of /users is empty although more follow. */
+  readonly emptyPageWithMore: boolean;
+  /** Each page of /users repeats the last user of the page before: with the same numbers, or with others. */
+  readonly overlappingPages: 'off' | 'identical' | 'conflicting';
+  /** A cursor that is not a user id: the walk goes on after that text, or 400. */
+  readonly unknownCursor: 'resume' | 'reject';
+  /** Share of metrics that are null or absent. */
+  readonly nullMetrics: number;
+  /** Every object of an answer has a field that nobody knows. */
+  readonly unknownFields: boolean;
+  /** A client type that the specification does not name. */
+  readonly newClientType: boolean;
+  /** Criteria that earlier reports did not have. */
+  readonly newCriteria: boolean;
+  /** Share of criteria whose numerator is null because they were skipped. */
+  readonly nullNumerators: number;
+  /** Most reports of one page of the readiness list; also what is served without a limit. */
+  readonly readinessLimitCap: number;
+  /** Order of the readiness list. */
+  readonly readinessOrder: 'newest' | 'oldest' | 'shuffled';
+  /** The readiness path answers 308 to its other name on the same host. */
+  readonly readinessRedirect: 'off' | '308';
+  /** Who may read readiness reports. */
+  readonly readinessRoles: 'any' | 'manager';
+  /** Analytics answers 403: not enabled for the organization. */
+  readonly analyticsDisabled: boolean;
+  /** Answers 429 above a rate. */
+  readonly rateLimit: RateLimitQuirk | null;
+  /** Answers are compressed for clients that accept gzip. */
+  readonly gzip: boolean;
+  /** Connections stay open; false ends each one after a reply without announcing it. */
+  readonly keepAlive: boolean;
+  /** `meta.org_id` of all answers, as if the key belonged to another organization. */
+  readonly orgId: string | null;
+}
+
+/** The specification, and where it is silent the likely behaviour. */
+export const DEFAULT_QUIRKS: Quirks = {
+  modelKey: 'model_id',
+  modelTier: true,
+  cacheFields: false,
+  byUser: 'nested',
+  emptyDays: 'absent',
+  inactiveDays: [],
+  maxRangeDays: 100,
+  beforeEpoch: 'empty',
+  unsupportedGroupBy: 'reject',
+  provisionalDays: 0,
+  lateBatch: false,
+  usersLimitCap: null,
+  pageSize: null,
+  emptyPageWithMore: false,
+  overlappingPages: 'off',
+  unknownCursor: 'resume',
+  nullMetrics: 0,
+  unknownFields: false,
+  newClientType: false,
+  newCriteria: false,
+  nullNumerators: 0.05,
+  readinessLimitCap: 100,
+  readinessOrder: 'newest',
+  readinessRedirect: 'off',
+  readinessRoles: 'any',
+  analyticsDisabled: false,
+  rateLimit: null,
+  gzip: false,
+  keepAlive: true,
+  orgId: null,
+};
+
+const PAGE_SIZE_MAX = 100_000;
+const share = number(0, 1);
+const pageSize = integer(0, PAGE_SIZE_MAX);
+
+const PARSERS: { readonly [K in keyof Quirks]: Parser<Quirks[K]> } = {
+  modelKey: oneOf('model_id', 'model', 'model_name', 'group_key'),
+  modelTier: boolean,
+  cacheFields: boolean,
+  byUser: oneOf('nested', 'flat', 'absent'),
+  emptyDays: oneOf('absent', 'zeros'),
+  inactiveDays: listOf(day),
+  maxRangeDays: integer(1, 10_000),
+  beforeEpoch: oneOf('empty', 'reject'),
+  unsupportedGroupBy: oneOf('reject', 'ignore'),
+  provisionalDays: integer(0, 365),
+  lateBatch: either(boolean, integer(0), 'true, false or a number of requests'),
+  usersLimitCap: orNull(integer(1, PAGE_SIZE_MAX)),
+  pageSize: orNull(either(pageSize, listOf(pageSize), 'a number of users, a list of numbers, or null')),
+  emptyPageWithMore: boolean,
+  overlappingPages: oneOf('off', 'identical', 'conflicting'),
+  unknownCursor: oneOf('resume', 'reject'),
+  nullMetrics: share,
+  unknownFields: boolean,
+  newClientType: boolean,
+  newCriteria: boolean,
+  nullNumerators: share,
+  readinessLimitCap: integer(1, PAGE_SIZE_MAX),
+  readinessOrder: oneOf('newest', 'oldest', 'shuffled'),
+  readinessRedirect: oneOf('off', '308'),
+  readinessRoles: oneOf('any', 'manager'),
+  analyticsDisabled: boolean,
+  rateLimit: orNull(
+    object(
+      {},
+      {
+        requestsPerMinute: integer(1),
+        burst: integer(1),
+        inFlight: integer(1),
+        retryAfter: oneOf('seconds', 'date', 'garbage', 'absent'),
+      },
+    ),
+  ),
+  gzip: boolean,
+  keepAlive: boolean,
+  orgId: orNull(text),
+};
+
+/**
+ * Reads quirks from JSON: an object with any of the names of {@link Quirks}.
+ * @throws {UsageError} that names the place and what is accepted there.
+ */
+export function parseQuirks(json: unknown): Partial<Quirks> {
+  if (isRecord(json) || json === undefined) return readQuirks(json ?? {}, 'quirks');
+  return refuse('quirks', 'an object', json);
+}
+
+const readQuirks = object({}, PARSERS);

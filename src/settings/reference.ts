@@ -1,0 +1,35 @@
+import type { AnySetting } from './setting.ts';
+import { ALL_SETTINGS } from './settings-table.ts';
+
+const HEADER = `# Settings of daywalk, for the working directory. Copy to .env and change what you need.
+# A flag wins over the environment, the environment wins over this file. daywalk config shows what is in force.
+# This file is generated from src/settings/settings-table.ts by npm run docs.
+`;
+
+/** An example `.env` file that names every setting; only what must be set is not commented out. */
+export function dotenvExample(): string {
+  return [HEADER, ...ALL_SETTINGS.map(exampleOf)].join('\n');
+}
+
+/** Every setting as a table in markdown. */
+export function settingsMarkdown(): string {
+  const rows = ALL_SETTINGS.map(
+    ({ env, flag, doc, ...setting }) =>
+      `| \`${env}\` | ${flag === null ? '–' : `\`${flag}\``} | ${defaultOf(setting)} | ${doc} |`,
+  );
+  return ['| environment | flag | default | |', '|---|---|---|---|', ...rows, ''].join('\n');
+}
+
+function exampleOf(setting: AnySetting): string {
+  const { env, doc, example, fallback } = setting;
+  const value = example ?? (fallback === null ? '' : String(fallback));
+  const byDefault = defaultOf(setting);
+  const comment = `# ${doc}${byDefault === '–' ? '' : ` (default: ${byDefault.replaceAll('`', '')})`}`;
+  // An assignment that is empty or an example would override nothing by accident: all stay comments.
+  return `${comment}\n# ${env}=${value}\n`;
+}
+
+function defaultOf({ fallback, fallbackDoc }: Pick<AnySetting, 'fallback' | 'fallbackDoc'>): string {
+  if (fallbackDoc !== undefined) return fallbackDoc;
+  return fallback === null ? '–' : `\`${String(fallback)}\``;
+}
