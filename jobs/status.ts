@@ -4,7 +4,7 @@ import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../src/co
 import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, QuarantineCount, RunRecord, UnitState, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
-import { openWarehouse } from './open-warehouse.ts';
+import { withWarehouse } from './open-warehouse.ts';
 
 /** Runs that are looked at for the last complete one. */
 const RUNS_MAX = 100;
@@ -68,32 +68,30 @@ export interface WarehouseStatus {
  * Reads what the warehouse holds, up to yesterday by the clock. Writes nothing.
  * @throws {UsageError} when there is no such warehouse.
  */
-export async function readStatus({ warehouse: location }: Settings, { clock }: Pick<JobContext, 'clock'>): Promise<WarehouseStatus> {
-  const warehouse = await openWarehouse(location, { clock, create: false });
-  try {
-    const now = clock.now();
-    const lastDay = yesterdayOf(now);
-    const runs = await warehouse.runs(RUNS_MAX);
-    const lastCompleteRunAt = runs.find(isComplete)?.endedAt ?? null;
-    const organizations: OrganizationStatus[] = [];
-    for (const orgId of await warehouse.organizations()) {
-      organizations.push(await readOrganization(warehouse, orgId, lastDay));
-    }
-    return {
-      warehouse: warehouse.location,
-      asOf: now.toISOString(),
-      firstDay: FIRST_DAY,
-      lastDay,
-      organizations,
-      quarantine: await warehouse.quarantineCounts(),
-      restatements: await warehouse.restatementCount(),
-      runs,
-      lastCompleteRunAt,
-      lastCompleteRunAgeMs: lastCompleteRunAt === null ? null : Math.max(0, now.getTime() - Date.parse(lastCompleteRunAt)),
-    };
-  } finally {
-    await warehouse.close();
+export function readStatus({ warehouse: location }: Settings, { clock }: Pick<JobContext, 'clock'>): Promise<WarehouseStatus> {
+  return withWarehouse(location, { clock, create: false }, (warehouse) => statusOf(warehouse, clock.now()));
+}
+
+async function statusOf(warehouse: Warehouse, now: Date): Promise<WarehouseStatus> {
+  const lastDay = yesterdayOf(now);
+  const runs = await warehouse.runs(RUNS_MAX);
+  const endedAt = runs.find(isComplete)?.endedAt ?? null;
+  const organizations: OrganizationStatus[] = [];
+  for (const orgId of await warehouse.organizations()) {
+    organizations.push(await readOrganization(warehouse, orgId, lastDay));
   }
+  return {
+    warehouse: warehouse.location,
+    asOf: now.toISOString(),
+    firstDay: FIRST_DAY,
+    lastDay,
+    organizations,
+    quarantine: await warehouse.quarantineCounts(),
+    restatements: await warehouse.restatementCount(),
+    runs,
+    lastCompleteRunAt: endedAt,
+    lastCompleteRunAgeMs: endedAt === null ? null : Math.max(0, now.getTime() - Date.parse(endedAt)),
+  };
 }
 
 /**

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
+import { packageVersion } from '../core/version.ts';
 import { redactorOfEnvironment } from '../settings/secrets.ts';
 import { runCli } from './cli.ts';
 import { commands } from './commands.ts';
 import { describeFailure, failureOf } from './failure.ts';
-import { versionText } from './version.ts';
 
 /** A connection that was left open must not keep a finished job, and the next night's behind it, from ending. */
 const LINGER_MS = 2_000;
@@ -43,7 +43,7 @@ const exitCode = await runCli({
   stdout: process.stdout,
   stderr: process.stderr,
   commands,
-  version: versionText,
+  version: () => `daywalk ${packageVersion()} (node ${process.version})`,
   onDefect: (tell) => {
     tellDefect = tell;
   },

@@ -1,7 +1,6 @@
 import { type ExportRequest, forecastExport, runExport } from '../../jobs/export.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { parseStreams, STREAMS } from '../core/stream.ts';
-import { requireApi } from '../settings/require-api.ts';
 import type { CommandContext } from './command.ts';
 import { readDayRange } from './day-range.ts';
 import { renderForecast } from './screens/forecast.ts';
@@ -29,7 +28,6 @@ export async function performExport(context: CommandContext, mode: ExportMode): 
     return EXIT.ok;
   }
 
-  requireApi(settings);
   const report = await runExport(settings, request, job);
   if (flags.isOn('--json')) out.json(report);
   else out.print(renderRunSummary(report, { ...frame, redact: out.redact, warehouse: warehouseFlag(context) }));

@@ -14,7 +14,7 @@ import { fillUserDay } from './fill-user-day.ts';
 import { type OrgDay, sumOrgDay } from './org-day.ts';
 import type { Population } from './population.ts';
 import { blankUserDay, type UserDay } from './user-day.ts';
-import type { DayVariant } from './variant.ts';
+import { type DayVariant, isAmong } from './variant.ts';
 
 /** Weight of all cached activity bits, and of all cached day sums, at most. */
 const BITS_BYTES_MAX = 16 * 1024 * 1024;
@@ -101,7 +101,11 @@ export function openDataset(
 function generateActivity(population: Population, day: number, variant: DayVariant): Bitset {
   const set = emptyBitset(population.size);
   if (variant.empty || day < 0) return set;
-  for (let user = 0; user < population.size; user++) if (population.isActive(user, day)) addBit(set, user);
+  const { hidden } = variant;
+  for (let user = 0; user < population.size; user++) {
+    if (!population.isActive(user, day)) continue;
+    if (hidden === null || !isAmong(hidden, population.seed, user)) addBit(set, user);
+  }
   for (const user of variant.withUsers) addBit(set, user);
   for (const user of variant.withoutUsers) dropBit(set, user);
   return set;

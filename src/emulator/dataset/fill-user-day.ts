@@ -1,13 +1,13 @@
 import { drawFiles } from './draw-files.ts';
 import { drawModels } from './draw-models.ts';
 import { drawCalls } from './draw-tools.ts';
-import { Draws, hash, unitOf } from './hash.ts';
+import { Draws, hash } from './hash.ts';
 import type { Population } from './population.ts';
 import type { UserDay } from './user-day.ts';
-import type { DayVariant } from './variant.ts';
+import { type DayVariant, isAmong } from './variant.ts';
 
 const draws = new Draws();
-const ASPECT = { numbers: 20, affected: 21 } as const;
+const ASPECT = { numbers: 20 } as const;
 
 /** Fills `into` with what an active user did. Depends on the arguments alone. */
 export function fillUserDay(
@@ -29,7 +29,7 @@ export function fillUserDay(
 function saltOf(seed: number, user: number, variant: DayVariant): number {
   let salt = 0;
   for (const change of variant.renumbered) {
-    if (unitOf(hash(seed, user, ASPECT.affected, change.salt)) < change.share) salt = change.salt;
+    if (isAmong(change, seed, user)) salt = change.salt;
   }
   return salt;
 }

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { dayOf, type UtcDay } from '../src/core/day.ts';
+import { messageOf, UsageError } from '../src/core/errors.ts';
+import { parseQuirks, parseRules, startEmulator } from '../src/emulator/index.ts';
+import type { JobContext } from './context.ts';
+
+/** What to emulate. What is left out is the emulator's to choose. */
+export interface EmulationRequest {
+  readonly port: number;
+  readonly seed?: number | undefined;
+  readonly users?: number | undefined;
+  readonly reports?: number | undefined;
+  /** The day that is not over yet; the clock's unless given. */
+  readonly today?: UtcDay | undefined;
+  readonly apiKey?: string | undefined;
+  readonly latencyMs?: number | undefined;
+  /** Path of a JSON file with faults to inject. */
+  readonly rulesFile?: string | undefined;
+  /** Path of a JSON file with behaviours to switch. */
+  readonly quirksFile?: string | undefined;
+}
+
+/** How to reach a service that is emulated. */
+export interface EmulatedService {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly orgId: string;
+}
+
+/**
+ * Serves the emulated service until the process is asked to stop.
+ * @throws {UsageError} when a file cannot be read or the port cannot be taken.
+ */
+export async function emulateService(
+  request: EmulationRequest,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  onListening: (service: EmulatedService) => void,
+): Promise<void> {
+  const { rulesFile, quirksFile, today, ...options } = request;
+  const rules = readJson(rulesFile, parseRules);
+  const quirks = readJson(quirksFile, parseQuirks);
+  const emulator = await startEmulator({
+    ...withoutUndefined(options),
+    today: today ?? dayOf(clock.now()),
+    ...withoutUndefined({ rules, quirks }),
+  });
+  try {
+    const { url, apiKey, orgId } = emulator;
+    onListening({ url, apiKey, orgId });
+    await aborted(signal);
+  } finally {
+    await emulator.close();
+  }
+}

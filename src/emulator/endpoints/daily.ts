@@ -1,0 +1,46 @@
+import { GROUP_BY } from '../../api/paths.ts';
+import { FIRST_DAY, shiftDay } from '../../core/day.ts';
+import type { DailyStream } from '../../core/stream.ts';
+import { type DayRange, type Query, readGroupBy } from '../params.ts';
+import { activityByClientRows, activityRows } from '../render/activity.ts';
+import { productivityRows } from '../render/productivity.ts';
+import { tokensByModelRows, tokensRows } from '../render/tokens.ts';
+import { toolsByToolRows, toolsRows } from '../render/tools.ts';
+import type { RowSource } from '../render/view.ts';
+import type { EndpointContext } from './context.ts';
+import { writeRows } from './envelope.ts';
+
+/** The endpoints with organization-level rows. */
+export type OrgStream = Exclude<DailyStream, 'users'>;
+
+/** The rows of each endpoint without group_by, and with the one that it supports. */
+const ROWS: Readonly<Record<OrgStream, { plain: RowSource; grouped?: RowSource; groupBy?: string }>> = {
+  tokens: { plain: tokensRows, grouped: tokensByModelRows, groupBy: GROUP_BY.tokens },
+  tools: { plain: toolsRows, grouped: toolsByToolRows, groupBy: GROUP_BY.tools },
+  activity: { plain: activityRows, grouped: activityByClientRows, groupBy: GROUP_BY.activity },
+  productivity: { plain: productivityRows },
+};
+
+/**
+ * Answers /tokens, /tools, /activity or /productivity (specification, section 4.2) as JSON text, for the days of the
+ * range up to `last`.
+ * @throws {Refusal} 400 for an unsupported group_by or an answer that would be too large.
+ */
+export function answerDaily(
+  context: EndpointContext,
+  stream: OrgStream,
+  query: Query,
+  range: DayRange,
+  last: number,
+): string {
+  const { plain, grouped, groupBy } = ROWS[stream];
+  const source = readGroupBy(query, groupBy, context.quirks) === null ? plain : (grouped ?? plain);
+  const writer = writeRows(context);
+  for (let day = Math.max(0, range.first); day <= last; day++) {
+    const date = shiftDay(FIRST_DAY, day);
+    source({ ...context, day, date }).forEach((row, index) => {
+      writer.add(row, `${stream} ${date} ${index}`);
+    });
+  }
+  return writer.finish(range);
+}

@@ -1,0 +1,94 @@
+import { FIRST_DAY, shiftDay } from '../../core/day.ts';
+import { countBits, hasBit, nextBit } from '../dataset/bitset.ts';
+import { hashText, unitOf } from '../dataset/hash.ts';
+import { type DayRange, type Query, readCursor, readGroupBy, readUsersLimit } from '../params.ts';
+import { userRow } from '../render/users.ts';
+import type { DayView } from '../render/view.ts';
+import type { EndpointContext } from './context.ts';
+import { type RowWriter, writeRows } from './envelope.ts';
+
+/** Length of a user id; a cursor that is longer was handed out by an empty page. */
+const USER_ID_CHARS = 'user_'.length + 26;
+/** The cursor that an empty first page hands out: it comes before every id and is no id. */
+const BEFORE_ALL = 'user_0';
+const EMPTY_PAGE_SHARE = 1 / 3;
+
+/**
+ * Answers /users (specification, section 4.2) as JSON text: up to `limit` users in the order of their ids, each with
+ * one row per active day of the range up to `last`. The cursor is the last user id of the page before.
+ * @throws {Refusal} 400 for a bad limit or cursor.
+ */
+export function answerUsers(context: EndpointContext, query: Query, range: DayRange, last: number): string {
+  const { dataset, quirks } = context;
+  readGroupBy(query, undefined, quirks);
+  const limit = readUsersLimit(query);
+  const cursor = readCursor(query, quirks);
+  const active = dataset.activeWithin(range.first, last, 'users');
+  const writer = writeRows(context);
+  const size = pageSize(context, limit, cursor);
+  const begin = cursor === null ? 0 : dataset.population.firstAfter(cursor);
+  if (quirks.overlappingPages !== 'off' && cursor !== null) repeatUser(context, writer, range, last, begin - 1);
+
+  let user = nextBit(active, begin);
+  let final = -1;
+  for (let taken = 0; taken < size && user >= 0; taken++) {
+    addUser(context, writer, range, last, user);
+    final = user;
+    user = nextBit(active, user + 1);
+  }
+  const next = final < 0 ? afterEmptyPage(cursor) : dataset.population.idOf(final);
+  return writer.finish(range, { has_more: user >= 0, next_cursor: user >= 0 ? next : null });
+}
+
+/** Which page of its walk a request asks for, from 1; what fault rules match on. */
+export function usersPageNumber(context: EndpointContext, query: Query, range: DayRange, last: number): number {
+  const cursor = query.get('cursor');
+  if (cursor === null) return 1;
+  const active = context.dataset.activeWithin(range.first, last, 'users');
+  const before = countBits(active, context.dataset.population.firstAfter(cursor));
+  return 1 + Math.ceil(before / Math.max(1, pageSize(context, readUsersLimit(query), cursor)));
+}
+
+/** Users on this page. Depends on the cursor and not on the walk so far; an empty page never follows another. */
+function pageSize(context: EndpointContext, limit: number, cursor: string | null): number {
+  const { quirks, dataset } = context;
+  const afterEmpty = cursor === BEFORE_ALL || (cursor?.length ?? 0) > USER_ID_CHARS;
+  const draw = hashText(dataset.population.seed, cursor ?? '');
+  if (quirks.emptyPageWithMore && !afterEmpty && unitOf(draw) < EMPTY_PAGE_SHARE) return 0;
+  const sizes = quirks.pageSize === null ? [] : [quirks.pageSize].flat();
+  const size = sizes.length === 0 ? Math.min(limit, quirks.usersLimitCap ?? limit) : (sizes[draw % sizes.length] ?? limit);
+  return size === 0 && afterEmpty ? limit : size;
+}
+
+/** Goes on at the same place under another name, so that the walk does not see a cursor twice. */
+function afterEmptyPage(cursor: string | null): string {
+  return cursor === null ? BEFORE_ALL : `${cursor}0`;
+}
+
+function addUser(context: EndpointContext, writer: RowWriter, range: DayRange, last: number, user: number): void {
+  eachActiveDay(context, range, last, user, (view) => {
+    writer.add(userRow(view, user), `users ${view.date} ${user}`);
+  });
+}
+
+/** Repeats a user of the page before. Two answers that conflict differ in the tool calls. */
+function repeatUser(context: EndpointContext, writer: RowWriter, range: DayRange, last: number, user: number): void {
+  const conflict = context.quirks.overlappingPages === 'conflicting' ? 1 : 0;
+  eachActiveDay(context, range, last, user, (view) => {
+    const row = userRow(view, user);
+    writer.add({ ...row, tool_calls: (row.tool_calls ?? 0) + conflict }, `users ${view.date} ${user}`);
+  });
+}
+
+function eachActiveDay(
+  context: EndpointContext,
+  range: DayRange,
+  last: number,
+  user: number,
+  visit: (view: DayView) => void,
+): void {
+  for (let day = Math.max(0, range.first); day <= last; day++) {
+    if (user < 0 || !hasBit(context.dataset.activeOn(day, 'users'), user)) continue;
+    visit({ ...context, day, date: shiftDay(FIRST_DAY, day) });
+  }
+}

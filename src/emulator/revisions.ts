@@ -1,0 +1,102 @@
+import { daysBetween, FIRST_DAY, type UtcDay } from '../core/day.ts';
+import type { DailyStream } from '../core/stream.ts';
+import type { ReportChanges } from './dataset/readiness.ts';
+import { type DayChange, type DayVariant, variantWith } from './dataset/variant.ts';
+import type { Quirks } from './quirks.ts';
+
+/** Share of users with provisional numbers, and of users who are not there yet, on a young day. */
+const PROVISIONAL_SHARE = 0.35;
+const HIDDEN_SHARE = 0.03;
+/** Keeps the salts of provisional numbers apart from those of revisions, which count from 1. */
+const PROVISIONAL_SALT = 0x70000000;
+
+/** A change to one day, for the streams that it reaches. */
+export interface DayRevision {
+  readonly day: UtcDay;
+  readonly streams: readonly DailyStream[];
+  readonly change: DayChange;
+}
+
+/** What was changed since the start, by revisions and by quirks that make days differ. */
+export interface Revisions {
+  /** The state of a day in one stream. Days count from the first day with data. */
+  variantOf(day: number, stream: DailyStream): DayVariant;
+  /** The changes to the readiness reports. */
+  reportChanges(): ReportChanges;
+  /** A number that no revision had before, from 1. */
+  nextNumber(): number;
+  addDay(revision: DayRevision): void;
+  addReports(count: number): void;
+  deleteReport(report: number): void;
+  changeReport(report: number, salt: number): void;
+  /** Takes back the revisions of one day; all of them, with those of the reports, when no day is named. */
+  revert(day?: UtcDay): void;
+  /** Must be called when the day or the quirks that {@link Revisions.variantOf} depends on changed. */
+  refresh(): void;
+}
+
+/** Opens an empty record of revisions. `surroundings` tells what the days depend on besides. */
+export function openRevisions(
+  surroundings: () => { today: UtcDay; quirks: Pick<Quirks, 'inactiveDays' | 'provisionalDays'> },
+): Revisions {
+  let days: DayRevision[] = [];
+  let added = 0;
+  let counter = 0;
+  const deleted = new Set<number>();
+  const changed = new Map<number, number>();
+  const variants = new Map<string, DayVariant>();
+
+  function build(day: number, stream: DailyStream): DayVariant {
+    const { today, quirks } = surroundings();
+    const changes = days
+      .filter((revision) => daysBetween(FIRST_DAY, revision.day) === day && revision.streams.includes(stream))
+      .map((revision) => revision.change);
+    const inactive = quirks.inactiveDays.some((other) => daysBetween(FIRST_DAY, other) === day);
+    const age = daysBetween(FIRST_DAY, today) - day;
+    return variantWith([
+      ...(age >= 1 && age <= quirks.provisionalDays ? [provisional(age)] : []),
+      ...changes,
+      ...(inactive ? [{ key: 'inactive', empty: true }] : []),
+    ]);
+  }
+
+  return {
+    variantOf(day, stream) {
+      const key = `${day} ${stream}`;
+      const known = variants.get(key);
+      if (known !== undefined) return known;
+      const variant = build(day, stream);
+      variants.set(key, variant);
+      return variant;
+    },
+    reportChanges: () => ({ added, deleted, changed }),
+    nextNumber: () => ++counter,
+    addDay(revision) {
+      days.push(revision);
+      variants.clear();
+    },
+    addReports(count) {
+      added += count;
+    },
+    deleteReport: (report) => void deleted.add(report),
+    changeReport: (report, salt) => void changed.set(report, salt),
+    revert(day) {
+      days = day === undefined ? [] : days.filter((revision) => revision.day !== day);
+      variants.clear();
+      if (day !== undefined) return;
+      added = 0;
+      deleted.clear();
+      changed.clear();
+    },
+    refresh: () => variants.clear(),
+  };
+}
+
+function provisional(age: number): DayChange {
+  const salt = PROVISIONAL_SALT + age;
+  return {
+    key: `provisional-${age}`,
+    renumbered: { salt, share: PROVISIONAL_SHARE },
+    hidden: { salt: -salt, share: HIDDEN_SHARE },
+  };
+}
