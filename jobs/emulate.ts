@@ -39,11 +39,7 @@ export async function emulateService(
   const { rulesFile, quirksFile, today, ...options } = request;
   const rules = readJson(rulesFile, parseRules);
   const quirks = readJson(quirksFile, parseQuirks);
-  const emulator = await startEmulator({
-    ...withoutUndefined(options),
-    today: today ?? dayOf(clock.now()),
-    ...withoutUndefined({ rules, quirks }),
-  });
+  const emulator = await startEmulator({ ...options, rules, quirks, today: today ?? dayOf(clock.now()) });
   try {
     const { url, apiKey, orgId } = emulator;
     onListening({ url, apiKey, orgId });
@@ -51,4 +47,21 @@ export async function emulateService(
   } finally {
     await emulator.close();
   }
+}
+
+function readJson<Value>(file: string | undefined, parse: (json: unknown) => Value): Value | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    const hint = error instanceof UsageError ? error.hint : undefined;
+    throw new UsageError(`read ${file}: ${messageOf(error)}`, { cause: error, hint });
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

@@ -49,7 +49,11 @@ const PACE_RUNS = 10;
  * Plans, pulls and commits every unit that is not settled, and the readiness reports. May be repeated at will.
  * @throws {DaywalkError} when it could not begin; what happens after that is in the report.
  */
-export function runExport(settings: Settings, request: ExportRequest, context: JobContext): Promise<RunReport> {
+export function runExport(
+  settings: Settings,
+  request: ExportRequest,
+  context: JobContext,
+): Promise<RunReport> {
   const api = requireApi(settings);
   return withWarehouse(settings.warehouse, { clock: context.clock, create: true }, async (warehouse) => {
     const lock = await takeLock(warehouse, { ...context, wait: request.wait });
@@ -131,10 +135,16 @@ function forecast(
 ): ExportForecast {
   const plan = planUnits(request, ledger);
   const counts = STREAMS.map((stream) => {
-    const units = stream === 'readiness' ? Number(plan.readiness) : plan.units.filter((unit) => unit.stream === stream).length;
+    const units =
+      stream === 'readiness'
+        ? Number(plan.readiness)
+        : plan.units.filter((unit) => unit.stream === stream).length;
     return { stream, units };
   }).filter(({ units }) => units > 0);
-  const requests = counts.reduce((sum, { stream, units }) => sum + units * requestsPerUnit(stream, ledger), 0);
+  const requests = counts.reduce(
+    (sum, { stream, units }) => sum + units * requestsPerUnit(stream, ledger),
+    0,
+  );
   const pace = millisecondsPerRequest(runs);
   return {
     orgId,

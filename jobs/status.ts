@@ -13,7 +13,15 @@ const RUNS_MAX = 100;
  * How a day stands, worst first: what the day's worst stream is. `unsettled` and `settled` both hold the day; the first
  * is pulled again, because the service may still change it.
  */
-export const DAY_STATES = ['failed', 'quarantined', 'pending', 'awaiting', 'unsettled', 'empty', 'settled'] as const;
+export const DAY_STATES = [
+  'failed',
+  'quarantined',
+  'pending',
+  'awaiting',
+  'unsettled',
+  'empty',
+  'settled',
+] as const;
 
 /** One of {@link DAY_STATES}. */
 export type DayState = (typeof DAY_STATES)[number];
@@ -68,7 +76,10 @@ export interface WarehouseStatus {
  * Reads what the warehouse holds, up to yesterday by the clock. Writes nothing.
  * @throws {UsageError} when there is no such warehouse.
  */
-export function readStatus({ warehouse: location }: Settings, { clock }: Pick<JobContext, 'clock'>): Promise<WarehouseStatus> {
+export function readStatus(
+  { warehouse: location }: Settings,
+  { clock }: Pick<JobContext, 'clock'>,
+): Promise<WarehouseStatus> {
   return withWarehouse(location, { clock, create: false }, (warehouse) => statusOf(warehouse, clock.now()));
 }
 
@@ -103,7 +114,11 @@ function isComplete({ command, endedAt, exitCode, unitsFailed }: RunRecord): boo
   return exitCode === EXIT.ok || (exitCode === EXIT.quarantine && unitsFailed === 0);
 }
 
-async function readOrganization(warehouse: Warehouse, orgId: string, lastDay: UtcDay): Promise<OrganizationStatus> {
+async function readOrganization(
+  warehouse: Warehouse,
+  orgId: string,
+  lastDay: UtcDay,
+): Promise<OrganizationStatus> {
   const daily = await warehouse.units(orgId, DAILY_STREAMS);
   const readiness = await warehouse.readinessUnit(orgId);
   const units = readiness === null ? daily : [...daily, readiness];
@@ -113,10 +128,21 @@ async function readOrganization(warehouse: Warehouse, orgId: string, lastDay: Ut
   return {
     orgId,
     streams: STREAMS.map((stream) => streamStatus(stream, units, days.length)),
-    days: days.map((day) => ({ day, state: worst(DAILY_STREAMS.map((stream) => stateOf(unitOf(stream, day)))) })),
-    holes: mergeHoles(DAILY_STREAMS.flatMap((stream) => holesOf(stream, days, (day) => unitOf(stream, day)?.state ?? 'pending'))),
-    oldestUnsettledDay: days.find((day) => DAILY_STREAMS.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ?? null,
-    lastErrors: units.flatMap(({ stream, day, lastError }) => (lastError === null ? [] : [{ stream, day, error: lastError }])),
+    days: days.map((day) => ({
+      day,
+      state: worst(DAILY_STREAMS.map((stream) => stateOf(unitOf(stream, day)))),
+    })),
+    holes: mergeHoles(
+      DAILY_STREAMS.flatMap((stream) =>
+        holesOf(stream, days, (day) => unitOf(stream, day)?.state ?? 'pending'),
+      ),
+    ),
+    oldestUnsettledDay:
+      days.find((day) => DAILY_STREAMS.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ??
+      null,
+    lastErrors: units.flatMap(({ stream, day, lastError }) =>
+      lastError === null ? [] : [{ stream, day, error: lastError }],
+    ),
   };
 }
 
@@ -136,7 +162,10 @@ function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: nu
     },
     settled: own.filter((unit) => unit.settledAt !== null).length,
     rows: own.reduce((sum, unit) => sum + unit.rows, 0),
-    lastPulledAt: own.reduce<string | null>((latest, { lastPulledAt: at }) => (at !== null && (latest === null || at > latest) ? at : latest), null),
+    lastPulledAt: own.reduce<string | null>(
+      (latest, { lastPulledAt: at }) => (at !== null && (latest === null || at > latest) ? at : latest),
+      null,
+    ),
   };
 }
 
@@ -156,7 +185,8 @@ function holesOf(stream: DailyStream, days: readonly UtcDay[], stateAt: (day: Ut
     const state = stateAt(day);
     if (state === 'loaded' || state === 'empty') continue;
     const last = holes.at(-1);
-    const firstDay = last !== undefined && last.state === state && shiftDay(last.lastDay, 1) === day ? last.firstDay : day;
+    const firstDay =
+      last !== undefined && last.state === state && shiftDay(last.lastDay, 1) === day ? last.firstDay : day;
     if (last !== undefined && firstDay !== day) holes.pop();
     holes.push({ state, firstDay, lastDay: day, days: daysBetween(firstDay, day) + 1, streams: [stream] });
   }

@@ -1,5 +1,13 @@
 import { sql } from 'drizzle-orm';
-import { integer, numeric, primaryKey, type SQLiteColumn, sqliteTable, sqliteView, text } from 'drizzle-orm/sqlite-core';
+import {
+  integer,
+  numeric,
+  primaryKey,
+  type SQLiteColumn,
+  sqliteTable,
+  sqliteView,
+  text,
+} from 'drizzle-orm/sqlite-core';
 import type { ColumnKind, Columns, Table, View } from './define.ts';
 import { tables } from './tables.ts';
 import { views } from './views.ts';
@@ -39,7 +47,11 @@ function toSqlite<C extends Columns>(spec: Table<C>) {
   });
 }
 
-type SqliteTables = { [Name in keyof typeof tables]: (typeof tables)[Name] extends Table<infer C> ? ReturnType<typeof toSqlite<C>> : never };
+type SqliteTables = {
+  [Name in keyof typeof tables]: (typeof tables)[Name] extends Table<infer C>
+    ? ReturnType<typeof toSqlite<C>>
+    : never;
+};
 
 /** Every table as drizzle sees it on SQLite. The mapped type says what the loop over names cannot. */
 export const sqliteTables = Object.fromEntries(
@@ -50,7 +62,11 @@ function viewToSqlite<C extends Columns>(spec: View<C>) {
   return sqliteView(spec.name, buildersOf(spec.columns)).as(sql.raw(spec.select.sqlite.trim()));
 }
 
-type SqliteViews = { [Name in keyof typeof views]: (typeof views)[Name] extends View<infer C> ? ReturnType<typeof viewToSqlite<C>> : never };
+type SqliteViews = {
+  [Name in keyof typeof views]: (typeof views)[Name] extends View<infer C>
+    ? ReturnType<typeof viewToSqlite<C>>
+    : never;
+};
 
 /** Every view as drizzle sees it on SQLite. */
 export const sqliteViews = Object.fromEntries(

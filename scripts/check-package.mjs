@@ -8,15 +8,25 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'daywalk-package-'));
 const run = (command, args, options = {}) =>
-  execFileSync(command, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], ...options });
+  execFileSync(command, args, {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...options,
+  });
 
 try {
   const packed = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root }));
   const { filename, files } = Array.isArray(packed) ? packed[0] : Object.values(packed)[0];
-  const stray = files.map((file) => file.path).filter((path) => /^(src|test|schema|jobs|bench|scripts)\//.test(path));
+  const stray = files
+    .map((file) => file.path)
+    .filter((path) => /^(src|test|schema|jobs|bench|scripts)\//.test(path));
   if (stray.length > 0) throw new Error(`the tarball holds sources: ${stray.slice(0, 3).join(', ')}`);
 
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'user', private: true, type: 'module' }),
+  );
   run('npm', ['install', '--no-audit', '--no-fund', join(folder, filename)]);
 
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

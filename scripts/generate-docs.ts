@@ -15,7 +15,9 @@ const readme = read('README.md');
 const generated: Readonly<Record<string, string>> = {
   'docs/warehouse.md': schemaMarkdown(),
   '.env.example': dotenvExample(),
-  ...(BLOCK.test(readme) ? { 'README.md': readme.replace(BLOCK, (_, begin, end) => `${begin}${settingsMarkdown()}${end}`) } : {}),
+  ...(BLOCK.test(readme)
+    ? { 'README.md': readme.replace(BLOCK, (_, begin, end) => `${begin}${settingsMarkdown()}${end}`) }
+    : {}),
 };
 
 for (const [file, text] of Object.entries(generated)) {

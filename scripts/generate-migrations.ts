@@ -7,12 +7,21 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
-import { allTables } from '../schema/tables.ts';
 import { sqliteTables, sqliteViews } from '../schema/sqlite.ts';
+import { allTables } from '../schema/tables.ts';
 
 const FOLDER = 'schema/migrations/sqlite';
 const META = join(FOLDER, 'meta');
-const EMPTY = { version: '6', dialect: 'sqlite', id: '', prevId: '', tables: {}, views: {}, enums: {}, _meta: { tables: {}, columns: {} } };
+const EMPTY = {
+  version: '6',
+  dialect: 'sqlite',
+  id: '',
+  prevId: '',
+  tables: {},
+  views: {},
+  enums: {},
+  _meta: { tables: {}, columns: {} },
+};
 
 type Snapshot = Awaited<ReturnType<typeof generateSQLiteDrizzleJson>>;
 interface Journal {
@@ -26,23 +35,35 @@ const byDay = new Set(allTables.filter((table) => table.role === 'fact').map((ta
 /** Fact tables are looked up by their whole key only, so they are stored in it: a seventh smaller, no second B-tree. */
 function withoutRowid(statement: string): string {
   const name = /^CREATE TABLE `([^`]+)`/.exec(statement)?.[1];
-  return name !== undefined && byDay.has(name) ? statement.replace(/\);\s*$/, ') WITHOUT ROWID;\n') : statement;
+  return name !== undefined && byDay.has(name)
+    ? statement.replace(/\);\s*$/, ') WITHOUT ROWID;\n')
+    : statement;
 }
 
 const journalFile = join(META, '_journal.json');
 const journal: Journal = existsSync(journalFile)
   ? JSON.parse(readFileSync(journalFile, 'utf8'))
   : { version: '7', dialect: 'sqlite', entries: [] };
-const last = existsSync(META) ? readdirSync(META).filter((file) => file.endsWith('_snapshot.json')).sort().at(-1) : undefined;
+const last = existsSync(META)
+  ? readdirSync(META)
+      .filter((file) => file.endsWith('_snapshot.json'))
+      .sort()
+      .at(-1)
+  : undefined;
 const before = last === undefined ? EMPTY : JSON.parse(readFileSync(join(META, last), 'utf8'));
 
-const now: Snapshot = await generateSQLiteDrizzleJson({ ...sqliteTables, ...sqliteViews }, before.id || undefined);
+const now: Snapshot = await generateSQLiteDrizzleJson(
+  { ...sqliteTables, ...sqliteViews },
+  before.id || undefined,
+);
 const statements = await generateSQLiteMigration(before, now);
 
 if (statements.length === 0) {
   process.stdout.write('the migrations are up to date\n');
 } else if (process.argv.includes('--check')) {
-  process.stderr.write(`schema/ declares more than the migrations do; run npm run schema:generate\n${statements.join('\n')}\n`);
+  process.stderr.write(
+    `schema/ declares more than the migrations do; run npm run schema:generate\n${statements.join('\n')}\n`,
+  );
   process.exitCode = 1;
 } else {
   const index = journal.entries.length;

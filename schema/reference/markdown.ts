@@ -18,7 +18,11 @@ This page is generated from \`schema/\` by \`npm run docs\`; \`daywalk schema\` 
 const GROUPS: readonly { readonly role: TableRole; readonly title: string; readonly doc: string }[] = [
   { role: 'fact', title: 'Daily analytics', doc: 'One set of rows per organization and UTC day.' },
   { role: 'readiness', title: 'Readiness reports', doc: 'Evaluations of repositories, not by day.' },
-  { role: 'event', title: 'Sessions and hook events', doc: 'Filled by single calls, not by the nightly job.' },
+  {
+    role: 'event',
+    title: 'Sessions and hook events',
+    doc: 'Filled by single calls, not by the nightly job.',
+  },
   { role: 'ledger', title: "The exporter's own", doc: 'What was pulled, when, and what was wrong with it.' },
 ];
 
@@ -29,7 +33,12 @@ export function schemaMarkdown(): string {
 
 function contents(): string {
   const groups = GROUPS.map(({ role, title }) => `- ${title}: ${tablesOf(role).map(linkTo).join(', ')}`);
-  return [...groups, `- [Views](#views): ${allViews.map(linkTo).join(', ')}`, '- [Example queries](#example-queries)', ''].join('\n');
+  return [
+    ...groups,
+    `- [Views](#views): ${allViews.map(linkTo).join(', ')}`,
+    '- [Example queries](#example-queries)',
+    '',
+  ].join('\n');
 }
 
 function linkTo({ name }: { readonly name: string }): string {
@@ -50,12 +59,16 @@ function renderTable({ name, doc, stream, key, columns }: AnyTable): string {
 }
 
 function renderViews(): string {
-  const views = allViews.map(({ name, doc, columns }: View) => `### \`${name}\`\n\n${doc}\n\n${renderColumns(columns, [])}`);
+  const views = allViews.map(
+    ({ name, doc, columns }: View) => `### \`${name}\`\n\n${doc}\n\n${renderColumns(columns, [])}`,
+  );
   return ['## Views\n', 'For BI tools. They hold nothing of their own.\n', ...views].join('\n');
 }
 
 function renderColumns(columns: Columns, key: readonly string[]): string {
-  const rows = Object.entries(columns).map(([name, column]) => renderColumn(name, column, key.includes(name)));
+  const rows = Object.entries(columns).map(([name, column]) =>
+    renderColumn(name, column, key.includes(name)),
+  );
   return ['| column | SQLite | PostgreSQL | meaning |', '|---|---|---|---|', ...rows, ''].join('\n');
 }
 
@@ -72,6 +85,8 @@ function escapeCell(text: string): string {
 }
 
 function renderExamples(): string {
-  const blocks = Object.values(exampleQueries).map(({ title, sql }) => `### ${title}\n\n\`\`\`sql\n${sql};\n\`\`\`\n`);
+  const blocks = Object.values(exampleQueries).map(
+    ({ title, sql }) => `### ${title}\n\n\`\`\`sql\n${sql};\n\`\`\`\n`,
+  );
   return ['## Example queries\n', 'Each means the same in both databases.\n', ...blocks].join('\n');
 }

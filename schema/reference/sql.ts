@@ -14,11 +14,20 @@ const BREAKPOINT = /^--> statement-breakpoint\n?|--> statement-breakpoint\n?/gm;
  */
 export function schemaSql(dialect: Dialect): string {
   const folder = fileURLToPath(new URL(`../migrations/${dialect}`, import.meta.url));
-  if (!existsSync(folder)) throw new UsageError(`this version has no migrations for ${dialect}`, { hint: 'try --dialect sqlite' });
-  const files = readdirSync(folder).filter((file) => file.endsWith('.sql')).sort();
-  return files.map((file) => `-- ${file}\n${statementsOf(readFileSync(join(folder, file), 'utf8'))}`).join('\n');
+  if (!existsSync(folder))
+    throw new UsageError(`this version has no migrations for ${dialect}`, { hint: 'try --dialect sqlite' });
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort();
+  return files
+    .map((file) => `-- ${file}\n${statementsOf(readFileSync(join(folder, file), 'utf8'))}`)
+    .join('\n');
 }
 
 function statementsOf(migration: string): string {
-  return migration.replace(BREAKPOINT, '\n').replace(/\n{3,}/g, '\n\n').trimEnd().concat('\n');
+  return migration
+    .replace(BREAKPOINT, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trimEnd()
+    .concat('\n');
 }

@@ -1,4 +1,16 @@
-import { extraColumn, instant, integer, json, key, label, moment, orgColumn, record, table, text } from '../define.ts';
+import {
+  extraColumn,
+  instant,
+  integer,
+  json,
+  key,
+  label,
+  moment,
+  orgColumn,
+  record,
+  table,
+  text,
+} from '../define.ts';
 
 export const sessions = table({
   name: 'sessions',

@@ -1,4 +1,17 @@
-import { count, day, instant, integer, json, key, label, moment, orgColumn, record, table, text } from '../define.ts';
+import {
+  count,
+  day,
+  instant,
+  integer,
+  json,
+  key,
+  label,
+  moment,
+  orgColumn,
+  record,
+  table,
+  text,
+} from '../define.ts';
 
 const stream = { ...orgColumn, stream: key('tokens, tools, activity, productivity, users or readiness') };
 const unit = { ...stream, date: key("UTC day; '' for readiness") };

@@ -30,7 +30,9 @@ export const toolsDailyByTool = factTable({
   by: { tool: key('tool name, as the service sent it') },
   values: {
     invocations: metric('invocations'),
-    is_artifact: flag('1 where the name looks like a parsing artifact of the service (about 0.006 % do), else 0'),
+    is_artifact: flag(
+      '1 where the name looks like a parsing artifact of the service (about 0.006 % do), else 0',
+    ),
   },
 });
 

@@ -13,10 +13,14 @@ export function parseOrigin(text: string, name: string): string {
     throw new UsageError(`${name} is not an http(s) URL`, { hint: 'write it like https://api.example.com' });
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UsageError(`${name} has credentials in it`, { hint: 'remove them; the API key has a setting of its own' });
+    throw new UsageError(`${name} has credentials in it`, {
+      hint: 'remove them; the API key has a setting of its own',
+    });
   }
   if (url.search !== '' || url.hash !== '') {
-    throw new UsageError(`${name} has a query or a fragment`, { hint: 'write only the scheme, the host and the port' });
+    throw new UsageError(`${name} has a query or a fragment`, {
+      hint: 'write only the scheme, the host and the port',
+    });
   }
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
     throw new UsageError(`${name} is http, and ${url.hostname} is not this machine`, {

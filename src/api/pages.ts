@@ -88,12 +88,16 @@ export async function* walkReadiness(
 /** The ids of the reports of a page, also of those that are malformed otherwise. */
 export function reportIdsOf(page: ReadinessPage): string[] {
   return page.reports.flatMap((report) =>
-    isObject(report) && typeof report['reportId'] === 'string' && report['reportId'] !== '' ? [report['reportId']] : [],
+    isObject(report) && typeof report['reportId'] === 'string' && report['reportId'] !== ''
+      ? [report['reportId']]
+      : [],
   );
 }
 
 function broken(name: string, what: string): UnitError {
-  return new UnitError(`${name}: ${what}`, { hint: 'the service pages wrongly; nothing of the unit was stored' });
+  return new UnitError(`${name}: ${what}`, {
+    hint: 'the service pages wrongly; nothing of the unit was stored',
+  });
 }
 
 function malformed(name: string, expected: string, answer: Answer): UnitError {

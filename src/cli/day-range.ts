@@ -21,7 +21,9 @@ export function readDayRange(flags: Flags, { clock, log }: { clock: Clock; log: 
   if (until !== undefined) refuseUnfinished('--until', until, { yesterday, today: dayOf(clock.now()) });
   if (from !== undefined) refuseUnfinished('--from', from, { yesterday, today: dayOf(clock.now()) });
   if (from !== undefined && until !== undefined && from > until) {
-    throw new UsageError(`the range is reversed: --from ${from} is after --until ${until}`, { hint: 'swap the two days' });
+    throw new UsageError(`the range is reversed: --from ${from} is after --until ${until}`, {
+      hint: 'swap the two days',
+    });
   }
   if (until !== undefined && until < FIRST_DAY) {
     throw new UsageError(`--until ${until} is before the first day of the service`, {
@@ -31,10 +33,16 @@ export function readDayRange(flags: Flags, { clock, log }: { clock: Clock; log: 
   return { from: from === undefined ? undefined : clampToService(from, log), until };
 }
 
-function refuseUnfinished(flag: string, day: UtcDay, { yesterday, today }: { yesterday: UtcDay; today: UtcDay }): void {
+function refuseUnfinished(
+  flag: string,
+  day: UtcDay,
+  { yesterday, today }: { yesterday: UtcDay; today: UtcDay },
+): void {
   if (day < today) return;
   const state = day === today ? 'is not over yet (UTC)' : 'is in the future (UTC)';
-  throw new UsageError(`${flag} ${day} ${state}`, { hint: `the newest day that the service answers is yesterday, ${yesterday}` });
+  throw new UsageError(`${flag} ${day} ${state}`, {
+    hint: `the newest day that the service answers is yesterday, ${yesterday}`,
+  });
 }
 
 function clampToService(from: UtcDay, log: Log): UtcDay {

@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 /** What stands around the list of commands. */
 export const programHelp = {
   description:
-    "Exports an agent platform's daily analytics and readiness reports into SQL tables:\n" +
+    "Exports an agent platform's daily analytics and readiness reports into SQL tables: " +
     'every day whole or absent, resumable, and the same after any number of runs.',
   after: `
 Start here:
@@ -24,17 +24,19 @@ export function settingDoc({ doc, fallback, fallbackDoc }: AnySetting): string {
   return byDefault === undefined ? doc : `${doc} (default: ${byDefault})`;
 }
 
+/** How help lines up a term and what it means, wrapped to the width. */
+export type FormatItem = (term: string, termWidth: number, doc: string) => string;
+
 /** The sections of a command's help after its flags: environment and examples. */
-export function commandHelp({ uses, examples }: Command): string {
-  return `${environmentHelp(uses)}\nExamples:\n${examples.map(({ line, does }) => `  $ ${line}\n      ${does}`).join('\n')}`;
+export function commandHelp({ uses, examples }: Command, formatItem: FormatItem): string {
+  const shown = examples.map(({ line, does }) => `  $ ${line}\n      ${does}`);
+  return `\n${environmentHelp(uses, formatItem)}\nExamples:\n${shown.join('\n')}`;
 }
 
-function environmentHelp(uses: readonly AnySetting[]): string {
-  if (uses.length === 0) return '';
+function environmentHelp(uses: readonly AnySetting[], formatItem: FormatItem): string {
   const width = Math.max(...uses.map((setting) => setting.env.length));
-  const lines = uses.map((setting) => {
-    const doc = setting.flag === null ? settingDoc(setting) : `as ${setting.flag}`;
-    return `  ${setting.env.padEnd(width)}  ${doc}`;
-  });
-  return `\nEnvironment (a flag wins over it, it wins over .env in the working directory):\n${lines.join('\n')}\n`;
+  const lines = uses.map((setting) =>
+    formatItem(setting.env, width, setting.flag === null ? settingDoc(setting) : `as ${setting.flag}`),
+  );
+  return `Environment (a flag wins over it, it wins over .env in the working directory):\n${lines.join('\n')}\n`;
 }

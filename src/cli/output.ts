@@ -12,6 +12,8 @@ export interface Output {
   print(lines: readonly string[]): void;
   /** Prints one JSON document: on one line, or indented where a person reads it. */
   json(value: unknown): void;
+  /** Prints one JSON document on one line, as it is: for a program that waits for what this one made up. */
+  line(value: unknown): void;
 }
 
 /** An output over a sink. Every secret is replaced on the way. */
@@ -21,5 +23,6 @@ export function createOutput(sink: Sink, terminal: Terminal, redact: Redactor): 
     redact,
     print: (lines) => sink.write(redact(lines.map((line) => `${line}\n`).join(''))),
     json: (value) => sink.write(redact(`${toSafeJson(value, terminal.isTerminal ? 2 : undefined)}\n`)),
+    line: (value) => sink.write(`${toSafeJson(value)}\n`),
   };
 }

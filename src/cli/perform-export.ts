@@ -30,6 +30,7 @@ export async function performExport(context: CommandContext, mode: ExportMode): 
 
   const report = await runExport(settings, request, job);
   if (flags.isOn('--json')) out.json(report);
-  else out.print(renderRunSummary(report, { ...frame, redact: out.redact, warehouse: warehouseFlag(context) }));
+  else
+    out.print(renderRunSummary(report, { ...frame, redact: out.redact, warehouse: warehouseFlag(context) }));
   return report.exitCode;
 }

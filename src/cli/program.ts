@@ -29,7 +29,7 @@ export function parseCommandLine(argv: readonly string[], options: ProgramOption
     printed += text;
   });
   for (const command of options.commands) {
-    const sub = addCommand(program, command);
+    const sub = addCommand(program, command, options.width);
     sub.action(() => {
       chosen = { kind: 'command', command, flags: flagsOf(sub) };
     });
@@ -49,23 +49,35 @@ function createProgram({ width }: ProgramOptions, write: (text: string) => void)
   return new Commander('daywalk')
     .description(programHelp.description)
     .version('', '-V, --version', 'print the version')
+    .configureHelp({ subcommandTerm: (sub) => sub.name() })
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand('help', 'print the help of a command: daywalk help run')
     .exitOverride()
-    .configureOutput({ writeOut: write, writeErr: () => undefined, outputError: () => undefined, getOutHelpWidth: () => width })
+    .configureOutput({
+      writeOut: write,
+      writeErr: () => undefined,
+      outputError: () => undefined,
+      getOutHelpWidth: () => width,
+    })
     .addHelpText('after', programHelp.after);
 }
 
-function addCommand(program: Commander, command: Command): Commander {
+function addCommand(program: Commander, command: Command, width: number): Commander {
   const sub = program.command(command.name).summary(command.summary).description(command.description);
   sub.helpOption('-h, --help', 'print this help');
   sub.optionsGroup('Options:');
   for (const flag of command.flags) sub.addOption(optionOf(flag));
   for (const setting of command.uses) {
     if (setting.flag === null) continue;
-    sub.addOption(new Option(`${setting.flag} <${setting.placeholder}>`, settingDoc(setting)).helpGroup('Settings:'));
+    sub.addOption(
+      new Option(`${setting.flag} <${setting.placeholder}>`, settingDoc(setting)).helpGroup('Settings:'),
+    );
   }
-  return sub.addHelpText('after', commandHelp(command));
+  return sub.addHelpText('after', () => {
+    const helper = sub.createHelp();
+    helper.prepareContext({ helpWidth: width });
+    return commandHelp(command, (term, termWidth, doc) => helper.formatItem(term, termWidth, doc, helper));
+  });
 }
 
 function optionOf({ syntax, doc, required }: CommandFlag): Option {
@@ -81,7 +93,8 @@ function flagsOf(sub: Commander): Flags {
 function usageErrorOf(error: CommanderError, argv: readonly string[]): UsageError {
   const name = argv.find((argument) => !argument.startsWith('-'));
   const help = name === undefined ? 'daywalk --help' : `daywalk ${name} --help`;
-  if (error.code === 'commander.help') return new UsageError('no command was given', { hint: 'daywalk --help lists them' });
+  if (error.code === 'commander.help')
+    return new UsageError('no command was given', { hint: 'daywalk --help lists them' });
 
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const message = first.replace(/=.*'$/, "'");
@@ -91,6 +104,7 @@ function usageErrorOf(error: CommanderError, argv: readonly string[]): UsageErro
     });
   }
   const nearest = suggestion?.replace(/^\(|\)$/g, '').replace(/^Did/, 'did');
-  const lookup = error.code === 'commander.unknownCommand' ? 'daywalk --help lists the commands' : `see ${help}`;
+  const lookup =
+    error.code === 'commander.unknownCommand' ? 'daywalk --help lists the commands' : `see ${help}`;
   return new UsageError(message, { hint: nearest ?? lookup });
 }

@@ -65,6 +65,9 @@ function liveParts({ sink, terminal, redact, clock }: ReportingOptions): Parts {
 }
 
 function steadyParts({ sink, terminal, redact, clock }: ReportingOptions): Parts {
-  const log = createPrettyLog({ writeLine: (text) => sink.write(redact(`${text}\n`)), style: terminal.style });
+  const log = createPrettyLog({
+    writeLine: (text) => sink.write(redact(`${text}\n`)),
+    style: terminal.style,
+  });
   return { log, progress: createSteadyProgress({ log, clock }) };
 }

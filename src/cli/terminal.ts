@@ -22,7 +22,10 @@ export interface Terminal {
  * What a stream can show. `NO_COLOR` and `TERM=dumb` turn off every control code, colours and live lines alike;
  * `FORCE_COLOR` turns colours on where the stream is no terminal.
  */
-export function terminalOf(stream: OutputStream, env: Readonly<Record<string, string | undefined>>): Terminal {
+export function terminalOf(
+  stream: OutputStream,
+  env: Readonly<Record<string, string | undefined>>,
+): Terminal {
   const isTerminal = stream.isTTY === true;
   const isPlain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   const isForced = !['', '0', 'false'].includes(env['FORCE_COLOR'] ?? '');

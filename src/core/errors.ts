@@ -23,10 +23,7 @@ export class DaywalkError extends Error {
   readonly exitCode: ExitCode;
   readonly effect: ErrorEffect;
 
-  constructor(
-    message: string,
-    options: DaywalkErrorOptions & { exitCode: ExitCode; effect: ErrorEffect },
-  ) {
+  constructor(message: string, options: DaywalkErrorOptions & { exitCode: ExitCode; effect: ErrorEffect }) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;

@@ -33,9 +33,12 @@ export function parseStreams(list: string): Stream[] {
     .filter((name) => name !== '');
   const unknown = names.find((name) => !isStream(name));
   if (unknown !== undefined || names.length === 0) {
-    throw new UsageError(unknown === undefined ? 'the list of streams is empty' : `"${unknown}" is not a stream`, {
-      hint: `choose from ${STREAMS.join(', ')}`,
-    });
+    throw new UsageError(
+      unknown === undefined ? 'the list of streams is empty' : `"${unknown}" is not a stream`,
+      {
+        hint: `choose from ${STREAMS.join(', ')}`,
+      },
+    );
   }
   return STREAMS.filter((stream) => names.includes(stream));
 }

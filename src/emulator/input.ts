@@ -74,7 +74,9 @@ export function listOf<T>(element: Parser<T>): Parser<readonly T[]> {
 export function mapOf<T>(element: Parser<T>): Parser<Readonly<Record<string, T>>> {
   return (value, at) => {
     if (!isRecord(value)) return refuse(at, 'an object', value);
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, element(item, `${at}.${key}`)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, element(item, `${at}.${key}`)]),
+    );
   };
 }
 
@@ -106,9 +108,11 @@ export function object<Required extends Parsers, Optional extends Parsers>(
   return (value, at) => {
     if (!isRecord(value)) return refuse(at, 'an object', value);
     const unknown = Object.keys(value).find((key) => !known.includes(key));
-    if (unknown !== undefined) refuse(`${at}.${unknown}`, `left out; known here: ${known.join(', ')}`, value[unknown]);
+    if (unknown !== undefined)
+      refuse(`${at}.${unknown}`, `left out; known here: ${known.join(', ')}`, value[unknown]);
     const read: [string, unknown][] = [];
-    for (const [key, parser] of Object.entries(required)) read.push([key, parser(value[key], `${at}.${key}`)]);
+    for (const [key, parser] of Object.entries(required))
+      read.push([key, parser(value[key], `${at}.${key}`)]);
     for (const [key, parser] of Object.entries(optional)) {
       if (value[key] !== undefined) read.push([key, parser(value[key], `${at}.${key}`)]);
     }

@@ -29,7 +29,10 @@ export function readRange(query: Query, today: UtcDay, quirks: Quirks): DayRange
   const first = daysBetween(FIRST_DAY, startDate);
   const last = daysBetween(FIRST_DAY, endDate);
   if (last - first + 1 > quirks.maxRangeDays) {
-    throw new Refusal(400, `Date range of ${last - first + 1} days exceeds the maximum of ${quirks.maxRangeDays} days`);
+    throw new Refusal(
+      400,
+      `Date range of ${last - first + 1} days exceeds the maximum of ${quirks.maxRangeDays} days`,
+    );
   }
   if (first < 0 && quirks.beforeEpoch === 'reject') {
     throw new Refusal(400, `startDate ${startDate} is before the earliest available date ${FIRST_DAY}`);
@@ -80,7 +83,9 @@ export function readInteger(query: Query, name: string, range: { min: number; ma
   const parsed = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (parsed >= range.min && parsed <= range.max) return parsed;
   const wanted =
-    range.max === Number.MAX_SAFE_INTEGER ? 'a positive integer' : `a number from ${range.min} to ${range.max}`;
+    range.max === Number.MAX_SAFE_INTEGER
+      ? 'a positive integer'
+      : `a number from ${range.min} to ${range.max}`;
   throw new Refusal(400, `Invalid ${name} ${echo(value)}: must be ${wanted}`);
 }
 

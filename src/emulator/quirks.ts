@@ -1,5 +1,19 @@
 import type { UtcDay } from '../core/day.ts';
-import { boolean, day, either, integer, isRecord, listOf, number, object, oneOf, orNull, type Parser, refuse, text } from './input.ts';
+import {
+  boolean,
+  day,
+  either,
+  integer,
+  isRecord,
+  listOf,
+  number,
+  object,
+  oneOf,
+  orNull,
+  type Parser,
+  refuse,
+  text,
+} from './input.ts';
 
 /** Answers 429 above a rate. The emulator counts requests that carry a valid key. */
 export interface RateLimitQuirk {

@@ -18,7 +18,11 @@ export interface Reply {
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;
 
 /** An answer with a JSON text. */
-export function jsonReply(status: number, json: string, headers: Readonly<Record<string, string>> = {}): Reply {
+export function jsonReply(
+  status: number,
+  json: string,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
   return { status, headers: { ...JSON_HEADERS, ...headers }, body: Buffer.from(json) };
 }
 
@@ -35,5 +39,9 @@ export function gzipReply(reply: Reply): Reply {
   if (reply.body.length < GZIP_BYTES_MIN || reply.headers['content-encoding'] !== undefined) return reply;
   const body = compressed.get(reply.body) ?? gzipSync(reply.body, { level: 5 });
   compressed.set(reply.body, body);
-  return { ...reply, headers: { ...reply.headers, 'content-encoding': 'gzip', vary: 'accept-encoding' }, body };
+  return {
+    ...reply,
+    headers: { ...reply.headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },
+    body,
+  };
 }

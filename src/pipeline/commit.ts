@@ -28,7 +28,8 @@ export function dayCommit(day: NormalizedDay, rule: SettleRule, pulledAt: Date):
   const { orgId, unit, tables, findings, requests } = day;
   const { quarantined, drift } = findings;
   const isOld = daysBetween(unit.day, rule.today) >= rule.settleDays;
-  const state = quarantined.length > 0 ? 'quarantined' : isActive(tables) ? 'loaded' : isOld ? 'empty' : 'awaiting';
+  const state =
+    quarantined.length > 0 ? 'quarantined' : isActive(tables) ? 'loaded' : isOld ? 'empty' : 'awaiting';
   return {
     orgId,
     ...unit,
@@ -46,7 +47,9 @@ export function dayCommit(day: NormalizedDay, rule: SettleRule, pulledAt: Date):
 /** True when some number that adds up is not zero; trailing counts go on after the last activity. */
 function isActive(tables: readonly TableRows[]): boolean {
   return tables.some(({ table, rows }) => {
-    const positions = Object.values(table.columns).flatMap(({ additive }, index) => (additive === true ? [index] : []));
+    const positions = Object.values(table.columns).flatMap(({ additive }, index) =>
+      additive === true ? [index] : [],
+    );
     return rows.some((row) => positions.some((position) => row[position] !== null && row[position] !== 0));
   });
 }

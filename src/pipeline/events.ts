@@ -5,7 +5,12 @@ import type { UnitState } from '../warehouse/port.ts';
 
 /** What a run says while it works. Observers must not throw and should return at once. */
 export type RunEvent =
-  | { readonly type: 'run-started'; readonly runId: string; readonly command: string; readonly warehouse: string }
+  | {
+      readonly type: 'run-started';
+      readonly runId: string;
+      readonly command: string;
+      readonly warehouse: string;
+    }
   | {
       readonly type: 'planned';
       readonly orgId: string;

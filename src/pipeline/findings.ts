@@ -56,7 +56,8 @@ export class Findings {
       members.push([name, text]);
       this.#note(`${source.place}.${name}`, 'unknown field', text);
     }
-    if (nested !== undefined && nested.text !== null) (members ??= []).push([nested.name, nested.text]);
+    if (nested !== undefined && nested.text !== null)
+      members = [...(members ?? []), [nested.name, nested.text]];
     if (members === undefined) return null;
     members.sort(([a], [b]) => (a < b ? -1 : 1));
     return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
@@ -86,7 +87,8 @@ export class Findings {
   }
 
   #note(path: string, kind: Drift['kind'], sample: string): void {
-    if (!this.#drift.has(path)) this.#drift.set(path, { path, kind, sample: sample.slice(0, SAMPLE_CHARS_MAX) });
+    if (!this.#drift.has(path))
+      this.#drift.set(path, { path, kind, sample: sample.slice(0, SAMPLE_CHARS_MAX) });
   }
 }
 

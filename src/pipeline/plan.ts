@@ -1,5 +1,5 @@
 import { daysFrom, type UtcDay } from '../core/day.ts';
-import { isDailyStream, type DailyStream, type Stream } from '../core/stream.ts';
+import { type DailyStream, isDailyStream, type Stream } from '../core/stream.ts';
 import type { LedgerUnit } from '../warehouse/port.ts';
 
 /** One day of one stream, to be pulled. */

@@ -14,7 +14,8 @@ export interface Privacy {
   scrub(text: string): string;
 }
 
-const EMAIL = /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9-]+)+/g;
+const EMAIL =
+  /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9-]+)+/g;
 
 /** Emails kept in memory as hashes; an organization has fewer people than this, usually. */
 const CACHE_MAX = 100_000;
@@ -23,7 +24,9 @@ const CACHE_MAX = 100_000;
 export function privacyOf(policy: EmailPolicy): Privacy {
   if (policy.mode === 'keep') return { email: (value) => value ?? null, scrub: (text) => text };
   if (policy.mode === 'drop') return { email: () => null, scrub: (text) => text.replace(EMAIL, '[dropped]') };
-  const hash = cached((email) => createHmac('sha256', policy.salt).update(email.trim().toLowerCase()).digest('hex'));
+  const hash = cached((email) =>
+    createHmac('sha256', policy.salt).update(email.trim().toLowerCase()).digest('hex'),
+  );
   return {
     email: (value) => (value === null || value === undefined ? null : hash(value)),
     scrub: (text) => text.replace(EMAIL, (email) => hash(email)),

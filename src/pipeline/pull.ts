@@ -1,6 +1,12 @@
 import type { Meter, Transport } from '../api/http/transport.ts';
 import { READINESS_LIMIT, USERS_LIMIT } from '../api/limits.ts';
-import { type AnalyticsPage, analyticsPage, type ReadinessPage, readinessPage, walkUsers } from '../api/pages.ts';
+import {
+  type AnalyticsPage,
+  analyticsPage,
+  type ReadinessPage,
+  readinessPage,
+  walkUsers,
+} from '../api/pages.ts';
 import { analyticsTarget, type Hosts, readinessTarget } from '../api/targets.ts';
 import type { DayUnit } from './plan.ts';
 
@@ -18,7 +24,11 @@ export interface PullCall {
 }
 
 /** The first page of a unit, which for all streams but `users` is the only one. */
-export function pullFirstPage(source: Source, { stream, day }: DayUnit, call: PullCall): Promise<AnalyticsPage> {
+export function pullFirstPage(
+  source: Source,
+  { stream, day }: DayUnit,
+  call: PullCall,
+): Promise<AnalyticsPage> {
   return pullPage(source, { stream, day }, undefined, call);
 }
 

@@ -53,7 +53,11 @@ export async function expectedReports(service: Service): Promise<Map<string, Jso
   const reports = new Map<string, Json>();
   let after = '';
   for (;;) {
-    const page = list((await get(service, `${service.url}/api/organization/maturity-level-reports?limit=7${after}`))['reports']);
+    const page = list(
+      (await get(service, `${service.url}/api/organization/maturity-level-reports?limit=7${after}`))[
+        'reports'
+      ],
+    );
     if (page.length === 0) return reports;
     for (const report of page) reports.set(text(report['reportId']), report);
     after = `&startAfter=${text(page.at(-1)?.['reportId'])}`;
@@ -61,15 +65,27 @@ export async function expectedReports(service: Service): Promise<Map<string, Jso
 }
 
 type Put = (table: string, row: unknown[]) => void;
+type Flatten = (put: Put, scope: Scope, row: Json) => void;
 type Scope = [orgId: string, day: string];
-const CREDITS = ['billable_tokens', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'];
+const CREDITS = [
+  'billable_tokens',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+];
 
-const FLATTEN: Record<string, (put: Put, scope: Scope, row: Json) => void> = {
+const FLATTEN: Record<'tokens' | 'tools' | 'activity' | 'productivity', Flatten> = {
   tokens: (put, scope, row) => {
     put('tokens_daily', [...scope, ...pick(row, CREDITS)]);
     for (const model of list(row['by_model'])) put('tokens_daily_by_model', [...scope, ...modelOf(model)]);
     for (const user of list(row['by_user'])) {
-      put('tokens_daily_by_user', [...scope, user['user_id'], user['user_email'] ?? null, ...pick(user, CREDITS)]);
+      put('tokens_daily_by_user', [
+        ...scope,
+        user['user_id'],
+        user['user_email'] ?? null,
+        ...pick(user, CREDITS),
+      ]);
       for (const model of list(user['by_model'])) {
         put('tokens_daily_by_user_model', [...scope, user['user_id'], ...modelOf(model)]);
       }
@@ -94,14 +110,17 @@ const FLATTEN: Record<string, (put: Put, scope: Scope, row: Json) => void> = {
       ]),
       ...pick(levels, ['auto_high', 'auto_medium', 'auto_low', 'manual']),
     ]);
-    for (const tool of list(row['by_tool'])) put('tools_daily_by_tool', [...scope, tool['tool'], tool['invocations'] ?? null]);
+    for (const tool of list(row['by_tool']))
+      put('tools_daily_by_tool', [...scope, tool['tool'], tool['invocations'] ?? null]);
     const servers = new Map<string, number>();
     for (const { server, invocations } of list(row['mcp_by_server'])) {
       const name = text(server).toLowerCase();
       servers.set(name, (servers.get(name) ?? 0) + Number(invocations));
     }
-    for (const [server, invocations] of servers) put('tools_daily_by_mcp_server', [...scope, server, invocations]);
-    for (const skill of list(row['skills_by_name'])) put('tools_daily_by_skill', [...scope, skill['name'], skill['count'] ?? null]);
+    for (const [server, invocations] of servers)
+      put('tools_daily_by_mcp_server', [...scope, server, invocations]);
+    for (const skill of list(row['skills_by_name']))
+      put('tools_daily_by_skill', [...scope, skill['name'], skill['count'] ?? null]);
     for (const command of list(row['slash_commands_by_name'])) {
       put('tools_daily_by_slash_command', [...scope, command['name'], command['count'] ?? null]);
     }
@@ -111,16 +130,28 @@ const FLATTEN: Record<string, (put: Put, scope: Scope, row: Json) => void> = {
     }
   },
   activity: (put, scope, row) => {
-    const names = ['daily_active_users', 'weekly_active_users', 'monthly_active_users', 'sessions', 'messages', 'user_messages'];
+    const names = [
+      'daily_active_users',
+      'weekly_active_users',
+      'monthly_active_users',
+      'sessions',
+      'messages',
+      'user_messages',
+    ];
     put('activity_daily', [...scope, ...pick(row, names)]);
     for (const [client, count] of Object.entries(object(row['daily_active_users_by_client'] ?? {}))) {
       put('activity_daily_by_client', [...scope, client, count]);
     }
   },
   productivity: (put, scope, row) => {
-    put('productivity_daily', [...scope, ...pick(row, ['files_created', 'files_edited', 'git_commits', 'git_prs_created'])]);
-    for (const { extension, count } of list(row['by_extension'])) put('productivity_daily_by_extension', [...scope, extension, count]);
-    for (const { language, count } of list(row['by_language'])) put('productivity_daily_by_language', [...scope, language, count]);
+    put('productivity_daily', [
+      ...scope,
+      ...pick(row, ['files_created', 'files_edited', 'git_commits', 'git_prs_created']),
+    ]);
+    for (const { extension, count } of list(row['by_extension']))
+      put('productivity_daily_by_extension', [...scope, extension, count]);
+    for (const { language, count } of list(row['by_language']))
+      put('productivity_daily_by_language', [...scope, language, count]);
   },
 };
 
@@ -168,7 +199,8 @@ function list(value: unknown): Json[] {
 }
 
 function object(value: unknown): Json {
-  if (typeof value !== 'object' || value === null) throw new Error(`expected an object, got ${String(value)}`);
+  if (typeof value !== 'object' || value === null)
+    throw new Error(`expected an object, got ${String(value)}`);
   return value as Json;
 }
 

@@ -16,7 +16,9 @@ export default class TotalsReporter implements Reporter {
     // After the default reporter, which prints its own summary in the same event.
     setImmediate(() => {
       if (reasons.length > 0) process.stdout.write(`\nSkipped:\n${reasons.join('\n')}\n`);
-      process.stdout.write(`\nTests: ${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped\n`);
+      process.stdout.write(
+        `\nTests: ${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped\n`,
+      );
     });
   }
 }

@@ -62,7 +62,11 @@ export interface Client {
    */
   users(query: DayRange & { limit?: number; cursor?: string }): AsyncIterable<Rows<UserRow>>;
   /** The pages of readiness reports (section 4.3). `startAfter` continues after a report; no order is promised. */
-  readinessReports(query?: { repoId?: string; limit?: number; startAfter?: string }): AsyncIterable<ReportsPage>;
+  readinessReports(query?: {
+    repoId?: string;
+    limit?: number;
+    startAfter?: string;
+  }): AsyncIterable<ReportsPage>;
   /** Closes the connections. */
   close(): Promise<void>;
 }
@@ -93,29 +97,42 @@ export function createClient(options: ClientOptions): Client {
     return analyticsPage(answer, `GET ${stream}`);
   }
 
-  async function rows<Row>(stream: DailyStream, query: AnalyticsQuery, check: RowCheck<Row>): Promise<Rows<Row>> {
+  async function rows<Row>(
+    stream: DailyStream,
+    query: AnalyticsQuery,
+    check: RowCheck<Row>,
+  ): Promise<Rows<Row>> {
     checkRange(query);
     return checked(await page(stream, query), check);
   }
 
   /** The rows of an endpoint as they are, or grouped; an overload cannot be told apart inside an arrow function. */
-  function grouped<Plain, Grouped>(stream: keyof typeof GROUP_BY, plain: RowCheck<Plain>, group: RowCheck<Grouped>) {
+  function grouped<Plain, Grouped>(
+    stream: keyof typeof GROUP_BY,
+    plain: RowCheck<Plain>,
+    group: RowCheck<Grouped>,
+  ) {
     function call(query: DayRange & { groupBy: string }): Promise<Rows<Grouped>>;
     function call(query: DayRange): Promise<Rows<Plain>>;
     function call(query: DayRange & { groupBy?: string }): Promise<Rows<Plain> | Rows<Grouped>> {
       if (query.groupBy === undefined) return rows(stream, query, plain);
       if (query.groupBy === GROUP_BY[stream]) return rows(stream, query, group);
       return Promise.reject(
-        new UsageError(`${stream} cannot be grouped by "${query.groupBy}"`, { hint: `group it by ${GROUP_BY[stream]}` }),
+        new UsageError(`${stream} cannot be grouped by "${query.groupBy}"`, {
+          hint: `group it by ${GROUP_BY[stream]}`,
+        }),
       );
     }
     return call;
   }
 
-  async function* users(query: DayRange & { limit?: number; cursor?: string }): AsyncGenerator<Rows<UserRow>> {
+  async function* users(
+    query: DayRange & { limit?: number; cursor?: string },
+  ): AsyncGenerator<Rows<UserRow>> {
     checkRange(query);
     const limit = checkLimit(query.limit ?? USERS_LIMIT.max, USERS_LIMIT.max);
-    const get = (cursor: string | undefined) => page('users', { ...query, limit, cursor: cursor ?? query.cursor });
+    const get = (cursor: string | undefined) =>
+      page('users', { ...query, limit, cursor: cursor ?? query.cursor });
     for await (const answer of walkUsers(get, 'GET users')) yield checked(answer, CHECKS.users);
   }
 
@@ -128,7 +145,10 @@ export function createClient(options: ClientOptions): Client {
       return readinessPage(await transport.get(target, { signal }), 'GET readiness reports');
     };
     for await (const answer of walkReadiness(get, 'GET readiness reports', query.startAfter)) {
-      const { rows: reports, rejected } = CHECKS.reports(answer.reports, { path: 'reports', text: answer.text });
+      const { rows: reports, rejected } = CHECKS.reports(answer.reports, {
+        path: 'reports',
+        text: answer.text,
+      });
       yield { reports, rejected };
     }
   }

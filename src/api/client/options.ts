@@ -35,7 +35,10 @@ export function clientOptions(options: ClientOptions): { transport: TransportOpt
   const { maxRequestsPerMinute: perMinute } = options;
   const baseUrl = parseOrigin(options.baseUrl, 'baseUrl');
   return {
-    hosts: { baseUrl, appUrl: options.appUrl === undefined ? baseUrl : parseOrigin(options.appUrl, 'appUrl') },
+    hosts: {
+      baseUrl,
+      appUrl: options.appUrl === undefined ? baseUrl : parseOrigin(options.appUrl, 'appUrl'),
+    },
     transport: {
       apiKey: parseKey(options.apiKey),
       userAgent: `daywalk/${packageVersion()}`,
@@ -62,5 +65,7 @@ function parseKey(key: string): string {
 
 function wholeNumber(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new UsageError(`${name} is ${value}, not a whole number from 1 up`, { hint: `leave ${name} out for its default` });
+  throw new UsageError(`${name} is ${value}, not a whole number from 1 up`, {
+    hint: `leave ${name} out for its default`,
+  });
 }

@@ -10,7 +10,11 @@ export class BodyTooLargeError extends Error {}
  * at the first one too many, so a compressed bomb never unfolds in memory.
  * @throws {BodyTooLargeError} beyond `bytesMax`; whatever the stream throws when it is cut or broken.
  */
-export async function readBody(body: Readable, encoding: string | undefined, bytesMax: number): Promise<Buffer> {
+export async function readBody(
+  body: Readable,
+  encoding: string | undefined,
+  bytesMax: number,
+): Promise<Buffer> {
   const decoded = encoding === 'gzip' || encoding === 'x-gzip' ? gunzip(body) : body;
   const chunks: Buffer[] = [];
   let bytes = 0;

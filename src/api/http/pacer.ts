@@ -15,6 +15,8 @@ export interface PacerOptions {
 export interface Pacer {
   /** Runs `send` when it is its turn; its result is the call's. */
   run<Result>(send: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
+  /** Waits until one more request may begin within a call that `run` let through, such as a redirect's. */
+  turn(signal: AbortSignal): Promise<void>;
   /** The service refused a request as too many, or as overloaded; it asked for a pause of `pauseMs`, if any. */
   refused(pauseMs: number): void;
   /** The service answered a request. */
@@ -40,7 +42,11 @@ export function createPacer({ concurrency, maxRequestsPerMinute, clock }: PacerO
 
   async function turn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    for (let waitMs = pausedUntilMs - clock.monotonicMs(); waitMs > 0; waitMs = pausedUntilMs - clock.monotonicMs()) {
+    for (
+      let waitMs = pausedUntilMs - clock.monotonicMs();
+      waitMs > 0;
+      waitMs = pausedUntilMs - clock.monotonicMs()
+    ) {
       await clock.sleep(waitMs, signal);
     }
     await budget?.(signal);
@@ -52,6 +58,7 @@ export function createPacer({ concurrency, maxRequestsPerMinute, clock }: PacerO
         await turn(signal);
         return send();
       }),
+    turn,
     refused: (pauseMs) => {
       pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + pauseMs);
       answersInRow = 0;

@@ -1,9 +1,12 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../core/clock.ts';
-import { messageOf, RunError } from '../../core/errors.ts';
 import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX, REDIRECTS_MAX } from '../limits.ts';
-import { BodyTooLargeError, decodeUtf8, readBody } from './body.ts';
+import { decodeUtf8, readBody } from './body.ts';
+import { deadlineOf } from './deadline.ts';
 import { RequestError } from './errors.ts';
+import { explain } from './explain.ts';
+import { headerOf } from './headers.ts';
+import { locationOf, PERMANENT, REDIRECTS } from './redirect.ts';
 import { errorOfStatus } from './status.ts';
 
 /** What is asked: an origin with its optional path prefix, a path below it, and the query in order. */
@@ -22,6 +25,13 @@ export interface Answer {
   readonly requestId: string | undefined;
 }
 
+/** What goes along with one attempt. */
+export interface Call {
+  readonly signal: AbortSignal;
+  /** Awaited before a redirect is followed: it is one more request. */
+  readonly beforeHop: () => Promise<void>;
+}
+
 /** Sends one GET at a time per call over kept connections; one file knows everything about a single request. */
 export interface Requester {
   /**
@@ -29,7 +39,7 @@ export interface Requester {
    * @throws {RequestError} no usable answer. @throws {ApiError} an error status. @throws {RunError} a redirect to
    * another origin, or a certificate that is not trusted.
    */
-  send(target: Target, signal: AbortSignal): Promise<Answer>;
+  send(target: Target, call: Call): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -41,10 +51,6 @@ export interface RequesterOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
-
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-const PERMANENT = new Set([301, 308]);
-const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS_/;
 
 /** A requester over undici pools, one per origin. */
 export function createRequester(options: RequesterOptions): Requester {
@@ -66,34 +72,44 @@ export function createRequester(options: RequesterOptions): Requester {
     return pool;
   }
 
-  async function send(target: Target, signal: AbortSignal): Promise<Answer> {
-    const deadline = deadlineOf(options.timeoutMs, signal);
+  async function send(target: Target, call: Call): Promise<Answer> {
+    const deadline = deadlineOf(options.timeoutMs, call.signal);
     const name = nameOf(target);
     try {
-      return await follow(target, name, deadline.signal);
+      return await follow(target, name, { ...call, signal: deadline.signal });
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      throw explain(error, name, options.timeoutMs, deadline.expired());
+      if (call.signal.aborted) throw call.signal.reason;
+      throw explain(error, { name, timeoutMs: options.timeoutMs, expired: deadline.expired() });
     } finally {
       deadline.clear();
     }
   }
 
-  async function follow(target: Target, name: string, signal: AbortSignal): Promise<Answer> {
+  async function follow(target: Target, name: string, { signal, beforeHop }: Call): Promise<Answer> {
     const url = new URL(target.origin);
     const prefix = url.pathname === '/' ? '' : url.pathname;
     const from = prefix + target.path;
     const query = queryOf(target);
     let path = (moved.get(url.origin + from) ?? from) + query;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
-      const response = await poolOf(url.origin).request({ method: 'GET', path, headers: headersOf(), signal });
+      if (redirects > 0) await beforeHop();
+      const response = await poolOf(url.origin).request({
+        method: 'GET',
+        path,
+        headers: headersOf(),
+        signal,
+      });
       if (!REDIRECTS.has(response.statusCode)) return answerOf(response, name);
       await response.body.dump();
-      const next = locationOf(response, new URL(path, url.origin), name);
-      if (PERMANENT.has(response.statusCode) && next.search === query) moved.set(url.origin + from, next.pathname);
+      const next = locationOf(response.headers, new URL(path, url.origin), name);
+      if (PERMANENT.has(response.statusCode) && next.search === query)
+        moved.set(url.origin + from, next.pathname);
       path = next.pathname + (next.search === '' ? query : next.search);
     }
-    throw new RequestError(`${name} was redirected more than ${REDIRECTS_MAX} times`, { target: name, effect: 'unit' });
+    throw new RequestError(`${name} was redirected more than ${REDIRECTS_MAX} times`, {
+      target: name,
+      effect: 'unit',
+    });
   }
 
   function headersOf(): Record<string, string> {
@@ -107,22 +123,25 @@ export function createRequester(options: RequesterOptions): Requester {
 
   async function answerOf(response: Dispatcher.ResponseData, name: string): Promise<Answer> {
     const { statusCode: status, headers, body } = response;
-    const encoding = single(headers['content-encoding'])?.toLowerCase();
+    const encoding = headerOf(headers, 'content-encoding')?.toLowerCase();
     if (status < 200 || status > 299) {
       const bytes = await readBody(body, encoding, ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0));
       const text = redact(bytes.toString('utf8'));
       throw errorOfStatus({ target: name, status, headers, body: text, now: options.clock.now() });
     }
-    const type = single(headers['content-type']) ?? '';
+    const type = headerOf(headers, 'content-type') ?? '';
     if (!/^application\/([\w.+-]+\+)?json\b/i.test(type)) {
       body.destroy();
-      throw new RequestError(`${name} answered ${status} with ${type === '' ? 'no content type' : type}, not JSON`, {
-        target: name,
-        hint: 'a proxy or a login page may stand between this machine and the service',
-      });
+      throw new RequestError(
+        `${name} answered ${status} with ${type === '' ? 'no content type' : type}, not JSON`,
+        {
+          target: name,
+          hint: 'a proxy or a login page may stand between this machine and the service',
+        },
+      );
     }
     const text = decodeUtf8(await readBody(body, encoding, BODY_BYTES_MAX));
-    const requestId = single(headers['x-request-id']);
+    const requestId = headerOf(headers, 'x-request-id');
     if (text === undefined) throw malformed(name, 'bytes that are not UTF-8');
     return { ...parsed(redact(text), name), requestId };
   }
@@ -154,66 +173,6 @@ function malformed(name: string, what: string, cause?: unknown): RequestError {
   return new RequestError(`${name} answered ${what}`, { target: name, attemptsMax: 2, cause });
 }
 
-function locationOf(response: Dispatcher.ResponseData, from: URL, name: string): URL {
-  const location = single(response.headers['location']) ?? '';
-  const url = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
-  if (url === undefined || location === '') {
-    throw new RequestError(`${name} was redirected to nowhere`, { target: name, effect: 'unit' });
-  }
-  if (url.origin !== from.origin) {
-    throw new RunError(`${name} was redirected to another origin, ${url.origin}; not followed`, {
-      hint: 'if the service has moved there, set DAYWALK_BASE_URL or DAYWALK_APP_URL to it',
-    });
-  }
-  return url;
-}
-
-function deadlineOf(timeoutMs: number, signal: AbortSignal) {
-  const controller = new AbortController();
-  let expired = false;
-  const timer = setTimeout(() => {
-    expired = true;
-    controller.abort();
-  }, timeoutMs);
-  const stop = () => controller.abort();
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  return {
-    signal: controller.signal,
-    expired: () => expired,
-    clear: () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-    },
-  };
-}
-
-function explain(error: unknown, name: string, timeoutMs: number, expired: boolean): unknown {
-  if (error instanceof RequestError || !(error instanceof Error) || 'effect' in error) return error;
-  if (error instanceof BodyTooLargeError) {
-    return new RequestError(`${name}: ${error.message}`, { target: name, effect: 'unit', cause: error });
-  }
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (CERTIFICATE.test(code)) {
-    return new RunError(`${name}: the certificate of the server is not trusted (${code})`, {
-      cause: error,
-      hint: 'name the certificate authority in NODE_EXTRA_CA_CERTS if it is your own',
-    });
-  }
-  if (expired || /TIMEOUT/.test(code)) {
-    return new RequestError(`${name} did not answer within ${timeoutMs} ms`, {
-      target: name,
-      cause: error,
-      hint: 'raise DAYWALK_REQUEST_TIMEOUT_MS if the service is that slow',
-    });
-  }
-  return new RequestError(`${name} failed: ${messageOf(error) || code}`, {
-    target: name,
-    cause: error,
-    ...(code === 'ENOTFOUND' ? { hint: 'check the host name and this machine’s network' } : {}),
-  });
-}
-
 function queryOf({ query }: Target): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
@@ -223,8 +182,4 @@ function queryOf({ query }: Target): string {
 
 function nameOf(target: Target): string {
   return `GET ${target.path}${queryOf(target)}`;
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

@@ -7,6 +7,7 @@ import {
   OverloadError,
   ServerError,
 } from './errors.ts';
+import { type Headers, headerOf } from './headers.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 
 /** Characters of a foreign text that an error message repeats. */
@@ -16,7 +17,7 @@ const DETAIL_CHARS_MAX = 300;
 export interface Refusal {
   readonly target: string;
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: Headers;
   /** The body, as far as it was read; any text. */
   readonly body: string;
   /** This machine's clock, used where the server sent no Date. */
@@ -26,8 +27,8 @@ export interface Refusal {
 /** The error class that belongs to a status, with what the body says (specification, section 7). */
 export function errorOfStatus(refusal: Refusal): ApiError {
   const problem = parseProblem(refusal.body);
-  const requestId = problem.requestId ?? single(refusal.headers['x-request-id']);
-  const serverDate = parseHttpDate(single(refusal.headers['date']) ?? '');
+  const requestId = problem.requestId ?? headerOf(refusal.headers, 'x-request-id');
+  const serverDate = parseHttpDate(headerOf(refusal.headers, 'date') ?? '');
   const { target, status } = refusal;
   const options: ApiErrorOptions = { target, status, problem, requestId, serverDate };
   const message = describe(refusal, problem, requestId);
@@ -35,7 +36,7 @@ export function errorOfStatus(refusal: Refusal): ApiError {
   if (status === 401) return new CredentialError(message, { ...options, hint: HINT_401 });
   if (status === 403) return new CredentialError(message, { ...options, hint: HINT_403 });
   if (status === 429 || status === 503) {
-    const retryAfterMs = parseRetryAfter(single(refusal.headers['retry-after']), serverDate ?? refusal.now);
+    const retryAfterMs = parseRetryAfter(headerOf(refusal.headers, 'retry-after'), serverDate ?? refusal.now);
     return new OverloadError(message, { ...options, retryAfterMs });
   }
   if (status >= 500 || status === 408 || status === 425) return new ServerError(message, options);
@@ -62,8 +63,4 @@ function parseProblem(body: string): Problem {
     // Proxies answer in HTML or plain text; the status alone decides then.
     return {};
   }
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

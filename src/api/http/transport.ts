@@ -68,15 +68,23 @@ export function createTransport(options: TransportOptions): Transport {
 
   async function attempt(target: Target, signal: AbortSignal, meter: Meter | undefined): Promise<Answer> {
     try {
-      const answer = await pacer.run(() => {
+      const count = () => {
         totals.requests += 1;
         if (meter !== undefined) meter.requests += 1;
-        return requester.send(target, signal);
+      };
+      const beforeHop = async () => {
+        await pacer.turn(signal);
+        count();
+      };
+      const answer = await pacer.run(() => {
+        count();
+        return requester.send(target, { signal, beforeHop });
       }, signal);
       pacer.accepted();
       return answer;
     } catch (error) {
-      if (error instanceof OverloadError) pacer.refused(Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
+      if (error instanceof OverloadError)
+        pacer.refused(Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
       throw error;
     }
   }
@@ -91,22 +99,25 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     totals,
     get: (target, { signal, meter }) =>
-      pRetry((attemptNumber) => {
-        if (attemptNumber > 1) {
-          totals.retries += 1;
-          if (meter !== undefined) meter.retries += 1;
-        }
-        return attempt(target, signal, meter);
-      }, {
-        retries: options.attempts - 1,
-        // The waiting is done below, where the error is known.
-        minTimeout: 0,
-        factor: 1,
-        onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-          if (!isWorthRepeating(error, attemptNumber) || retriesLeft === 0) throw error;
-          await waitBeforeRetry(error, attemptNumber, signal);
+      pRetry(
+        (attemptNumber) => {
+          if (attemptNumber > 1) {
+            totals.retries += 1;
+            if (meter !== undefined) meter.retries += 1;
+          }
+          return attempt(target, signal, meter);
         },
-      }),
+        {
+          retries: options.attempts - 1,
+          // The waiting is done below, where the error is known.
+          minTimeout: 0,
+          factor: 1,
+          onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+            if (!isWorthRepeating(error, attemptNumber) || retriesLeft === 0) throw error;
+            await waitBeforeRetry(error, attemptNumber, signal);
+          },
+        },
+      ),
     close: () => requester.close(),
   };
 }

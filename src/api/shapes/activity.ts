@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Identity, mapOf, Metric } from './fields.ts';
+import { Identity, Metric, mapOf } from './fields.ts';
 
 /** The client types that the specification names; others are kept and reported as drift. */
 export const CLIENTS = ['terminal-ui', 'web', 'non-interactive-cli'] as const;

@@ -19,7 +19,10 @@ export interface Checked<Row> {
 }
 
 /** A check of rows against a shape, compiled once. */
-export type RowCheck<Row> = (rows: readonly unknown[], options: { path: string; text: string }) => Checked<Row>;
+export type RowCheck<Row> = (
+  rows: readonly unknown[],
+  options: { path: string; text: string },
+) => Checked<Row>;
 
 /**
  * Compiles the check of a row shape. A row that fits is passed on as it is. In one that does not fit, bad elements of
@@ -30,7 +33,8 @@ export function rowCheck<Schema extends TSchema>(schema: Schema): RowCheck<Stati
   return (rows, { path, text }) => {
     // Text that a database cannot hold can only come from an escape, which most answers have none of.
     const escapes = text.includes('\\u');
-    const fits = (value: unknown): value is Static<Schema> => validator.Check(value) && (!escapes || isStorable(value));
+    const fits = (value: unknown): value is Static<Schema> =>
+      validator.Check(value) && (!escapes || isStorable(value));
     const rejected: Rejected[] = [];
     const kept: Static<Schema>[] = [];
     for (const [index, row] of rows.entries()) {
@@ -78,7 +82,8 @@ function isFine(schema: TSchema, value: unknown, place: Place): boolean {
 function salvage(schema: TSchema, value: unknown, place: Place): unknown {
   if (isFine(schema, value, place)) return value;
   const properties = propertiesOf(schema);
-  if (properties === undefined || !isObject(value)) return reject(value, place, `must be ${expectation(schema)}`);
+  if (properties === undefined || !isObject(value))
+    return reject(value, place, `must be ${expectation(schema)}`);
 
   const copy: Record<string, unknown> = { ...value };
   originals.set(copy, value);
@@ -91,7 +96,9 @@ function salvage(schema: TSchema, value: unknown, place: Place): unknown {
     copy[name] = rest;
   }
   const known = Object.keys(properties);
-  const alien = Object.entries(value).find(([name, member]) => !known.includes(name) && !isStorable([name, member]));
+  const alien = Object.entries(value).find(
+    ([name, member]) => !known.includes(name) && !isStorable([name, member]),
+  );
   if (place.escapes && alien !== undefined) return reject(value, place, 'holds a text that cannot be stored');
   return copy;
 }
@@ -117,24 +124,35 @@ function salvageMember(schema: TSchema, member: unknown, place: Place): unknown 
 
 function salvageEntry(schema: TSchema, key: string, item: unknown, place: Place): unknown {
   const inside = { ...place, path: `${place.path}[${JSON.stringify(key)}]` };
-  if (isStorable(key)) return propertiesOf(schema) === undefined ? atom(schema, key, item, inside) : salvage(schema, item, inside);
+  if (isStorable(key))
+    return propertiesOf(schema) === undefined
+      ? atom(schema, key, item, inside)
+      : salvage(schema, item, inside);
   return reject({ [key]: item }, inside, 'its name cannot be stored');
 }
 
 function atom(schema: TSchema, key: string, item: unknown, place: Place): unknown {
-  return isFine(schema, item, place) ? item : reject({ [key]: item }, place, `must be ${expectation(schema)}`);
+  return isFine(schema, item, place)
+    ? item
+    : reject({ [key]: item }, place, `must be ${expectation(schema)}`);
 }
 
 function reject(record: unknown, place: Place, reason: string): typeof REJECTED {
   const storable = !place.escapes || isStorable(record);
-  place.rejected.push({ record, path: place.path, reason: storable ? reason : `${reason}, in text that can be stored` });
+  place.rejected.push({
+    record,
+    path: place.path,
+    reason: storable ? reason : `${reason}, in text that can be stored`,
+  });
   return REJECTED;
 }
 
 // The schemas are JSON Schema objects; these read the few forms that src/api/shapes/fields.ts builds.
 
 function propertiesOf(schema: TSchema): Record<string, TSchema> | undefined {
-  return 'properties' in schema && isObject(schema.properties) ? (schema.properties as Record<string, TSchema>) : undefined;
+  return 'properties' in schema && isObject(schema.properties)
+    ? (schema.properties as Record<string, TSchema>)
+    : undefined;
 }
 
 function isOptional(schema: TSchema, name: string): boolean {
@@ -169,7 +187,9 @@ const NAMES: Readonly<Record<string, string>> = {
 function expectation(schema: TSchema): string {
   const names = alternatives(schema).map((option) => {
     const type = 'type' in option && typeof option.type === 'string' ? option.type : '';
-    return 'minLength' in option ? 'a text that is not empty' : (NAMES[type] ?? 'an object with its identity');
+    return 'minLength' in option
+      ? 'a text that is not empty'
+      : (NAMES[type] ?? 'an object with its identity');
   });
   return [...new Set(names)].join(' or ');
 }

@@ -11,7 +11,12 @@ export type McpServerElement = Static<typeof McpServerElement>;
 export const NamedCount = Type.Object({ name: Type.String(), count: Metric });
 export type NamedCount = Static<typeof NamedCount>;
 
-export const HookElement = Type.Object({ event: Type.String(), matcher: Label, command: Label, count: Metric });
+export const HookElement = Type.Object({
+  event: Type.String(),
+  matcher: Label,
+  command: Label,
+  count: Metric,
+});
 export type HookElement = Static<typeof HookElement>;
 
 /** The shares of tool calls by autonomy level. The service publishes no `spec` key here. */

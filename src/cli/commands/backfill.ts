@@ -4,9 +4,9 @@ import { exportSettings } from '../setting-groups.ts';
 /** `daywalk backfill`: a run over a range of days. */
 export const backfill: Command = {
   name: 'backfill',
-  summary: 'the same over a range of days, with --force also what is settled',
+  summary: 'the same over a range of days; with --force settled ones too',
   description:
-    'Does what daywalk run does, over a range of days. With --force it pulls settled days again too: stored days\n' +
+    'Does what daywalk run does, over a range of days. With --force it pulls settled days again too: stored days ' +
     'that did not change are not written, and what changed is recorded in the table restatements.',
   uses: exportSettings,
   flags: [
@@ -14,13 +14,16 @@ export const backfill: Command = {
     { syntax: '--until <day>', doc: 'last day, YYYY-MM-DD', required: true },
     { syntax: '--force', doc: 'pull settled days again too' },
     { syntax: '--newest-first', doc: 'begin with the last day' },
-    { syntax: '--streams <list>', doc: 'only these: tokens,tools,activity,productivity,users,readiness' },
+    { syntax: '--streams <list>', doc: 'only these, separated by commas: tokens, tools, activity, productivity, users, readiness' },
     { syntax: '--dry-run', doc: 'say what it would do; send nothing, write nothing' },
     { syntax: '--wait', doc: 'wait for another run to end instead of exiting with 75' },
     { syntax: '--json', doc: 'print the report as one JSON document' },
   ],
   examples: [
-    { line: 'daywalk backfill --from 2026-01-14 --until 2026-01-31', does: 'one month, whatever of it is not settled' },
+    {
+      line: 'daywalk backfill --from 2026-01-14 --until 2026-01-31',
+      does: 'one month, whatever of it is not settled',
+    },
     {
       line: 'daywalk backfill --from 2026-02-01 --until 2026-02-28 --force --newest-first',
       does: 'February again, after the service said that it corrected it',

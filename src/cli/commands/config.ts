@@ -5,9 +5,9 @@ import type { Command } from '../command.ts';
 /** `daywalk config`: the settings in force. */
 export const config: Command = {
   name: 'config',
-  summary: 'every setting, its value and where it came from; secrets are not shown',
+  summary: 'every setting, its value and its source; secrets are not shown',
   description:
-    'Prints every setting with its value and its source: flag, environment, .env in the working directory, or\n' +
+    'Prints every setting with its value and its source: flag, environment, .env in the working directory, or ' +
     'default. Secrets are not shown. Says everything that is wrong with them, and exits with 2 if something is.',
   uses: ALL_SETTINGS,
   flags: [{ syntax: '--json', doc: 'print one JSON document' }],

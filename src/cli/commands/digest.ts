@@ -5,9 +5,9 @@ import { warehouseSettings } from '../setting-groups.ts';
 /** `daywalk digest`: what the content of the warehouse comes to. */
 export const digest: Command = {
   name: 'digest',
-  summary: 'one SHA-256 per table and one for the warehouse, over the content alone',
+  summary: 'one SHA-256 per table, one for the warehouse, over content alone',
   description:
-    'Computes a SHA-256 of each table and of the whole warehouse. It covers the content alone: the same content has\n' +
+    'Computes a SHA-256 of each table and of the whole warehouse. It covers the content alone: the same content has ' +
     'the same digest in SQLite and PostgreSQL, whatever order it came in and however many runs it took.',
   uses: warehouseSettings,
   flags: [{ syntax: '--json', doc: 'print one JSON document' }],
@@ -28,7 +28,10 @@ export const digest: Command = {
       return EXIT.ok;
     }
     const { style } = out.terminal;
-    const rows = [...Object.entries(result.tables), [{ content: 'warehouse', paint: style.bold }, result.warehouse]];
+    const rows = [
+      ...Object.entries(result.tables),
+      [{ content: 'warehouse', paint: style.bold }, result.warehouse],
+    ];
     const columns = [{ header: 'table' }, { header: 'sha-256', shrinks: true }];
     out.print(renderTable(columns, rows, { width: out.terminal.columns(), style }));
     return EXIT.ok;

@@ -4,9 +4,9 @@ import { commonSettings } from '../setting-groups.ts';
 /** `daywalk emulate`: the service on this machine. */
 export const emulate: Command = {
   name: 'emulate',
-  summary: 'serves the whole API on this machine, with made-up data, for tests and trials',
+  summary: 'serves the whole API on this machine, with made-up data',
   description:
-    'Serves the whole API on a loopback port, with data that follow from the seed. When it listens it prints one\n' +
+    'Serves the whole API on a loopback port, with data that follow from the seed. When it listens it prints one ' +
     'JSON line with url, apiKey and orgId, and serves until it is stopped.',
   uses: commonSettings,
   flags: [
@@ -21,7 +21,10 @@ export const emulate: Command = {
     { syntax: '--latency-ms <ms>', doc: 'time to wait before each answer (default: 0)' },
   ],
   examples: [
-    { line: 'daywalk emulate --port 8080 --seed 7 --users 1000', does: 'a thousand people on http://127.0.0.1:8080' },
+    {
+      line: 'daywalk emulate --port 8080 --seed 7 --users 1000',
+      does: 'a thousand people on http://127.0.0.1:8080',
+    },
     {
       line: 'daywalk emulate --port 8080 --api-key trial & DAYWALK_API_KEY=trial daywalk run --base-url http://127.0.0.1:8080',
       does: 'a whole export without the service',

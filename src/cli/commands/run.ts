@@ -4,16 +4,16 @@ import { exportSettings } from '../setting-groups.ts';
 /** `daywalk run`: the nightly job. */
 export const run: Command = {
   name: 'run',
-  summary: 'the nightly job: pulls every day that is not settled, and the readiness reports',
+  summary: 'the nightly job: pulls every day not settled, and readiness reports',
   description:
-    'Plans, pulls and commits every unit (stream and day) that is not settled yet, from 2026-01-14 to yesterday\n' +
-    'UTC, and the readiness reports. Each day is stored whole or not at all. A run that was interrupted goes on\n' +
+    'Plans, pulls and commits every unit (stream and day) that is not settled yet, from 2026-01-14 to yesterday ' +
+    'UTC, and the readiness reports. Each day is stored whole or not at all. A run that was interrupted goes on ' +
     'where it stopped, and a run with nothing to do changes nothing.',
   uses: exportSettings,
   flags: [
     { syntax: '--from <day>', doc: 'first day, YYYY-MM-DD (default: 2026-01-14)' },
     { syntax: '--until <day>', doc: 'last day, YYYY-MM-DD (default: yesterday, UTC)' },
-    { syntax: '--streams <list>', doc: 'only these: tokens,tools,activity,productivity,users,readiness' },
+    { syntax: '--streams <list>', doc: 'only these, separated by commas: tokens, tools, activity, productivity, users, readiness' },
     { syntax: '--dry-run', doc: 'say what a run would do; send nothing, write nothing' },
     { syntax: '--wait', doc: 'wait for another run to end instead of exiting with 75' },
     { syntax: '--json', doc: 'print the report as one JSON document' },

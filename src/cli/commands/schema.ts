@@ -6,9 +6,9 @@ import type { Command } from '../command.ts';
 /** `daywalk schema`: the tables and views of a warehouse. */
 export const schema: Command = {
   name: 'schema',
-  summary: 'the tables and views: what each column means, and which may not be summed',
+  summary: 'tables and views, what columns mean, and which not to sum',
   description:
-    'Prints the tables and views of a warehouse: as markdown to read, as JSON for tools, or as the SQL that makes\n' +
+    'Prints the tables and views of a warehouse: as markdown to read, as JSON for tools, or as the SQL that makes ' +
     'them. Columns whose values may not be summed over days or groups are marked.',
   uses: [SETTINGS.log, SETTINGS.debug],
   flags: [

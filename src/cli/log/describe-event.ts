@@ -18,9 +18,17 @@ function wordsOf(event: RunEvent): Pick<LogEntry, 'level' | 'message' | 'hint' |
     case 'unit-done':
       return { level: 'info', message: `${unitOf(event)} is ${event.state}`, routine: true };
     case 'unit-failed':
-      return { level: event.state === 'failed' ? 'error' : 'warn', message: failureOf(event), hint: event.hint };
+      return {
+        level: event.state === 'failed' ? 'error' : 'warn',
+        message: failureOf(event),
+        hint: event.hint,
+      };
     case 'readiness-page':
-      return { level: 'info', message: `${counted(event.reports, 'readiness report')} stored`, routine: true };
+      return {
+        level: 'info',
+        message: `${counted(event.reports, 'readiness report')} stored`,
+        routine: true,
+      };
     case 'retry':
       return {
         level: 'warn',

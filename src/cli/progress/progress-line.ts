@@ -18,7 +18,8 @@ export interface ProgressFrame {
 /** The state of a run as one line: a bar, then as many of the numbers as there is room for. */
 export function renderProgress(state: ProgressState, frame: ProgressFrame): string {
   const parts = partsOf(state, frame.atMs);
-  if (state.unitsPlanned === null) return truncateTo('asking the service which organization the key belongs to …', frame.width);
+  if (state.unitsPlanned === null)
+    return truncateTo('asking the service which organization the key belongs to …', frame.width);
   const text = fittingPrefix(parts, frame.width - BAR_MIN - GAP.length);
   const room = frame.width - widthOf(text) - GAP.length;
   if (room < BAR_MIN) return truncateTo(text, frame.width);

@@ -64,7 +64,8 @@ function ticking(clock: Clock, everyMs: number, display: Display): Progress {
       if (event.type === 'run-ended') return stop();
       state = advance(state, event, clock.monotonicMs());
       // The timer starts with the run, and does not keep a process alive that has nothing else to do.
-      if (event.type === 'run-started') timer ??= setInterval(() => display.draw(state, clock.monotonicMs()), everyMs).unref();
+      if (event.type === 'run-started')
+        timer ??= setInterval(() => display.draw(state, clock.monotonicMs()), everyMs).unref();
     },
     stop,
   };

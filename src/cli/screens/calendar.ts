@@ -40,14 +40,18 @@ export interface CalendarFrame {
  * One line per month, one cell per day, and a legend of the marks that occur. Cells are two columns wide where there
  * is room, else one; null where not even that fits.
  */
-export function renderCalendar(days: readonly CalendarDay[], { width, style }: CalendarFrame): string[] | null {
+export function renderCalendar(
+  days: readonly CalendarDay[],
+  { width, style }: CalendarFrame,
+): string[] | null {
   const pitch = [2, 1].find((cells) => LABEL_WIDTH + DAYS_PER_MONTH_MAX * cells <= width);
   if (pitch === undefined || days.length === 0) return null;
   const months = [...groupByMonth(days)];
   const shown = months.slice(-MONTHS_SHOWN_MAX);
   const lines = shown.map(([month, own]) => `${label(month.slice(0, 7))}${cells(own, pitch, style)}`);
   const earlier = months.length - shown.length;
-  const note = earlier > 0 ? [style.dim(`${earlier} earlier months are not shown; --json has every day`)] : [];
+  const note =
+    earlier > 0 ? [style.dim(`${earlier} earlier months are not shown; --json has every day`)] : [];
   return [style.dim(label('') + ruler(pitch)), ...lines, ...legend(days, width, style), ...note];
 }
 
@@ -66,7 +70,9 @@ function label(text: string): string {
 
 /** The numbers of the days, every fifth. */
 function ruler(pitch: number): string {
-  const marks = Array.from({ length: DAYS_PER_MONTH_MAX }, (_, index) => index + 1).filter((day) => day === 1 || day % 5 === 0);
+  const marks = Array.from({ length: DAYS_PER_MONTH_MAX }, (_, index) => index + 1).filter(
+    (day) => day === 1 || day % 5 === 0,
+  );
   return marks.reduce((line, day) => line.padEnd((day - 1) * pitch) + String(day), '');
 }
 

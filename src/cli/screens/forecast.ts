@@ -15,7 +15,10 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
     stream,
     forecast.unitsByStream[stream] ?? 0,
   ]);
-  const duration = forecast.durationMs === null ? 'unknown until a first run' : `about ${formatDuration(forecast.durationMs)}`;
+  const duration =
+    forecast.durationMs === null
+      ? 'unknown until a first run'
+      : `about ${formatDuration(forecast.durationMs)}`;
   return [
     style.bold(heading),
     '',
@@ -29,6 +32,14 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
       ],
       frame,
     ),
-    ...(rows.length === 0 ? [] : ['', ...renderTable([{ header: 'stream' }, { header: 'units', align: 'right' }], rows, { ...frame, indent: 2 })]),
+    ...(rows.length === 0
+      ? []
+      : [
+          '',
+          ...renderTable([{ header: 'stream' }, { header: 'units', align: 'right' }], rows, {
+            ...frame,
+            indent: 2,
+          }),
+        ]),
   ];
 }

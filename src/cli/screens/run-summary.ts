@@ -21,13 +21,21 @@ export interface SummaryFrame extends TableFrame {
 
 /** What a run did, what went wrong, and what to do next. */
 export function renderRunSummary(report: RunReport, frame: SummaryFrame): string[] {
-  return [headline(report, frame), '', ...renderFields(fieldsOf(report), frame), ...problemsOf(report, frame), ...nextOf(report, frame)];
+  return [
+    headline(report, frame),
+    '',
+    ...renderFields(fieldsOf(report), frame),
+    ...problemsOf(report, frame),
+    ...nextOf(report, frame),
+  ];
 }
 
 function headline(report: RunReport, { style }: SummaryFrame): string {
   const { command, exitCode, unitsPlanned, unitsDone } = report;
-  if (exitCode === EXIT.ok && unitsPlanned === 0) return style.green(`${command}: nothing to do, every day is settled`);
-  if (exitCode === EXIT.ok) return style.green(`${command}: complete, ${counted(unitsDone, 'unit')} in the warehouse`);
+  if (exitCode === EXIT.ok && unitsPlanned === 0)
+    return style.green(`${command}: nothing to do, every day is settled`);
+  if (exitCode === EXIT.ok)
+    return style.green(`${command}: complete, ${counted(unitsDone, 'unit')} in the warehouse`);
   const paint = exitCode === EXIT.upstream || exitCode === EXIT.quarantine ? style.yellow : style.red;
   return paint(`${command}: exit code ${exitCode}, ${exitMeaning(exitCode)}`);
 }
@@ -38,7 +46,8 @@ function fieldsOf(report: RunReport): Field[] {
     const units = report.states[state] ?? 0;
     return units === 0 ? [] : [`${formatNumber(units)} ${state}`];
   });
-  const days = report.firstDay === null ? 'none planned' : `${report.firstDay} to ${report.lastDay ?? report.firstDay}`;
+  const days =
+    report.firstDay === null ? 'none planned' : `${report.firstDay} to ${report.lastDay ?? report.firstDay}`;
   const retries = counted(report.retries, 'retry', 'retries');
   return [
     ['organization', report.orgId ?? 'not known: the run ended before the service named it'],

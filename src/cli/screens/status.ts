@@ -23,7 +23,10 @@ export interface StatusFrame extends TableFrame {
 
 /** What a warehouse holds and lacks, for people. */
 export function renderStatus(status: WarehouseStatus, frame: StatusFrame): string[] {
-  const organizations = status.organizations.flatMap((organization) => ['', ...renderOrganization(organization, frame)]);
+  const organizations = status.organizations.flatMap((organization) => [
+    '',
+    ...renderOrganization(organization, frame),
+  ]);
   return [
     ...renderFields(overview(status, frame), { ...frame, indent: 0 }),
     ...organizations,
@@ -40,7 +43,9 @@ function overview(status: WarehouseStatus, { style }: StatusFrame): Field[] {
     ['days', `${status.firstDay} to ${status.lastDay} (yesterday, UTC)`],
     ['last complete run', freshness, ageMs === null ? style.yellow : style.green],
     ['restatements', status.restatements],
-    ...(organizations.length === 0 ? [['organizations', 'none yet: no run has stored anything'] as const] : []),
+    ...(organizations.length === 0
+      ? [['organizations', 'none yet: no run has stored anything'] as const]
+      : []),
   ];
 }
 
@@ -48,7 +53,8 @@ function renderOrganization(organization: OrganizationStatus, frame: StatusFrame
   const { style } = frame;
   const { orgId, days, oldestUnsettledDay } = organization;
   const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
-  const settled = oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
+  const settled =
+    oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
   return [
     ...renderFields([['organization', `${orgId}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
     ...(calendar === null ? [] : ['', ...calendar]),
@@ -84,13 +90,20 @@ function marked(count: number, paint: (text: string) => string): Cell {
 }
 
 function holesTable(holes: readonly Hole[], frame: StatusFrame): string[] {
-  const rows = holes.slice(0, HOLES_SHOWN_MAX).map(({ state, firstDay, lastDay, days, streams }): Cell[] => [
-    state,
-    firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`,
-    days,
-    streams.length === 5 ? 'all daily streams' : streams.join(', '),
-  ]);
-  const columns = [{ header: 'state' }, { header: 'days' }, right('count'), { header: 'streams', shrinks: true }];
+  const rows = holes
+    .slice(0, HOLES_SHOWN_MAX)
+    .map(({ state, firstDay, lastDay, days, streams }): Cell[] => [
+      state,
+      firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`,
+      days,
+      streams.length === 5 ? 'all daily streams' : streams.join(', '),
+    ]);
+  const columns = [
+    { header: 'state' },
+    { header: 'days' },
+    right('count'),
+    { header: 'streams', shrinks: true },
+  ];
   return [...tableOrNothing(columns, rows, frame), ...more(holes.length - HOLES_SHOWN_MAX, frame)];
 }
 
@@ -121,17 +134,37 @@ function runsTable({ runs }: WarehouseStatus, frame: StatusFrame): string[] {
     right('rows'),
     right('requests'),
   ];
-  return tableOrNothing(columns, runs.slice(0, RUNS_SHOWN_MAX).map((run) => runRow(run, frame)), frame);
+  return tableOrNothing(
+    columns,
+    runs.slice(0, RUNS_SHOWN_MAX).map((run) => runRow(run, frame)),
+    frame,
+  );
 }
 
 function runRow(run: RunRecord, { style }: StatusFrame): Cell[] {
   const { startedAt, endedAt, exitCode } = run;
   const took = endedAt === null ? 'not ended' : formatDuration(Date.parse(endedAt) - Date.parse(startedAt));
-  const exit: Cell = exitCode === null ? null : { content: String(exitCode), paint: exitCode === EXIT.ok ? style.green : style.red };
-  return [startedAt.slice(0, 16).replace('T', ' '), run.command, took, exit, run.unitsDone, run.unitsFailed, run.rowsWritten, run.requests];
+  const exit: Cell =
+    exitCode === null
+      ? null
+      : { content: String(exitCode), paint: exitCode === EXIT.ok ? style.green : style.red };
+  return [
+    startedAt.slice(0, 16).replace('T', ' '),
+    run.command,
+    took,
+    exit,
+    run.unitsDone,
+    run.unitsFailed,
+    run.rowsWritten,
+    run.requests,
+  ];
 }
 
-function tableOrNothing(columns: readonly TableColumn[], rows: readonly Cell[][], frame: TableFrame): string[] {
+function tableOrNothing(
+  columns: readonly TableColumn[],
+  rows: readonly Cell[][],
+  frame: TableFrame,
+): string[] {
   return rows.length === 0 ? [] : renderTable(columns, rows, frame);
 }
 

@@ -15,9 +15,13 @@ export function counted(value: number, noun: string, plural = `${noun}s`): strin
   return `${formatNumber(value)} ${value === 1 ? noun : plural}`;
 }
 
-/** A share of 0 to 1 in percent: `12.5 %`. */
-export function formatShare(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
+/** A size for people, in powers of a thousand: `58 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1_000)} kB`;
+  return bytes < 10_000_000_000
+    ? `${Math.round(bytes / 1_000_000)} MB`
+    : `${Math.round(bytes / 1_000_000_000)} GB`;
 }
 
 /** A duration for people: `0.4 s`, `12 s`, `3m 05s`, `2h 10m`, `4d 3h`. */

@@ -36,11 +36,15 @@ interface Drawn {
 }
 
 /** The lines of a table: a header and one line per row, none wider than the frame. */
-export function renderTable(columns: readonly TableColumn[], rows: readonly (readonly Cell[])[], frame: TableFrame): string[] {
+export function renderTable(
+  columns: readonly TableColumn[],
+  rows: readonly (readonly Cell[])[],
+  frame: TableFrame,
+): string[] {
   const header = columns.map((column) => ({ text: column.header.toUpperCase(), paint: frame.style.dim }));
   const body = rows.map((row) => row.map(drawn));
   const indent = ' '.repeat(frame.indent ?? 0);
-  const widths = fit(columns, [header, ...body], frame.width - indent.length);
+  const widths = fittedWidths(columns, [header, ...body], frame.width - indent.length);
   return [header, ...body].map((row) => renderLine(row, columns, widths, indent, frame.width));
 }
 
@@ -52,12 +56,21 @@ function drawn(cell: Cell): Drawn {
 }
 
 /** Widths for the columns: natural ones, the widest that may shrink taken down until the sum fits. */
-function fit(columns: readonly TableColumn[], lines: readonly (readonly Drawn[])[], widthMax: number): number[] {
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index]?.text ?? ''))));
+function fittedWidths(
+  columns: readonly TableColumn[],
+  lines: readonly (readonly Drawn[])[],
+  widthMax: number,
+): number[] {
+  const widths = columns.map((_, index) =>
+    Math.max(...lines.map((line) => widthOf(line[index]?.text ?? ''))),
+  );
   const shrinkable = columns.flatMap((column, index) => (column.shrinks === true ? [index] : []));
   let excess = widths.reduce((sum, width) => sum + width, GAP.length * (columns.length - 1)) - widthMax;
   while (excess > 0) {
-    const widest = shrinkable.reduce((best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best), shrinkable[0] ?? -1);
+    const widest = shrinkable.reduce(
+      (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
+      shrinkable[0] ?? -1,
+    );
     const width = widths[widest] ?? 0;
     if (width <= SHRUNK_MIN) break;
     widths[widest] = width - 1;

@@ -1,6 +1,6 @@
 import { EXTENSIONS_OF_LANGUAGE, LANGUAGES } from './catalog.ts';
-import { type Habits, spread } from './spread.ts';
 import { type Draws, hash } from './hash.ts';
+import { type Habits, spread } from './spread.ts';
 import type { UserDay } from './user-day.ts';
 
 const ASPECT = { language: 40 } as const;

@@ -1,6 +1,6 @@
 import { MODELS } from './catalog.ts';
-import type { Habits } from './spread.ts';
 import { type Draws, hash } from './hash.ts';
+import type { Habits } from './spread.ts';
 import { CREDITS, type UserDay } from './user-day.ts';
 
 const ASPECT = { model: 50 } as const;

@@ -39,5 +39,5 @@ function drawMessages(draws: Draws, level: number, into: UserDay): void {
   into.sessions = 1 + draws.below(1 + 9 * load);
   into.userMessages = into.sessions + draws.below(into.sessions * (2 + 10 * load) + 1);
   into.assistantMessages = into.userMessages + draws.below(into.userMessages * 2 + 1);
-  into.toolCalls = 1 + Math.floor(into.assistantMessages * (0.4 + 1.6 * draws.unit()));
+  into.toolCalls = 1 + Math.floor(into.assistantMessages * (1 + 2.5 * draws.unit()));
 }

@@ -63,7 +63,8 @@ function addUser(org: OrgDay, facts: UserDay): void {
   org.commits += facts.commits;
   org.pullRequests += facts.pullRequests;
   if (facts.mcpCalls > 0) org.mcpUsers += 1;
-  for (let bit = 0; bit < CLIENT_TYPES.length; bit++) bump(org.usersByClient, bit, (facts.clients >>> bit) & 1);
+  for (let bit = 0; bit < CLIENT_TYPES.length; bit++)
+    bump(org.usersByClient, bit, (facts.clients >>> bit) & 1);
   bump(org.callsByDelegation, facts.delegation, facts.toolCalls);
   addAll(org.tools, facts.tools);
   addAll(org.skills, facts.skills);

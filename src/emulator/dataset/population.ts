@@ -65,7 +65,7 @@ export function buildPopulation(options: PopulationOptions): Population {
     if (!steady && unitOf(hash(seed, user, ASPECT.leaves)) < LEAVER_SHARE) {
       leaveDay[user] = Math.max(0, joinDay[user] ?? 0) + 20 + (hash(seed, user, ASPECT.leaves, 1) % 300);
     }
-    rate[user] = Math.floor(65_535 * (0.3 + 0.58 * unitOf(hash(seed, user, ASPECT.rate))));
+    rate[user] = Math.floor(65_535 * (0.06 + 0.84 * unitOf(hash(seed, user, ASPECT.rate))));
   }
 
   const idOf = (user: number): string => ulid('user_', joinedAtMs(user), seed, user);

@@ -52,7 +52,8 @@ export function openReports(seed: number, initial: number): Reports {
       return FIRST_DAY_MS - HISTORY_MS + Math.floor(place * HISTORY_MS);
     },
     repositoryOf: (report) => hash(seed, report, ASPECT.repository) % repositories,
-    repositoryId: (repository) => ulid('repo_', FIRST_DAY_MS - 2 * HISTORY_MS, hash(seed, ASPECT.repositoryId), repository),
+    repositoryId: (repository) =>
+      ulid('repo_', FIRST_DAY_MS - 2 * HISTORY_MS, hash(seed, ASPECT.repositoryId), repository),
     repositoryName(repository) {
       const name = REPOSITORY_NAMES[repository % REPOSITORY_NAMES.length] ?? 'repository';
       const round = Math.floor(repository / REPOSITORY_NAMES.length);

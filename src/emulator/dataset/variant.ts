@@ -37,7 +37,10 @@ export const ORIGINAL: DayVariant = {
 };
 
 /** One way in which a day is changed; see {@link DayVariant}. */
-export type DayChange = Partial<Omit<DayVariant, 'renumbered'>> & { readonly key: string; readonly renumbered?: SomeUsers };
+export type DayChange = Partial<Omit<DayVariant, 'renumbered'>> & {
+  readonly key: string;
+  readonly renumbered?: SomeUsers;
+};
 
 /** A day with all changes applied, in their order. */
 export function variantWith(changes: readonly DayChange[]): DayVariant {

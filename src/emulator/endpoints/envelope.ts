@@ -14,7 +14,10 @@ export interface RowWriter {
    */
   add(row: object, identity: string): void;
   /** The whole answer; `paging` is what `meta` has besides the organization and the range. */
-  finish(range: DayRange, paging?: { readonly has_more: boolean; readonly next_cursor: string | null }): string;
+  finish(
+    range: DayRange,
+    paging?: { readonly has_more: boolean; readonly next_cursor: string | null },
+  ): string;
 }
 
 /** Begins an answer (specification, section 2.4, envelope). */

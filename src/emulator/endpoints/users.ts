@@ -27,7 +27,8 @@ export function answerUsers(context: EndpointContext, query: Query, range: DayRa
   const writer = writeRows(context);
   const size = pageSize(context, limit, cursor);
   const begin = cursor === null ? 0 : dataset.population.firstAfter(cursor);
-  if (quirks.overlappingPages !== 'off' && cursor !== null) repeatUser(context, writer, range, last, begin - 1);
+  if (quirks.overlappingPages !== 'off' && cursor !== null)
+    repeatUser(context, writer, range, last, begin - 1);
 
   let user = nextBit(active, begin);
   let final = -1;
@@ -41,7 +42,12 @@ export function answerUsers(context: EndpointContext, query: Query, range: DayRa
 }
 
 /** Which page of its walk a request asks for, from 1; what fault rules match on. */
-export function usersPageNumber(context: EndpointContext, query: Query, range: DayRange, last: number): number {
+export function usersPageNumber(
+  context: EndpointContext,
+  query: Query,
+  range: DayRange,
+  last: number,
+): number {
   const cursor = query.get('cursor');
   if (cursor === null) return 1;
   const active = context.dataset.activeWithin(range.first, last, 'users');
@@ -56,7 +62,10 @@ function pageSize(context: EndpointContext, limit: number, cursor: string | null
   const draw = hashText(dataset.population.seed, cursor ?? '');
   if (quirks.emptyPageWithMore && !afterEmpty && unitOf(draw) < EMPTY_PAGE_SHARE) return 0;
   const sizes = quirks.pageSize === null ? [] : [quirks.pageSize].flat();
-  const size = sizes.length === 0 ? Math.min(limit, quirks.usersLimitCap ?? limit) : (sizes[draw % sizes.length] ?? limit);
+  const size =
+    sizes.length === 0
+      ? Math.min(limit, quirks.usersLimitCap ?? limit)
+      : (sizes[draw % sizes.length] ?? limit);
   return size === 0 && afterEmpty ? limit : size;
 }
 
@@ -65,14 +74,26 @@ function afterEmptyPage(cursor: string | null): string {
   return cursor === null ? BEFORE_ALL : `${cursor}0`;
 }
 
-function addUser(context: EndpointContext, writer: RowWriter, range: DayRange, last: number, user: number): void {
+function addUser(
+  context: EndpointContext,
+  writer: RowWriter,
+  range: DayRange,
+  last: number,
+  user: number,
+): void {
   eachActiveDay(context, range, last, user, (view) => {
     writer.add(userRow(view, user), `users ${view.date} ${user}`);
   });
 }
 
 /** Repeats a user of the page before. Two answers that conflict differ in the tool calls. */
-function repeatUser(context: EndpointContext, writer: RowWriter, range: DayRange, last: number, user: number): void {
+function repeatUser(
+  context: EndpointContext,
+  writer: RowWriter,
+  range: DayRange,
+  last: number,
+  user: number,
+): void {
   const conflict = context.quirks.overlappingPages === 'conflicting' ? 1 : 0;
   eachActiveDay(context, range, last, user, (view) => {
     const row = userRow(view, user);

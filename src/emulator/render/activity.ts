@@ -38,6 +38,9 @@ export function activityByClientRows(view: DayView): readonly ActivityByClientRo
 }
 
 function usersByClient(org: OrgDay, quirks: Quirks): [string, number][] {
-  const known = CLIENT_TYPES.map((client, index): [string, number] => [client, org.usersByClient[index] ?? 0]);
+  const known = CLIENT_TYPES.map((client, index): [string, number] => [
+    client,
+    org.usersByClient[index] ?? 0,
+  ]);
   return quirks.newClientType ? [...known, [NEW_CLIENT_TYPE, Math.ceil(org.users / 9)]] : known;
 }

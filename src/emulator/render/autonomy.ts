@@ -16,7 +16,12 @@ export function autonomyShares(callsByDelegation: ArrayLike<number>): AutonomyRa
     calls('auto-low') + calls('spec'),
     calls('manual'),
   ]);
-  return { auto_high: high / PARTS, auto_medium: medium / PARTS, auto_low: low / PARTS, manual: manual / PARTS };
+  return {
+    auto_high: high / PARTS,
+    auto_medium: medium / PARTS,
+    auto_low: low / PARTS,
+    manual: manual / PARTS,
+  };
 }
 
 /** Splits {@link PARTS} in proportion; what rounding leaves over goes to the largest remainders. */

@@ -11,7 +11,11 @@ const MAPS = new Set(['daily_active_users_by_client', 'apps', 'report']);
  * Applies the quirks `unknownFields` and `nullMetrics` to a record. `identity` names the record, so that the same
  * metrics are missing on whatever page it stands. Without these quirks the record comes back as it is.
  */
-export function distort(record: object, identity: string, quirks: Pick<Quirks, 'unknownFields' | 'nullMetrics'>): object {
+export function distort(
+  record: object,
+  identity: string,
+  quirks: Pick<Quirks, 'unknownFields' | 'nullMetrics'>,
+): object {
   if (!quirks.unknownFields && quirks.nullMetrics === 0) return record;
   return distortFields(record, identity, quirks, false);
 }

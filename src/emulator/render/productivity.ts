@@ -16,7 +16,10 @@ export function productivityRows(view: DayView): readonly ProductivityRow[] {
       files_created: org.filesCreated,
       files_edited: org.filesEdited,
       by_extension: ranked(EXTENSIONS, org.extensions).map(({ name, count }) => ({ extension: name, count })),
-      by_language: ranked(LANGUAGE_NAMES, org.languages).map(({ name, count }) => ({ language: name, count })),
+      by_language: ranked(LANGUAGE_NAMES, org.languages).map(({ name, count }) => ({
+        language: name,
+        count,
+      })),
       git_commits: org.commits,
       git_prs_created: org.pullRequests,
     },

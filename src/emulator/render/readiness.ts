@@ -39,7 +39,10 @@ function evaluate(apps: number, pass: number, quirks: Quirks): [string, Criterio
   const added = quirks.newCriteria ? NEW_CRITERIA : [];
   return [
     ...REPOSITORY_CRITERIA.map((id): [string, Criterion] => [id, criterion(1, pass, quirks)]),
-    ...[...APPLICATION_CRITERIA, ...added].map((id): [string, Criterion] => [id, criterion(apps, pass, quirks)]),
+    ...[...APPLICATION_CRITERIA, ...added].map((id): [string, Criterion] => [
+      id,
+      criterion(apps, pass, quirks),
+    ]),
   ];
 }
 
@@ -48,8 +51,13 @@ function criterion(denominator: number, pass: number, quirks: Quirks): Criterion
   const skipped = unitOf(hash(draws.bits(), ASPECT.skipped)) < quirks.nullNumerators;
   let numerator = 0;
   for (let app = 0; app < denominator; app++) if (draws.chance(pass)) numerator += 1;
-  if (skipped) return { numerator: null, denominator, rationale: 'Skipped: not applicable to this repository.' };
-  return { numerator, denominator, rationale: `${numerator} of ${denominator} evaluated units meet the criterion.` };
+  if (skipped)
+    return { numerator: null, denominator, rationale: 'Skipped: not applicable to this repository.' };
+  return {
+    numerator,
+    denominator,
+    rationale: `${numerator} of ${denominator} evaluated units meet the criterion.`,
+  };
 }
 
 function optionalFields(seed: number, report: number): Partial<ReadinessReport> {

@@ -1,4 +1,9 @@
-import type { ModelElement, TokensByModelRow, TokensRow, TokensUserElement } from '../../api/shapes/tokens.ts';
+import type {
+  ModelElement,
+  TokensByModelRow,
+  TokensRow,
+  TokensUserElement,
+} from '../../api/shapes/tokens.ts';
 import { MODELS } from '../dataset/catalog.ts';
 import { CREDITS } from '../dataset/user-day.ts';
 import type { Quirks } from '../quirks.ts';

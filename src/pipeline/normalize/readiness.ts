@@ -39,19 +39,34 @@ export function normalizeReadiness() {
   const reports = new Map<string, Report>();
   return {
     add(record: ReadinessReport, context: NormalizeContext): void {
-      const report = { row: rowOf(record, context), apps: appsOf(record, context), criteria: criteriaOf(record, context) };
+      const report = {
+        row: rowOf(record, context),
+        apps: appsOf(record, context),
+        criteria: criteriaOf(record, context),
+      };
       const known = reports.get(record.reportId);
       if (known !== undefined && JSON.stringify(known) !== JSON.stringify(report)) {
-        context.findings.warn(`readiness report ${record.reportId} was answered twice with different values; the last one is kept`);
+        context.findings.warn(
+          `readiness report ${record.reportId} was answered twice with different values; the last one is kept`,
+        );
       }
       reports.set(record.reportId, report);
     },
     finish: (): TableRows[] => {
       const all = [...reports.values()];
       return [
-        inOrder(tables.readinessReports, all.map(({ row }) => row)),
-        inOrder(tables.readinessReportApps, all.flatMap(({ apps }) => apps)),
-        inOrder(tables.readinessReportCriteria, all.flatMap(({ criteria }) => criteria)),
+        inOrder(
+          tables.readinessReports,
+          all.map(({ row }) => row),
+        ),
+        inOrder(
+          tables.readinessReportApps,
+          all.flatMap(({ apps }) => apps),
+        ),
+        inOrder(
+          tables.readinessReportCriteria,
+          all.flatMap(({ criteria }) => criteria),
+        ),
       ];
     },
   };
@@ -61,7 +76,10 @@ function inOrder(table: AnyTable, rows: Value[][]): TableRows {
   return { table, rows: inKeyOrder(table, rows) };
 }
 
-function appsOf({ reportId, apps }: ReadinessReport, { orgId, findings, exact }: NormalizeContext): Value[][] {
+function appsOf(
+  { reportId, apps }: ReadinessReport,
+  { orgId, findings, exact }: NormalizeContext,
+): Value[][] {
   const source = { place: 'reports[].apps[*]', exact };
   return Object.entries(apps).map(([path, app]) => [
     orgId,
@@ -72,7 +90,10 @@ function appsOf({ reportId, apps }: ReadinessReport, { orgId, findings, exact }:
   ]);
 }
 
-function criteriaOf({ reportId, report }: ReadinessReport, { orgId, findings, exact }: NormalizeContext): Value[][] {
+function criteriaOf(
+  { reportId, report }: ReadinessReport,
+  { orgId, findings, exact }: NormalizeContext,
+): Value[][] {
   const source = { place: 'reports[].report[*]', exact };
   return Object.entries(report).map(([id, criterion]) => [
     orgId,

@@ -38,7 +38,9 @@ export function summedRows(table: AnyTable): RowSet {
     kept.map((value, index) => {
       const other = row[index] ?? null;
       if (other === null) return value;
-      return adds[index] === true && typeof value === 'number' && typeof other === 'number' ? value + other : other;
+      return adds[index] === true && typeof value === 'number' && typeof other === 'number'
+        ? value + other
+        : other;
     }),
   );
 }

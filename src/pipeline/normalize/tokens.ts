@@ -1,15 +1,28 @@
 import { tables } from '../../../schema/tables.ts';
-import { MODEL_KEYS, type ModelElement, type TokensRow, type TokensUserElement } from '../../api/shapes/tokens.ts';
+import {
+  MODEL_KEYS,
+  type ModelElement,
+  type TokensRow,
+  type TokensUserElement,
+} from '../../api/shapes/tokens.ts';
 import type { TableRows, Value } from '../../warehouse/port.ts';
 import { type NormalizeContext, orNull } from './context.ts';
 import { distinctRows, summedRows } from './rows.ts';
 
-const CREDITS = ['billable_tokens', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'] as const;
+const CREDITS = [
+  'billable_tokens',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+] as const;
 const ROW_FIELDS = new Set<string>(['date', ...CREDITS, 'by_model', 'by_user']);
 const USER_FIELDS = new Set<string>(['user_id', 'user_email', ...CREDITS, 'by_model']);
 
 /** Known fields of a model element whose model stands under a key; the other keys are extra then. */
-const MODEL_FIELDS = new Map(MODEL_KEYS.map((key) => [key, new Set<string>([key, 'model_tier', ...CREDITS])]));
+const MODEL_FIELDS = new Map(
+  MODEL_KEYS.map((key) => [key, new Set<string>([key, 'model_tier', ...CREDITS])]),
+);
 
 /** Collects the rows of a day of /tokens: the day, its models, its users, and each user's models. */
 export function normalizeTokens() {
@@ -30,8 +43,13 @@ export function normalizeTokens() {
   return {
     add(row: TokensRow, context: NormalizeContext): void {
       const scope = [context.orgId, row.date];
-      days.add([...scope, ...creditsOf(row), context.findings.extra(row, ROW_FIELDS, { place: 'data[]', exact: context.exact })]);
-      for (const element of row.by_model ?? []) models.add([...scope, ...modelOf(element, 'data[].by_model[]', context)]);
+      days.add([
+        ...scope,
+        ...creditsOf(row),
+        context.findings.extra(row, ROW_FIELDS, { place: 'data[]', exact: context.exact }),
+      ]);
+      for (const element of row.by_model ?? [])
+        models.add([...scope, ...modelOf(element, 'data[].by_model[]', context)]);
       for (const user of row.by_user ?? []) addUser(scope, user, context);
     },
     finish: (): TableRows[] => [days.finish(), models.finish(), users.finish(), userModels.finish()],
@@ -46,7 +64,8 @@ function creditsOf(record: Credits): Value[] {
 
 /** Model, tier, credits and extra of a model element. The shape of the row has checked that there is a model. */
 function modelOf(element: ModelElement, place: string, context: NormalizeContext): Value[] {
-  const key = MODEL_KEYS.find((name) => typeof element[name] === 'string' && element[name] !== '') ?? 'model_id';
+  const key =
+    MODEL_KEYS.find((name) => typeof element[name] === 'string' && element[name] !== '') ?? 'model_id';
   const known = MODEL_FIELDS.get(key) ?? ROW_FIELDS;
   const extra = context.findings.extra(element, known, { place, exact: context.exact });
   return [orNull(element[key]), orNull(element.model_tier), ...creditsOf(element), extra];

@@ -19,7 +19,13 @@ const METRICS = [
   'user_turns_per_session_avg',
 ] as const;
 const LEVELS = ['auto_high', 'auto_medium', 'auto_low', 'manual'] as const;
-const LISTS = ['by_tool', 'mcp_by_server', 'skills_by_name', 'slash_commands_by_name', 'hooks_by_event'] as const;
+const LISTS = [
+  'by_tool',
+  'mcp_by_server',
+  'skills_by_name',
+  'slash_commands_by_name',
+  'hooks_by_event',
+] as const;
 
 const ROW_FIELDS = new Set<string>(['date', ...METRICS, ...LISTS, 'tool_autonomy_level_ratio']);
 const LEVEL_FIELDS = new Set<string>(LEVELS);
@@ -60,17 +66,38 @@ export function normalizeTools() {
       findings.extra(element, known, { place: `data[].${list}[]`, exact });
     for (const element of row.by_tool ?? []) {
       const { tool, invocations } = element;
-      tools.add([...scope, tool, orNull(invocations), Number(isArtifact(tool)), extra(element, TOOL_FIELDS, 'by_tool')]);
+      tools.add([
+        ...scope,
+        tool,
+        orNull(invocations),
+        Number(isArtifact(tool)),
+        extra(element, TOOL_FIELDS, 'by_tool'),
+      ]);
     }
     for (const [server, spellings] of byLowerCase(row.mcp_by_server ?? [])) {
       const extras = spellings.map((element) => extra(element, SERVER_FIELDS, 'mcp_by_server'));
-      servers.add([...scope, server, ...mergeSpellings(spellings), extras.findLast((text) => text !== null) ?? null]);
+      servers.add([
+        ...scope,
+        server,
+        ...mergeSpellings(spellings),
+        extras.findLast((text) => text !== null) ?? null,
+      ]);
     }
     for (const element of row.skills_by_name ?? []) {
-      skills.add([...scope, element.name, orNull(element.count), extra(element, NAMED_FIELDS, 'skills_by_name')]);
+      skills.add([
+        ...scope,
+        element.name,
+        orNull(element.count),
+        extra(element, NAMED_FIELDS, 'skills_by_name'),
+      ]);
     }
     for (const element of row.slash_commands_by_name ?? []) {
-      commands.add([...scope, element.name, orNull(element.count), extra(element, NAMED_FIELDS, 'slash_commands_by_name')]);
+      commands.add([
+        ...scope,
+        element.name,
+        orNull(element.count),
+        extra(element, NAMED_FIELDS, 'slash_commands_by_name'),
+      ]);
     }
     for (const element of row.hooks_by_event ?? []) {
       const { event, matcher, command, count } = element;
@@ -104,7 +131,8 @@ function byLowerCase(elements: readonly McpServerElement[]): Map<string, McpServ
 /** Invocations of all spellings together, and of each as a JSON object. */
 function mergeSpellings(elements: readonly McpServerElement[]): Value[] {
   const spellings = new Map<string, number | null>();
-  for (const { server, invocations } of elements) spellings.set(server, sum(spellings.get(server), invocations));
+  for (const { server, invocations } of elements)
+    spellings.set(server, sum(spellings.get(server), invocations));
   const total = [...spellings.values()].reduce<number | null>((all, one) => sum(all, one), null);
   return [total, canonicalJson(Object.fromEntries(spellings))];
 }

@@ -45,7 +45,9 @@ export function normalizeUsers() {
       const user = { row: rowOf(record, context), languages: [...new Set(record.languages ?? [])] };
       const known = users.get(record.user_id);
       if (known !== undefined && JSON.stringify(known) !== JSON.stringify(user)) {
-        context.findings.warn(`/users answered user ${record.user_id} twice with different values; the last one is kept`);
+        context.findings.warn(
+          `/users answered user ${record.user_id} twice with different values; the last one is kept`,
+        );
       }
       users.set(record.user_id, user);
     },
@@ -58,7 +60,13 @@ function finish(users: readonly User[]): TableRows[] {
     languages.map((language): Value[] => [orgId ?? null, date ?? null, userId ?? null, language, null]),
   );
   return [
-    { table: tables.userDaily, rows: inKeyOrder(tables.userDaily, users.map(({ row }) => row)) },
+    {
+      table: tables.userDaily,
+      rows: inKeyOrder(
+        tables.userDaily,
+        users.map(({ row }) => row),
+      ),
+    },
     { table: tables.userDailyLanguages, rows: inKeyOrder(tables.userDailyLanguages, languages) },
   ];
 }

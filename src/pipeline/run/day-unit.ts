@@ -50,7 +50,9 @@ function collector<Row extends { date: string }>(check: RowCheck<Row>, normalize
 /** All streams but users have one row per day; should there be more, they are not summed. */
 function lastOf<Row>(rows: readonly Row[], { stream, day }: DayUnit, { findings }: NormalizeContext): Row[] {
   if (new Set(rows.map((row) => JSON.stringify(row))).size > 1) {
-    findings.warn(`${stream} ${day} was answered with ${rows.length} different rows instead of one; the last one is kept`);
+    findings.warn(
+      `${stream} ${day} was answered with ${rows.length} different rows instead of one; the last one is kept`,
+    );
   }
   return rows.slice(-1);
 }

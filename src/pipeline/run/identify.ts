@@ -43,7 +43,8 @@ function candidates(lastDay: UtcDay, streams: readonly Stream[]): DayUnit[] {
   const others = DAILY_STREAMS.filter((stream) => !asked.includes(stream));
   const units = [...asked, ...others].map((stream: DailyStream) => ({ stream, day: lastDay }));
   // A clock that is ahead makes "yesterday" a day that the service does not answer yet.
-  const before = lastDay > FIRST_DAY ? units.slice(0, 1).map((unit) => ({ ...unit, day: shiftDay(lastDay, -1) })) : [];
+  const before =
+    lastDay > FIRST_DAY ? units.slice(0, 1).map((unit) => ({ ...unit, day: shiftDay(lastDay, -1) })) : [];
   return [...units.slice(0, 1), ...before, ...units.slice(1)];
 }
 

@@ -64,10 +64,21 @@ interface Pass {
   readonly seen: Seen | null;
 }
 
-type Total = { rowsWritten: number; restated: boolean; quarantined: number; requests: number; warnings: string[] };
+type Total = {
+  rowsWritten: number;
+  restated: boolean;
+  quarantined: number;
+  requests: number;
+  warnings: string[];
+};
 
 /** Reads one pass; from the first page again when the service no longer knows the report under the cursor. */
-async function onePass(context: ReadinessContext, call: PullCall, from: WalkState, total: Total): Promise<Pass> {
+async function onePass(
+  context: ReadinessContext,
+  call: PullCall,
+  from: WalkState,
+  total: Total,
+): Promise<Pass> {
   let state = from;
   for (let restarts = 0; restarts <= RESTARTS_MAX; restarts += 1) {
     try {
@@ -82,7 +93,12 @@ async function onePass(context: ReadinessContext, call: PullCall, from: WalkStat
   });
 }
 
-async function readPages(context: ReadinessContext, call: PullCall, from: WalkState, total: Total): Promise<Pass> {
+async function readPages(
+  context: ReadinessContext,
+  call: PullCall,
+  from: WalkState,
+  total: Total,
+): Promise<Pass> {
   const seen = { reports: new Set<string>(), quarantine: new Set<string>() };
   let state = from;
   const get = (startAfter: string | undefined) => pageAfter(context, call, startAfter);
@@ -109,7 +125,8 @@ async function pageAfter(
     return await pullReadinessPage(source, startAfter, call);
   } catch (error) {
     // A report may be deleted while it is the cursor; the service refuses the cursor then.
-    if (error instanceof BadRequestError && startAfter !== undefined) throw new CursorLostError('', { cause: error });
+    if (error instanceof BadRequestError && startAfter !== undefined)
+      throw new CursorLostError('', { cause: error });
     throw error;
   }
 }

@@ -9,7 +9,8 @@ import { sumsOf } from './sums.ts';
 export function commitDay(connection: Connection, commit: DayCommit): CommitOutcome {
   const before = readUnit(connection, commit);
   const restated = restates(before, commit);
-  const rowsWritten = before.contentSha256 === commit.contentSha256 ? 0 : writeContent(connection, commit, restated);
+  const rowsWritten =
+    before.contentSha256 === commit.contentSha256 ? 0 : writeContent(connection, commit, restated);
   replaceQuarantine(connection, commit, commit.quarantined, commit.pulledAt);
   noteDrift(connection, commit, commit.drift, commit.day);
   writeUnit(connection, afterCommit(before, commit));
@@ -22,6 +23,7 @@ function writeContent(connection: Connection, commit: DayCommit, restated: boole
   const before = restated ? sumsOf(connection, specs, scope) : '';
   let written = 0;
   for (const rows of commit.tables) written += replaceScope(connection, rows, scope);
-  if (restated) writeRestatement(connection, commit, commit.pulledAt, before, sumsOf(connection, specs, scope));
+  if (restated)
+    writeRestatement(connection, commit, commit.pulledAt, before, sumsOf(connection, specs, scope));
   return written;
 }

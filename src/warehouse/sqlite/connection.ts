@@ -82,7 +82,8 @@ export class Connection {
         this.db.exec('BEGIN IMMEDIATE');
         return;
       } catch (error) {
-        if (!isBusy(error) || this.#clock.monotonicMs() >= deadline) throw storageError(error, doing, this.path);
+        if (!isBusy(error) || this.#clock.monotonicMs() >= deadline)
+          throw storageError(error, doing, this.path);
       }
       await this.#clock.sleep(BUSY_PAUSE_MS);
     }

@@ -48,7 +48,9 @@ export function replaceQuarantine(
   seenAt: Date,
 ): void {
   const stored = connection
-    .prepareRows('SELECT record_sha256, first_seen_at FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?')
+    .prepareRows(
+      'SELECT record_sha256, first_seen_at FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?',
+    )
     .all(unit.orgId, unit.stream, unit.day) as [string, string][];
   if (stored.length === 0 && records.length === 0) return;
   connection.prepare(deleteScope(tables.quarantine, UNIT_SCOPE)).run(unit.orgId, unit.stream, unit.day);
@@ -71,7 +73,12 @@ export function addQuarantine(
 }
 
 /** Notes each place of drift once, with the earliest day on which it was seen; days are not pulled in order. */
-export function noteDrift(connection: Connection, unit: UnitKey, drift: readonly Drift[], seenOn: string): void {
+export function noteDrift(
+  connection: Connection,
+  unit: UnitKey,
+  drift: readonly Drift[],
+  seenOn: string,
+): void {
   if (drift.length === 0) return;
   const insert = connection.prepare(
     'INSERT INTO "schema_drift" VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE ' +
@@ -81,7 +88,13 @@ export function noteDrift(connection: Connection, unit: UnitKey, drift: readonly
 }
 
 /** Records a restatement. Two in the same millisecond keep both: the later one moves on by a millisecond. */
-export function writeRestatement(connection: Connection, unit: UnitKey, at: Date, before: string, after: string): void {
+export function writeRestatement(
+  connection: Connection,
+  unit: UnitKey,
+  at: Date,
+  before: string,
+  after: string,
+): void {
   const insert = connection.prepare('INSERT OR IGNORE INTO "restatements" VALUES (?, ?, ?, ?, ?, ?)');
   for (let time = at.getTime(); ; time += 1) {
     const instant = new Date(time).toISOString();

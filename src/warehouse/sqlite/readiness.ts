@@ -1,6 +1,13 @@
 import { contentSha256 } from '../../../schema/digest.ts';
 import { tables, tablesOf } from '../../../schema/tables.ts';
-import type { CommitOutcome, ReadinessPageCommit, ReadinessWalkEnd, Row, TableRows, UnitKey } from '../port.ts';
+import type {
+  CommitOutcome,
+  ReadinessPageCommit,
+  ReadinessWalkEnd,
+  Row,
+  TableRows,
+  UnitKey,
+} from '../port.ts';
 import type { Connection } from './connection.ts';
 import { addQuarantine, noteDrift, readUnit, UNIT_SCOPE, writeRestatement, writeUnit } from './ledger.ts';
 import { replaceScope, type Scope } from './rows.ts';
@@ -93,7 +100,8 @@ function changesOf(connection: Connection, page: ReadinessPageCommit) {
   let restated = false;
   for (const [reportId, parts] of reports) {
     if (isStored(connection, page.orgId, reportId, parts)) reports.delete(reportId);
-    else restated ||= rowsOf(connection, tables.readinessReports, reportScope(page.orgId, reportId)).length > 0;
+    else
+      restated ||= rowsOf(connection, tables.readinessReports, reportScope(page.orgId, reportId)).length > 0;
   }
   return { reports, restated };
 }
@@ -114,7 +122,12 @@ function byReport(page: readonly TableRows[]): Map<string, TableRows[]> {
   return reports;
 }
 
-function isStored(connection: Connection, orgId: string, reportId: string, parts: readonly TableRows[]): boolean {
+function isStored(
+  connection: Connection,
+  orgId: string,
+  reportId: string,
+  parts: readonly TableRows[],
+): boolean {
   const scope = reportScope(orgId, reportId);
   return parts.every(
     ({ table, rows }) => JSON.stringify(rowsOf(connection, table, scope)) === JSON.stringify(rows),
@@ -126,13 +139,18 @@ function rowsOf(connection: Connection, table: TableRows['table'], scope: Scope)
 }
 
 function goneReports(connection: Connection, orgId: string, seen: ReadonlySet<string>): string[] {
-  const stored = connection.prepareRows('SELECT report_id FROM "readiness_reports" WHERE org_id = ?').all(orgId);
+  const stored = connection
+    .prepareRows('SELECT report_id FROM "readiness_reports" WHERE org_id = ?')
+    .all(orgId);
   return (stored as [string][]).map(([id]) => id).filter((id) => !seen.has(id));
 }
 
 function deleteReport(connection: Connection, orgId: string, reportId: string): number {
   const { columns, values } = reportScope(orgId, reportId);
-  return READINESS.reduce((sum, table) => sum + connection.prepare(deleteScope(table, columns)).run(...values).changes, 0);
+  return READINESS.reduce(
+    (sum, table) => sum + connection.prepare(deleteScope(table, columns)).run(...values).changes,
+    0,
+  );
 }
 
 /** Drops from quarantine what a complete walk no longer met; returns how many records are left there. */

@@ -22,6 +22,8 @@ export function sumsOf(connection: Connection, tables: readonly AnyTable[], scop
 
 function numbersOf(row: unknown): Record<string, number | null> {
   return typeof row === 'object' && row !== null
-    ? Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === 'number' ? value : null]))
+    ? Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, typeof value === 'number' ? value : null]),
+      )
     : {};
 }

@@ -1,15 +1,22 @@
 import type { AnyTable } from '../../../schema/define.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { afterFailure } from '../ledger.ts';
 import type { Row, Warehouse } from '../port.ts';
 import { commitDay } from './commit-day.ts';
 import { Connection } from './connection.ts';
-import type { Clock } from '../../core/clock.ts';
 import { readUnit, readUnits, writeUnit } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
 import { migrate } from './migrate.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports } from './readiness.ts';
-import { countRestatements, endRun, readOrganizations, readQuarantineCounts, readRuns, startRun } from './runs.ts';
+import {
+  countRestatements,
+  endRun,
+  readOrganizations,
+  readQuarantineCounts,
+  readRuns,
+  startRun,
+} from './runs.ts';
 import { selectRows } from './statements.ts';
 
 /** Rows that a scan hands out at once. */
@@ -20,7 +27,10 @@ const SCAN_ROWS = 1000;
  * @throws {UsageError} when the file is missing (unless `create`), foreign, or of a newer version.
  * @throws {StorageError} when it cannot be opened or written.
  */
-export async function openSqlite(path: string, options: { clock: Clock; create: boolean }): Promise<Warehouse> {
+export async function openSqlite(
+  path: string,
+  options: { clock: Clock; create: boolean },
+): Promise<Warehouse> {
   const connection = new Connection(path, options);
   try {
     await migrate(connection);
@@ -43,7 +53,9 @@ function sqliteWarehouse(connection: Connection): Warehouse {
     commitDay: (commit) =>
       connection.transaction(`commit ${commit.stream} ${commit.day} to`, () => commitDay(connection, commit)),
     commitReadinessPage: (page) =>
-      connection.transaction('commit a page of readiness reports to', () => commitReadinessPage(connection, page)),
+      connection.transaction('commit a page of readiness reports to', () =>
+        commitReadinessPage(connection, page),
+      ),
     knownReports: async (orgId, page) => connection.read('read', () => knownReports(connection, orgId, page)),
     endReadinessWalk: (end) =>
       connection.transaction('end the readiness walk in', () => endReadinessWalk(connection, end)),
@@ -67,9 +79,13 @@ async function* scan(
   scope?: { orgId: string; day?: UtcDay },
 ): AsyncGenerator<readonly Row[]> {
   const columns = scope === undefined ? [] : scope.day === undefined ? ['org_id'] : ['org_id', 'date'];
-  const values = scope === undefined ? [] : scope.day === undefined ? [scope.orgId] : [scope.orgId, scope.day];
+  const values =
+    scope === undefined ? [] : scope.day === undefined ? [scope.orgId] : [scope.orgId, scope.day];
   // A statement of its own: a cached one cannot be iterated twice at once.
-  const rows = connection.db.prepare<unknown[], Row>(selectRows(table, columns)).raw().iterate(...values);
+  const rows = connection.db
+    .prepare<unknown[], Row>(selectRows(table, columns))
+    .raw()
+    .iterate(...values);
   let chunk: Row[] = [];
   for (const row of rows) {
     chunk.push(row);

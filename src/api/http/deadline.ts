@@ -1,0 +1,30 @@
+/** A time limit for one attempt, joined with the caller's own signal. */
+export interface Deadline {
+  /** Aborts when the time is over or the caller aborts. */
+  readonly signal: AbortSignal;
+  /** True when it was the time. */
+  expired(): boolean;
+  /** Ends the watch; call it whatever happened. */
+  clear(): void;
+}
+
+/** Starts a deadline. AbortSignal.any would keep every signal alive as long as the run's. */
+export function deadlineOf(timeoutMs: number, signal: AbortSignal): Deadline {
+  const controller = new AbortController();
+  let expired = false;
+  const timer = setTimeout(() => {
+    expired = true;
+    controller.abort();
+  }, timeoutMs);
+  const stop = () => controller.abort();
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  return {
+    signal: controller.signal,
+    expired: () => expired,
+    clear: () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { messageOf, RunError } from '../../core/errors.ts';
+import { BodyTooLargeError } from './body.ts';
+import { RequestError } from './errors.ts';
+
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS_/;
+
+/** A failed attempt. */
+export interface Attempt {
+  /** Method and path. */
+  readonly name: string;
+  readonly timeoutMs: number;
+  /** True when the time was over. */
+  readonly expired: boolean;
+}
+
+/** What the HTTP client threw, as an error that says what to do; errors of this program are passed on. */
+export function explain(error: unknown, { name, timeoutMs, expired }: Attempt): unknown {
+  if (error instanceof RequestError || !(error instanceof Error) || 'effect' in error) return error;
+  if (error instanceof BodyTooLargeError) {
+    return new RequestError(`${name}: ${error.message}`, { target: name, effect: 'unit', cause: error });
+  }
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (CERTIFICATE.test(code)) {
+    return new RunError(`${name}: the certificate of the server is not trusted (${code})`, {
+      cause: error,
+      hint: 'name the certificate authority in NODE_EXTRA_CA_CERTS if it is your own',
+    });
+  }
+  if (expired || /TIMEOUT/.test(code)) {
+    return new RequestError(`${name} did not answer within ${timeoutMs} ms`, {
+      target: name,
+      cause: error,
+      hint: 'raise DAYWALK_REQUEST_TIMEOUT_MS if the service is that slow',
+    });
+  }
+  return new RequestError(`${name} failed: ${messageOf(error) || code}`, {
+    target: name,
+    cause: error,
+    ...(code === 'ENOTFOUND' ? { hint: 'check the host name and this machine’s network' } : {}),
+  });
+}
