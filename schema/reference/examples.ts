@@ -11,7 +11,7 @@ export const exampleQueries = {
   lastDays: {
     id: 'lastDays',
     title: 'The last seven days',
-    sql: `SELECT date, daily_active_users, sessions, messages, tool_calls, git_commits, billable_tokens
+    sql: `SELECT date, daily_active_users AS active_users, sessions, messages, git_commits, billable_tokens
 FROM daily_overview
 ORDER BY date DESC
 LIMIT 7`,

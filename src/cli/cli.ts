@@ -70,7 +70,7 @@ async function perform(command: Command, flags: Flags, host: CliHost, streams: S
     flags: settingFlags(command, flags),
     env: host.env,
     directory: host.directory,
-    stderrIsTerminal: streams.errTerminal.isTerminal,
+    logDefault: command.isForPeople === true || streams.errTerminal.isTerminal ? 'pretty' : 'json',
     uses: command.uses,
   });
   const settings = command.acceptsUnsoundSettings === true ? reading.settings : soundSettings(reading);

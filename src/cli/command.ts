@@ -49,6 +49,8 @@ export interface Command {
   readonly examples: readonly [Example, Example, ...Example[]];
   /** True when the command explains unsound settings instead of refusing to start. */
   readonly acceptsUnsoundSettings?: boolean;
+  /** True when people alone run it: logs are pretty unless asked otherwise, also where no terminal is. */
+  readonly isForPeople?: boolean;
   /** True when its result is what it prints: losing that is a failure. Elsewhere the result is in the warehouse. */
   readonly resultIsOutput: boolean;
   /**

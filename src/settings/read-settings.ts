@@ -3,7 +3,7 @@ import { readApiKey } from './api-key.ts';
 import { readDotenv } from './dotenv.ts';
 import type { AnySetting } from './setting.ts';
 import { createSettingReader, type SettingEntry, type SettingReader } from './setting-reader.ts';
-import type { EmailPolicy, Settings } from './settings.ts';
+import type { EmailPolicy, LogFormat, Settings } from './settings.ts';
 import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
 import { exposedKeyFile, type SettingWarning, warningsOf } from './warnings.ts';
 
@@ -14,8 +14,8 @@ export interface SettingsRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The working directory: where `.env` is, and what relative paths of key files start from. */
   readonly directory: string;
-  /** Decides the default of `--log`. */
-  readonly stderrIsTerminal: boolean;
+  /** The default of `--log`, which depends on who reads it. */
+  readonly logDefault: LogFormat;
   /** The settings that the command uses; the others keep their defaults unread. All unless given. */
   readonly uses?: readonly AnySetting[];
 }

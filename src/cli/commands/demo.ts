@@ -7,7 +7,8 @@ export const demo: Command = {
   summary: 'see it work without an API key, with an emulated service',
   description:
     'Emulates the service on this machine with 250 people and their history since 2026-01-14, exports it over TCP ' +
-    'into daywalk-demo.db in the working directory, and shows what can be asked of it. Needs no key and no network.',
+    'into daywalk-demo.db in the working directory, and shows what can be asked of it. Needs no key and no network. ' +
+    'Its log is pretty by default, also where standard error is no terminal.',
   uses: commonSettings,
   flags: [
     { syntax: '--keep', doc: 'go on with the daywalk-demo.db of an earlier demo instead of a fresh one' },
@@ -17,6 +18,7 @@ export const demo: Command = {
     { line: 'daywalk demo', does: 'a fresh demo, about half a minute' },
     { line: 'daywalk demo --keep', does: 'once more: what is settled is not pulled again' },
   ],
+  isForPeople: true,
   resultIsOutput: false,
   act: async ({ flags, job, out, directory, log }) => {
     const { DEMO_FILE, DEMO_ORGANIZATION, runDemo } = await import('../../../jobs/demo.ts');

@@ -17,6 +17,9 @@ const TRY_NEXT = (file: string): readonly (readonly [string, string])[] => [
   ['npx daywalk emulate --port 8080', 'keep the emulated service, to try faults and settings on it'],
 ];
 
+/** Cells up to this length, days and numbers among them, are never cut. */
+const WHOLE_CELL_MAX = 16;
+
 const REAL_SERVICE = [
   'export DAYWALK_BASE_URL=https://api.example.com   # the main API host of your service',
   'export DAYWALK_API_KEY_FILE=key.txt               # a key of an Owner or Manager, chmod 600',
@@ -66,7 +69,7 @@ function renderInsight({ query, columns, rows }: QueryResult, frame: TableFrame)
   const header = columns.map((name, index) => ({
     header: name.replaceAll('_', ' '),
     align: numeric[index] === true ? ('right' as const) : ('left' as const),
-    shrinks: numeric[index] !== true,
+    shrinks: rows.some((row) => String(row[index] ?? '').length > WHOLE_CELL_MAX),
   }));
   const body = rows.map((row): Cell[] => [...row]);
   return [frame.style.bold(query.title), ...renderTable(header, body, { ...frame, indent: 2 })];
