@@ -1,5 +1,6 @@
 import { createTransport, type Transport } from '../src/api/http/transport.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import { UsageError } from '../src/core/errors.ts';
 import { STREAMS, type Stream } from '../src/core/stream.ts';
 import { packageVersion } from '../src/core/version.ts';
 import type { RunReport } from '../src/pipeline/events.ts';
@@ -113,9 +114,16 @@ function transportOf(settings: Settings, api: ApiSettings, { clock, observe }: J
 }
 
 function planRequest(request: ExportRequest, { clock }: JobContext): PlanRequest {
+  const firstDay = request.from ?? FIRST_DAY;
+  const lastDay = request.until ?? yesterdayOf(clock.now());
+  if (lastDay < firstDay) {
+    throw new UsageError(`there is no day from ${firstDay} to ${lastDay}`, {
+      hint: `the service has data from ${FIRST_DAY} to yesterday (UTC), which is ${yesterdayOf(clock.now())} now`,
+    });
+  }
   return {
-    firstDay: request.from ?? FIRST_DAY,
-    lastDay: request.until ?? yesterdayOf(clock.now()),
+    firstDay,
+    lastDay,
     streams: request.streams,
     force: request.force,
     newestFirst: request.newestFirst,

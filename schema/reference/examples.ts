@@ -29,7 +29,7 @@ LIMIT 8`,
   topUsers: {
     id: 'topUsers',
     title: 'Who uses it most',
-    sql: `SELECT user_email, active_days, sessions, git_commits, billable_tokens
+    sql: `SELECT user_email, active_days, sessions, billable_tokens
 FROM users
 ORDER BY billable_tokens DESC
 LIMIT 5`,

@@ -79,7 +79,6 @@ async function perform(command: Command, flags: Flags, host: CliHost, streams: S
   const terminal = streams.errTerminal;
   const reporting = createReporting({ format: settings.log, sink: streams.err, terminal, redact, clock });
   const stopping = listenForStop(host.control, (name) => reporting.log.write(stopNotice(name)));
-  const out = createOutput(streams.out, streams.outTerminal, redact);
   const telling = { sink: streams.err, redact, debug: reading.debug, reporting, format: settings.log };
 
   host.onDefect((error) => void tell(error, telling));
@@ -91,7 +90,7 @@ async function perform(command: Command, flags: Flags, host: CliHost, streams: S
       reading,
       job: { clock, observe: reporting.observe, signal: stopping.signal },
       log: reporting.log,
-      out: { ...out, print: afterProgress(reporting, out.print), json: afterProgress(reporting, out.json) },
+      out: createOutput(afterProgress(reporting, streams.out), streams.outTerminal, redact),
       directory: host.directory,
     });
     return worseOf(exitCode, command, streams.out);
@@ -125,10 +124,13 @@ function stopNotice(name: string) {
   } as const;
 }
 
-function afterProgress<Value>(reporting: Reporting, print: (value: Value) => void): (value: Value) => void {
-  return (value) => {
-    reporting.stop();
-    print(value);
+/** Standard output, once the progress has left the terminal that both may be on. */
+function afterProgress(reporting: Reporting, sink: Sink): Pick<Sink, 'write'> {
+  return {
+    write: (text) => {
+      reporting.stop();
+      sink.write(text);
+    },
   };
 }
 

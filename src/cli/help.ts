@@ -8,14 +8,20 @@ export const programHelp = {
     'every day whole or absent, resumable, and the same after any number of runs.',
   after: `
 Start here:
-  daywalk demo                    see it work, without an API key
-  daywalk run                     the nightly job
-  daywalk status                  what the warehouse holds, and what it lacks
+  $ daywalk demo      see it work, without an API key
+  $ daywalk run       the nightly job
+  $ daywalk status    what the warehouse holds, and what it lacks
 
 Exit codes:
-  0 all is in the warehouse       1 a defect              2 usage or configuration
-  3 credential refused            4 upstream trouble      5 quarantine or difference
-  6 storage                      75 another run is on   130, 143 stopped by a signal`,
+   0  everything asked for is in the warehouse
+   1  a defect in daywalk
+   2  wrong usage or configuration; nothing was sent or written
+   3  the service refused the credential
+   4  upstream trouble: some units are missing, a rerun resumes
+   5  records were quarantined, or a difference was found
+   6  the warehouse could not be read or written
+  75  another run holds the warehouse
+ 130  stopped by SIGINT; 143 by SIGTERM`,
 };
 
 /** What a setting does, and its default. */

@@ -79,6 +79,21 @@ export class StoppedError extends DaywalkError {
   }
 }
 
+/**
+ * An error that this program does not understand, met while working on one unit: the others go on, and exit code 1
+ * tells that there is a defect.
+ */
+export class DefectError extends DaywalkError {
+  constructor(doing: string, cause: unknown) {
+    super(`${doing}: ${messageOf(cause)}`, {
+      cause,
+      exitCode: EXIT.defect,
+      effect: 'unit',
+      hint: 'this is a defect in daywalk; please report it with this message',
+    });
+  }
+}
+
 /** The text of anything thrown, without its stack. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

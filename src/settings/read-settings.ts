@@ -57,7 +57,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     settleDays: reader.read(SETTINGS.settleDays),
     emails: readEmailPolicy(reader),
     log: reader.readOr(SETTINGS.log, {
-      value: request.stderrIsTerminal ? 'pretty' : 'json',
+      value: request.logDefault,
       source: 'default',
     }),
     now: reader.read(SETTINGS.now),

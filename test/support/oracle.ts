@@ -38,12 +38,12 @@ async function get(service: Service, url: string): Promise<Json> {
 }
 
 async function users(service: Service, day: string): Promise<[string, Json][]> {
-  const found: [string, Json][] = [];
+  const found = new Map<string, [string, Json]>();
   let cursor = '';
   for (;;) {
     const { data, meta } = await ask(service, 'users', day, `&limit=37${cursor}`);
-    for (const user of list(data)) found.push([text(object(meta)['org_id']), user]);
-    if (object(meta)['has_more'] !== true) return found;
+    for (const user of list(data)) found.set(text(user['user_id']), [text(object(meta)['org_id']), user]);
+    if (object(meta)['has_more'] !== true) return [...found.values()];
     cursor = `&cursor=${encodeURIComponent(text(object(meta)['next_cursor']))}`;
   }
 }
@@ -112,10 +112,11 @@ const FLATTEN: Record<'tokens' | 'tools' | 'activity' | 'productivity', Flatten>
     ]);
     for (const tool of list(row['by_tool']))
       put('tools_daily_by_tool', [...scope, tool['tool'], tool['invocations'] ?? null]);
-    const servers = new Map<string, number>();
+    const servers = new Map<string, number | null>();
     for (const { server, invocations } of list(row['mcp_by_server'])) {
       const name = text(server).toLowerCase();
-      servers.set(name, (servers.get(name) ?? 0) + Number(invocations));
+      const before = servers.get(name) ?? null;
+      servers.set(name, typeof invocations === 'number' ? (before ?? 0) + invocations : before);
     }
     for (const [server, invocations] of servers)
       put('tools_daily_by_mcp_server', [...scope, server, invocations]);

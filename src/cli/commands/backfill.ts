@@ -14,7 +14,10 @@ export const backfill: Command = {
     { syntax: '--until <day>', doc: 'last day, YYYY-MM-DD', required: true },
     { syntax: '--force', doc: 'pull settled days again too' },
     { syntax: '--newest-first', doc: 'begin with the last day' },
-    { syntax: '--streams <list>', doc: 'only these, separated by commas: tokens, tools, activity, productivity, users, readiness' },
+    {
+      syntax: '--streams <list>',
+      doc: 'only these, separated by commas: tokens, tools, activity, productivity, users, readiness',
+    },
     { syntax: '--dry-run', doc: 'say what it would do; send nothing, write nothing' },
     { syntax: '--wait', doc: 'wait for another run to end instead of exiting with 75' },
     { syntax: '--json', doc: 'print the report as one JSON document' },

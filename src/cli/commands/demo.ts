@@ -21,14 +21,14 @@ export const demo: Command = {
   isForPeople: true,
   resultIsOutput: false,
   act: async ({ flags, job, out, directory, log }) => {
-    const { DEMO_FILE, DEMO_ORGANIZATION, runDemo } = await import('../../../jobs/demo.ts');
+    const { DEMO_ORGANIZATION, runDemo } = await import('../../../jobs/demo.ts');
     const { renderDemo } = await import('../screens/demo.ts');
-    const message = `emulating a service with ${DEMO_ORGANIZATION.users} people, exporting it into ${DEMO_FILE}`;
+    const message = `emulating a service with ${DEMO_ORGANIZATION.users} people and their history`;
     log.write({ level: 'info', event: 'demo', message });
     const result = await runDemo({ directory, keep: flags.isOn('--keep') }, job);
     const { terminal, redact } = out;
     if (flags.isOn('--json')) out.json(result);
-    else out.print(renderDemo(result, { width: terminal.columns(), style: terminal.style, redact }));
+    else out.present(renderDemo(result, { width: terminal.columns(), style: terminal.style, redact }));
     return result.report.exitCode;
   },
 };

@@ -13,7 +13,10 @@ export const run: Command = {
   flags: [
     { syntax: '--from <day>', doc: 'first day, YYYY-MM-DD (default: 2026-01-14)' },
     { syntax: '--until <day>', doc: 'last day, YYYY-MM-DD (default: yesterday, UTC)' },
-    { syntax: '--streams <list>', doc: 'only these, separated by commas: tokens, tools, activity, productivity, users, readiness' },
+    {
+      syntax: '--streams <list>',
+      doc: 'only these, separated by commas: tokens, tools, activity, productivity, users, readiness',
+    },
     { syntax: '--dry-run', doc: 'say what a run would do; send nothing, write nothing' },
     { syntax: '--wait', doc: 'wait for another run to end instead of exiting with 75' },
     { syntax: '--json', doc: 'print the report as one JSON document' },

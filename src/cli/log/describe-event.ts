@@ -51,8 +51,8 @@ export function unitOf({ stream, day }: { readonly stream: string; readonly day:
   return day === '' ? stream : `${stream} ${day}`;
 }
 
-function planOf({ units, firstDay, lastDay, orgId }: Extract<RunEvent, { type: 'planned' }>): string {
-  return `${counted(units, 'unit')} to pull, ${firstDay} to ${lastDay}, organization ${orgId}`;
+function planOf({ units, firstDay, lastDay }: Extract<RunEvent, { type: 'planned' }>): string {
+  return `${counted(units, 'unit')} to pull, ${firstDay} to ${lastDay}`;
 }
 
 function failureOf(event: Extract<RunEvent, { type: 'unit-failed' }>): string {

@@ -8,10 +8,7 @@ import { renderRunSummary } from './run-summary.ts';
 
 const TRY_NEXT = (file: string): readonly (readonly [string, string])[] => [
   [`npx daywalk status --warehouse ${file}`, 'what is in it, day by day'],
-  [
-    `sqlite3 -box ${file} 'SELECT * FROM coverage ORDER BY date DESC LIMIT 5'`,
-    'any SQL, with sqlite3 or any other client',
-  ],
+  [`sqlite3 -box ${file} 'SELECT * FROM model_mix LIMIT 9'`, 'any SQL, with sqlite3 or any other client'],
   ['npx daywalk schema', 'every table, view and column, and which not to sum'],
   ['npx daywalk demo --keep', 'run it again: settled days are not asked for a second time'],
   ['npx daywalk emulate --port 8080', 'keep the emulated service, to try faults and settings on it'],
@@ -21,8 +18,8 @@ const TRY_NEXT = (file: string): readonly (readonly [string, string])[] => [
 const WHOLE_CELL_MAX = 16;
 
 const REAL_SERVICE = [
-  'export DAYWALK_BASE_URL=https://api.example.com   # the main API host of your service',
-  'export DAYWALK_API_KEY_FILE=key.txt               # a key of an Owner or Manager, chmod 600',
+  'export DAYWALK_BASE_URL=https://api.example.com  # the main API host',
+  'export DAYWALK_API_KEY_FILE=key.txt              # the key of an Owner or Manager',
   'npx daywalk run --dry-run && npx daywalk run',
 ];
 

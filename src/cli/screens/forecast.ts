@@ -18,7 +18,7 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
   const duration =
     forecast.durationMs === null
       ? 'unknown until a first run'
-      : `about ${formatDuration(forecast.durationMs)}`;
+      : durationText(forecast.durationMs);
   return [
     style.bold(heading),
     '',
@@ -42,4 +42,8 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
           }),
         ]),
   ];
+}
+
+function durationText(ms: number): string {
+  return ms < 1_000 ? 'under a second' : `about ${formatDuration(ms)}`;
 }

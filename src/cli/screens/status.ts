@@ -1,8 +1,9 @@
 import type { Hole, OrganizationStatus, WarehouseStatus } from '../../../jobs/status.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import type { Redactor } from '../../settings/redact.ts';
-import type { QuarantineCount, RunRecord } from '../../warehouse/port.ts';
+import { type QuarantineCount, type RunRecord, UNIT_STATES, type UnitState } from '../../warehouse/port.ts';
 import { counted, formatAge, formatDuration, formatNumber } from '../text/quantity.ts';
+import type { Paint, Style } from '../text/style.ts';
 import { type Cell, renderTable, type TableColumn, type TableFrame } from '../text/table.ts';
 import { renderCalendar } from './calendar.ts';
 import { type Field, renderFields } from './fields.ts';
@@ -11,6 +12,15 @@ const RUNS_SHOWN_MAX = 5;
 const HOLES_SHOWN_MAX = 12;
 const ERRORS_SHOWN_MAX = 5;
 const QUARANTINE_SHOWN_MAX = 8;
+
+const PAINTS: Readonly<Record<UnitState, (style: Style) => Paint>> = {
+  loaded: (style) => style.green,
+  empty: (style) => style.dim,
+  awaiting: (style) => style.cyan,
+  pending: (style) => style.yellow,
+  quarantined: (style) => style.magenta,
+  failed: (style) => style.red,
+};
 
 const right = (header: string): TableColumn => ({ header, align: 'right' });
 
@@ -65,27 +75,22 @@ function renderOrganization(organization: OrganizationStatus, frame: StatusFrame
   ];
 }
 
+/** The columns of states that occur; one that is all zeros only takes room. */
 function streamsTable({ streams }: OrganizationStatus, frame: StatusFrame): string[] {
-  const { style } = frame;
-  const columns = [
-    { header: 'stream' },
-    ...['loaded', 'empty', 'awaiting', 'pending', 'quarant.', 'failed', 'settled', 'rows'].map(right),
-  ];
+  const states = UNIT_STATES.filter(
+    (state) => state === 'loaded' || streams.some(({ units }) => units[state] > 0),
+  );
+  const columns = [{ header: 'stream' }, ...states.map(right), right('settled'), right('rows')];
   const rows = streams.map(({ stream, units, settled, rows: held }): Cell[] => [
     stream,
-    units.loaded,
-    units.empty,
-    marked(units.awaiting, style.cyan),
-    marked(units.pending, style.yellow),
-    marked(units.quarantined, style.magenta),
-    marked(units.failed, style.red),
-    settled,
+    ...states.map((state) => marked(units[state], PAINTS[state](frame.style))),
+    stream === 'readiness' ? null : settled,
     held,
   ]);
   return renderTable(columns, rows, frame);
 }
 
-function marked(count: number, paint: (text: string) => string): Cell {
+function marked(count: number, paint: Paint): Cell {
   return count === 0 ? count : { content: count, paint };
 }
 

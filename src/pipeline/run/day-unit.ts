@@ -6,6 +6,7 @@ import { type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
 import { TokensRow } from '../../api/shapes/tokens.ts';
 import { ToolsRow } from '../../api/shapes/tools.ts';
 import { UserRow } from '../../api/shapes/users.ts';
+import { UnitError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import type { TableRows } from '../../warehouse/port.ts';
 import type { NormalizedDay } from '../commit.ts';
@@ -66,6 +67,15 @@ const COLLECTORS: Readonly<Record<DailyStream, () => Collector>> = {
   users: collector(rowCheck(UserRow), normalizeUsers),
 };
 
+/** An answer may nest deeper than any stack; that is its fault, not a defect. */
+function tooDeep(error: unknown, doing: string): unknown {
+  if (!(error instanceof RangeError)) return error;
+  return new UnitError(`${doing}: the answer is nested too deeply to be read`, {
+    cause: error,
+    hint: 'nothing of the unit was stored',
+  });
+}
+
 /** What preparing a unit needs besides the unit. */
 export interface DayContext {
   readonly source: Source;
@@ -84,7 +94,11 @@ export async function prepareDay(
   const collect = COLLECTORS[unit.stream]();
   for await (const page of pullDay(source, unit, call, first)) {
     expectOrganization(page, orgId, unit);
-    collect.add(page, unit, { orgId, findings, privacy, exact: exactText(page) });
+    try {
+      collect.add(page, unit, { orgId, findings, privacy, exact: exactText(page) });
+    } catch (error) {
+      throw tooDeep(error, `pull ${unit.stream} ${unit.day}`);
+    }
   }
   return { orgId, unit, tables: collect.finish(), findings, requests: call.meter.requests };
 }

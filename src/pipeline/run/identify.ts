@@ -4,13 +4,15 @@ import { FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
 import { DaywalkError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, isDailyStream, type Stream } from '../../core/stream.ts';
 import type { DayUnit } from '../plan.ts';
-import { type PullCall, pullFirstPage, type Source } from '../pull.ts';
+import { pullFirstPage, type Source } from '../pull.ts';
 
 /** Who answers, and the page that told it: the first page of a unit, which need not be asked for again. */
 export interface Identity {
   readonly orgId: string;
   readonly unit: DayUnit;
   readonly page: AnalyticsPage;
+  /** What that page cost. */
+  readonly requests: number;
 }
 
 /**
@@ -21,13 +23,14 @@ export interface Identity {
 export async function identify(
   source: Source,
   { lastDay, streams }: { lastDay: UtcDay; streams: readonly Stream[] },
-  call: PullCall,
+  signal: AbortSignal,
 ): Promise<Identity> {
   let first: unknown;
   for (const unit of candidates(lastDay, streams)) {
+    const meter = { requests: 0, retries: 0 };
     try {
-      const page = await pullFirstPage(source, unit, call);
-      return { orgId: page.meta.org_id, unit, page };
+      const page = await pullFirstPage(source, unit, { signal, meter });
+      return { orgId: page.meta.org_id, unit, page, requests: meter.requests };
     } catch (error) {
       if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
       first ??= error;

@@ -4,7 +4,7 @@ import type { RunReport } from '../events.ts';
 import { type PlanRequest, planUnits } from '../plan.ts';
 import { identify } from './identify.ts';
 import { Tally } from './tally.ts';
-import { newCall, Work, type WorkOptions } from './work.ts';
+import { Work, type WorkOptions } from './work.ts';
 
 /** What a run needs. The warehouse must be locked by the caller. */
 export interface RunOptions extends PlanRequest, WorkOptions {
@@ -66,7 +66,7 @@ async function walk(options: RunOptions, tally: Tally): Promise<void> {
 
 async function walkUntil(options: RunOptions, tally: Tally, stop: AbortController): Promise<void> {
   const { source, warehouse, observe, firstDay, lastDay } = options;
-  const identity = await identify(source, options, newCall(stop.signal));
+  const identity = await identify(source, options, stop.signal);
   const { orgId } = identity;
   const plan = planUnits(options, await warehouse.units(orgId));
   tally.orgId = orgId;

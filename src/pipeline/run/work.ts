@@ -1,8 +1,8 @@
-import { BadRequestError } from '../../api/http/errors.ts';
+import { BadRequestError, CredentialError } from '../../api/http/errors.ts';
 import type { AnalyticsPage } from '../../api/pages.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
-import { DaywalkError, messageOf, UnitError } from '../../core/errors.ts';
+import { DaywalkError, DefectError, messageOf, UnitError } from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import { dayCommit } from '../commit.ts';
@@ -28,7 +28,7 @@ export interface WorkOptions {
 }
 
 /** A call whose requests are counted from zero. */
-export function newCall(signal: AbortSignal): PullCall {
+function newCall(signal: AbortSignal): PullCall {
   return { signal, meter: { requests: 0, retries: 0 } };
 }
 
@@ -102,7 +102,7 @@ export class Work {
 
   async #pullAndCommit(unit: DayUnit, call: PullCall): Promise<void> {
     const { warehouse, clock } = this.#options;
-    const day = await prepareDay(this.#context, unit, call, this.#takePrefetched(unit));
+    const day = await prepareDay(this.#context, unit, call, this.#takePrefetched(unit, call));
     const commit = dayCommit(day, { today: this.#today, settleDays: this.#options.settleDays }, clock.now());
     const outcome = await warehouse.commitDay(commit);
     const rows = commit.tables.reduce((sum, part) => sum + part.rows.length, 0);
@@ -118,11 +118,12 @@ export class Work {
     this.#done(unit.stream, unit.day, { ...done, ...outcome });
   }
 
-  #takePrefetched(unit: DayUnit): AnalyticsPage | undefined {
+  #takePrefetched(unit: DayUnit, call: PullCall): AnalyticsPage | undefined {
     const held = this.#prefetched;
     if (held === undefined || held.unit.stream !== unit.stream || held.unit.day !== unit.day)
       return undefined;
     this.#prefetched = undefined;
+    call.meter.requests += held.requests;
     return held.page;
   }
 
@@ -138,10 +139,12 @@ export class Work {
     for (const message of unit.warnings) observe({ type: 'warning', message, hint: undefined });
   }
 
-  async #failed(stream: Stream, day: UtcDay | '', call: PullCall, error: unknown): Promise<void> {
+  async #failed(stream: Stream, day: UtcDay | '', call: PullCall, thrown: unknown): Promise<void> {
     // An abort is not the unit's failure: it stays as it was, and the next run pulls it.
     if (this.#stop.signal.aborted) return;
-    if (!(error instanceof DaywalkError) || error.effect === 'run') {
+    const error =
+      thrown instanceof DaywalkError ? thrown : new DefectError(`${stream} ${day}`.trim(), thrown);
+    if (error.effect === 'run' && !isReadinessDenied(stream, error)) {
       this.#stop.abort(error);
       return;
     }
@@ -165,6 +168,14 @@ export class Work {
       observe({ type: 'unit-failed', stream, day, state, error: messageOf(error), hint: error.hint });
     }
   }
+}
+
+/**
+ * True when the key that analytics accepts may not read the readiness reports: which role they need is not documented,
+ * and the analytics are worth having without them.
+ */
+function isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
+  return stream === 'readiness' && error instanceof CredentialError && error.status === 403;
 }
 
 /** True for the refusal of a day that is not over yet by the service's own clock. */

@@ -1,0 +1,73 @@
+import { hash, hashText, unitOf } from '../dataset/hash.ts';
+import type { Call } from '../service.ts';
+import { matches } from './match.ts';
+import { idOf, type Rule, type When } from './rules.ts';
+
+/** Counts how often a rule matched and fired. */
+export interface RuleObserver {
+  matched(ruleId: string): void;
+  fired(ruleId: string): void;
+}
+
+/** The rules in force. */
+export interface FaultEngine {
+  /** The rule that changes the answer to this request, or null. Each call counts as one match. */
+  decide(call: Call, pageOf: () => number | null): { readonly id: string; readonly rule: Rule } | null;
+  rules(): readonly Rule[];
+  /** Replaces the rules; all of them start counting anew. */
+  setRules(rules: readonly Rule[]): void;
+}
+
+/** URLs counted one by one per rule at most; beyond that a rule counts the rest together. */
+const URLS_MAX = 50_000;
+
+interface Counter {
+  matches: number;
+  readonly byUrl: Map<string, number>;
+}
+
+/** Opens an engine without rules. */
+export function openFaults(observer: RuleObserver): FaultEngine {
+  let armed: readonly { id: string; rule: Rule; counter: Counter }[] = [];
+  return {
+    decide(call, pageOf) {
+      for (const { id, rule, counter } of armed) {
+        if (!matches(rule.match ?? {}, call, pageOf)) continue;
+        observer.matched(id);
+        counter.matches += 1;
+        const ofUrl = countUrl(counter, `${call.method} ${call.target.url}`);
+        if (!isTime(rule.when ?? {}, id, counter.matches, { url: call.target.url, count: ofUrl })) continue;
+        observer.fired(id);
+        return { id, rule };
+      }
+      return null;
+    },
+    rules: () => armed.map(({ rule }) => rule),
+    setRules(rules) {
+      armed = rules.map((rule, index) => ({
+        id: idOf(rule, index),
+        rule,
+        counter: { matches: 0, byUrl: new Map() },
+      }));
+    },
+  };
+}
+
+function countUrl({ byUrl, matches }: Counter, url: string): number {
+  const before = byUrl.get(url);
+  if (before === undefined && byUrl.size >= URLS_MAX) return matches;
+  byUrl.set(url, (before ?? 0) + 1);
+  return (before ?? 0) + 1;
+}
+
+function isTime(when: When, id: string, ofRule: number, request: { url: string; count: number }): boolean {
+  const n = when.per === 'request' ? request.count : ofRule;
+  const after = when.after ?? 0;
+  if (n <= after) return false;
+  if (when.count !== undefined && n > after + when.count) return false;
+  if (when.nth !== undefined && ![when.nth].flat().includes(n)) return false;
+  if (when.probability === undefined) return true;
+  // By URL and repetition, never by order of arrival: a parallel walk meets the same faults as a serial one.
+  const draw = hash(hashText(when.seed ?? 0, id), hashText(0, request.url), request.count);
+  return unitOf(draw) < when.probability;
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { contentSha256 } from '../../schema/digest.ts';
+import { tablesOf } from '../../schema/tables.ts';
+import { envOf, startDaywalk } from '../support/daywalk.ts';
+import { createRig, type Rig, rigOver } from '../support/rig.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+/** Kills of one campaign in the suite. */
+const KILLS = 8;
+
+/** The digest that a warehouse has when nothing disturbs its run. */
+async function undisturbed(rig: Rig): Promise<string> {
+  const calm = rigOver(rig.emulator, join(tempDir(), 'calm.db'));
+  await calm.run();
+  return calm.digest();
+}
+
+/** Every unit that the ledger calls loaded is there whole, and no row stands outside of such a unit. */
+function expectWholeUnits(rig: Rig): void {
+  const units = rig.sql<{ stream: string; date: string; content_sha256: string | null }>(
+    "SELECT stream, date, content_sha256 FROM export_units WHERE date <> ''",
+  );
+  for (const { stream, date, content_sha256 } of units) {
+    const tables = tablesOf(stream).map((table) => ({
+      table,
+      rows: rig
+        .sql(`SELECT * FROM ${table.name} WHERE date = ? ORDER BY ${table.key.join(', ')}`, date)
+        .map((row) => Object.values(row)),
+    }));
+    expect(contentSha256(tables), `${stream} ${date}`).toBe(content_sha256);
+  }
+  for (const stream of ['tokens', 'tools', 'activity', 'productivity', 'users']) {
+    for (const { name } of tablesOf(stream)) {
+      const strays = `SELECT DISTINCT date FROM ${name} WHERE date NOT IN (SELECT date FROM export_units WHERE stream = ?)`;
+      expect(rig.column(strays, stream), name).toEqual([]);
+    }
+  }
+}
+
+describe('an interrupted run', () => {
+  test('that is killed again and again ends with the content of an undisturbed one', async () => {
+    const rig = await createRig({ users: 60, latencyMs: 3 });
+    let killed = 0;
+    for (let round = 0; round < KILLS; round += 1) {
+      const { child, ended } = startDaywalk(['run'], { env: envOf(rig) });
+      await delay(250 + 60 * round);
+      child.kill('SIGKILL');
+      if ((await ended).signal === 'SIGKILL') killed += 1;
+      expectWholeUnits(rig);
+    }
+    expect(killed).toBeGreaterThan(2);
+    const last = await startDaywalk(['run'], { env: envOf(rig) }).ended;
+    expect(last.code, last.stderr).toBe(0);
+    expectWholeUnits(rig);
+    expect(await rig.digest()).toBe(await undisturbed(rig));
+    expect(rig.column('SELECT COUNT(*) FROM restatements')).toEqual([0]);
+  });
+
+  test('does not ask again for what it has committed and settled', async () => {
+    const rig = await createRig({ latencyMs: 5 });
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error('enough')), 150);
+    const first = await rig.run({ signal: controller.signal });
+    expect(first.report.unitsLeftOut).toBeGreaterThan(0);
+    const settled = rig.column<number>('SELECT COUNT(*) FROM export_units WHERE settled_at IS NOT NULL')[0] ?? 0;
+    expect(settled).toBeGreaterThan(0);
+    const second = await rig.run();
+    expect(second.report.unitsPlanned).toBe(27 * 5 + 1 - settled);
+    expect(second.report.exitCode).toBe(0);
+  });
+
+  for (const [name, code] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
+    test(`ends within 5 seconds of a ${name} at a unit boundary, with exit code ${code}`, async () => {
+      const rig = await createRig({ latencyMs: 40 });
+      const { child, ended, stderr } = startDaywalk(['run'], { env: envOf(rig) });
+      while (!stderr().includes('unit-done')) await delay(20);
+      const asked = performance.now();
+      child.kill(name);
+      const end = await ended;
+      expect(performance.now() - asked).toBeLessThan(5_000);
+      expect(end.code).toBe(code);
+      expectWholeUnits(rig);
+      expect(rig.sql('SELECT exit_code, ended_at IS NOT NULL AS ended FROM export_runs')).toEqual([{ exit_code: code, ended: 1 }]);
+      rig.emulator.setLatency(0);
+      expect((await rig.run()).report.exitCode).toBe(0);
+      expect(await rig.digest()).toBe(await undisturbed(rig));
+    });
+  }
+});

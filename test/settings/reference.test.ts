@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { parseDotenv } from '../../src/settings/dotenv.ts';
+import { dotenvExample, settingsMarkdown } from '../../src/settings/reference.ts';
+import { ALL_SETTINGS } from '../../src/settings/settings-table.ts';
+import { read } from './reading.ts';
+
+test('.env.example changes nothing as it is, and every value in it is sound once it is uncommented', () => {
+  const example = dotenvExample();
+  expect(Object.keys(parseDotenv(example).values)).toEqual([]);
+
+  const uncommented = example.replace(/^# (DAYWALK_\w+=.+)$/gm, '$1').replace(/^DAYWALK_API_KEY_FILE=.*$/m, '');
+  expect(Object.keys(parseDotenv(uncommented).values).length).toBeGreaterThan(8);
+  expect(read({ dotenv: uncommented })).toMatchObject({ problems: [], warnings: [] });
+});
+
+test('.env.example and the table of settings name every setting', () => {
+  for (const { env, flag } of ALL_SETTINGS) {
+    expect(dotenvExample()).toContain(`# ${env}=`);
+    expect(settingsMarkdown()).toContain(`| \`${env}\` | ${flag === null ? '–' : `\`${flag}\``} |`);
+  }
+});

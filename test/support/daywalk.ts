@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { Rig } from './rig.ts';
+import { TODAY } from './rig.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that is running as a process of its own. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** What it wrote to standard error so far. */
+  stderr(): string;
+}
+
+/** Starts the compiled command line, with nothing of this process's environment but the path. */
+export function startDaywalk(
+  args: readonly string[],
+  options: { cwd?: string; env?: Readonly<Record<string, string>>; nodeArgs?: readonly string[] } = {},
+): Running {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), MAIN, ...args], {
+    cwd: options.cwd,
+    env: { PATH: process.env['PATH'] ?? '', TZ: process.env['TZ'] ?? '', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => void (stdout += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => void (stderr += chunk));
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+  return { child, ended, stderr: () => stderr };
+}
+
+/** Runs the compiled command line to its end. */
+export function daywalk(...call: Parameters<typeof startDaywalk>): Promise<Ended> {
+  return startDaywalk(...call).ended;
+}
+
+/** The environment in which a command works on a rig's service and warehouse, at 03:00 UTC of the rig's day. */
+export function envOf(rig: Rig, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return {
+    DAYWALK_API_KEY: rig.emulator.apiKey,
+    DAYWALK_BASE_URL: rig.emulator.url,
+    DAYWALK_WAREHOUSE: rig.path,
+    DAYWALK_NOW: `${TODAY}T03:00:00Z`,
+    ...more,
+  };
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+import { digestWarehouse } from '../../jobs/digest.ts';
+import { type ExportRequest, runExport } from '../../jobs/export.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { parseDay, type UtcDay } from '../../src/core/day.ts';
+import { STREAMS } from '../../src/core/stream.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
+import type { RunEvent, RunReport } from '../../src/pipeline/events.ts';
+import type { Settings } from '../../src/settings/settings.ts';
+import { tempDir } from './temp-dir.ts';
+
+/** The day on which a rig's service and runs believe to be, unless told otherwise. */
+export const TODAY = parseDay('2026-02-10');
+
+/** What a run did, and what it said meanwhile. */
+export interface Ran {
+  readonly report: RunReport;
+  readonly events: readonly RunEvent[];
+}
+
+/** An emulated service and a warehouse file, with runs between them over TCP. */
+export interface Rig {
+  readonly emulator: Emulator;
+  readonly path: string;
+  readonly settings: Settings;
+  /** Runs an export; `now` is a day, at 03:00 UTC of which the run takes place. */
+  run(
+    request?: Partial<ExportRequest> & { now?: UtcDay; settings?: Partial<Settings>; signal?: AbortSignal },
+  ): Promise<Ran>;
+  /** The digest of the warehouse's content. */
+  digest(): Promise<string>;
+  /** Rows of a query on the warehouse, as objects. */
+  sql<Row = Record<string, string | number | null>>(query: string, ...params: unknown[]): Row[];
+  /** All values of the first column of a query. */
+  column<Value = string>(query: string, ...params: unknown[]): Value[];
+}
+
+/** Builds a rig that takes itself down when the test ends. */
+export async function createRig(options: Partial<EmulatorOptions> = {}): Promise<Rig> {
+  const emulator = await startEmulator({ today: TODAY, users: 40, reports: 25, ...options });
+  onTestFinished(() => emulator.close());
+  const path = join(tempDir(), 'warehouse.db');
+  return rigOver(emulator, path);
+}
+
+/** A rig over a service and a file that exist already, for example to fill a second warehouse from the same service. */
+export function rigOver(emulator: Emulator, path: string): Rig {
+  const settings: Settings = {
+    apiKey: emulator.apiKey,
+    baseUrl: emulator.url,
+    appUrl: emulator.url,
+    warehouse: path,
+    concurrency: 8,
+    maxRequestsPerMinute: null,
+    requestTimeoutMs: 10_000,
+    attempts: 3,
+    settleDays: 3,
+    emails: { mode: 'keep' },
+    log: 'silent',
+    now: null,
+  };
+  return {
+    emulator,
+    path,
+    settings,
+    run: (request = {}) => run(settings, request),
+    digest: async () => (await digestWarehouse(settings, contextOf(TODAY, []))).warehouse,
+    sql: (query, ...params) => read(path, (db) => db.prepare<unknown[], never>(query).all(...params)),
+    column: (query, ...params) =>
+      read(path, (db) =>
+        db
+          .prepare<unknown[], never>(query)
+          .pluck()
+          .all(...params),
+      ),
+  };
+}
+
+async function run(settings: Settings, request: Parameters<Rig['run']>[0] = {}): Promise<Ran> {
+  const { now = TODAY, settings: changed, signal, ...asked } = request;
+  const events: RunEvent[] = [];
+  const report = await runExport(
+    { ...settings, ...changed },
+    { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: false, ...asked },
+    contextOf(now, events, signal),
+  );
+  return { report, events };
+}
+
+function contextOf(now: UtcDay, events: RunEvent[], signal = new AbortController().signal) {
+  return {
+    clock: systemClock(new Date(`${now}T03:00:00Z`)),
+    observe: (event: RunEvent) => void events.push(event),
+    signal,
+  };
+}
+
+function read<Result>(path: string, use: (db: Sqlite.Database) => Result): Result {
+  const db = new Sqlite(path, { readonly: true });
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}

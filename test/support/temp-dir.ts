@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** A new empty folder. It is removed when the test ends. */
+export function tempDir(): string {
+  const path = mkdtempSync(join(tmpdir(), 'daywalk-test-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A path in a new empty folder; nothing is there yet. */
+export function tempFile(name = 'daywalk.db'): string {
+  return join(tempDir(), name);
+}
