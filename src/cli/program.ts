@@ -40,7 +40,7 @@ export function parseCommandLine(argv: readonly string[], options: ProgramOption
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.version') return { kind: 'text', text: `${options.version()}\n` };
     if (error.exitCode === 0) return { kind: 'text', text: printed };
-    throw usageErrorOf(error, argv);
+    throw usageErrorOf(error, argv, options.commands);
   }
   return chosen ?? { kind: 'text', text: printed };
 }
@@ -90,21 +90,22 @@ function flagsOf(sub: Commander): Flags {
 }
 
 /** commander's errors in this program's words. What a flag was given stays unsaid: it may be a key. */
-function usageErrorOf(error: CommanderError, argv: readonly string[]): UsageError {
-  const name = argv.find((argument) => !argument.startsWith('-'));
-  const help = name === undefined ? 'daywalk --help' : `daywalk ${name} --help`;
-  if (error.code === 'commander.help')
-    return new UsageError('no command was given', { hint: 'daywalk --help lists them' });
-
+function usageErrorOf(error: CommanderError, argv: readonly string[], commands: readonly Command[]): UsageError {
+  if (error.code === 'commander.help') return new UsageError('no command was given', { hint: 'daywalk --help lists them' });
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const message = first.replace(/=.*'$/, "'");
+  return new UsageError(message, { hint: hintFor(message, suggestion) ?? whereToLook(argv, commands) });
+}
+
+function hintFor(message: string, suggestion: string | undefined): string | undefined {
   if (/--(api-)?(key|token)\b/.test(message)) {
-    return new UsageError(message, {
-      hint: 'a key is never given on the command line; set DAYWALK_API_KEY or DAYWALK_API_KEY_FILE',
-    });
+    return 'a key is never given on the command line; set DAYWALK_API_KEY or DAYWALK_API_KEY_FILE';
   }
-  const nearest = suggestion?.replace(/^\(|\)$/g, '').replace(/^Did/, 'did');
-  const lookup =
-    error.code === 'commander.unknownCommand' ? 'daywalk --help lists the commands' : `see ${help}`;
-  return new UsageError(message, { hint: nearest ?? lookup });
+  return suggestion?.replace(/^\(|\)$/g, '').replace(/^Did/, 'did');
+}
+
+function whereToLook(argv: readonly string[], commands: readonly Command[]): string {
+  const [first = ''] = argv;
+  if (commands.some(({ name }) => name === first)) return `see daywalk ${first} --help`;
+  return first.startsWith('-') ? 'flags come after the command: daywalk run --warehouse w.db' : 'daywalk --help lists the commands';
 }

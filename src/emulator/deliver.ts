@@ -18,24 +18,30 @@ export function deliver(reply: Reply, wire: Wire): void {
   const { socket } = wire.request;
   switch (delivery?.type) {
     case undefined:
-      return send(reply, wire);
+      send(reply, wire);
+      return;
     case 'hang':
       return;
     case 'fin':
       if (delivery.announced) wire.response.shouldKeepAlive = false;
-      wire.response.once('finish', () => socket.end());
-      return send(reply, wire);
+      wire.response.once('finish', () => socket.destroySoon());
+      send(reply, wire);
+      return;
     case 'drip':
-      return drip(reply, wire, delivery);
+      drip(reply, wire, delivery);
+      return;
     case 'raw':
-      socket.end(delivery.bytes);
+      socket.write(delivery.bytes);
+      socket.destroySoon();
       return;
     case 'reset':
-      if (delivery.afterBytes === null) return void socket.resetAndDestroy();
-      socket.write(beginning(reply, wire, 'length', delivery.afterBytes), () => socket.resetAndDestroy());
+      if (delivery.afterBytes === null) socket.resetAndDestroy();
+      else
+        socket.write(beginning(reply, wire, 'length', delivery.afterBytes), () => socket.resetAndDestroy());
       return;
     case 'cut':
-      socket.end(beginning(reply, wire, delivery.framing, delivery.bytes));
+      socket.write(beginning(reply, wire, delivery.framing, delivery.bytes));
+      socket.destroySoon();
       return;
   }
 }
@@ -60,7 +66,10 @@ function drip(reply: Reply, wire: Wire, pace: { bytes: number; intervalMs: numbe
   response.writeHead(reply.status, { ...headers, ...reply.headers, 'content-length': reply.body.length });
   response.flushHeaders();
   const next = (from: number): void => {
-    if (from >= reply.body.length) return void response.end();
+    if (from >= reply.body.length) {
+      response.end();
+      return;
+    }
     response.write(reply.body.subarray(from, from + pace.bytes));
     later(request.socket, pace.intervalMs, () => next(from + pace.bytes));
   };

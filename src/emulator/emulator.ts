@@ -1,21 +1,128 @@
+import type { UtcDay } from '../core/day.ts';
+import { ADMIN_PATH, answerAdmin } from './admin.ts';
+import type { Keys } from './auth.ts';
 import { exchange } from './exchange.ts';
-import { type EmulatorOptions, resolveOptions } from './options.ts';
+import { openFaults } from './faults/engine.ts';
+import { parseRules, type Rule } from './faults/rules.ts';
+import { type JournalSnapshot, openJournal } from './journal.ts';
+import { checkInteger, checkToday, type EmulatorOptions, resolveOptions } from './options.ts';
+import { DEFAULT_QUIRKS, parseQuirks, type Quirks } from './quirks.ts';
+import { type RevisionOutcome, type RevisionRequest, revise } from './revise.ts';
 import { listen } from './server.ts';
 import { openService } from './service.ts';
+import { targetReader } from './target.ts';
 
-export async function startEmulator(options: EmulatorOptions) {
+/** A repository, as the readiness list is filtered by and shows it. */
+export interface EmulatedRepository {
+  readonly repoId: string;
+  readonly repoUrl: string;
+}
+
+/** A running emulator. What its methods set is also set by requests below `/__admin`. */
+export interface Emulator {
+  /** Origin of both the main API host and the application host. */
+  readonly url: string;
+  /** The owner's key. */
+  readonly apiKey: string;
+  readonly orgId: string;
+  readonly keys: Keys;
+  journal(): JournalSnapshot;
+  /** Counts from 0 again. The counters that decide when rules fire go on. */
+  resetJournal(): void;
+  rules(): readonly Rule[];
+  /**
+   * Replaces the fault rules; their counters start anew.
+   * @throws {UsageError} for a bad rule.
+   */
+  setRules(rules: readonly Rule[]): void;
+  today(): UtcDay;
+  /**
+   * Moves the emulated day.
+   * @throws {UsageError} when it is not after the first day with data.
+   */
+  setToday(day: UtcDay): void;
+  quirks(): Quirks;
+  /**
+   * Changes the quirks that are named and leaves the others.
+   * @throws {UsageError} for an unknown quirk or value.
+   */
+  setQuirks(changes: Partial<Quirks>): void;
+  /** Back to the default quirks, whatever the emulator was started with. */
+  resetQuirks(): void;
+  /**
+   * Milliseconds before each answer, 0 to 600,000.
+   * @throws {UsageError} when it is out of range.
+   */
+  setLatency(ms: number): void;
+  /**
+   * Changes data that was already served; see {@link RevisionRequest}.
+   * @throws {UsageError} when there is nothing to change as asked.
+   */
+  revise(request: RevisionRequest): RevisionOutcome;
+  repositories(): readonly EmulatedRepository[];
+  /** Stops listening and destroys all connections, also those that wait for an answer. May be repeated. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a server on the loopback interface that serves the analytics and readiness API of the specification, with
+ * data that depend on the options alone.
+ * @throws {UsageError} for options, quirks or rules out of their limits; an `Error` when the port is taken.
+ */
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const resolved = resolveOptions(options);
-  const service = openService(resolved);
+  const service = openService({ ...resolved, quirks: parseQuirks(resolved.quirks) });
+  const journal = openJournal(resolved.journalEntriesMax, resolved.clock.monotonicMs);
+  const faults = openFaults(journal);
+  faults.setRules(parseRules(resolved.rules));
+  let latencyMs = resolved.latencyMs;
+
+  function change(request: RevisionRequest): RevisionOutcome {
+    const outcome = revise(request, { ...service, today: service.today() });
+    service.forgetAnswers();
+    return outcome;
+  }
+
+  const serve = exchange({
+    service,
+    faults,
+    journal,
+    targetOf: targetReader(resolved.seed),
+    revise: change,
+    latencyMs: () => latencyMs,
+  });
   const server = await listen(
-    exchange({ seed: resolved.seed, service, latencyMs: () => resolved.latencyMs }),
+    (request, response) =>
+      request.url?.startsWith(ADMIN_PATH)
+        ? answerAdmin(emulator, request, response)
+        : serve(request, response),
     resolved,
   );
-  return {
+
+  const emulator: Emulator = {
     url: server.url,
     apiKey: service.keys.owner,
     orgId: service.orgId,
     keys: service.keys,
-    setQuirks: service.setQuirks,
+    journal: () => journal.snapshot(faults.ruleIds()),
+    resetJournal: journal.reset,
+    rules: faults.rules,
+    setRules: (rules) => faults.setRules(parseRules(rules)),
+    today: service.today,
+    setToday: (day) => service.setToday(checkToday(day)),
+    quirks: service.quirks,
+    setQuirks: (changes) => service.setQuirks(parseQuirks(changes)),
+    resetQuirks: () => service.setQuirks(DEFAULT_QUIRKS),
+    setLatency: (ms) => {
+      latencyMs = checkInteger('latencyMs', ms);
+    },
+    revise: change,
+    repositories: () =>
+      Array.from({ length: service.reports.repositories }, (_, repository) => ({
+        repoId: service.reports.repositoryId(repository),
+        repoUrl: service.reports.repositoryUrl(repository),
+      })),
     close: server.close,
   };
+  return emulator;
 }

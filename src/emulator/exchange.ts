@@ -1,44 +1,81 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { UsageError } from '../core/errors.ts';
 import { callerOf } from './auth.ts';
 import { deliver, later } from './deliver.ts';
+import { applyActions } from './faults/apply.ts';
+import type { FaultEngine } from './faults/engine.ts';
+import type { Rule } from './faults/rules.ts';
+import type { Journal } from './journal.ts';
 import { gzipReply, type Reply } from './reply.ts';
-import type { Service } from './service.ts';
-import { targetReader } from './target.ts';
+import type { RevisionRequest } from './revise.ts';
+import type { Call, Service } from './service.ts';
+import type { Target } from './target.ts';
 
-/** What an exchange needs besides the service. */
-export interface ExchangeOptions {
-  readonly seed: number;
+/** What an exchange works with. */
+export interface ExchangeParts {
   readonly service: Service;
+  readonly faults: FaultEngine;
+  readonly journal: Journal;
+  targetOf(url: string): Target;
+  revise(request: RevisionRequest): void;
   latencyMs(): number;
 }
 
-/** The way of one request: read, decide, answer, deliver. */
-export function exchange({ seed, service, latencyMs }: ExchangeOptions): RequestListener {
-  const targetOf = targetReader(seed);
-  let inFlight = 0;
-  return (request: IncomingMessage, response: ServerResponse) => {
-    const target = targetOf(request.url ?? '/');
+/** The way of one request to the service: read, decide on a fault, answer, deliver, count. */
+export function exchange(parts: ExchangeParts): (request: IncomingMessage, response: ServerResponse) => void {
+  const { service, faults, journal } = parts;
+  return (request, response) => {
+    const target = parts.targetOf(request.url ?? '/');
     const caller = callerOf(request.headers.authorization, service.keys);
-    inFlight += 1;
-    response.once('close', () => {
-      inFlight -= 1;
-    });
-    response.sendDate = false;
-    const headers = { date: service.now().toUTCString(), 'x-request-id': target.requestId };
-    const reply = finish(
-      service.answer({ method: request.method ?? 'GET', target, caller, inFlight }),
-      request,
-    );
-    const wait = latencyMs();
-    if (wait === 0) deliver(reply, { request, response, headers });
-    else later(request.socket, wait, () => deliver(reply, { request, response, headers }));
-  };
+    const call: Call = { method: request.method ?? 'GET', target, caller, inFlight: journal.inFlight() + 1 };
+    const fault = faults.decide(call, () => service.pageOf(target));
+    const ended = journal.begin(call, fault?.id ?? null);
+    let sent: number | null = null;
+    response.once('close', () => ended(sent));
 
-  function finish(reply: Reply, request: IncomingMessage): Reply {
-    const quirks = service.quirks();
-    const accepts = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-    const encoded = quirks.gzip && accepts ? gzipReply(reply) : reply;
-    if (quirks.keepAlive || encoded.delivery !== undefined) return encoded;
-    return { ...encoded, delivery: { type: 'fin', announced: false } };
-  }
+    const plain = fault === null ? service.answer(call) : faultyReply(fault, call, parts);
+    const reply = shape(plain, service, String(request.headers['accept-encoding'] ?? ''));
+    const go = (): void => {
+      sent = hasStatus(reply) ? reply.status : null;
+      response.sendDate = false;
+      const headers = { date: service.now().toUTCString(), 'x-request-id': target.requestId };
+      deliver(reply, { request, response, headers });
+    };
+    const waitMs = parts.latencyMs() + (reply.delayMs ?? 0);
+    if (waitMs === 0) go();
+    else later(request.socket, waitMs, go);
+  };
+}
+
+function faultyReply({ id, rule }: { id: string; rule: Rule }, call: Call, parts: ExchangeParts): Reply {
+  return applyActions([rule.action].flat(), {
+    call,
+    answer: (target) => parts.service.answer({ ...call, target }),
+    targetOf: parts.targetOf,
+    revise(request) {
+      try {
+        parts.revise(request);
+      } catch (error) {
+        // What was to be revised may be gone by now; that is for the journal and not for the client.
+        if (!(error instanceof UsageError)) throw error;
+        parts.journal.missed(id);
+      }
+    },
+    now: parts.service.now,
+    missed: () => parts.journal.missed(id),
+  });
+}
+
+/** Applies the quirks that concern every answer. */
+function shape(reply: Reply, service: Service, acceptEncoding: string): Reply {
+  const { gzip, keepAlive } = service.quirks();
+  const encoded = gzip && /\bgzip\b/.test(acceptEncoding) ? gzipReply(reply) : reply;
+  if (keepAlive || encoded.delivery !== undefined) return encoded;
+  return { ...encoded, delivery: { type: 'fin', announced: false } };
+}
+
+function hasStatus({ delivery }: Reply): boolean {
+  if (delivery === undefined) return true;
+  if (delivery.type === 'reset') return delivery.afterBytes !== null;
+  return delivery.type !== 'hang' && delivery.type !== 'raw';
 }

@@ -13,6 +13,8 @@ export interface Reply {
   readonly body: Buffer;
   /** How it goes onto the wire; plainly unless a fault says otherwise. */
   readonly delivery?: Delivery;
+  /** Milliseconds to wait before it is sent, besides the latency of the emulator. */
+  readonly delayMs?: number;
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;

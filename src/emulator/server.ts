@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** A listening server. */
@@ -14,11 +14,13 @@ const KEEP_ALIVE_MS = 600_000;
 
 /** Listens on an address; rejects when that is not possible, for instance because the port is taken. */
 export async function listen(
-  onRequest: RequestListener,
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
   address: { readonly host: string; readonly port: number },
 ): Promise<HttpServer> {
   const sockets = new Set<Socket>();
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true }, onRequest);
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true }, (request, response) => {
+    void onRequest(request, response);
+  });
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     // A client may vanish at any moment; what was being written to it is of no use to anyone.

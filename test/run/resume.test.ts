@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { contentSha256 } from '../../schema/digest.ts';
 import { tablesOf } from '../../schema/tables.ts';
+import { StoppedError } from '../../src/core/errors.ts';
 import { envOf, startDaywalk } from '../support/daywalk.ts';
 import { createRig, type Rig, rigOver } from '../support/rig.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -44,8 +45,9 @@ describe('an interrupted run', () => {
     const rig = await createRig({ users: 60, latencyMs: 3 });
     let killed = 0;
     for (let round = 0; round < KILLS; round += 1) {
-      const { child, ended } = startDaywalk(['run'], { env: envOf(rig) });
-      await delay(250 + 60 * round);
+      const { child, ended, stderr } = startDaywalk(['run'], { env: envOf(rig) });
+      while (!stderr().includes('"planned"')) await delay(5);
+      await delay(17 * round);
       child.kill('SIGKILL');
       if ((await ended).signal === 'SIGKILL') killed += 1;
       expectWholeUnits(rig);
@@ -61,10 +63,14 @@ describe('an interrupted run', () => {
   test('does not ask again for what it has committed and settled', async () => {
     const rig = await createRig({ latencyMs: 5 });
     const controller = new AbortController();
-    setTimeout(() => controller.abort(new Error('enough')), 150);
-    const first = await rig.run({ signal: controller.signal });
+    const onEvent = ({ type, day }: { type: string; day?: string }) => {
+      if (type === 'unit-done' && day === '2026-01-20') controller.abort(new StoppedError('SIGTERM'));
+    };
+    const first = await rig.run({ signal: controller.signal, onEvent });
+    expect(first.report.exitCode).toBe(143);
     expect(first.report.unitsLeftOut).toBeGreaterThan(0);
-    const settled = rig.column<number>('SELECT COUNT(*) FROM export_units WHERE settled_at IS NOT NULL')[0] ?? 0;
+    const settled =
+      rig.column<number>('SELECT COUNT(*) FROM export_units WHERE settled_at IS NOT NULL')[0] ?? 0;
     expect(settled).toBeGreaterThan(0);
     const second = await rig.run();
     expect(second.report.unitsPlanned).toBe(27 * 5 + 1 - settled);
@@ -85,7 +91,9 @@ describe('an interrupted run', () => {
       expect(performance.now() - asked).toBeLessThan(5_000);
       expect(end.code).toBe(code);
       expectWholeUnits(rig);
-      expect(rig.sql('SELECT exit_code, ended_at IS NOT NULL AS ended FROM export_runs')).toEqual([{ exit_code: code, ended: 1 }]);
+      expect(rig.sql('SELECT exit_code, ended_at IS NOT NULL AS ended FROM export_runs')).toEqual([
+        { exit_code: code, ended: 1 },
+      ]);
       rig.emulator.setLatency(0);
       expect((await rig.run()).report.exitCode).toBe(0);
       expect(await rig.digest()).toBe(await undisturbed(rig));

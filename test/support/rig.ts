@@ -7,7 +7,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { parseDay, type UtcDay } from '../../src/core/day.ts';
 import { STREAMS } from '../../src/core/stream.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
-import type { RunEvent, RunReport } from '../../src/pipeline/events.ts';
+import type { RunEvent, RunObserver, RunReport } from '../../src/pipeline/events.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 import { tempDir } from './temp-dir.ts';
 
@@ -66,7 +66,13 @@ export function rigOver(emulator: Emulator, path: string): Rig {
     path,
     settings,
     run: (request = {}) => run(settings, request),
-    digest: async () => (await digestWarehouse(settings, contextOf(TODAY, []))).warehouse,
+    digest: async () =>
+      (
+        await digestWarehouse(
+          settings,
+          contextOf(TODAY, () => undefined),
+        )
+      ).warehouse,
     sql: (query, ...params) => read(path, (db) => db.prepare<unknown[], never>(query).all(...params)),
     column: (query, ...params) =>
       read(path, (db) =>
@@ -79,20 +85,24 @@ export function rigOver(emulator: Emulator, path: string): Rig {
 }
 
 async function run(settings: Settings, request: Parameters<Rig['run']>[0] = {}): Promise<Ran> {
-  const { now = TODAY, settings: changed, signal, ...asked } = request;
+  const { now = TODAY, settings: changed, signal, onEvent, ...asked } = request;
   const events: RunEvent[] = [];
+  const observe: RunObserver = (event) => {
+    events.push(event);
+    onEvent?.(event);
+  };
   const report = await runExport(
     { ...settings, ...changed },
     { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: false, ...asked },
-    contextOf(now, events, signal),
+    contextOf(now, observe, signal),
   );
   return { report, events };
 }
 
-function contextOf(now: UtcDay, events: RunEvent[], signal = new AbortController().signal) {
+function contextOf(now: UtcDay, observe: RunObserver, signal = new AbortController().signal) {
   return {
     clock: systemClock(new Date(`${now}T03:00:00Z`)),
-    observe: (event: RunEvent) => void events.push(event),
+    observe,
     signal,
   };
 }

@@ -81,7 +81,7 @@ function linesOf({ message, hint, units }: RunProblem, { width, style, redact }:
 }
 
 function nextOf({ exitCode, runId }: RunReport, { style, warehouse }: SummaryFrame): string[] {
-  const again = ['daywalk run', 'pulls what is missing; what is stored stays'] as const;
+  const again = [`daywalk run${warehouse.flag}`, 'pulls what is missing; what is stored stays'] as const;
   const status = [`daywalk status${warehouse.flag}`, 'what the warehouse holds, day by day'] as const;
   const quarantined = [
     `sqlite3 ${warehouse.location} 'SELECT stream, date, reason, record FROM quarantine'`,

@@ -38,6 +38,8 @@ export interface Population {
   firstAfter(id: string): number;
   /** The email on a day, which is null for some and changes once for others. */
   emailOf(user: number, day: number): string | null;
+  /** True when the user has joined and has not left yet. */
+  isMember(user: number, day: number): boolean;
   /** True when the user works on the day, which counts from the first day with data. */
   isActive(user: number, day: number): boolean;
   /** How much the user does on an active day, from just above 0 to 1; most do little. */
@@ -70,10 +72,14 @@ export function buildPopulation(options: PopulationOptions): Population {
 
   const idOf = (user: number): string => ulid('user_', joinedAtMs(user), seed, user);
 
+  const isMember = (user: number, day: number): boolean =>
+    day >= (joinDay[user] ?? 0) && day < (leaveDay[user] ?? 0);
+
   return {
     seed,
     size,
     idOf,
+    isMember,
     firstAfter(id) {
       let low = 0;
       let high = size;
@@ -87,7 +93,7 @@ export function buildPopulation(options: PopulationOptions): Population {
     emailOf: (user, day) => emailOf(seed, user, day),
     isActive(user, day) {
       if (steady) return true;
-      if (day < (joinDay[user] ?? 0) || day >= (leaveDay[user] ?? 0)) return false;
+      if (!isMember(user, day)) return false;
       const chance = (rate[user] ?? 0) * (WEEKDAY_FACTOR[weekdayIndex(day)] ?? 1);
       return hash(seed, user, ASPECT.active, day) >>> 16 < chance;
     },

@@ -35,7 +35,7 @@ export interface Reports {
   createdAtMs(report: number): number;
   repositoryOf(report: number): number;
   repositoryId(repository: number): string;
-  repositoryName(repository: number): string;
+  repositoryUrl(repository: number): string;
 }
 
 /** The reports of an organization. Answers depend on the arguments alone. */
@@ -54,10 +54,10 @@ export function openReports(seed: number, initial: number): Reports {
     repositoryOf: (report) => hash(seed, report, ASPECT.repository) % repositories,
     repositoryId: (repository) =>
       ulid('repo_', FIRST_DAY_MS - 2 * HISTORY_MS, hash(seed, ASPECT.repositoryId), repository),
-    repositoryName(repository) {
+    repositoryUrl(repository) {
       const name = REPOSITORY_NAMES[repository % REPOSITORY_NAMES.length] ?? 'repository';
       const round = Math.floor(repository / REPOSITORY_NAMES.length);
-      return round === 0 ? name : `${name}-${round + 1}`;
+      return `https://git.example.com/acme/${round === 0 ? name : `${name}-${round + 1}`}`;
     },
   };
 }

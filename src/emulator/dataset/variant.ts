@@ -50,13 +50,22 @@ export function variantWith(changes: readonly DayChange[]): DayVariant {
       empty: day.empty || change.empty === true,
       renumbered: change.renumbered === undefined ? day.renumbered : [...day.renumbered, change.renumbered],
       hidden: change.hidden ?? day.hidden,
-      withoutUsers: [...day.withoutUsers, ...(change.withoutUsers ?? [])],
-      withUsers: [...day.withUsers, ...(change.withUsers ?? [])],
+      withoutUsers: merge(day.withoutUsers, change.withoutUsers, change.withUsers),
+      withUsers: merge(day.withUsers, change.withUsers, change.withoutUsers),
       withoutModels: day.withoutModels | (change.withoutModels ?? 0),
       withoutLanguages: day.withoutLanguages | (change.withoutLanguages ?? 0),
     }),
     ORIGINAL,
   );
+}
+
+/** The later change of a user decides. */
+function merge(
+  before: readonly number[],
+  added: readonly number[] = [],
+  taken: readonly number[] = [],
+): number[] {
+  return [...before.filter((user) => !taken.includes(user)), ...added];
 }
 
 /** True when the user belongs to the share. */

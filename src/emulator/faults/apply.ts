@@ -1,20 +1,20 @@
-import { hashText } from '../dataset/hash.ts';
 import type { Delivery } from '../delivery.ts';
-import { isRecord } from '../input.ts';
-import { titleOf } from '../problem.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import type { RevisionRequest } from '../revise.ts';
 import type { Call } from '../service.ts';
 import type { Target } from '../target.ts';
-import type { Action, AnswerAsAction, BodyAction, CursorAction, SpoilAction, StatusAction, TransportAction } from './action.ts';
+import type { Action, AnswerAsAction, HeadersAction, PatchAction } from './action.ts';
+import { breakCursor } from './cursor.ts';
 import { gzipBomb } from './gzip-bomb.ts';
+import { bodyReply, redirectReply, spoil, statusReply } from './made-reply.ts';
 import { patchJson } from './patch.ts';
 import { fillTemplate, fillTemplates } from './template.ts';
+import { deliveryOf } from './transport.ts';
 
 /** What actions need of their surroundings. */
 export interface FaultContext {
   readonly call: Call;
-  /** The answer without faults to this request, or to another one. */
+  /** The answer without faults, to this request or to another one. */
   answer(target: Target): Reply;
   targetOf(url: string): Target;
   revise(request: RevisionRequest): void;
@@ -23,45 +23,99 @@ export interface FaultContext {
   missed(): void;
 }
 
-const CAPTIVE_PAGE = '<!doctype html><html><head><title>Sign in</title></head><body>Sign in to the network.</body></html>';
-
-/** The answer after all actions, in their order. The fault-free answer is made only when an action builds on it. */
-export function applyActions(actions: readonly Action[], context: FaultContext): Reply {
-  let made: Reply | undefined;
-  const current = (): Reply => made ?? context.answer(context.call.target);
-  for (const action of actions) made = applyAction(action, current, context);
-  return current();
+/** What one action does: another answer, another way of delivering it, a wait. */
+export interface Effect {
+  readonly reply?: Reply;
+  readonly delivery?: Delivery;
+  readonly delayMs?: number;
 }
 
-function applyAction(action: Action, current: () => Reply, context: FaultContext): Reply {
+/** The answer after all actions, in their order. The fault-free answer is made only when something builds on it. */
+export function applyActions(actions: readonly Action[], context: FaultContext): Reply {
+  let made: Reply | undefined;
+  let delivery: Delivery | undefined;
+  let delayMs = 0;
+  const current = (): Reply => made ?? context.answer(context.call.target);
+  for (const action of actions) {
+    const effect = applyAction(action, current, context);
+    made = effect.reply ?? made;
+    delivery = effect.delivery ?? delivery;
+    delayMs += effect.delayMs ?? 0;
+  }
+  if (delivery === undefined) return { ...current(), delayMs };
+  return { ...(needsAnswer(delivery) ? current() : NO_ANSWER), delivery, delayMs };
+}
+
+/** For deliveries that never look at the answer. */
+const NO_ANSWER = jsonReply(200, '');
+
+function needsAnswer(delivery: Delivery): boolean {
+  if (delivery.type === 'reset') return delivery.afterBytes !== null;
+  return delivery.type !== 'hang' && delivery.type !== 'raw';
+}
+
+function applyAction(action: Action, current: () => Reply, context: FaultContext): Effect {
   const { call } = context;
   switch (action.type) {
     case 'status':
-      return statusReply(action, context);
+      return { reply: statusReply(action, call, context.now()) };
     case 'body':
-      return bodyReply(action, call);
+      return { reply: bodyReply(action, call) };
+    case 'redirect':
+      return { reply: redirectReply(action, call) };
     case 'headers':
-      return { ...current(), headers: changedHeaders(current().headers, action.set, call) };
-    case 'redirect': {
-      const location = fillTemplate(action.location, call);
-      return jsonReply(action.status ?? 302, JSON.stringify({ redirect: location }), { location });
-    }
+      return { reply: changeHeaders(current(), action, call) };
     case 'patch':
-      return patched(current(), (json) => patchJson(json, operationsFor(action.operations, call)), context);
+      return { reply: patchReply(action, current(), context) };
     case 'spoil':
-      return { ...current(), body: spoil(current().body, action.how) };
+      return { reply: spoil(current(), action.how) };
     case 'cursor':
-      return brokenCursor(action.mode, current, context);
+      return { reply: breakCursor(action.mode, current, context) };
     case 'answer-as':
-      return context.answer(context.targetOf(otherUrl(call.target, action, call)));
+      return { reply: context.answer(context.targetOf(otherUrl(action, call))) };
     case 'gzip-bomb':
-      return withHeaders(jsonReply(200, ''), { 'content-encoding': 'gzip' }, gzipBomb(action.bytes));
+      return {
+        reply: { ...jsonReply(200, '', { 'content-encoding': 'gzip' }), body: gzipBomb(action.bytes) },
+      };
     case 'revise':
       context.revise(revisionFor(action.revision, call));
-      return current();
+      return {};
     case 'delay':
-      return { ...current(), delayMs: (current().delayMs ?? 0) + action.ms };
+      return { delayMs: action.ms };
     default:
-      return { ...current(), delivery: deliveryOf(action) };
+      return { delivery: deliveryOf(action) };
   }
+}
+
+function changeHeaders(reply: Reply, { set }: HeadersAction, call: Call): Reply {
+  const names = new Map(Object.entries(reply.headers));
+  for (const [name, value] of Object.entries(set)) {
+    if (value === null) names.delete(name.toLowerCase());
+    else names.set(name.toLowerCase(), fillTemplate(value, call));
+  }
+  return { ...reply, headers: Object.fromEntries(names) };
+}
+
+function patchReply({ operations }: PatchAction, reply: Reply, { call, missed }: FaultContext): Reply {
+  const filled = operations.map((operation) =>
+    operation.op === 'set' ? { ...operation, value: fillTemplates(operation.value, call) } : operation,
+  );
+  const { json, changes } = patchJson(reply.body.toString(), filled);
+  if (changes === 0) missed();
+  return { ...reply, body: Buffer.from(json) };
+}
+
+function otherUrl({ path, query = {} }: AnswerAsAction, call: Call): string {
+  const changed = new URLSearchParams(call.target.query);
+  for (const [name, value] of Object.entries(query)) {
+    if (value === null) changed.delete(name);
+    else changed.set(name, fillTemplate(value, call));
+  }
+  return `${path ?? call.target.path}?${changed.toString()}`;
+}
+
+/** A revision may name what the request is about, such as the report `{{query.startAfter}}`. */
+function revisionFor(request: RevisionRequest, call: Call): RevisionRequest {
+  const { reportId } = request;
+  return reportId === undefined ? request : { ...request, reportId: fillTemplate(reportId, call) };
 }

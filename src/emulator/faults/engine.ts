@@ -14,6 +14,8 @@ export interface FaultEngine {
   /** The rule that changes the answer to this request, or null. Each call counts as one match. */
   decide(call: Call, pageOf: () => number | null): { readonly id: string; readonly rule: Rule } | null;
   rules(): readonly Rule[];
+  /** The names of the rules, in their order. */
+  ruleIds(): readonly string[];
   /** Replaces the rules; all of them start counting anew. */
   setRules(rules: readonly Rule[]): void;
 }
@@ -43,6 +45,7 @@ export function openFaults(observer: RuleObserver): FaultEngine {
       return null;
     },
     rules: () => armed.map(({ rule }) => rule),
+    ruleIds: () => armed.map(({ id }) => id),
     setRules(rules) {
       armed = rules.map((rule, index) => ({
         id: idOf(rule, index),

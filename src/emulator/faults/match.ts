@@ -31,7 +31,9 @@ function globOf(glob: string): RegExp {
   if (globs.size >= GLOBS_MAX) globs.clear();
   const pattern = glob
     .split(/(\*\*|\*)/)
-    .map((part) => (part === '**' ? '.*' : part === '*' ? '[^/]*' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&')))
+    .map((part) =>
+      part === '**' ? '.*' : part === '*' ? '[^/]*' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'),
+    )
     .join('');
   const compiled = new RegExp(`^${pattern}$`);
   globs.set(glob, compiled);

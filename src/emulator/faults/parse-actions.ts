@@ -1,5 +1,19 @@
 import { UsageError } from '../../core/errors.ts';
-import { anything, boolean, either, integer, isRecord, listOf, mapOf, object, oneOf, orNull, type Parser, tagged, text } from '../input.ts';
+import {
+  anything,
+  boolean,
+  either,
+  integer,
+  isRecord,
+  listOf,
+  mapOf,
+  object,
+  oneOf,
+  orNull,
+  type Parser,
+  tagged,
+  text,
+} from '../input.ts';
 import { revisionRequest } from '../parse-revision.ts';
 import type { Action, PatchOperation } from './action.ts';
 
@@ -54,15 +68,26 @@ const retryAfter = either(
   'a number of seconds, a text, or {"dateInSeconds": n}',
 );
 
+/** Demands that exactly one of some keys is there. */
+function exactlyOne<T extends object>(keys: readonly string[], parser: Parser<T>): Parser<T> {
+  return (value, at) => {
+    const read = parser(value, at);
+    if (keys.filter((key) => Object.hasOwn(read, key)).length === 1) return read;
+    throw new UsageError(`${at}: needs exactly one of ${keys.join(', ')}`, {
+      hint: `give one of them in ${at}`,
+    });
+  };
+}
+
 /** Reads one action of a rule. */
 export const action: Parser<Action> = tagged({
   status: object(
     { status: STATUS },
     { title: text, detail: text, body: anything, headers: mapOf(text), retryAfter },
   ),
-  body: object(
-    {},
-    { text, base64: text, html: yes, status: STATUS, contentType: text, headers: mapOf(text) },
+  body: exactlyOne(
+    ['text', 'base64', 'html'],
+    object({}, { text, base64: text, html: yes, status: STATUS, contentType: text, headers: mapOf(text) }),
   ),
   headers: object({ set: mapOf(orNull(text)) }, {}),
   redirect: object({ location: text }, { status: integer(300, 399) }),
@@ -78,7 +103,7 @@ export const action: Parser<Action> = tagged({
   cut: object({ bytes }, { framing: oneOf('length', 'chunked', 'close') }),
   drip: object({}, { bytes: integer(1, BODY_BYTES_MAX), intervalMs: DELAY_MS }),
   close: object({}, { announced: boolean }),
-  raw: object({}, { text, base64: text }),
+  raw: exactlyOne(['text', 'base64'], object({}, { text, base64: text })),
   'malformed-status-line': object({}, { line: text }),
   'oversized-headers': object({}, { bytes: integer(1, 16 * 1024 * 1024) }),
 });

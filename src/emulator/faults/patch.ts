@@ -25,11 +25,18 @@ export function patchJson(json: string, operations: readonly PatchOperation[]): 
     changes += walk(root, steps, (holder, key) => change(holder, key, operation, raws, nonce));
   }
   const text = JSON.stringify(root);
-  return { json: text.replaceAll(new RegExp(`"${nonce}:(\\d+)"`, 'g'), (_, at: string) => raws[Number(at)] ?? ''), changes };
+  return {
+    json: text.replaceAll(new RegExp(`"${nonce}:(\\d+)"`, 'g'), (_, at: string) => raws[Number(at)] ?? ''),
+    changes,
+  };
 }
 
 /** Visits every place that the steps lead to, and returns how many of the visits changed something. */
-function walk(node: unknown, steps: readonly string[], visit: (holder: object, key: string) => boolean): number {
+function walk(
+  node: unknown,
+  steps: readonly string[],
+  visit: (holder: object, key: string) => boolean,
+): number {
   const [step, ...rest] = steps;
   if (step === undefined || typeof node !== 'object' || node === null) return 0;
   // From the last place to the first, because a visit may insert or remove elements.
@@ -42,7 +49,13 @@ function walk(node: unknown, steps: readonly string[], visit: (holder: object, k
   return changes;
 }
 
-function change(holder: object, key: string, operation: PatchOperation, raws: string[], nonce: string): boolean {
+function change(
+  holder: object,
+  key: string,
+  operation: PatchOperation,
+  raws: string[],
+  nonce: string,
+): boolean {
   switch (operation.op) {
     case 'set':
       return put(holder, key, operation.value);
@@ -63,7 +76,12 @@ function put(holder: object, key: string, value: unknown): boolean {
   if (Array.isArray(holder) && key !== '-' && !Object.hasOwn(holder, key)) return false;
   const place = Array.isArray(holder) && key === '-' ? String(holder.length) : key;
   // Defined and not assigned, so that `__proto__` becomes a key like any other.
-  return Reflect.defineProperty(holder, place, { value, writable: true, enumerable: true, configurable: true });
+  return Reflect.defineProperty(holder, place, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 }
 
 function valueAt(node: object, key: string): unknown {

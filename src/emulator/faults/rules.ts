@@ -1,8 +1,22 @@
-import { ROLES, type Role } from '../auth.ts';
-import { isStream, STREAMS, type Stream } from '../../core/stream.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import { day, either, integer, isRecord, listOf, mapOf, number, object, oneOf, orNull, type Parser, refuse, text } from '../input.ts';
+import { isStream, STREAMS, type Stream } from '../../core/stream.ts';
+import { ROLES, type Role } from '../auth.ts';
+import {
+  day,
+  either,
+  integer,
+  isRecord,
+  listOf,
+  mapOf,
+  number,
+  object,
+  oneOf,
+  orNull,
+  type Parser,
+  refuse,
+  text,
+} from '../input.ts';
 import type { Action } from './action.ts';
 import { action } from './parse-actions.ts';
 
@@ -94,7 +108,10 @@ const rule: Parser<Rule> = object(
  * @throws {UsageError} that names the place, for example `rules[2].action.status`, and what is accepted there.
  */
 export function parseRules(json: unknown): Rule[] {
-  const list = isRecord(json) && 'rules' in json ? object({ rules: listOf(rule) }, {})(json, 'rules').rules : listOf(rule)(json, 'rules');
+  const list =
+    isRecord(json) && 'rules' in json
+      ? object({ rules: listOf(rule) }, {})(json, 'rules').rules
+      : listOf(rule)(json, 'rules');
   if (list.length > RULES_MAX) refuse('rules', `at most ${RULES_MAX} rules`, list.length);
   const ids = list.map(idOf);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);

@@ -28,7 +28,7 @@ export function renderReport(
   return {
     reportId: reports.idOf(report),
     createdAt: reports.createdAtMs(report),
-    repoUrl: `https://git.example.com/acme/${reports.repositoryName(repository)}`,
+    repoUrl: reports.repositoryUrl(repository),
     apps: Object.fromEntries(apps.map(({ path, description }) => [path, { description }])),
     report: Object.fromEntries(evaluate(apps.length, pass, quirks)),
     ...optionalFields(reports.seed, report),

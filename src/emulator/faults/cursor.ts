@@ -1,0 +1,59 @@
+import { hashText } from '../dataset/hash.ts';
+import { isRecord } from '../input.ts';
+import type { Reply } from '../reply.ts';
+import type { CursorAction } from './action.ts';
+import type { FaultContext } from './apply.ts';
+
+/** Comes before every user id, so the walk begins again. */
+const BEFORE_ALL = 'user_0';
+/** Comes after every user id: all pages from here on are empty. */
+const AFTER_ALL = 'user_~';
+
+/** The answer with a broken cursor. Where there is no paging to break, the rule is told that it missed. */
+export function breakCursor(mode: CursorAction['mode'], current: () => Reply, context: FaultContext): Reply {
+  const { target } = context.call;
+  if (target.stream === 'readiness' && (mode === 'repeat' || mode === 'cycle')) return firstPage(context);
+  const reply = current();
+  const answer: unknown =
+    target.stream === 'users' && reply.status === 200 ? JSON.parse(reply.body.toString()) : null;
+  if (!isRecord(answer) || !isRecord(answer['meta'])) {
+    context.missed();
+    return reply;
+  }
+  const meta = {
+    ...answer['meta'],
+    has_more: true,
+    ...brokenMeta(mode, target.query.get('cursor'), answer['meta']),
+  };
+  // A field that is undefined is left out of the JSON.
+  return { ...reply, body: Buffer.from(JSON.stringify({ ...answer, meta })) };
+}
+
+function brokenMeta(
+  mode: CursorAction['mode'],
+  cursor: string | null,
+  meta: Record<string, unknown>,
+): { next_cursor: unknown } {
+  switch (mode) {
+    case 'repeat':
+      return { next_cursor: cursor ?? meta['next_cursor'] };
+    case 'cycle':
+      return { next_cursor: BEFORE_ALL };
+    case 'missing':
+      return { next_cursor: undefined };
+    case 'null':
+      return { next_cursor: null };
+    case 'empty':
+      return { next_cursor: '' };
+    case 'endless': {
+      const from = cursor ?? '';
+      return { next_cursor: `${AFTER_ALL}${hashText(1, from)}-${hashText(2, from)}` };
+    }
+  }
+}
+
+function firstPage(context: FaultContext): Reply {
+  const query = new URLSearchParams(context.call.target.query);
+  query.delete('startAfter');
+  return context.answer(context.targetOf(`${context.call.target.path}?${query.toString()}`));
+}

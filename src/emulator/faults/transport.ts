@@ -1,0 +1,41 @@
+import type { Delivery } from '../delivery.ts';
+import type { TransportAction } from './action.ts';
+
+const PADDING_CHARS = 1_000;
+const OVERSIZED_BYTES = 128 * 1024;
+
+/** The way in which a transport action puts the answer on the wire. */
+export function deliveryOf(action: Exclude<TransportAction, { type: 'delay' }>): Delivery {
+  switch (action.type) {
+    case 'hang':
+      return { type: 'hang' };
+    case 'reset':
+      return { type: 'reset', afterBytes: action.afterBytes ?? null };
+    case 'cut':
+      return { type: 'cut', bytes: action.bytes, framing: action.framing ?? 'length' };
+    case 'drip':
+      return { type: 'drip', bytes: action.bytes ?? 1, intervalMs: action.intervalMs ?? 100 };
+    case 'close':
+      return { type: 'fin', announced: action.announced ?? false };
+    case 'raw':
+      return {
+        type: 'raw',
+        bytes:
+          action.base64 === undefined ? Buffer.from(action.text ?? '') : Buffer.from(action.base64, 'base64'),
+      };
+    case 'malformed-status-line':
+      return { type: 'raw', bytes: message(action.line ?? 'HTTP/1.1 two hundred', []) };
+    case 'oversized-headers':
+      return { type: 'raw', bytes: message('HTTP/1.1 200 OK', padding(action.bytes ?? OVERSIZED_BYTES)) };
+  }
+}
+
+function message(firstLine: string, headers: readonly string[]): Buffer {
+  const lines = [firstLine, 'content-type: application/json', 'content-length: 2', ...headers];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n{}`, 'latin1');
+}
+
+function padding(bytes: number): string[] {
+  const count = Math.ceil(bytes / PADDING_CHARS);
+  return Array.from({ length: count }, (_, index) => `x-padding-${index}: ${'x'.repeat(PADDING_CHARS)}`);
+}

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { expectExactReports } from '../support/exact-copy.ts';
+import { requestsOf } from '../support/journal.ts';
+import { createRig, type Rig } from '../support/rig.ts';
+
+const readiness = { streams: ['readiness'] as const };
+
+/** The cursors that the readiness list was asked with; '' for the first page. */
+function cursors(rig: Rig): string[] {
+  return requestsOf(rig)
+    .filter(({ path, status }) => path.startsWith('/api/organization/') && status !== 308)
+    .map(({ query }) => query['startAfter'] ?? '');
+}
+
+function stateOf(rig: Rig): Record<string, unknown> {
+  return rig.sql("SELECT state, rows, cursor FROM export_units WHERE stream = 'readiness'")[0] ?? {};
+}
+
+describe('the readiness walk', () => {
+  test('that was interrupted goes on after the last page that was stored', async () => {
+    const rig = await createRig({ reports: 30, quirks: { readinessLimitCap: 4 } });
+    rig.emulator.setRules([
+      { match: { stream: 'readiness', page: 4 }, action: { type: 'status', status: 500 } },
+    ]);
+    const first = await rig.run({ ...readiness, settings: { attempts: 1 } });
+    expect(first.report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+    expect(rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([12]);
+    const { state, cursor } = stateOf(rig);
+    expect(state).toBe('failed');
+    const { startAfter } = JSON.parse(String(cursor));
+
+    rig.emulator.setRules([]);
+    rig.emulator.resetJournal();
+    const second = await rig.run(readiness);
+    expect(second.report.exitCode).toBe(0);
+    expect(cursors(rig)[0]).toBe(startAfter);
+    await expectExactReports(rig);
+    expect(stateOf(rig)).toMatchObject({ state: 'loaded' });
+  });
+
+  test('that goes on in the middle also finds what is newer than its first page', async () => {
+    const rig = await createRig({ reports: 30, quirks: { readinessLimitCap: 4 } });
+    rig.emulator.setRules([
+      { match: { stream: 'readiness', page: 4 }, action: { type: 'status', status: 500 } },
+    ]);
+    await rig.run({ ...readiness, settings: { attempts: 1 } });
+    rig.emulator.setRules([]);
+    rig.emulator.revise({ kind: 'add-reports', count: 3 });
+    expect((await rig.run(readiness)).report.exitCode).toBe(0);
+    await expectExactReports(rig);
+  });
+
+  test('asks a service that answers newest first only for what is new', async () => {
+    const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 5 } });
+    await rig.run(readiness);
+    rig.emulator.resetJournal();
+    const { report } = await rig.run(readiness);
+    expect(report.rowsWritten).toBe(0);
+    expect(cursors(rig)).toEqual(['']);
+
+    rig.emulator.revise({ kind: 'add-reports', count: 7 });
+    rig.emulator.resetJournal();
+    await rig.run(readiness);
+    expect(cursors(rig)).toHaveLength(3);
+    await expectExactReports(rig);
+  });
+
+  test('that is interrupted among new reports does not take what it has stored for the end', async () => {
+    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 3 } });
+    await rig.run(readiness);
+    rig.emulator.revise({ kind: 'add-reports', count: 8 });
+    rig.emulator.setRules([
+      { match: { stream: 'readiness', page: 2 }, action: { type: 'status', status: 500 } },
+    ]);
+    await rig.run({ ...readiness, settings: { attempts: 1 } });
+    expect(rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([23]);
+    rig.emulator.setRules([]);
+    await rig.run(readiness);
+    await expectExactReports(rig);
+  });
+
+  for (const readinessOrder of ['oldest', 'shuffled'] as const) {
+    test(`reads everything where the order is ${readinessOrder}`, async () => {
+      const rig = await createRig({ reports: 12, quirks: { readinessLimitCap: 5, readinessOrder } });
+      await rig.run(readiness);
+      rig.emulator.revise({ kind: 'add-reports', count: 2 });
+      rig.emulator.resetJournal();
+      const { report } = await rig.run(readiness);
+      expect(report.exitCode).toBe(0);
+      expect(cursors(rig)).toHaveLength(4);
+      await expectExactReports(rig);
+    });
+  }
+
+  test('starts over when the report under its cursor is deleted', async () => {
+    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } });
+    rig.emulator.setRules([
+      {
+        id: 'lost',
+        match: { stream: 'readiness', page: 3 },
+        when: { count: 1 },
+        action: { type: 'status', status: 400, detail: 'Unknown report' },
+      },
+    ]);
+    const { report } = await rig.run(readiness);
+    expect(report.exitCode).toBe(0);
+    expect(cursors(rig).filter((cursor) => cursor === '')).toHaveLength(2);
+    await expectExactReports(rig);
+  });
+
+  test('gives up in a bounded number of requests when every cursor is refused', async () => {
+    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } });
+    rig.emulator.setRules([
+      { match: { stream: 'readiness', page: 2 }, action: { type: 'status', status: 400 } },
+    ]);
+    const { report } = await rig.run(readiness);
+    expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+    expect(cursors(rig).length).toBeLessThan(12);
+  });
+
+  test('that serves the same page for ever fails at its first repetition', async () => {
+    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } });
+    rig.emulator.setRules([
+      { match: { stream: 'readiness', page: 3 }, action: { type: 'cursor', mode: 'repeat' } },
+    ]);
+    const { report } = await rig.run(readiness);
+    expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+    expect(cursors(rig).length).toBeLessThan(8);
+  });
+
+  test('replaces a report that changed, and records it', async () => {
+    const rig = await createRig({ reports: 10 });
+    await rig.run(readiness);
+    rig.emulator.revise({ kind: 'change-report' });
+    const { report } = await rig.run(readiness);
+    expect(report.restatements).toBe(1);
+    await expectExactReports(rig);
+    expect(rig.column("SELECT date FROM restatements WHERE stream = 'readiness'")).toEqual(['']);
+  });
+
+  test('drops a report that is gone when it reads everything, and records it', async () => {
+    const rig = await createRig({ reports: 10 });
+    await rig.run(readiness);
+    rig.emulator.revise({ kind: 'delete-report' });
+    const { report } = await rig.run({ ...readiness, force: true });
+    expect(report.restatements).toBe(1);
+    await expectExactReports(rig);
+  });
+
+  test('sets a malformed report aside and keeps what was stored of it', async () => {
+    const rig = await createRig({ reports: 10 });
+    await rig.run(readiness);
+    const operations = [{ op: 'set' as const, path: '/reports/0/createdAt', value: 'yesterday' }];
+    rig.emulator.setRules([
+      { match: { stream: 'readiness', page: 1 }, action: { type: 'patch', operations } },
+    ]);
+    const broken = await rig.run({ ...readiness, force: true });
+    expect(broken.report).toMatchObject({ exitCode: 5, quarantined: 1 });
+    expect(rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([10]);
+    expect(stateOf(rig)).toMatchObject({ state: 'quarantined' });
+    rig.emulator.setRules([]);
+    expect((await rig.run(readiness)).report.exitCode).toBe(0);
+    expect(rig.column('SELECT COUNT(*) FROM quarantine')).toEqual([0]);
+  });
+});

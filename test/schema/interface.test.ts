@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { allTables } from '../../schema/tables.ts';
+import { openTemporary, query } from '../support/warehouse.ts';
+
+const CREDITS = 'billable_tokens, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens';
+
+/**
+ * The tables as dashboards and acceptance checks know them. Each line is a table, its key and its other columns;
+ * daily tables have org_id and date in front of theirs.
+ */
+const DAILY = `
+tokens_daily | | ${CREDITS}, extra
+tokens_daily_by_model | model_id | model_tier, ${CREDITS}, extra
+tokens_daily_by_user | user_id | user_email, ${CREDITS}, extra
+tokens_daily_by_user_model | user_id, model_id | model_tier, ${CREDITS}, extra
+tools_daily | | tool_calls, mcp_users_with_mcp, skills_invocations, slash_commands_invocations, hooks_invocations, web_users, autonomy_ratio_avg, autonomy_ratio_p50, autonomy_ratio_p90, tool_calls_per_session_avg, user_turns_per_session_avg, autonomy_auto_high, autonomy_auto_medium, autonomy_auto_low, autonomy_manual, extra
+tools_daily_by_tool | tool | invocations, is_artifact, extra
+tools_daily_by_mcp_server | server | invocations, spellings, extra
+tools_daily_by_skill | name | count, extra
+tools_daily_by_slash_command | name | count, extra
+tools_daily_by_hook | event, matcher, command | count, extra
+activity_daily | | daily_active_users, weekly_active_users, monthly_active_users, sessions, messages, user_messages, extra
+activity_daily_by_client | client | daily_active_users, extra
+productivity_daily | | files_created, files_edited, git_commits, git_prs_created, extra
+productivity_daily_by_extension | extension | count, extra
+productivity_daily_by_language | language | count, extra
+user_daily | user_id | user_email, tool_calls, billable_tokens, primary_model, primary_model_tier, files_created, files_edited, git_commits, git_prs_created, mcp_calls, skill_calls, slash_commands, hooks, sessions, messages, user_messages, assistant_messages, autonomy_ratio, delegation_level, extra
+user_daily_languages | user_id, language | extra`;
+
+const OTHERS = `
+readiness_reports | org_id, report_id | created_at, repo_url, commit_hash, branch, has_local_changes, has_non_remote_commits, model_id, model_reasoning_effort, droid_version, extra
+readiness_report_apps | org_id, report_id, app_path | description, extra
+readiness_report_criteria | org_id, report_id, criterion_id | numerator, denominator, rationale, extra
+sessions | org_id, session_id | title, status, message_count, created_at, updated_at, completed_at, computer_id, session_settings, extra
+hook_events | org_id, event_id | received_at, hook_event_name, session_id, cwd, message, reason, payload
+export_units | org_id, stream, date | state, rows, content_sha256, attempts, requests, first_loaded_at, last_pulled_at, changed_at, settled_at, cursor, last_error
+export_runs | run_id | org_id, command, started_at, ended_at, exit_code, units_done, units_failed, rows_written, requests, retries, versions
+restatements | org_id, stream, date, detected_at | before, after
+quarantine | org_id, stream, date, record_sha256 | reason, path, record, first_seen_at
+schema_drift | org_id, stream, path | kind, sample, first_seen_on`;
+
+interface Expected {
+  readonly name: string;
+  readonly key: string[];
+  readonly columns: string[];
+}
+
+function expectedTables(): Expected[] {
+  const parse = (text: string, scope: string[]) =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => {
+        const [name = '', key = '', columns = ''] = line.split('|').map((part) => part.trim());
+        return { name, key: [...scope, ...names(key)], columns: names(columns) };
+      });
+  return [...parse(DAILY, ['org_id', 'date']), ...parse(OTHERS, [])];
+}
+
+function names(list: string): string[] {
+  return list === '' ? [] : list.split(', ');
+}
+
+const EXPECTED = expectedTables();
+
+describe('the warehouse', () => {
+  it('has these tables and views and no others', async () => {
+    const { path } = await openTemporary();
+    const stored = query(path, "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND type <> 'index'");
+    const namesOf = (type: string) => stored.filter((row) => row['type'] === type).map((row) => row['name']);
+    expect(namesOf('table').toSorted()).toEqual([...EXPECTED.map(({ name }) => name), '__drizzle_migrations'].toSorted());
+    expect(namesOf('view').toSorted()).toEqual(['coverage', 'daily_overview', 'model_mix', 'readiness_latest', 'users']);
+  });
+
+  it.each(EXPECTED)('has in $name these columns, and this key in order', async ({ name, key, columns }) => {
+    const { path } = await openTemporary();
+    const stored = query(path, `SELECT name, pk FROM pragma_table_info('${name}') ORDER BY cid`);
+    expect(stored.map((column) => column['name'])).toEqual([...key, ...columns]);
+    const keyed = stored.filter(({ pk }) => Number(pk) > 0).toSorted((a, b) => Number(a['pk']) - Number(b['pk']));
+    expect(keyed.map((column) => column['name'])).toEqual(key);
+  });
+
+  it('holds days and instants as text, numbers without a declared width, and nothing but keys as required', async () => {
+    const { path } = await openTemporary();
+    const types: Record<string, string> = {
+      key: 'text!',
+      day: 'text!',
+      text: 'text!',
+      label: 'text',
+      metric: 'numeric',
+      integer: 'integer',
+      count: 'integer!',
+      flag: 'integer',
+      instant: 'text!',
+      moment: 'text',
+      json: 'text',
+      record: 'text!',
+    };
+    for (const table of allTables) {
+      const stored = query(path, `SELECT name, lower(type) AS type, "notnull" FROM pragma_table_info('${table.name}')`);
+      const actual = stored.map(({ name, type, notnull }) => [name, `${type}${notnull === 1 ? '!' : ''}`]);
+      expect(actual, table.name).toEqual(
+        Object.entries(table.columns).map(([name, { kind }]) => [name, types[kind]]),
+      );
+    }
+  });
+});
+
+describe('the declarations', () => {
+  it('are those tables, in that order of columns', () => {
+    const declared = allTables.map(({ name, key, columns }) => ({
+      name,
+      key: [...key],
+      columns: Object.keys(columns).filter((column) => !key.includes(column)),
+    }));
+    const byName = (list: Expected[]) => list.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    expect(byName(declared)).toEqual(byName(EXPECTED));
+  });
+
+  it('say of every table and column what it means', () => {
+    for (const { doc, columns } of allTables) {
+      for (const text of [doc, ...Object.values(columns).map((column) => column.doc)]) expect(text).toMatch(/\S{2,}/);
+    }
+  });
+
+  it('name the stream that fills a daily table', () => {
+    const streams = Object.fromEntries(allTables.filter(({ role }) => role === 'fact').map((t) => [t.name, t.stream]));
+    for (const [name, stream] of Object.entries(streams)) {
+      expect(name.startsWith('user_') ? 'users' : name.split('_')[0]).toBe(stream);
+    }
+  });
+});
