@@ -32,7 +32,7 @@ try {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const said = run('npx', ['daywalk', '--version']);
   if (!said.includes(version)) throw new Error(`daywalk --version said ${said}`);
-  run('npx', ['daywalk', 'demo', '--users', '5']);
+  run('npx', ['daywalk', 'demo']);
 
   writeFileSync(
     join(folder, 'use.mjs'),

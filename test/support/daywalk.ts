@@ -35,8 +35,12 @@ export function startDaywalk(
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => void (stdout += chunk));
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => void (stderr += chunk));
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   });

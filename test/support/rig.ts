@@ -20,15 +20,23 @@ export interface Ran {
   readonly events: readonly RunEvent[];
 }
 
+/** What a run is asked, besides the defaults of a rig. */
+export interface RunRequest extends Partial<ExportRequest> {
+  /** The day at 03:00 UTC of which the run takes place. */
+  readonly now?: UtcDay;
+  readonly settings?: Partial<Settings>;
+  readonly signal?: AbortSignal;
+  /** Told what happens, while it happens. */
+  readonly onEvent?: RunObserver;
+}
+
 /** An emulated service and a warehouse file, with runs between them over TCP. */
 export interface Rig {
   readonly emulator: Emulator;
   readonly path: string;
   readonly settings: Settings;
   /** Runs an export; `now` is a day, at 03:00 UTC of which the run takes place. */
-  run(
-    request?: Partial<ExportRequest> & { now?: UtcDay; settings?: Partial<Settings>; signal?: AbortSignal },
-  ): Promise<Ran>;
+  run(request?: RunRequest): Promise<Ran>;
   /** The digest of the warehouse's content. */
   digest(): Promise<string>;
   /** Rows of a query on the warehouse, as objects. */
@@ -84,7 +92,7 @@ export function rigOver(emulator: Emulator, path: string): Rig {
   };
 }
 
-async function run(settings: Settings, request: Parameters<Rig['run']>[0] = {}): Promise<Ran> {
+async function run(settings: Settings, request: RunRequest = {}): Promise<Ran> {
   const { now = TODAY, settings: changed, signal, onEvent, ...asked } = request;
   const events: RunEvent[] = [];
   const observe: RunObserver = (event) => {

@@ -131,7 +131,8 @@ export function createRequester(options: RequesterOptions): Requester {
     }
     const type = headerOf(headers, 'content-type') ?? '';
     if (!/^application\/([\w.+-]+\+)?json\b/i.test(type)) {
-      body.destroy();
+      // Read to its end, not destroyed: a body that is destroyed unread ends the process with an error nobody awaits.
+      await body.dump();
       throw new RequestError(
         `${name} answered ${status} with ${type === '' ? 'no content type' : type}, not JSON`,
         {

@@ -1,7 +1,8 @@
 import { FIRST_DAY, shiftDay } from '../../core/day.ts';
-import { countBits, hasBit, nextBit } from '../dataset/bitset.ts';
+import { type Bitset, countBits, hasBit, nextBit } from '../dataset/bitset.ts';
 import { hashText, unitOf } from '../dataset/hash.ts';
 import { type DayRange, type Query, readCursor, readGroupBy, readUsersLimit } from '../params.ts';
+import type { Quirks } from '../quirks.ts';
 import { userRow } from '../render/users.ts';
 import type { DayView } from '../render/view.ts';
 import type { EndpointContext } from './context.ts';
@@ -13,6 +14,12 @@ const USER_ID_CHARS = 'user_'.length + 26;
 const BEFORE_ALL = 'user_0';
 const EMPTY_PAGE_SHARE = 1 / 3;
 
+/** One day of the range, with who was active on it. */
+interface ActiveDay {
+  readonly view: DayView;
+  readonly active: Bitset;
+}
+
 /**
  * Answers /users (specification, section 4.2) as JSON text: up to `limit` users in the order of their ids, each with
  * one row per active day of the range up to `last`. The cursor is the last user id of the page before.
@@ -23,17 +30,19 @@ export function answerUsers(context: EndpointContext, query: Query, range: DayRa
   readGroupBy(query, undefined, quirks);
   const limit = readUsersLimit(query);
   const cursor = readCursor(query, quirks);
+  const days = activeDays(context, range, last);
   const active = dataset.activeWithin(range.first, last, 'users');
   const writer = writeRows(context);
   const size = pageSize(context, limit, cursor);
   const begin = cursor === null ? 0 : dataset.population.firstAfter(cursor);
-  if (quirks.overlappingPages !== 'off' && cursor !== null)
-    repeatUser(context, writer, range, last, begin - 1);
+  if (cursor !== null && begin > 0) repeatUser(quirks, writer, days, begin - 1);
 
   let user = nextBit(active, begin);
   let final = -1;
   for (let taken = 0; taken < size && user >= 0; taken++) {
-    addUser(context, writer, range, last, user);
+    for (const { view, active } of days) {
+      if (hasBit(active, user)) writer.add(userRow(view, user), `users ${view.date} ${user}`);
+    }
     final = user;
     user = nextBit(active, user + 1);
   }
@@ -74,42 +83,22 @@ function afterEmptyPage(cursor: string | null): string {
   return cursor === null ? BEFORE_ALL : `${cursor}0`;
 }
 
-function addUser(
-  context: EndpointContext,
-  writer: RowWriter,
-  range: DayRange,
-  last: number,
-  user: number,
-): void {
-  eachActiveDay(context, range, last, user, (view) => {
-    writer.add(userRow(view, user), `users ${view.date} ${user}`);
-  });
-}
-
-/** Repeats a user of the page before. Two answers that conflict differ in the tool calls. */
-function repeatUser(
-  context: EndpointContext,
-  writer: RowWriter,
-  range: DayRange,
-  last: number,
-  user: number,
-): void {
-  const conflict = context.quirks.overlappingPages === 'conflicting' ? 1 : 0;
-  eachActiveDay(context, range, last, user, (view) => {
+/** Repeats the last user of the page before. Two answers that conflict differ in the tool calls. */
+function repeatUser(quirks: Quirks, writer: RowWriter, days: readonly ActiveDay[], user: number): void {
+  if (quirks.overlappingPages === 'off') return;
+  const conflict = quirks.overlappingPages === 'conflicting' ? 1 : 0;
+  for (const { view, active } of days) {
+    if (!hasBit(active, user)) continue;
     const row = userRow(view, user);
     writer.add({ ...row, tool_calls: (row.tool_calls ?? 0) + conflict }, `users ${view.date} ${user}`);
-  });
+  }
 }
 
-function eachActiveDay(
-  context: EndpointContext,
-  range: DayRange,
-  last: number,
-  user: number,
-  visit: (view: DayView) => void,
-): void {
+function activeDays(context: EndpointContext, range: DayRange, last: number): ActiveDay[] {
+  const days: ActiveDay[] = [];
   for (let day = Math.max(0, range.first); day <= last; day++) {
-    if (user < 0 || !hasBit(context.dataset.activeOn(day, 'users'), user)) continue;
-    visit({ ...context, day, date: shiftDay(FIRST_DAY, day) });
+    const view: DayView = { ...context, day, date: shiftDay(FIRST_DAY, day) };
+    days.push({ view, active: context.dataset.activeOn(day, 'users') });
   }
+  return days;
 }

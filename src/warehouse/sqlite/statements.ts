@@ -12,8 +12,16 @@ function quoted(name: string): string {
   return `"${name}"`;
 }
 
+const known = new WeakMap<AnyTable, TableStatements>();
+
 /** The statements that write `table`. */
 export function statementsOf(table: AnyTable): TableStatements {
+  const statements = known.get(table) ?? generate(table);
+  known.set(table, statements);
+  return statements;
+}
+
+function generate(table: AnyTable): TableStatements {
   const names = Object.keys(table.columns);
   const values = names.filter((name) => !table.key.includes(name)).map(quoted);
   const assignments = values.map((name) => `${name} = excluded.${name}`).join(', ');
