@@ -39,7 +39,9 @@ export async function emulateService(
   const { rulesFile, quirksFile, today, ...options } = request;
   const rules = readJson(rulesFile, parseRules);
   const quirks = readJson(quirksFile, parseQuirks);
-  const emulator = await startEmulator({ ...options, rules, quirks, today: today ?? dayOf(clock.now()) });
+  const emulator = await listening(request.port, () =>
+    startEmulator({ ...options, rules, quirks, today: today ?? dayOf(clock.now()) }),
+  );
   try {
     const { url, apiKey, orgId } = emulator;
     onListening({ url, apiKey, orgId });
@@ -49,12 +51,27 @@ export async function emulateService(
   }
 }
 
+/** Ports that are taken or not allowed are the caller's to change, unlike anything else that keeps a server from starting. */
+async function listening<Started>(port: number, start: () => Promise<Started>): Promise<Started> {
+  try {
+    return await start();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+    const why = code === 'EADDRINUSE' ? 'it is taken' : 'this user may not';
+    throw new UsageError(`listen on port ${port}: ${why}`, {
+      cause: error,
+      hint: 'give another --port, or 0 for a free one',
+    });
+  }
+}
+
 function readJson<Value>(file: string | undefined, parse: (json: unknown) => Value): Value | undefined {
   if (file === undefined) return undefined;
   try {
     return parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
-    const hint = error instanceof UsageError ? error.hint : undefined;
+    const hint = error instanceof UsageError ? error.hint : 'give the path of a file with one JSON document';
     throw new UsageError(`read ${file}: ${messageOf(error)}`, { cause: error, hint });
   }
 }

@@ -93,6 +93,7 @@ async function perform(command: Command, flags: Flags, host: CliHost, streams: S
       out: createOutput(afterProgress(reporting, streams.out), streams.outTerminal, redact),
       directory: host.directory,
     });
+    await streams.out.flush();
     return worseOf(exitCode, command, streams.out);
   } catch (error) {
     reporting.stop();

@@ -90,8 +90,13 @@ function flagsOf(sub: Commander): Flags {
 }
 
 /** commander's errors in this program's words. What a flag was given stays unsaid: it may be a key. */
-function usageErrorOf(error: CommanderError, argv: readonly string[], commands: readonly Command[]): UsageError {
-  if (error.code === 'commander.help') return new UsageError('no command was given', { hint: 'daywalk --help lists them' });
+function usageErrorOf(
+  error: CommanderError,
+  argv: readonly string[],
+  commands: readonly Command[],
+): UsageError {
+  if (error.code === 'commander.help')
+    return new UsageError('no command was given', { hint: 'daywalk --help lists them' });
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const message = first.replace(/=.*'$/, "'");
   return new UsageError(message, { hint: hintFor(message, suggestion) ?? whereToLook(argv, commands) });
@@ -107,5 +112,7 @@ function hintFor(message: string, suggestion: string | undefined): string | unde
 function whereToLook(argv: readonly string[], commands: readonly Command[]): string {
   const [first = ''] = argv;
   if (commands.some(({ name }) => name === first)) return `see daywalk ${first} --help`;
-  return first.startsWith('-') ? 'flags come after the command: daywalk run --warehouse w.db' : 'daywalk --help lists the commands';
+  return first.startsWith('-')
+    ? 'flags come after the command: daywalk run --warehouse w.db'
+    : 'daywalk --help lists the commands';
 }

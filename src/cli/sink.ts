@@ -4,6 +4,8 @@ import type { Writable } from 'node:stream';
 export interface Sink {
   /** Writes, or does nothing once the reader has left. Never throws. */
   write(text: string): void;
+  /** Resolves when everything written has left, or is known to be lost. */
+  flush(): Promise<void>;
   /** The first thing that went wrong: a reader that left is `EPIPE`, a full disk `ENOSPC`. */
   readonly failure: NodeJS.ErrnoException | null;
 }
@@ -28,6 +30,7 @@ export function createSink(stream: Writable): Sink {
         fail(error instanceof Error ? error : new Error(String(error)));
       }
     },
+    flush: () => new Promise((resolve) => stream.write('', () => resolve())),
     get failure() {
       return failure;
     },

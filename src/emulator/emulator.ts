@@ -11,6 +11,7 @@ import { type RevisionOutcome, type RevisionRequest, revise } from './revise.ts'
 import { listen } from './server.ts';
 import { openService } from './service.ts';
 import { targetReader } from './target.ts';
+import { openWorld } from './world.ts';
 
 /** A repository, as the readiness list is filtered by and shows it. */
 export interface EmulatedRepository {
@@ -71,20 +72,21 @@ export interface Emulator {
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const resolved = resolveOptions(options);
-  const service = openService({ ...resolved, quirks: parseQuirks(resolved.quirks) });
+  const world = openWorld({ ...resolved, quirks: parseQuirks(resolved.quirks) });
   const journal = openJournal(resolved.journalEntriesMax, resolved.clock.monotonicMs);
   const faults = openFaults(journal);
   faults.setRules(parseRules(resolved.rules));
   let latencyMs = resolved.latencyMs;
 
   function change(request: RevisionRequest): RevisionOutcome {
-    const outcome = revise(request, { ...service, today: service.today() });
-    service.forgetAnswers();
+    const outcome = revise(request, world);
+    world.changed();
     return outcome;
   }
 
   const serve = exchange({
-    service,
+    world,
+    service: openService(world, resolved),
     faults,
     journal,
     targetOf: targetReader(resolved.seed),
@@ -101,26 +103,26 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
 
   const emulator: Emulator = {
     url: server.url,
-    apiKey: service.keys.owner,
-    orgId: service.orgId,
-    keys: service.keys,
+    apiKey: world.keys.owner,
+    orgId: world.orgId,
+    keys: world.keys,
     journal: () => journal.snapshot(faults.ruleIds()),
     resetJournal: journal.reset,
     rules: faults.rules,
     setRules: (rules) => faults.setRules(parseRules(rules)),
-    today: service.today,
-    setToday: (day) => service.setToday(checkToday(day)),
-    quirks: service.quirks,
-    setQuirks: (changes) => service.setQuirks(parseQuirks(changes)),
-    resetQuirks: () => service.setQuirks(DEFAULT_QUIRKS),
+    today: world.today,
+    setToday: (day) => world.setToday(checkToday(day)),
+    quirks: world.quirks,
+    setQuirks: (changes) => world.setQuirks(parseQuirks(changes)),
+    resetQuirks: () => world.setQuirks(DEFAULT_QUIRKS),
     setLatency: (ms) => {
       latencyMs = checkInteger('latencyMs', ms);
     },
     revise: change,
     repositories: () =>
-      Array.from({ length: service.reports.repositories }, (_, repository) => ({
-        repoId: service.reports.repositoryId(repository),
-        repoUrl: service.reports.repositoryUrl(repository),
+      Array.from({ length: world.reports.repositories }, (_, repository) => ({
+        repoId: world.reports.repositoryId(repository),
+        repoUrl: world.reports.repositoryUrl(repository),
       })),
     close: server.close,
   };

@@ -6,13 +6,16 @@ import { applyActions } from './faults/apply.ts';
 import type { FaultEngine } from './faults/engine.ts';
 import type { Rule } from './faults/rules.ts';
 import type { Journal } from './journal.ts';
+import type { Quirks } from './quirks.ts';
 import { gzipReply, type Reply } from './reply.ts';
 import type { RevisionRequest } from './revise.ts';
 import type { Call, Service } from './service.ts';
 import type { Target } from './target.ts';
+import type { World } from './world.ts';
 
 /** What an exchange works with. */
 export interface ExchangeParts {
+  readonly world: World;
   readonly service: Service;
   readonly faults: FaultEngine;
   readonly journal: Journal;
@@ -23,10 +26,10 @@ export interface ExchangeParts {
 
 /** The way of one request to the service: read, decide on a fault, answer, deliver, count. */
 export function exchange(parts: ExchangeParts): (request: IncomingMessage, response: ServerResponse) => void {
-  const { service, faults, journal } = parts;
+  const { world, service, faults, journal } = parts;
   return (request, response) => {
     const target = parts.targetOf(request.url ?? '/');
-    const caller = callerOf(request.headers.authorization, service.keys);
+    const caller = callerOf(request.headers.authorization, world.keys);
     const call: Call = { method: request.method ?? 'GET', target, caller, inFlight: journal.inFlight() + 1 };
     const fault = faults.decide(call, () => service.pageOf(target));
     const ended = journal.begin(call, fault?.id ?? null);
@@ -34,11 +37,11 @@ export function exchange(parts: ExchangeParts): (request: IncomingMessage, respo
     response.once('close', () => ended(sent));
 
     const plain = fault === null ? service.answer(call) : faultyReply(fault, call, parts);
-    const reply = shape(plain, service, String(request.headers['accept-encoding'] ?? ''));
+    const reply = shape(plain, world.quirks(), String(request.headers['accept-encoding'] ?? ''));
     const go = (): void => {
       sent = hasStatus(reply) ? reply.status : null;
       response.sendDate = false;
-      const headers = { date: service.now().toUTCString(), 'x-request-id': target.requestId };
+      const headers = { date: world.now().toUTCString(), 'x-request-id': target.requestId };
       deliver(reply, { request, response, headers });
     };
     const waitMs = parts.latencyMs() + (reply.delayMs ?? 0);
@@ -61,14 +64,13 @@ function faultyReply({ id, rule }: { id: string; rule: Rule }, call: Call, parts
         parts.journal.missed(id);
       }
     },
-    now: parts.service.now,
+    now: parts.world.now,
     missed: () => parts.journal.missed(id),
   });
 }
 
 /** Applies the quirks that concern every answer. */
-function shape(reply: Reply, service: Service, acceptEncoding: string): Reply {
-  const { gzip, keepAlive } = service.quirks();
+function shape(reply: Reply, { gzip, keepAlive }: Quirks, acceptEncoding: string): Reply {
   const encoded = gzip && /\bgzip\b/.test(acceptEncoding) ? gzipReply(reply) : reply;
   if (keepAlive || encoded.delivery !== undefined) return encoded;
   return { ...encoded, delivery: { type: 'fin', announced: false } };

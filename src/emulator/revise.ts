@@ -2,10 +2,8 @@ import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
 import { type Choice, chooseLanguages, chooseModels, chooseNewUsers, chooseUsers } from './dataset/choose.ts';
-import type { Dataset } from './dataset/dataset.ts';
-import type { ReportList, Reports } from './dataset/readiness.ts';
 import type { DayChange } from './dataset/variant.ts';
-import type { Revisions } from './revisions.ts';
+import type { World } from './world.ts';
 
 /** What can be revised. */
 export const REVISION_KINDS = [
@@ -53,36 +51,33 @@ export interface RevisionOutcome {
   readonly names: readonly string[];
 }
 
-/** What {@link revise} works on. */
-export interface Revisable {
-  readonly today: UtcDay;
-  readonly dataset: Dataset;
-  readonly reports: Reports;
-  readonly revisions: Revisions;
-  reportList(): ReportList;
-}
-
 /**
  * Changes past data. What it chooses depends on the seed, the request and the number of revisions before it.
  * @throws {UsageError} when the day is missing or not a past day, or what is named does not exist.
  */
-export function revise(request: RevisionRequest, on: Revisable): RevisionOutcome {
-  const number = on.revisions.nextNumber();
+export function revise(request: RevisionRequest, world: World): RevisionOutcome {
+  const number = world.revisions.nextNumber();
   const { kind } = request;
   switch (kind) {
     case 'revert':
-      on.revisions.revert(request.day);
+      world.revisions.revert(request.day);
       return { number, kind, day: request.day ?? null, names: [] };
     case 'add-reports':
-      return { number, kind, day: null, names: addReports(request.count ?? 1, on) };
+      return { number, kind, day: null, names: addReports(request.count ?? 1, world) };
     case 'delete-report':
     case 'change-report':
-      return { number, kind, day: null, names: [touchReport(request, number, on)] };
+      return { number, kind, day: null, names: [touchReport(request, number, world)] };
     default: {
-      const day = pastDay(request, on.today);
+      const day = pastDay(request, world.today());
       const streams = request.streams ?? DAILY_STREAMS;
-      const { change, names } = dayChange(kind, { request, number, on, day, stream: streams[0] ?? 'users' });
-      on.revisions.addDay({ day, streams, change });
+      const { change, names } = dayChange(kind, {
+        request,
+        number,
+        world,
+        day,
+        stream: streams[0] ?? 'users',
+      });
+      world.revisions.addDay({ day, streams, change });
       return { number, kind, day, names };
     }
   }
@@ -91,7 +86,7 @@ export function revise(request: RevisionRequest, on: Revisable): RevisionOutcome
 interface DayTask {
   readonly request: RevisionRequest;
   readonly number: number;
-  readonly on: Revisable;
+  readonly world: World;
   readonly day: UtcDay;
   readonly stream: DailyStream;
 }
@@ -99,12 +94,12 @@ interface DayTask {
 type DayKind = Exclude<RevisionKind, 'revert' | 'add-reports' | 'delete-report' | 'change-report'>;
 
 function dayChange(kind: DayKind, task: DayTask): { change: DayChange; names: readonly string[] } {
-  const { request, number, on } = task;
+  const { request, number, world } = task;
   const key = `revision-${number}`;
   const index = daysBetween(FIRST_DAY, task.day);
   const choose = (chooser: typeof chooseUsers, named: readonly string[] | undefined): Choice =>
     chooser({
-      dataset: on.dataset,
+      dataset: world.dataset,
       day: index,
       stream: task.stream,
       salt: number,
@@ -142,14 +137,14 @@ function pastDay({ kind, day }: RevisionRequest, today: UtcDay): UtcDay {
   });
 }
 
-function addReports(count: number, { reports, revisions }: Revisable): string[] {
+function addReports(count: number, { reports, revisions }: World): string[] {
   const first = reports.initial + revisions.reportChanges().added;
   revisions.addReports(count);
   return Array.from({ length: count }, (_, index) => reports.idOf(first + index));
 }
 
-function touchReport(request: RevisionRequest, salt: number, on: Revisable): string {
-  const list = on.reportList();
+function touchReport(request: RevisionRequest, salt: number, world: World): string {
+  const list = world.reportList();
   const newest = list.numbers.reduce((most, report) => Math.max(most, report), -1);
   const report =
     request.reportId === undefined ? newest : (list.numbers[list.placeOf(request.reportId)] ?? -1);
@@ -158,9 +153,9 @@ function touchReport(request: RevisionRequest, salt: number, on: Revisable): str
       hint: 'take a reportId from the readiness list',
     });
   }
-  if (request.kind === 'delete-report') on.revisions.deleteReport(report);
-  else on.revisions.changeReport(report, salt);
-  return on.reports.idOf(report);
+  if (request.kind === 'delete-report') world.revisions.deleteReport(report);
+  else world.revisions.changeReport(report, salt);
+  return world.reports.idOf(report);
 }
 
 function bitsOf(places: readonly number[]): number {

@@ -8,14 +8,19 @@ import type { Clock } from '../../src/core/clock.ts';
 import { DaywalkError } from '../../src/core/errors.ts';
 
 const parse = (line: string) =>
-  parseCommandLine(line === '' ? [] : line.split(' '), { commands, version: () => 'daywalk 9.9.9', width: 80 });
+  parseCommandLine(line === '' ? [] : line.split(' '), {
+    commands,
+    version: () => 'daywalk 9.9.9',
+    width: 80,
+  });
 
 /** The message and hint of what a command line is refused with. */
 function refusal(line: string): { message: string; hint: string | undefined; exitCode: number } {
   try {
     parse(line);
   } catch (error) {
-    if (error instanceof DaywalkError) return { message: error.message, hint: error.hint, exitCode: error.exitCode };
+    if (error instanceof DaywalkError)
+      return { message: error.message, hint: error.hint, exitCode: error.exitCode };
     throw error;
   }
   throw new Error(`${line} was taken`);
@@ -28,26 +33,38 @@ describe('a command line', () => {
     ['export-everything', "unknown command 'export-everything'", 'daywalk --help lists the commands'],
     ['run --form 2026-03-01', "unknown option '--form'", 'did you mean --from?'],
     ['run --xyzzy', "unknown option '--xyzzy'", 'see daywalk run --help'],
-    ['--warehouse w.db run', "unknown option '--warehouse'", 'flags come after the command: daywalk run --warehouse w.db'],
+    [
+      '--warehouse w.db run',
+      "unknown option '--warehouse'",
+      'flags come after the command: daywalk run --warehouse w.db',
+    ],
     ['run --from', "option '--from <day>' argument missing", 'see daywalk run --help'],
-    ['backfill --from 2026-03-01', "required option '--until <day>' not specified", 'see daywalk backfill --help'],
+    [
+      'backfill --from 2026-03-01',
+      "required option '--until <day>' not specified",
+      'see daywalk backfill --help',
+    ],
     ['run now', "too many arguments for 'run'. Expected 0 arguments but got 1.", 'see daywalk run --help'],
   ])('daywalk %s is refused: %s', (line, message, hint) => {
     expect(refusal(line)).toEqual({ message, hint, exitCode: 2 });
   });
 
-  test.each(['run --api-key canary', 'run --api-key=canary', 'config --key=canary', 'run --token canary', 'run canary'])(
-    'daywalk %s is refused without showing the key',
-    (line) => {
-      const { message, hint } = refusal(line);
-      expect(message + hint).not.toContain('canary');
-      if (line.includes('--')) expect(hint).toContain('set DAYWALK_API_KEY or DAYWALK_API_KEY_FILE');
-    },
-  );
+  test.each([
+    'run --api-key canary',
+    'run --api-key=canary',
+    'config --key=canary',
+    'run --token canary',
+    'run canary',
+  ])('daywalk %s is refused without showing the key', (line) => {
+    const { message, hint } = refusal(line);
+    expect(message + hint).not.toContain('canary');
+    if (line.includes('--')) expect(hint).toContain('set DAYWALK_API_KEY or DAYWALK_API_KEY_FILE');
+  });
 
   test('that asks for help or the version gets text', () => {
     expect(parse('--version')).toEqual({ kind: 'text', text: 'daywalk 9.9.9\n' });
-    for (const line of ['--help', '-h', 'help']) expect(parse(line)).toMatchObject({ text: expect.stringContaining('Exit codes:') });
+    for (const line of ['--help', '-h', 'help'])
+      expect(parse(line)).toMatchObject({ text: expect.stringContaining('Exit codes:') });
     expect(parse('help run')).toEqual(parse('run --help'));
   });
 });
@@ -61,11 +78,28 @@ describe('help', () => {
     digest: ['--json'],
     config: ['--json'],
     schema: ['--format'],
-    emulate: ['--port', '--seed', '--users', '--reports', '--today', '--api-key', '--rules', '--quirks', '--latency-ms'],
+    emulate: [
+      '--port',
+      '--seed',
+      '--users',
+      '--reports',
+      '--today',
+      '--api-key',
+      '--rules',
+      '--quirks',
+      '--latency-ms',
+    ],
     demo: ['--keep', '--json'],
   };
   const SETTINGS = [
-    ...['--base-url', '--app-url', '--warehouse', '--concurrency', '--max-requests-per-minute', '--request-timeout-ms'],
+    ...[
+      '--base-url',
+      '--app-url',
+      '--warehouse',
+      '--concurrency',
+      '--max-requests-per-minute',
+      '--request-timeout-ms',
+    ],
     ...['--attempts', '--settle-days', '--emails', '--log'],
   ];
   const textOf = (line: string) => {
@@ -78,7 +112,8 @@ describe('help', () => {
     for (const flag of flags) expect(text).toMatch(new RegExp(`^ {2}${flag}\\b`, 'm'));
     expect(text).toMatch(/^Environment .*:$/m);
     expect(text.match(/^ {2}\$ .*daywalk /gm)?.length).toBeGreaterThanOrEqual(2);
-    for (const line of text.split('\n')) if (!line.startsWith('  $')) expect(line.length).toBeLessThanOrEqual(80);
+    for (const line of text.split('\n'))
+      if (!line.startsWith('  $')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
   test.each(['run', 'backfill', 'config'])('of %s has the flag and the variable of every setting', (name) => {
@@ -118,21 +153,32 @@ describe('a range of days', () => {
   };
   const read = (flags: Record<string, string>) => {
     const entries: LogEntry[] = [];
-    const range = readDayRange(createFlags(flags), { clock, log: { write: (entry) => void entries.push(entry) } });
+    const range = readDayRange(createFlags(flags), {
+      clock,
+      log: { write: (entry) => void entries.push(entry) },
+    });
     return { range, entries };
   };
 
   test('may be open, one day long, or reach yesterday', () => {
     expect(read({}).range).toEqual({ from: undefined, until: undefined });
     const day = '2026-03-01';
-    expect(read({ '--from': day, '--until': day })).toEqual({ range: { from: day, until: day }, entries: [] });
+    expect(read({ '--from': day, '--until': day })).toEqual({
+      range: { from: day, until: day },
+      entries: [],
+    });
   });
 
-  test.each(['2026-01-13', '2025-12-31', '2024-02-29', '1970-01-01'])('that begins on %s begins with the service, with a warning', (from) => {
-    const { range, entries } = read({ '--from': from });
-    expect(range.from).toBe('2026-01-14');
-    expect(entries).toEqual([expect.objectContaining({ level: 'warn', message: expect.stringContaining(from) })]);
-  });
+  test.each(['2026-01-13', '2025-12-31', '2024-02-29', '1970-01-01'])(
+    'that begins on %s begins with the service, with a warning',
+    (from) => {
+      const { range, entries } = read({ '--from': from });
+      expect(range.from).toBe('2026-01-14');
+      expect(entries).toEqual([
+        expect.objectContaining({ level: 'warn', message: expect.stringContaining(from) }),
+      ]);
+    },
+  );
 
   test.each([
     [{ '--until': '2026-03-02' }, 'is not over yet', 'yesterday, 2026-03-01'],

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { describeFailure, failureOf } from '../../src/cli/failure.ts';
-import { BusyError, RunError, StorageError, StoppedError, UnitError, UsageError } from '../../src/core/errors.ts';
+import {
+  BusyError,
+  RunError,
+  StoppedError,
+  StorageError,
+  UnitError,
+  UsageError,
+} from '../../src/core/errors.ts';
 
 describe('an error that ends a command', () => {
   test.each([
@@ -39,7 +46,9 @@ describe('an error that ends a command', () => {
   });
 
   test('that is a defect says how to report it', () => {
-    const [message, hint] = describeFailure(failureOf(new TypeError('x is not a function')), { debug: false });
+    const [message, hint] = describeFailure(failureOf(new TypeError('x is not a function')), {
+      debug: false,
+    });
     expect(message).toBe('daywalk: a defect in daywalk: x is not a function');
     expect(hint).toContain('DAYWALK_DEBUG=1');
   });

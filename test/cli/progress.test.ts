@@ -1,9 +1,10 @@
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { renderProgress } from '../../src/cli/progress/progress-line.ts';
+import { advance, requestRate, startProgress, timeLeftMs } from '../../src/cli/progress/progress-state.ts';
 import { createReporting, type Reporting } from '../../src/cli/reporting.ts';
 import { createSink } from '../../src/cli/sink.ts';
 import { terminalOf } from '../../src/cli/terminal.ts';
-import { advance, requestRate, startProgress, timeLeftMs } from '../../src/cli/progress/progress-state.ts';
-import { renderProgress } from '../../src/cli/progress/progress-line.ts';
 import { createStyle } from '../../src/cli/text/style.ts';
 import { widthOf } from '../../src/cli/text/width.ts';
 import type { Clock } from '../../src/core/clock.ts';
@@ -34,7 +35,14 @@ const done: RunEvent = {
   restated: false,
   quarantined: 0,
 };
-const failed: RunEvent = { type: 'unit-failed', stream: 'users', day: DAY, state: 'failed', error: 'answered 500', hint: 'wait' };
+const failed: RunEvent = {
+  type: 'unit-failed',
+  stream: 'users',
+  day: DAY,
+  state: 'failed',
+  error: 'answered 500',
+  hint: 'wait',
+};
 
 const manualClock = (): Clock & { atMs: number } => ({
   atMs: 0,
@@ -54,7 +62,13 @@ describe('the state of a run', () => {
     state = advance(state, planned(10), 0);
     for (let atMs = 1_000; atMs <= 4_000; atMs += 1_000) state = advance(state, done, atMs);
     state = advance(state, failed, 5_000);
-    expect(state).toMatchObject({ unitsPlanned: 10, unitsDone: 4, unitsFailed: 1, rowsWritten: 20, requests: 8 });
+    expect(state).toMatchObject({
+      unitsPlanned: 10,
+      unitsDone: 4,
+      unitsFailed: 1,
+      rowsWritten: 20,
+      requests: 8,
+    });
     expect(requestRate(state, 5_000)).toBeCloseTo(8 / 5);
     expect(timeLeftMs(state, 5_000)).toBe(5_000);
   });
@@ -122,7 +136,7 @@ describe('on a terminal', () => {
     for (const event of [started, planned(10), done]) reporting.observe(event);
     pass(100);
     reporting.observe(failed);
-    const visible = stream.screen.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''));
+    const visible = stream.screen.map((line) => stripVTControlCharacters(line));
     expect(visible.slice(-3, -1)).toEqual(['error: users 2026-03-01 failed: answered 500', '  hint: wait']);
     expect(visible.at(-1)).toContain('1/10 units');
   });
@@ -146,20 +160,23 @@ describe('on a terminal', () => {
     stream.columns = 40;
     reporting.observe(done);
     pass(100);
-    const line = stream.screen.at(-1)?.replaceAll(/\u001b\[\d+m/g, '') ?? '';
+    const line = stripVTControlCharacters(stream.screen.at(-1) ?? '');
     expect(line).toContain('2/10 units');
     expect(widthOf(line)).toBeLessThan(40);
   });
 
-  test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('with %j there is no control code, and a line now and then', (env) => {
-    open(env);
-    for (const event of [started, planned(10), done, failed]) reporting.observe(event);
-    pass(30_000);
-    reporting.stop();
-    expect(stream.text).not.toContain(ESCAPE);
-    expect(stream.text).not.toContain('\r');
-    expect(stream.text).toContain('2/10 units');
-  });
+  test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])(
+    'with %j there is no control code, and a line now and then',
+    (env) => {
+      open(env);
+      for (const event of [started, planned(10), done, failed]) reporting.observe(event);
+      pass(30_000);
+      reporting.stop();
+      expect(stream.text).not.toContain(ESCAPE);
+      expect(stream.text).not.toContain('\r');
+      expect(stream.text).toContain('2/10 units');
+    },
+  );
 
   test('secrets and control codes from outside are not shown', () => {
     open();
@@ -173,11 +190,24 @@ describe('elsewhere', () => {
     const stream = new FakeStream();
     const terminal = terminalOf(stream, {});
     const redact = (text: string) => text.replaceAll('canary', '[redacted]');
-    const reporting = createReporting({ format: 'json', sink: createSink(stream), terminal, redact, clock: manualClock() });
-    const nasty: RunEvent = { type: 'warning', message: 'canary\n{"event":"forged"}\u2028\u001b[0m', hint: undefined };
+    const reporting = createReporting({
+      format: 'json',
+      sink: createSink(stream),
+      terminal,
+      redact,
+      clock: manualClock(),
+    });
+    const nasty: RunEvent = {
+      type: 'warning',
+      message: 'canary\n{"event":"forged"}\u2028\u001b[0m',
+      hint: undefined,
+    };
     for (const event of [started, planned(2), done, failed, nasty]) reporting.observe(event);
 
-    const lines = stream.text.trimEnd().split('\n').map((line) => JSON.parse(line));
+    const lines = stream.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
     expect(lines.map(({ event, level }) => [event, level])).toEqual([
       ['run-started', 'info'],
       ['planned', 'info'],
@@ -193,7 +223,12 @@ describe('elsewhere', () => {
 
   test('silence is silent', () => {
     const stream = new FakeStream();
-    const options = { sink: createSink(stream), terminal: terminalOf(stream, {}), redact: String, clock: manualClock() };
+    const options = {
+      sink: createSink(stream),
+      terminal: terminalOf(stream, {}),
+      redact: String,
+      clock: manualClock(),
+    };
     const reporting = createReporting({ format: 'silent', ...options });
     for (const event of [started, planned(2), failed]) reporting.observe(event);
     reporting.stop();
@@ -202,9 +237,20 @@ describe('elsewhere', () => {
 
   test('people see a few retries, not thousands', () => {
     const stream = new FakeStream();
-    const options = { sink: createSink(stream), terminal: terminalOf(stream, {}), redact: String, clock: manualClock() };
+    const options = {
+      sink: createSink(stream),
+      terminal: terminalOf(stream, {}),
+      redact: String,
+      clock: manualClock(),
+    };
     const reporting = createReporting({ format: 'pretty', ...options });
-    const retry: RunEvent = { type: 'retry', target: 'GET /tokens', attempt: 1, waitMs: 500, error: 'answered 503' };
+    const retry: RunEvent = {
+      type: 'retry',
+      target: 'GET /tokens',
+      attempt: 1,
+      waitMs: 500,
+      error: 'answered 503',
+    };
     for (let index = 0; index < 1_000; index += 1) reporting.observe(retry);
     const lines = stream.text.trimEnd().split('\n');
     expect(lines).toHaveLength(6);

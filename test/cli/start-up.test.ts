@@ -15,8 +15,13 @@ test('help, version and wrong usage need commander and nothing else, so that the
   symlinkSync(join(root, 'node_modules/commander'), join(directory, 'node_modules/commander'));
 
   const main = join(directory, 'dist/src/cli/main.js');
-  const call = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', cwd: directory });
-  expect(call('--help')).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('Commands:') });
+  const call = (...args: string[]) =>
+    spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', cwd: directory });
+  expect(call('--help')).toMatchObject({
+    status: 0,
+    stderr: '',
+    stdout: expect.stringContaining('Commands:'),
+  });
   expect(call('run', '--help')).toMatchObject({ status: 0, stderr: '' });
   expect(call('--version').stdout).toMatch(/^daywalk \d+\.\d+\.\d+ \(node v/);
   expect(call('rum').status).toBe(2);

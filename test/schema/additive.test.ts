@@ -25,7 +25,9 @@ const NOT_ADDITIVE = [
 describe('a column that must not be summed', () => {
   it('is marked so, and no other published number is', () => {
     const marked = allTables.flatMap((table) =>
-      Object.entries(table.columns).flatMap(([name, { additive }]) => (additive === false ? [`${table.name}.${name}`] : [])),
+      Object.entries(table.columns).flatMap(([name, { additive }]) =>
+        additive === false ? [`${table.name}.${name}`] : [],
+      ),
     );
     expect(marked.toSorted()).toEqual(NOT_ADDITIVE.toSorted());
   });

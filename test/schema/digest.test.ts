@@ -9,10 +9,20 @@ import type { Row } from '../../src/warehouse/port.ts';
 
 const TABLE = tables.toolsDailyByTool;
 
-const value = fc.oneof(fc.constant(null), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.string());
+const value = fc.oneof(
+  fc.constant(null),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.string(),
+);
 const rows = fc
   .uniqueArray(fc.tuple(fc.string(), value, value, value), { selector: ([name]) => name, maxLength: 30 })
-  .map((list) => inKeyOrder(TABLE, list.map(([name, ...rest]): Row => ['org_1', '2026-02-01', name, ...rest])));
+  .map((list) =>
+    inKeyOrder(
+      TABLE,
+      list.map(([name, ...rest]): Row => ['org_1', '2026-02-01', name, ...rest]),
+    ),
+  );
 
 function digest(...parts: { table: AnyTable; rows: readonly Row[] }[]): string {
   return contentSha256(parts);
@@ -34,7 +44,9 @@ describe('the digest of content', () => {
       '["org_1","2026-02-01","Ärger\\n\\"",0.5,1,"{\\"a\\":1}"],' +
       'tools_daily_by_skill\n';
     const sha256 = createHash('sha256').update(text).digest('hex');
-    expect(digest({ table: TABLE, rows: stored }, { table: tables.toolsDailyBySkill, rows: [] })).toBe(sha256);
+    expect(digest({ table: TABLE, rows: stored }, { table: tables.toolsDailyBySkill, rows: [] })).toBe(
+      sha256,
+    );
   });
 
   it('is the same for any chunking', () => {
@@ -54,7 +66,10 @@ describe('the digest of content', () => {
   });
 
   it('is the same for chunks of hundreds of rows', () => {
-    const many = Array.from({ length: 1203 }, (_, index): Row => ['o', '2026-02-01', `tool ${String(index).padStart(5, '0')}`, index, 0, null]);
+    const many = Array.from(
+      { length: 1203 },
+      (_, index): Row => ['o', '2026-02-01', `tool ${String(index).padStart(5, '0')}`, index, 0, null],
+    );
     const hash = new ContentHash();
     hash.begin(TABLE);
     for (const row of many) hash.add([row]);
@@ -65,7 +80,10 @@ describe('the digest of content', () => {
     fc.assert(
       fc.property(rows, fc.infiniteStream(fc.nat()), (list, random) => {
         const shuffled = list.map((row) => [random.next().value, row] as const).sort(([a], [b]) => a - b);
-        const sorted = inKeyOrder(TABLE, shuffled.map(([, row]) => row));
+        const sorted = inKeyOrder(
+          TABLE,
+          shuffled.map(([, row]) => row),
+        );
         expect(digest({ table: TABLE, rows: sorted })).toBe(digest({ table: TABLE, rows: list }));
       }),
     );
@@ -92,8 +110,14 @@ describe('the digest of content', () => {
         const whole = digest({ table: TABLE, rows: list }, { table: tables.toolsDailyBySkill, rows: [] });
         const others = [
           digest({ table: TABLE, rows: list.slice(1) }, { table: tables.toolsDailyBySkill, rows: [] }),
-          digest({ table: TABLE, rows: list.slice(1) }, { table: tables.toolsDailyBySkill, rows: list.slice(0, 1) }),
-          digest({ table: TABLE, rows: [...list, ['org_1', '2026-02-01', 'zzz', 1, 0, null]] }, { table: tables.toolsDailyBySkill, rows: [] }),
+          digest(
+            { table: TABLE, rows: list.slice(1) },
+            { table: tables.toolsDailyBySkill, rows: list.slice(0, 1) },
+          ),
+          digest(
+            { table: TABLE, rows: [...list, ['org_1', '2026-02-01', 'zzz', 1, 0, null]] },
+            { table: tables.toolsDailyBySkill, rows: [] },
+          ),
           digest({ table: tables.toolsDailyBySkill, rows: list }),
           digest({ table: TABLE, rows: list }),
         ];
@@ -103,12 +127,15 @@ describe('the digest of content', () => {
   });
 
   it('tells NULL, zero and an empty text apart', () => {
-    const of = (v: string | number | null) => digest({ table: TABLE, rows: [['o', '2026-02-01', 't', v, 0, null]] });
+    const of = (v: string | number | null) =>
+      digest({ table: TABLE, rows: [['o', '2026-02-01', 't', v, 0, null]] });
     expect(new Set([of(null), of(0), of(''), of('0'), of('null')]).size).toBe(5);
   });
 
   it('covers every table of what the service said, and none of the exporter', () => {
-    expect(contentTables.filter(({ name }) => /^(export_|restatements|quarantine|schema_drift)/.test(name))).toEqual([]);
+    expect(
+      contentTables.filter(({ name }) => /^(export_|restatements|quarantine|schema_drift)/.test(name)),
+    ).toEqual([]);
     expect(contentTables).toHaveLength(22);
   });
 });

@@ -66,17 +66,30 @@ const EXPECTED = expectedTables();
 describe('the warehouse', () => {
   it('has these tables and views and no others', async () => {
     const { path } = await openTemporary();
-    const stored = query(path, "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND type <> 'index'");
+    const stored = query(
+      path,
+      "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND type <> 'index'",
+    );
     const namesOf = (type: string) => stored.filter((row) => row['type'] === type).map((row) => row['name']);
-    expect(namesOf('table').toSorted()).toEqual([...EXPECTED.map(({ name }) => name), '__drizzle_migrations'].toSorted());
-    expect(namesOf('view').toSorted()).toEqual(['coverage', 'daily_overview', 'model_mix', 'readiness_latest', 'users']);
+    expect(namesOf('table').toSorted()).toEqual(
+      [...EXPECTED.map(({ name }) => name), '__drizzle_migrations'].toSorted(),
+    );
+    expect(namesOf('view').toSorted()).toEqual([
+      'coverage',
+      'daily_overview',
+      'model_mix',
+      'readiness_latest',
+      'users',
+    ]);
   });
 
   it.each(EXPECTED)('has in $name these columns, and this key in order', async ({ name, key, columns }) => {
     const { path } = await openTemporary();
     const stored = query(path, `SELECT name, pk FROM pragma_table_info('${name}') ORDER BY cid`);
     expect(stored.map((column) => column['name'])).toEqual([...key, ...columns]);
-    const keyed = stored.filter(({ pk }) => Number(pk) > 0).toSorted((a, b) => Number(a['pk']) - Number(b['pk']));
+    const keyed = stored
+      .filter(({ pk }) => Number(pk) > 0)
+      .toSorted((a, b) => Number(a['pk']) - Number(b['pk']));
     expect(keyed.map((column) => column['name'])).toEqual(key);
   });
 
@@ -97,7 +110,10 @@ describe('the warehouse', () => {
       record: 'text!',
     };
     for (const table of allTables) {
-      const stored = query(path, `SELECT name, lower(type) AS type, "notnull" FROM pragma_table_info('${table.name}')`);
+      const stored = query(
+        path,
+        `SELECT name, lower(type) AS type, "notnull" FROM pragma_table_info('${table.name}')`,
+      );
       const actual = stored.map(({ name, type, notnull }) => [name, `${type}${notnull === 1 ? '!' : ''}`]);
       expect(actual, table.name).toEqual(
         Object.entries(table.columns).map(([name, { kind }]) => [name, types[kind]]),
@@ -119,12 +135,15 @@ describe('the declarations', () => {
 
   it('say of every table and column what it means', () => {
     for (const { doc, columns } of allTables) {
-      for (const text of [doc, ...Object.values(columns).map((column) => column.doc)]) expect(text).toMatch(/\S{2,}/);
+      for (const text of [doc, ...Object.values(columns).map((column) => column.doc)])
+        expect(text).toMatch(/\S{2,}/);
     }
   });
 
   it('name the stream that fills a daily table', () => {
-    const streams = Object.fromEntries(allTables.filter(({ role }) => role === 'fact').map((t) => [t.name, t.stream]));
+    const streams = Object.fromEntries(
+      allTables.filter(({ role }) => role === 'fact').map((t) => [t.name, t.stream]),
+    );
     for (const [name, stream] of Object.entries(streams)) {
       expect(name.startsWith('user_') ? 'users' : name.split('_')[0]).toBe(stream);
     }

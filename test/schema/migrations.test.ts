@@ -3,9 +3,13 @@ import { describe, expect, it } from 'vitest';
 
 describe('the migrations', () => {
   it('hold everything that the declarations say', () => {
-    const check = spawnSync(process.execPath, ['--import', 'tsx', 'scripts/generate-migrations.ts', '--check'], {
-      encoding: 'utf8',
-    });
+    const check = spawnSync(
+      process.execPath,
+      ['--import', 'tsx', 'scripts/generate-migrations.ts', '--check'],
+      {
+        encoding: 'utf8',
+      },
+    );
     expect(check.stdout + check.stderr).toContain('the migrations are up to date');
     expect(check.status).toBe(0);
   });

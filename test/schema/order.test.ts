@@ -9,16 +9,17 @@ afterAll(() => void db.close());
 
 /** Texts from the corners where UTF-16 and UTF-8 disagree about the order. */
 const texts = fc.oneof(
-  fc.string({ unit: fc.constantFrom('a', '\u007f', '\u0080', '\uD7FF', '\uE000', '\uFFFD', '\u{10000}', '\u{10FFFF}'), maxLength: 5 }),
+  fc.string({
+    unit: fc.constantFrom('a', '\u007f', '\u0080', '\uD7FF', '\uE000', '\uFFFD', '\u{10000}', '\u{10FFFF}'),
+    maxLength: 5,
+  }),
   fc.string({ unit: 'grapheme', maxLength: 6 }),
   fc.string({ unit: 'binary', maxLength: 6 }).filter((text) => text.isWellFormed() && !text.includes('\0')),
 );
 
 describe('the order of texts', () => {
   it('is that of SQLite', () => {
-    const compare = db
-      .prepare<{ a: string; b: string }, number>('SELECT (@a > @b) - (@a < @b)')
-      .pluck();
+    const compare = db.prepare<{ a: string; b: string }, number>('SELECT (@a > @b) - (@a < @b)').pluck();
     fc.assert(
       fc.property(texts, texts, (a, b) => {
         expect(Math.sign(compareUtf8(a, b))).toBe(compare.get({ a, b }));
@@ -45,7 +46,9 @@ describe('the order of texts', () => {
 
 describe('the order of rows', () => {
   const rows = fc.array(
-    fc.tuple(texts, texts, texts).map(([event, matcher, command]) => ['org_1', '2026-02-01', event, matcher, command, 1, null]),
+    fc
+      .tuple(texts, texts, texts)
+      .map(([event, matcher, command]) => ['org_1', '2026-02-01', event, matcher, command, 1, null]),
     { maxLength: 30 },
   );
 

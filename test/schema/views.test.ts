@@ -6,7 +6,29 @@ import { commitOf, openTemporary, query, type RowsByTable, tablesOfUnit } from '
 
 /** A user_daily row after user_id: email, then metrics that stand out. */
 function user(id: string, email: string | null, tokens: number | null, tools = 1): Row {
-  return [id, email, tools, tokens, 'm-1', 'standard', 1, 2, 3, 4, 0, 0, 0, 0, 5, 8, 4, 4, 1.5, 'manual', null];
+  return [
+    id,
+    email,
+    tools,
+    tokens,
+    'm-1',
+    'standard',
+    1,
+    2,
+    3,
+    4,
+    0,
+    0,
+    0,
+    0,
+    5,
+    8,
+    4,
+    4,
+    1.5,
+    'manual',
+    null,
+  ];
 }
 
 const STREAMS: Readonly<Record<string, RowsByTable>> = {
@@ -27,12 +49,25 @@ const STREAMS: Readonly<Record<string, RowsByTable>> = {
 async function filled() {
   const warehouse = await openTemporary();
   for (const [stream, rows] of Object.entries(STREAMS)) {
-    await warehouse.commitDay(commitOf({ stream: stream as 'tokens', day: '2026-02-01', rows, settled: true }));
+    await warehouse.commitDay(
+      commitOf({ stream: stream as 'tokens', day: '2026-02-01', rows, settled: true }),
+    );
   }
   await warehouse.commitDay(
-    commitOf({ stream: 'users', day: '2026-02-03', rows: { user_daily: [user('u-1', 'new@example.com', 5), user('u-2', null, 7)] } }),
+    commitOf({
+      stream: 'users',
+      day: '2026-02-03',
+      rows: { user_daily: [user('u-1', 'new@example.com', 5), user('u-2', null, 7)] },
+    }),
   );
-  await warehouse.commitDay(commitOf({ stream: 'tokens', day: '2026-02-03', orgId: 'org_2', rows: { tokens_daily: [[1, 1, 0, 0, 0, null]] } }));
+  await warehouse.commitDay(
+    commitOf({
+      stream: 'tokens',
+      day: '2026-02-03',
+      orgId: 'org_2',
+      rows: { tokens_daily: [[1, 1, 0, 0, 0, null]] },
+    }),
+  );
   await warehouse.failUnit({
     orgId: 'org_1',
     stream: 'tools',
@@ -53,13 +88,16 @@ describe('a view', () => {
     expect(stored.map((column) => column['name'])).toEqual(Object.keys(columns));
   });
 
-  it.each(allViews)('$name says whether its numbers may be summed, and what each column means', ({ doc, columns }) => {
-    for (const { kind, additive, doc: meaning } of Object.values(columns)) {
-      expect(meaning).toMatch(/\S/);
-      expect(typeof additive === 'boolean').toBe(kind === 'metric');
-    }
-    expect(doc).toMatch(/\S/);
-  });
+  it.each(allViews)(
+    '$name says whether its numbers may be summed, and what each column means',
+    ({ doc, columns }) => {
+      for (const { kind, additive, doc: meaning } of Object.values(columns)) {
+        expect(meaning).toMatch(/\S/);
+        expect(typeof additive === 'boolean').toBe(kind === 'metric');
+      }
+      expect(doc).toMatch(/\S/);
+    },
+  );
 });
 
 describe('daily_overview', () => {
@@ -88,7 +126,10 @@ describe('daily_overview', () => {
 
   it('shows a hole: a failed day is held by no stream', async () => {
     const { path } = await filled();
-    const [row] = query(path, "SELECT streams_held, tool_calls FROM daily_overview WHERE date = '2026-01-15'");
+    const [row] = query(
+      path,
+      "SELECT streams_held, tool_calls FROM daily_overview WHERE date = '2026-01-15'",
+    );
     expect(row).toEqual({ streams_held: 0, tool_calls: null });
   });
 });
@@ -97,7 +138,14 @@ describe('users', () => {
   it('has one row per user: the latest email that there is, first and last day, totals', async () => {
     const { path } = await filled();
     expect(query(path, 'SELECT * FROM users ORDER BY user_id')).toMatchObject([
-      { user_id: 'u-1', user_email: 'new@example.com', first_active_on: '2026-02-01', last_active_on: '2026-02-03', active_days: 2, billable_tokens: 65 },
+      {
+        user_id: 'u-1',
+        user_email: 'new@example.com',
+        first_active_on: '2026-02-01',
+        last_active_on: '2026-02-03',
+        active_days: 2,
+        billable_tokens: 65,
+      },
       { user_id: 'u-2', user_email: null, active_days: 2, billable_tokens: 7, sessions: 10 },
     ]);
   });
@@ -117,7 +165,19 @@ describe('model_mix', () => {
 describe('readiness_latest', () => {
   it('has the latest report of each repository with its score over evaluated criteria', async () => {
     const warehouse = await openTemporary();
-    const report = (id: string, at: string, repo: string): Row => [id, at, repo, null, 'main', 0, 0, 'm-1', 'low', '1.0', null];
+    const report = (id: string, at: string, repo: string): Row => [
+      id,
+      at,
+      repo,
+      null,
+      'main',
+      0,
+      0,
+      'm-1',
+      'low',
+      '1.0',
+      null,
+    ];
     const tables = tablesOfUnit('readiness', ['org_1'], {
       readiness_reports: [
         report('r-1', '2026-02-01T00:00:00.000Z', 'repo a'),
@@ -131,10 +191,32 @@ describe('readiness_latest', () => {
         ['r-2', 'skipped', null, 1, 'n/a', null],
       ],
     });
-    await warehouse.commitReadinessPage({ orgId: 'org_1', tables, cursor: '{}', quarantined: [], drift: [], requests: 1, pulledAt: new Date() });
+    await warehouse.commitReadinessPage({
+      orgId: 'org_1',
+      tables,
+      cursor: '{}',
+      quarantined: [],
+      drift: [],
+      requests: 1,
+      pulledAt: new Date(),
+    });
     expect(query(warehouse.path, 'SELECT * FROM readiness_latest ORDER BY repo_url')).toMatchObject([
-      { repo_url: 'repo a', report_id: 'r-2', criteria: 3, criteria_evaluated: 2, criteria_passed: 1, score: 0.75 },
-      { repo_url: 'repo b', report_id: 'r-3', criteria: 0, criteria_evaluated: 0, criteria_passed: 0, score: null },
+      {
+        repo_url: 'repo a',
+        report_id: 'r-2',
+        criteria: 3,
+        criteria_evaluated: 2,
+        criteria_passed: 1,
+        score: 0.75,
+      },
+      {
+        repo_url: 'repo b',
+        report_id: 'r-3',
+        criteria: 0,
+        criteria_evaluated: 0,
+        criteria_passed: 0,
+        score: null,
+      },
     ]);
   });
 });
@@ -153,16 +235,25 @@ describe('coverage', () => {
 
   it('reaches yesterday and the newest unit, though nothing was pulled since', async () => {
     const rows = await coverage();
-    const last = rows.map(({ date }) => String(date)).toSorted().at(-1) ?? '';
+    const last =
+      rows
+        .map(({ date }) => String(date))
+        .toSorted()
+        .at(-1) ?? '';
     const yesterday = yesterdayOf(new Date());
     expect(last).toBe(yesterday > '2026-02-03' ? yesterday : '2026-02-03');
   });
 
   it('shows days that were never pulled as pending, failures with their error', async () => {
     const rows = await coverage();
-    const of = (date: string, stream: string) => rows.find((row) => row['org_id'] === 'org_1' && row['date'] === date && row['stream'] === stream);
+    const of = (date: string, stream: string) =>
+      rows.find((row) => row['org_id'] === 'org_1' && row['date'] === date && row['stream'] === stream);
     expect(of('2026-01-14', 'tokens')).toMatchObject({ state: 'pending', rows: 0, last_pulled_at: null });
     expect(of('2026-01-15', 'tools')).toMatchObject({ state: 'failed', last_error: 'answered 500' });
-    expect(of('2026-02-01', 'tokens')).toMatchObject({ state: 'loaded', rows: 4, settled_at: '2026-02-02T03:00:00.000Z' });
+    expect(of('2026-02-01', 'tokens')).toMatchObject({
+      state: 'loaded',
+      rows: 4,
+      settled_at: '2026-02-02T03:00:00.000Z',
+    });
   });
 });

@@ -50,7 +50,9 @@ describe('the API key', () => {
 
   test('cannot come from both a variable and a file of one source', () => {
     const env = { DAYWALK_API_KEY: CANARY, DAYWALK_API_KEY_FILE: keyFile(CANARY) };
-    expect(problemOf({ env })).toContain('DAYWALK_API_KEY and DAYWALK_API_KEY_FILE are both set in the environment');
+    expect(problemOf({ env })).toContain(
+      'DAYWALK_API_KEY and DAYWALK_API_KEY_FILE are both set in the environment',
+    );
   });
 
   test('comes from the stronger source when two have it', () => {
@@ -90,7 +92,11 @@ describe('a key file', () => {
     const { warnings, problems } = read({ env: { DAYWALK_API_KEY_FILE: path } });
     expect(problems).toEqual([]);
     expect(warnings).toHaveLength(count);
-    if (count > 0) expect(warnings[0]).toMatchObject({ message: expect.stringContaining(path), hint: `chmod 600 ${path}` });
+    if (count > 0)
+      expect(warnings[0]).toMatchObject({
+        message: expect.stringContaining(path),
+        hint: `chmod 600 ${path}`,
+      });
   });
 });
 

@@ -6,7 +6,8 @@ import { read, workingDirectory } from './reading.ts';
 
 describe('.env', () => {
   test('may have comments, quotes, export, blanks, Windows line ends and a byte order mark', () => {
-    const text = '\uFEFFDAYWALK_LOG=json # why\r\n\r\nexport DAYWALK_EMAILS="drop"\r\n DAYWALK_ATTEMPTS = 7 \r\n';
+    const text =
+      '\uFEFFDAYWALK_LOG=json # why\r\n\r\nexport DAYWALK_EMAILS="drop"\r\n DAYWALK_ATTEMPTS = 7 \r\n';
     const { settings, warnings, problems } = read({ dotenv: text });
     expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
     expect(settings).toMatchObject({ log: 'json', emails: { mode: 'drop' }, attempts: 7 });
@@ -14,7 +15,9 @@ describe('.env', () => {
 
   test('with a line that is not NAME=value gets a warning with its number', () => {
     const { warnings } = read({ dotenv: 'DAYWALK_LOG=json\nDAYWALK_ATTEMPTS 7\nDAYWALK_CONCURRENCY=4\n' });
-    expect(warnings).toContainEqual(expect.objectContaining({ message: expect.stringContaining('.env line 2 is not') }));
+    expect(warnings).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('.env line 2 is not') }),
+    );
   });
 
   test('that is a directory, as virtual environments are, is no settings file', () => {

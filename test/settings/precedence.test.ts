@@ -43,7 +43,9 @@ describe('a setting', () => {
   });
 
   test('is refused when its flag is empty, as an unset shell variable leaves it', () => {
-    expect(read({ flags: { '--warehouse': '' } }).problems[0]?.message).toBe('--warehouse: the location is empty');
+    expect(read({ flags: { '--warehouse': '' } }).problems[0]?.message).toBe(
+      '--warehouse: the location is empty',
+    );
     expect(read({ flags: { '--attempts': '' } }).problems[0]?.message).toContain('--attempts: ""');
   });
 });

@@ -23,7 +23,8 @@ describe('redaction', () => {
         // A secret that is part of the word that replaces it cannot be told from it.
         fc.pre(!values.some((value) => '[redacted]'.includes(value)));
         const result = createRedactor(values)(before + first + after);
-        for (const value of values) expect(result.split('[redacted]').some((part) => part.includes(value))).toBe(false);
+        for (const value of values)
+          expect(result.split('[redacted]').some((part) => part.includes(value))).toBe(false);
       }),
     );
     expect(createRedactor(['canary'])('nothing to see')).toBe('nothing to see');

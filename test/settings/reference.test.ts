@@ -8,7 +8,9 @@ test('.env.example changes nothing as it is, and every value in it is sound once
   const example = dotenvExample();
   expect(Object.keys(parseDotenv(example).values)).toEqual([]);
 
-  const uncommented = example.replace(/^# (DAYWALK_\w+=.+)$/gm, '$1').replace(/^DAYWALK_API_KEY_FILE=.*$/m, '');
+  const uncommented = example
+    .replace(/^# (DAYWALK_\w+=.+)$/gm, '$1')
+    .replace(/^DAYWALK_API_KEY_FILE=.*$/m, '');
   expect(Object.keys(parseDotenv(uncommented).values).length).toBeGreaterThan(8);
   expect(read({ dotenv: uncommented })).toMatchObject({ problems: [], warnings: [] });
 });

@@ -21,16 +21,19 @@ describe('a number', () => {
   test('is taken exactly when it is digits alone and within its bounds', () => {
     const parse = wholeNumber({ min: 10, max: 500 });
     fc.assert(
-      fc.property(fc.oneof(fc.integer({ min: -100, max: 1_000 }).map(String), fc.string({ maxLength: 5 })), (text) => {
-        const expected = /^\d+$/.test(text) && Number(text) >= 10 && Number(text) <= 500;
-        let taken = true;
-        try {
-          expect(parse(text)).toBe(Number(text));
-        } catch {
-          taken = false;
-        }
-        expect(taken).toBe(expected);
-      }),
+      fc.property(
+        fc.oneof(fc.integer({ min: -100, max: 1_000 }).map(String), fc.string({ maxLength: 5 })),
+        (text) => {
+          const expected = /^\d+$/.test(text) && Number(text) >= 10 && Number(text) <= 500;
+          let taken = true;
+          try {
+            expect(parse(text)).toBe(Number(text));
+          } catch {
+            taken = false;
+          }
+          expect(taken).toBe(expected);
+        },
+      ),
     );
   });
 
@@ -102,14 +105,16 @@ describe('a warehouse', () => {
     expect(read({ flags: { '--warehouse': text } }).settings.warehouse).toBe(text);
   });
 
-  test.each(['mysql://u:canary-password@h/d', 'sqlite:daywalk.db', 'file:daywalk.db', 'postgres://u:canary-password@'])(
-    '%s is refused without showing its password',
-    (text) => {
-      const problem = problemOf({ flags: { '--warehouse': text } });
-      expect(problem).toMatch(/^--warehouse: /);
-      expect(problem).not.toContain('canary-password');
-    },
-  );
+  test.each([
+    'mysql://u:canary-password@h/d',
+    'sqlite:daywalk.db',
+    'file:daywalk.db',
+    'postgres://u:canary-password@',
+  ])('%s is refused without showing its password', (text) => {
+    const problem = problemOf({ flags: { '--warehouse': text } });
+    expect(problem).toMatch(/^--warehouse: /);
+    expect(problem).not.toContain('canary-password');
+  });
 
   test('is shown without its password', () => {
     const { entries } = read({ env: { DAYWALK_WAREHOUSE: 'postgres://etl:canary-password@db/analytics' } });
@@ -147,10 +152,14 @@ describe('DAYWALK_NOW', () => {
     expect(read({ env: { DAYWALK_NOW: text } }).settings.now?.toISOString()).toBe(instant);
   });
 
-  test.each(['2026-03-01', '2026-03-01T03:00:00', '2026-02-29T00:00:00Z', '2026-03-01T25:00:00Z', 'yesterday', '1772334000'])(
-    '%s is refused',
-    (text) => {
-      expect(problemOf({ env: { DAYWALK_NOW: text } })).toContain(`"${text}" is not an ISO instant`);
-    },
-  );
+  test.each([
+    '2026-03-01',
+    '2026-03-01T03:00:00',
+    '2026-02-29T00:00:00Z',
+    '2026-03-01T25:00:00Z',
+    'yesterday',
+    '1772334000',
+  ])('%s is refused', (text) => {
+    expect(problemOf({ env: { DAYWALK_NOW: text } })).toContain(`"${text}" is not an ISO instant`);
+  });
 });

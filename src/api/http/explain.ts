@@ -19,6 +19,8 @@ export function explain(error: unknown, { name, timeoutMs, expired }: Attempt): 
   if (error instanceof BodyTooLargeError) {
     return new RequestError(`${name}: ${error.message}`, { target: name, effect: 'unit', cause: error });
   }
+  // The HTTP parser adds the bytes that it could not read; the service may repeat the key in them.
+  if ('data' in error) error.data = undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CERTIFICATE.test(code)) {
     return new RunError(`${name}: the certificate of the server is not trusted (${code})`, {

@@ -5,7 +5,7 @@ import { decodeUtf8, readBody } from './body.ts';
 import { deadlineOf } from './deadline.ts';
 import { RequestError } from './errors.ts';
 import { explain } from './explain.ts';
-import { headerOf } from './headers.ts';
+import { type Headers, headerOf } from './headers.ts';
 import { locationOf, PERMANENT, REDIRECTS } from './redirect.ts';
 import { errorOfStatus } from './status.ts';
 
@@ -102,9 +102,9 @@ export function createRequester(options: RequesterOptions): Requester {
       if (!REDIRECTS.has(response.statusCode)) return answerOf(response, name);
       await response.body.dump();
       const next = locationOf(response.headers, new URL(path, url.origin), name);
-      if (PERMANENT.has(response.statusCode) && next.search === query)
-        moved.set(url.origin + from, next.pathname);
-      path = next.pathname + (next.search === '' ? query : next.search);
+      const keepsQuery = next.search === '' || next.search === query;
+      if (PERMANENT.has(response.statusCode) && keepsQuery) moved.set(url.origin + from, next.pathname);
+      path = next.pathname + (keepsQuery ? query : next.search);
     }
     throw new RequestError(`${name} was redirected more than ${REDIRECTS_MAX} times`, {
       target: name,
@@ -122,7 +122,8 @@ export function createRequester(options: RequesterOptions): Requester {
   }
 
   async function answerOf(response: Dispatcher.ResponseData, name: string): Promise<Answer> {
-    const { statusCode: status, headers, body } = response;
+    const { statusCode: status, body } = response;
+    const headers = redactHeaders(response.headers);
     const encoding = headerOf(headers, 'content-encoding')?.toLowerCase();
     if (status < 200 || status > 299) {
       const bytes = await readBody(body, encoding, ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0));
@@ -147,9 +148,15 @@ export function createRequester(options: RequesterOptions): Requester {
     return { ...parsed(redact(text), name), requestId };
   }
 
-  // The service may repeat the key in a body; it must not reach a table, a log or a quarantined record.
+  // The service may repeat the key in an answer; it must not reach a table, a log or a quarantined record.
   function redact(text: string): string {
     return text.includes(options.apiKey) ? text.replaceAll(options.apiKey, '[redacted]') : text;
+  }
+
+  function redactHeaders(headers: Headers): Headers {
+    const redacted = (value: Headers[string]) =>
+      Array.isArray(value) ? value.map(redact) : value && redact(value);
+    return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redacted(value)]));
   }
 
   return {

@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json.ts';
 import { type Problem, problemCheck } from '../shapes/problem.ts';
 import {
   ApiError,
@@ -55,12 +56,19 @@ function describe(refusal: Refusal, problem: Problem, requestId: string | undefi
   return `${refusal.target} answered ${refusal.status}${detail}${id}`;
 }
 
+/** What can be read of a body. Each field counts by itself, because not everything that refuses is the service. */
 function parseProblem(body: string): Problem {
+  const value = parseJson(body);
+  if (!isObject(value)) return {};
+  const fields = Object.entries(value).filter(([name, field]) => problemCheck.Check({ [name]: field }));
+  return Object.fromEntries(fields);
+}
+
+function parseJson(body: string): unknown {
   try {
-    const value: unknown = JSON.parse(body);
-    return problemCheck.Check(value) ? value : {};
+    return JSON.parse(body);
   } catch {
     // Proxies answer in HTML or plain text; the status alone decides then.
-    return {};
+    return undefined;
   }
 }

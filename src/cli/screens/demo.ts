@@ -19,7 +19,7 @@ const WHOLE_CELL_MAX = 16;
 
 const REAL_SERVICE = [
   'export DAYWALK_BASE_URL=https://api.example.com  # the main API host',
-  'export DAYWALK_API_KEY_FILE=key.txt              # the key of an Owner or Manager',
+  'export DAYWALK_API_KEY_FILE=key.txt              # key of an Owner or Manager',
   'npx daywalk run --dry-run && npx daywalk run',
 ];
 

@@ -16,9 +16,7 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
     forecast.unitsByStream[stream] ?? 0,
   ]);
   const duration =
-    forecast.durationMs === null
-      ? 'unknown until a first run'
-      : durationText(forecast.durationMs);
+    forecast.durationMs === null ? 'unknown until a first run' : durationText(forecast.durationMs);
   return [
     style.bold(heading),
     '',

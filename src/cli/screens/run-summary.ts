@@ -5,13 +5,15 @@ import { UNIT_STATES } from '../../warehouse/port.ts';
 import { escapeForTerminal } from '../text/escape.ts';
 import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
 import type { TableFrame } from '../text/table.ts';
-import { truncateTo } from '../text/width.ts';
+import { wrapText } from '../text/wrap.ts';
 import type { WarehouseNames } from '../warehouse-flag.ts';
 import { exitMeaning } from './exit-meaning.ts';
 import { type Field, renderFields } from './fields.ts';
 
 /** Problems on the screen; `--json` and the ledger have all of them. */
 const PROBLEMS_SHOWN_MAX = 8;
+/** A service may put a whole page into an error. */
+const MESSAGE_LINES_MAX = 4;
 
 /** What a summary is drawn for. */
 export interface SummaryFrame extends TableFrame {
@@ -76,8 +78,9 @@ function problemsOf({ problems }: RunReport, frame: SummaryFrame): string[] {
 function linesOf({ message, hint, units }: RunProblem, { width, style, redact }: SummaryFrame): string[] {
   const clean = (text: string) => escapeForTerminal(redact(text));
   const where = units === 0 ? '' : `${counted(units, 'unit')}: `;
-  const line = truncateTo(`  ${where}${clean(message)}`, width);
-  return hint === undefined ? [line] : [line, style.dim(truncateTo(`    hint: ${clean(hint)}`, width))];
+  const lines = wrapText(clean(message), { width, lead: `  ${where}`, linesMax: MESSAGE_LINES_MAX });
+  if (hint === undefined) return lines;
+  return [...lines, ...wrapText(clean(hint), { width, lead: '    hint: ', linesMax: 2 }).map(style.dim)];
 }
 
 function nextOf({ exitCode, runId }: RunReport, { style, warehouse }: SummaryFrame): string[] {

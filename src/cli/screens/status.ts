@@ -2,15 +2,18 @@ import type { Hole, OrganizationStatus, WarehouseStatus } from '../../../jobs/st
 import { EXIT } from '../../core/exit-code.ts';
 import type { Redactor } from '../../settings/redact.ts';
 import { type QuarantineCount, type RunRecord, UNIT_STATES, type UnitState } from '../../warehouse/port.ts';
+import { escapeForTerminal } from '../text/escape.ts';
 import { counted, formatAge, formatDuration, formatNumber } from '../text/quantity.ts';
 import type { Paint, Style } from '../text/style.ts';
 import { type Cell, renderTable, type TableColumn, type TableFrame } from '../text/table.ts';
+import { wrapText } from '../text/wrap.ts';
 import { renderCalendar } from './calendar.ts';
 import { type Field, renderFields } from './fields.ts';
 
 const RUNS_SHOWN_MAX = 5;
 const HOLES_SHOWN_MAX = 12;
 const ERRORS_SHOWN_MAX = 5;
+const ERROR_LINES_MAX = 3;
 const QUARANTINE_SHOWN_MAX = 8;
 
 const PAINTS: Readonly<Record<UnitState, (style: Style) => Paint>> = {
@@ -71,7 +74,7 @@ function renderOrganization(organization: OrganizationStatus, frame: StatusFrame
     '',
     ...streamsTable(organization, frame),
     ...section('Holes', holesTable(organization.holes, frame), frame),
-    ...section('Why units failed', errorsTable(organization, frame), frame),
+    ...section('Why units failed', errorsOf(organization, frame), frame),
   ];
 }
 
@@ -112,12 +115,12 @@ function holesTable(holes: readonly Hole[], frame: StatusFrame): string[] {
   return [...tableOrNothing(columns, rows, frame), ...more(holes.length - HOLES_SHOWN_MAX, frame)];
 }
 
-function errorsTable({ lastErrors }: OrganizationStatus, frame: StatusFrame): string[] {
-  const rows = lastErrors
-    .slice(0, ERRORS_SHOWN_MAX)
-    .map(({ stream, day, error }): Cell[] => [stream, day === '' ? null : day, frame.redact(error)]);
-  const columns = [{ header: 'stream' }, { header: 'day' }, { header: 'error', shrinks: true }];
-  return [...tableOrNothing(columns, rows, frame), ...more(lastErrors.length - ERRORS_SHOWN_MAX, frame)];
+function errorsOf({ lastErrors }: OrganizationStatus, { width, style, redact }: StatusFrame): string[] {
+  const lines = lastErrors.slice(0, ERRORS_SHOWN_MAX).flatMap(({ stream, day, error }) => {
+    const frame = { width, lead: `${stream} ${day}: `.replace(' :', ':'), linesMax: ERROR_LINES_MAX };
+    return wrapText(escapeForTerminal(redact(error)), frame);
+  });
+  return [...lines, ...more(lastErrors.length - ERRORS_SHOWN_MAX, { width, style })];
 }
 
 function quarantineTable(counts: readonly QuarantineCount[], frame: StatusFrame): string[] {

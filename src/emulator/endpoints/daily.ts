@@ -7,7 +7,7 @@ import { productivityRows } from '../render/productivity.ts';
 import { tokensByModelRows, tokensRows } from '../render/tokens.ts';
 import { toolsByToolRows, toolsRows } from '../render/tools.ts';
 import type { RowSource } from '../render/view.ts';
-import type { EndpointContext } from './context.ts';
+import type { World } from '../world.ts';
 import { writeRows } from './envelope.ts';
 
 /** The endpoints with organization-level rows. */
@@ -22,23 +22,18 @@ const ROWS: Readonly<Record<OrgStream, { plain: RowSource; grouped?: RowSource; 
 };
 
 /**
- * Answers /tokens, /tools, /activity or /productivity (specification, section 4.2) as JSON text, for the days of the
- * range up to `last`.
+ * Answers /tokens, /tools, /activity or /productivity (specification, section 4.2) as JSON text.
  * @throws {Refusal} 400 for an unsupported group_by or an answer that would be too large.
  */
-export function answerDaily(
-  context: EndpointContext,
-  stream: OrgStream,
-  query: Query,
-  range: DayRange,
-  last: number,
-): string {
+export function answerDaily(world: World, stream: OrgStream, query: Query, range: DayRange): string {
   const { plain, grouped, groupBy } = ROWS[stream];
-  const source = readGroupBy(query, groupBy, context.quirks) === null ? plain : (grouped ?? plain);
-  const writer = writeRows(context);
+  const quirks = world.quirks();
+  const source = readGroupBy(query, groupBy, quirks) === null ? plain : (grouped ?? plain);
+  const writer = writeRows(world);
+  const last = world.lastDayWithData(range);
   for (let day = Math.max(0, range.first); day <= last; day++) {
     const date = shiftDay(FIRST_DAY, day);
-    source({ ...context, day, date }).forEach((row, index) => {
+    source({ dataset: world.dataset, quirks, day, date }).forEach((row, index) => {
       writer.add(row, `${stream} ${date} ${index}`);
     });
   }

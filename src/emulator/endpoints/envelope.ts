@@ -1,7 +1,8 @@
 import type { DayRange } from '../params.ts';
 import { Refusal } from '../problem.ts';
-import { distort } from '../render/distort.ts';
-import type { EndpointContext } from './context.ts';
+import type { Quirks } from '../quirks.ts';
+import { distort, UNKNOWN_FIELD } from '../render/distort.ts';
+import type { World } from '../world.ts';
 
 /** Text of one answer at most. An organization too large for a range is told to ask for fewer days. */
 export const ANSWER_CHARS_MAX = 64 * 1024 * 1024;
@@ -21,8 +22,8 @@ export interface RowWriter {
 }
 
 /** Begins an answer (specification, section 2.4, envelope). */
-export function writeRows(context: EndpointContext): RowWriter {
-  const { quirks } = context;
+export function writeRows(world: World): RowWriter {
+  const quirks = world.quirks();
   const rows: string[] = [];
   let chars = 0;
   return {
@@ -36,15 +37,20 @@ export function writeRows(context: EndpointContext): RowWriter {
     },
     finish(range, paging = undefined) {
       const meta = {
-        org_id: quirks.orgId ?? context.orgId,
+        org_id: quirks.orgId ?? world.orgId,
         start_date: range.startDate,
         end_date: range.endDate,
         ...paging,
       };
-      const tail = quirks.unknownFields ? ',"emulator_extra":{"note":"not in the specification"}' : '';
+      const tail = unknownTail(quirks);
       // `meta` holds no metric, so only unknown fields can reach it.
       const metaJson = JSON.stringify(distort(meta, 'meta', { ...quirks, nullMetrics: 0 }));
       return `{"data":[${rows.join(',')}],"meta":${metaJson}${tail}}`;
     },
   };
+}
+
+/** The unknown field of the outermost object, if the quirk is on, as the end of its JSON text. */
+export function unknownTail(quirks: Quirks): string {
+  return quirks.unknownFields ? `,${JSON.stringify(UNKNOWN_FIELD).slice(1, -1)}` : '';
 }

@@ -5,7 +5,7 @@ import { type DayRange, type Query, readCursor, readGroupBy, readUsersLimit } fr
 import type { Quirks } from '../quirks.ts';
 import { userRow } from '../render/users.ts';
 import type { DayView } from '../render/view.ts';
-import type { EndpointContext } from './context.ts';
+import type { World } from '../world.ts';
 import { type RowWriter, writeRows } from './envelope.ts';
 
 /** Length of a user id; a cursor that is longer was handed out by an empty page. */
@@ -22,18 +22,20 @@ interface ActiveDay {
 
 /**
  * Answers /users (specification, section 4.2) as JSON text: up to `limit` users in the order of their ids, each with
- * one row per active day of the range up to `last`. The cursor is the last user id of the page before.
+ * one row per active day of the range. The cursor is the last user id of the page before.
  * @throws {Refusal} 400 for a bad limit or cursor.
  */
-export function answerUsers(context: EndpointContext, query: Query, range: DayRange, last: number): string {
-  const { dataset, quirks } = context;
+export function answerUsers(world: World, query: Query, range: DayRange): string {
+  const { dataset } = world;
+  const quirks = world.quirks();
   readGroupBy(query, undefined, quirks);
   const limit = readUsersLimit(query);
   const cursor = readCursor(query, quirks);
-  const days = activeDays(context, range, last);
+  const last = world.lastDayWithData(range);
+  const days = activeDays(world, range, last);
   const active = dataset.activeWithin(range.first, last, 'users');
-  const writer = writeRows(context);
-  const size = pageSize(context, limit, cursor);
+  const writer = writeRows(world);
+  const size = pageSize(world, limit, cursor);
   const begin = cursor === null ? 0 : dataset.population.firstAfter(cursor);
   if (cursor !== null && begin > 0) repeatUser(quirks, writer, days, begin - 1);
 
@@ -51,22 +53,18 @@ export function answerUsers(context: EndpointContext, query: Query, range: DayRa
 }
 
 /** Which page of its walk a request asks for, from 1; what fault rules match on. */
-export function usersPageNumber(
-  context: EndpointContext,
-  query: Query,
-  range: DayRange,
-  last: number,
-): number {
+export function usersPageNumber(world: World, query: Query, range: DayRange): number {
   const cursor = query.get('cursor');
   if (cursor === null) return 1;
-  const active = context.dataset.activeWithin(range.first, last, 'users');
-  const before = countBits(active, context.dataset.population.firstAfter(cursor));
-  return 1 + Math.ceil(before / Math.max(1, pageSize(context, readUsersLimit(query), cursor)));
+  const active = world.dataset.activeWithin(range.first, range.last, 'users');
+  const before = countBits(active, world.dataset.population.firstAfter(cursor));
+  return 1 + Math.ceil(before / Math.max(1, pageSize(world, readUsersLimit(query), cursor)));
 }
 
 /** Users on this page. Depends on the cursor and not on the walk so far; an empty page never follows another. */
-function pageSize(context: EndpointContext, limit: number, cursor: string | null): number {
-  const { quirks, dataset } = context;
+function pageSize(world: World, limit: number, cursor: string | null): number {
+  const { dataset } = world;
+  const quirks = world.quirks();
   const afterEmpty = cursor === BEFORE_ALL || (cursor?.length ?? 0) > USER_ID_CHARS;
   const draw = hashText(dataset.population.seed, cursor ?? '');
   if (quirks.emptyPageWithMore && !afterEmpty && unitOf(draw) < EMPTY_PAGE_SHARE) return 0;
@@ -94,11 +92,11 @@ function repeatUser(quirks: Quirks, writer: RowWriter, days: readonly ActiveDay[
   }
 }
 
-function activeDays(context: EndpointContext, range: DayRange, last: number): ActiveDay[] {
+function activeDays(world: World, range: DayRange, last: number): ActiveDay[] {
   const days: ActiveDay[] = [];
   for (let day = Math.max(0, range.first); day <= last; day++) {
-    const view: DayView = { ...context, day, date: shiftDay(FIRST_DAY, day) };
-    days.push({ view, active: context.dataset.activeOn(day, 'users') });
+    const view = { dataset: world.dataset, quirks: world.quirks(), day, date: shiftDay(FIRST_DAY, day) };
+    days.push({ view, active: world.dataset.activeOn(day, 'users') });
   }
   return days;
 }

@@ -2,8 +2,8 @@ import { hashText, unitOf } from '../dataset/hash.ts';
 import { isRecord } from '../input.ts';
 import type { Quirks } from '../quirks.ts';
 
-/** The field that the quirk `unknownFields` adds. */
-const UNKNOWN_FIELD = 'emulator_extra';
+/** What the quirk `unknownFields` adds to an object. */
+export const UNKNOWN_FIELD = { emulator_extra: { note: 'not in the specification' } } as const;
 /** Objects keyed by open-ended names: a field added to them would be another name, not another field. */
 const MAPS = new Set(['daily_active_users_by_client', 'apps', 'report']);
 
@@ -33,8 +33,8 @@ function distortFields(
     if (fate === 'null') fields.push([key, null]);
     if (fate === 'kept') fields.push([key, distortValue(value, place, quirks, MAPS.has(key))]);
   }
-  if (quirks.unknownFields && !isMap) fields.push([UNKNOWN_FIELD, { note: 'not in the specification' }]);
-  return Object.fromEntries(fields);
+  const known = Object.fromEntries(fields);
+  return quirks.unknownFields && !isMap ? { ...known, ...UNKNOWN_FIELD } : known;
 }
 
 function distortValue(

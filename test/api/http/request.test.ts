@@ -11,12 +11,21 @@ describe('a request', () => {
   it('asks for the path and query in order, with the credential, as JSON', async () => {
     const server = await rawServer((socket) => void socket.write(json({ ok: true })));
     const { send } = testRequester();
-    const target = targetOf(server.url, '/api/v1/thing', { startDate: '2026-01-14', limit: 5, cursor: undefined, q: 'a&b=c d+é' });
+    const target = targetOf(server.url, '/api/v1/thing', {
+      startDate: '2026-01-14',
+      limit: 5,
+      cursor: undefined,
+      q: 'a&b=c d+é',
+    });
     expect((await send(target)).body).toEqual({ ok: true });
     expect(server.requests[0]).toMatchObject({
       method: 'GET',
       path: '/api/v1/thing?startDate=2026-01-14&limit=5&q=a%26b%3Dc+d%2B%C3%A9',
-      headers: { authorization: `Bearer ${API_KEY}`, accept: 'application/json', 'user-agent': 'daywalk/test' },
+      headers: {
+        authorization: `Bearer ${API_KEY}`,
+        accept: 'application/json',
+        'user-agent': 'daywalk/test',
+      },
     });
   });
 
@@ -27,7 +36,9 @@ describe('a request', () => {
   });
 
   it('hands out the parsed body, its text and the request id', async () => {
-    const server = await rawServer((socket) => void socket.write(http(200, BODY, { 'x-request-id': 'req_7' })));
+    const server = await rawServer(
+      (socket) => void socket.write(http(200, BODY, { 'x-request-id': 'req_7' })),
+    );
     expect(await testRequester().send(targetOf(server.url))).toEqual({
       body: JSON.parse(BODY),
       text: BODY,
@@ -35,13 +46,15 @@ describe('a request', () => {
     });
   });
 
-  it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON', 'application/problem+json'])(
-    'takes %s as JSON',
-    async (type) => {
-      const server = await rawServer((socket) => void socket.write(http(200, BODY, { 'content-type': type })));
-      expect((await testRequester().send(targetOf(server.url))).text).toBe(BODY);
-    },
-  );
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/problem+json',
+  ])('takes %s as JSON', async (type) => {
+    const server = await rawServer((socket) => void socket.write(http(200, BODY, { 'content-type': type })));
+    expect((await testRequester().send(targetOf(server.url))).text).toBe(BODY);
+  });
 
   it('decodes gzip, in whatever pieces it comes', async () => {
     const bytes = gzipSync(BODY);
@@ -62,7 +75,12 @@ describe('a request', () => {
         }
         socket.write('0\r\n\r\n');
       } else {
-        socket.end(Buffer.concat([http(200, '', { 'content-length': undefined, connection: 'close' }), Buffer.from(BODY)]));
+        socket.end(
+          Buffer.concat([
+            http(200, '', { 'content-length': undefined, connection: 'close' }),
+            Buffer.from(BODY),
+          ]),
+        );
       }
     });
     const { send } = testRequester();
@@ -93,24 +111,56 @@ describe('a request that gets no usable answer can be repeated when', () => {
   const cases: readonly [string, RawReply][] = [
     ['the connection is reset before the headers', (socket) => socket.resetAndDestroy()],
     ['the connection is closed before the headers', (socket) => socket.end()],
-    ['the connection is reset inside the headers', (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-', () => socket.resetAndDestroy())],
-    ['the body is reset', (socket) => void socket.write(http(200, '{"a', { 'content-length': 100 }), () => socket.resetAndDestroy())],
+    [
+      'the connection is reset inside the headers',
+      (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-', () => socket.resetAndDestroy()),
+    ],
+    [
+      'the body is reset',
+      (socket) =>
+        void socket.write(http(200, '{"a', { 'content-length': 100 }), () => socket.resetAndDestroy()),
+    ],
     ['the status line is malformed', (socket) => void socket.end('HTTP/9.9 okay then\r\n\r\n')],
     ['it speaks no HTTP', (socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n')],
-    ['the headers are too large', (socket) => void socket.write(http(200, '{}', { 'x-large': 'x'.repeat(200_000) }))],
-    ['a header is malformed', (socket) => void socket.end('HTTP/1.1 200 OK\r\nbad header\u0000: x\r\ncontent-length: 2\r\n\r\n{}')],
-    ['two lengths contradict each other', (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}')],
-    ['it is a web page', (socket) => void socket.write(http(200, '<html>login</html>', { 'content-type': 'text/html' }))],
+    [
+      'the headers are too large',
+      (socket) => void socket.write(http(200, '{}', { 'x-large': 'x'.repeat(200_000) })),
+    ],
+    [
+      'a header is malformed',
+      (socket) => void socket.end('HTTP/1.1 200 OK\r\nbad header\u0000: x\r\ncontent-length: 2\r\n\r\n{}'),
+    ],
+    [
+      'two lengths contradict each other',
+      (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'),
+    ],
+    [
+      'it is a web page',
+      (socket) => void socket.write(http(200, '<html>login</html>', { 'content-type': 'text/html' })),
+    ],
     ['it has no content type', (socket) => void socket.write(http(200, '{}', { 'content-type': undefined }))],
-    ['it says JSON in another word', (socket) => void socket.write(http(200, '{}', { 'content-type': 'application/jsonlines' }))],
+    [
+      'it says JSON in another word',
+      (socket) => void socket.write(http(200, '{}', { 'content-type': 'application/jsonlines' })),
+    ],
     ['it is empty', (socket) => void socket.write(http(204, '', { 'content-type': undefined }))],
-    ['gzip is announced and not there', (socket) => void socket.write(http(200, BODY, { 'content-encoding': 'gzip' }))],
-    ['gzip ends too early', (socket) => void socket.write(http(200, gzipSync(BODY).subarray(0, -9), { 'content-encoding': 'gzip' }))],
-    ['gzip is damaged', (socket) => {
-      const bytes = gzipSync('x'.repeat(1000) + BODY);
-      bytes[bytes.length - 6] ^= 0xff;
-      socket.write(http(200, bytes, { 'content-encoding': 'gzip' }));
-    }],
+    [
+      'gzip is announced and not there',
+      (socket) => void socket.write(http(200, BODY, { 'content-encoding': 'gzip' })),
+    ],
+    [
+      'gzip ends too early',
+      (socket) =>
+        void socket.write(http(200, gzipSync(BODY).subarray(0, -9), { 'content-encoding': 'gzip' })),
+    ],
+    [
+      'gzip is damaged',
+      (socket) => {
+        const bytes = gzipSync('x'.repeat(1000) + BODY);
+        bytes.writeUInt8(bytes.readUInt8(bytes.length - 6) ^ 0xff, bytes.length - 6);
+        socket.write(http(200, bytes, { 'content-encoding': 'gzip' }));
+      },
+    ],
   ];
 
   it.each(cases)('%s', async (_, reply) => {
@@ -127,7 +177,9 @@ describe('a request that gets no usable answer can be repeated when', () => {
   });
 
   it('names the content type it got, and what may stand in between', async () => {
-    const server = await rawServer((socket) => void socket.write(http(200, '<html>', { 'content-type': 'text/html' })));
+    const server = await rawServer(
+      (socket) => void socket.write(http(200, '<html>', { 'content-type': 'text/html' })),
+    );
     expect(await thrownBy(testRequester().send(targetOf(server.url)))).toMatchObject({
       message: expect.stringContaining('text/html'),
       hint: expect.stringContaining('proxy'),
@@ -164,7 +216,10 @@ describe('a request that gets no usable answer can be repeated when', () => {
     });
     const { send } = testRequester();
     for (const cut of cuts) {
-      expect(await thrownBy(send(targetOf(server.url))), `cut at ${cut}`).toMatchObject({ attemptsMax: 2, effect: 'retry' });
+      expect(await thrownBy(send(targetOf(server.url))), `cut at ${cut}`).toMatchObject({
+        attemptsMax: 2,
+        effect: 'retry',
+      });
     }
   });
 });
@@ -214,8 +269,13 @@ describe('a time-out', () => {
     ['no byte of an answer comes', () => undefined],
     ['the headers never end', drip(Buffer.from('HTTP/1.1 200 OK\r\nx-slow: '))],
     ['the body drips, a byte at a time', drip(http(200, '{"a":', { 'content-length': 10_000 }))],
-    ['a compressed body drips', drip(http(200, '', { 'content-length': 10_000, 'content-encoding': 'gzip' }), gzipSync(randomBytes(500)))],
-    ['a web page drips', drip(http(200, '<html>', { 'content-length': 10_000, 'content-type': 'text/html' }))],
+    [
+      'a compressed body drips',
+      drip(
+        http(200, '', { 'content-length': 10_000, 'content-encoding': 'gzip' }),
+        gzipSync(randomBytes(500)),
+      ),
+    ],
     ['the body stops half way', (socket) => void socket.write(http(200, '{', { 'content-length': 100 }))],
     ['the body of a redirect drips', drip(http(302, '', { location: '/other', 'content-length': 10_000 }))],
   ])('ends the attempt when %s', async (_, reply) => {
@@ -229,6 +289,13 @@ describe('a time-out', () => {
     expect(tookMs).toBeGreaterThanOrEqual(timeoutMs - 5);
     expect(tookMs).toBeLessThan(timeoutMs + 1000);
     await expectGivenUp(server);
+  });
+
+  it('leaves the content type standing when a web page drips', async () => {
+    const page = http(200, '<html>', { 'content-length': 10_000, 'content-type': 'text/html' });
+    const { error, tookMs } = await timed(drip(page));
+    expect(error).toMatchObject({ name: 'RequestError', message: expect.stringContaining('text/html') });
+    expect(tookMs).toBeLessThan(timeoutMs + 1000);
   });
 
   it('leaves the status of an error standing when only its body drips', async () => {
@@ -258,7 +325,9 @@ describe('an abort', () => {
   it('that came before sends nothing', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
     const reason = new Error('stopped');
-    expect(await thrownBy(testRequester().send(targetOf(server.url), AbortSignal.abort(reason)))).toBe(reason);
+    expect(await thrownBy(testRequester().send(targetOf(server.url), AbortSignal.abort(reason)))).toBe(
+      reason,
+    );
     expect(server.requests).toHaveLength(0);
   });
 });

@@ -1,0 +1,64 @@
+import { day, described, flag, type JsonSchema, list, map, record, ref, text } from './json-schema.ts';
+
+const meta = { org_id: text, start_date: day, end_date: day };
+
+function envelope(row: string, extraMeta: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
+  return record({ data: list(ref(row)), meta: record({ ...meta, ...extraMeta }) });
+}
+
+/** Whole answers: the envelopes of section 2.4, the readiness list of section 4.3, and the error of section 2.6. */
+export const ANSWER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  TokensAnswer: envelope('TokensRow'),
+  TokensByModelAnswer: envelope('TokensByModelRow'),
+  ToolsAnswer: envelope('ToolsRow'),
+  ToolsByToolAnswer: envelope('ToolsByToolRow'),
+  ActivityAnswer: envelope('ActivityRow'),
+  ActivityByClientAnswer: envelope('ActivityByClientRow'),
+  ProductivityAnswer: envelope('ProductivityRow'),
+  UsersAnswer: envelope('UserRow', {
+    has_more: described(flag, 'Whether another page follows.'),
+    next_cursor: {
+      type: ['string', 'null'],
+      description: 'The cursor of the next page; null on the last one.',
+    },
+  }),
+  Criterion: record({
+    numerator: {
+      type: ['number', 'null'],
+      minimum: 0,
+      description: 'Sub-applications that pass; null when the criterion was skipped.',
+    },
+    denominator: { type: 'number', minimum: 1, description: 'Sub-applications evaluated.' },
+    rationale: text,
+  }),
+  ReadinessReport: record(
+    {
+      reportId: {
+        type: 'string',
+        pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+        description: 'UUID.',
+      },
+      createdAt: { type: 'integer', description: 'Unix milliseconds.' },
+      repoUrl: text,
+      apps: map(record({ description: text }), 'By application path.'),
+      report: map(ref('Criterion'), 'By criterion id. New criteria appear over time.'),
+      commitHash: text,
+      branch: text,
+      hasLocalChanges: flag,
+      hasNonRemoteCommits: flag,
+      modelUsed: record({
+        id: text,
+        reasoningEffort: { type: 'string', enum: ['low', 'medium', 'high', 'off'] },
+      }),
+      droidVersion: described(text, 'Version of the CLI that made the report.'),
+    },
+    ['commitHash', 'branch', 'hasLocalChanges', 'hasNonRemoteCommits', 'modelUsed', 'droidVersion'],
+  ),
+  ReadinessAnswer: record({ reports: list(ref('ReadinessReport')) }),
+  Problem: record({
+    title: described(text, 'The title of the HTTP status.'),
+    detail: text,
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    requestId: described(text, 'Also in the header x-request-id.'),
+  }),
+};

@@ -1,0 +1,31 @@
+import { ANSWER_SCHEMAS } from './answer-schemas.ts';
+import { OPERATIONS } from './operations.ts';
+import { ROW_SCHEMAS } from './row-schemas.ts';
+
+/** Where the document is served, without a key. */
+export const OPENAPI_PATH = '/openapi.json';
+
+/** The OpenAPI 3.1 document of what the emulator serves with its default quirks. */
+export const OPENAPI_DOCUMENT = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Agent platform: analytics and readiness reports',
+    version: '1.0.0',
+    description:
+      'What the Daywalk emulator serves with its default quirks. Open points of the specification are answered in the ' +
+      'way that is most likely, and are switchable; see docs/emulator.md.',
+  },
+  servers: [{ url: '/' }],
+  security: [{ apiKey: [] }],
+  paths: OPERATIONS,
+  components: {
+    securitySchemes: {
+      apiKey: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'Authorization: Bearer <API_KEY>. Analytics needs a key of the Manager or Owner role.',
+      },
+    },
+    schemas: { ...ROW_SCHEMAS, ...ANSWER_SCHEMAS },
+  },
+} as const;

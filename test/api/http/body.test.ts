@@ -1,0 +1,121 @@
+import { Readable } from 'node:stream';
+import { createGzip, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { BodyTooLargeError, decodeUtf8, readBody } from '../../../src/api/http/body.ts';
+import { BODY_BYTES_MAX } from '../../../src/api/limits.ts';
+import { http, rawServer } from '../../support/raw-server.ts';
+import { targetOf, testRequester, thrownBy } from '../../support/transport.ts';
+
+const MIB = 1024 * 1024;
+
+/** A gzip member of `mib` MiB of spaces, a thousandth as long. */
+async function bomb(mib: number): Promise<Buffer> {
+  const zip = createGzip({ level: 9 });
+  const chunks: Buffer[] = [];
+  zip.on('data', (chunk) => chunks.push(chunk));
+  const block = Buffer.alloc(MIB, ' ');
+  for (let n = 0; n < mib; n += 1) {
+    if (!zip.write(block)) await new Promise((resolve) => zip.once('drain', resolve));
+  }
+  await new Promise((resolve) => zip.end(resolve));
+  return Buffer.concat(chunks);
+}
+
+describe('a body', () => {
+  it('may be as large as allowed, and not a byte more', async () => {
+    const bytes = Buffer.alloc(1000, 'x');
+    expect(await readBody(Readable.from([bytes]), undefined, 1000)).toEqual(bytes);
+    expect(await readBody(Readable.from([gzipSync(bytes)]), 'gzip', 1000)).toEqual(bytes);
+    expect(await thrownBy(readBody(Readable.from([bytes]), undefined, 999))).toBeInstanceOf(
+      BodyTooLargeError,
+    );
+    expect(await thrownBy(readBody(Readable.from([gzipSync(bytes)]), 'gzip', 999))).toBeInstanceOf(
+      BodyTooLargeError,
+    );
+  });
+
+  it('may be empty, and may be several gzip members', async () => {
+    expect(await readBody(Readable.from([]), undefined, 10)).toEqual(Buffer.alloc(0));
+    const members = Buffer.concat([gzipSync('{"a":'), gzipSync('1}')]);
+    expect((await readBody(Readable.from([members]), 'x-gzip', 100)).toString()).toBe('{"a":1}');
+  });
+
+  it('is no longer read once it is too large', async () => {
+    let sent = 0;
+    const endless = Readable.from(
+      (function* () {
+        for (;;) {
+          sent += MIB;
+          yield Buffer.alloc(MIB);
+        }
+      })(),
+    );
+    expect(await thrownBy(readBody(endless, undefined, 2 * MIB))).toBeInstanceOf(BodyTooLargeError);
+    expect(endless.destroyed).toBe(true);
+    expect(sent).toBeLessThan(40 * MIB);
+  });
+
+  it('that unfolds to more than allowed is refused in bounded memory, and not asked for again', async () => {
+    const mib = 600;
+    const bytes = await bomb(mib);
+    expect(bytes.length).toBeLessThan(MIB);
+    const server = await rawServer(
+      (socket) => void socket.write(http(200, bytes, { 'content-encoding': 'gzip' })),
+    );
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const watch = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }, 5);
+    const error = await thrownBy(testRequester({ timeoutMs: 20_000 }).send(targetOf(server.url)));
+    clearInterval(watch);
+    expect(error).toMatchObject({
+      name: 'RequestError',
+      effect: 'unit',
+      message: expect.stringContaining(`more than ${BODY_BYTES_MAX} bytes`),
+    });
+    expect(peak - before).toBeLessThan(3 * BODY_BYTES_MAX);
+    await expect.poll(() => server.connections - server.open).toBeGreaterThan(0);
+  });
+
+  it('that is sent without end is refused at the limit', async () => {
+    const server = await rawServer((socket) => {
+      socket.write(http(200, '', { 'content-length': undefined, connection: 'close' }));
+      const block = Buffer.alloc(MIB, ' ');
+      const more = () => {
+        while (!socket.destroyed && socket.write(block));
+      };
+      socket.on('drain', more);
+      more();
+    });
+    expect(await thrownBy(testRequester({ timeoutMs: 20_000 }).send(targetOf(server.url)))).toMatchObject({
+      effect: 'unit',
+      message: expect.stringContaining('bytes'),
+    });
+  });
+
+  it('of an error that is too large does not hide the status', async () => {
+    const server = await rawServer((socket, { index }) => {
+      const bytes = Buffer.alloc(2 * MIB, ' ');
+      socket.write(
+        index === 1 ? http(500, bytes) : http(500, gzipSync(bytes), { 'content-encoding': 'gzip' }),
+      );
+    });
+    const { send } = testRequester();
+    expect(await thrownBy(send(targetOf(server.url)))).toMatchObject({ status: 500, effect: 'retry' });
+    expect(await thrownBy(send(targetOf(server.url)))).toMatchObject({ status: 500, effect: 'retry' });
+  });
+});
+
+describe('the text of bytes', () => {
+  it.each(['', 'ascii', 'zwölf', '\u{1F600}', '\uFFFD', '\0'])('is %j', (text) => {
+    expect(decodeUtf8(Buffer.from(text))).toBe(text);
+  });
+
+  it.each([[0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]])(
+    'is none when they are not UTF-8: %j',
+    (...bytes) => {
+      expect(decodeUtf8(Buffer.from(bytes))).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,146 @@
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { json, rawServer } from '../../support/raw-server.ts';
+import { targetOf, testTransport, thrownBy } from '../../support/transport.ts';
+
+const OK = json({ ok: true });
+const BUSY = json({}, {}, 429);
+
+/** A server that answers when the test says so, and a transport whose clock the test moves. */
+async function held(concurrency: number, maxRequestsPerMinute: number | null = null) {
+  const waiting: Socket[] = [];
+  const server = await rawServer((socket) => void waiting.push(socket));
+  const clock = new FakeClock();
+  const control = new AbortController();
+  const transport = testTransport({ concurrency, clock, maxRequestsPerMinute, attempts: 50 });
+  return {
+    clock,
+    control,
+    ask: (count: number) =>
+      Array.from({ length: count }, () => transport.get(targetOf(server.url), { signal: control.signal })),
+    answer: (count: number, bytes: Buffer) => {
+      for (const socket of waiting.splice(0, count)) socket.write(bytes);
+    },
+    /** As many requests wait for their answer now, and stay that many. */
+    expectInFlight: async (count: number) => {
+      await expect.poll(() => waiting.length).toBe(count);
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      expect(waiting.length).toBe(count);
+    },
+  };
+}
+
+describe('requests in flight', () => {
+  it('halve when the service refuses them, once for all that were under way, and never fall below one', async () => {
+    const { ask, answer, expectInFlight } = await held(8);
+    const asked = ask(60).map(thrownBy);
+    await expectInFlight(8);
+    for (const next of [4, 2, 1, 1]) {
+      answer(8, BUSY);
+      await expectInFlight(next);
+    }
+    expect(asked).toHaveLength(60);
+  });
+
+  it('halve once also when nothing else waits for its turn', async () => {
+    const { ask, answer, expectInFlight, clock } = await held(8);
+    const asked = ask(8).map(thrownBy);
+    await expectInFlight(8);
+    answer(8, BUSY);
+    await expectInFlight(0);
+    await clock.advance(1000);
+    await expectInFlight(4);
+    expect(asked).toHaveLength(8);
+  });
+
+  it('grow back one by one while the service answers, up to what is allowed', async () => {
+    const { ask, answer, expectInFlight } = await held(4);
+    const asked = ask(100).map(thrownBy);
+    await expectInFlight(4);
+    answer(4, BUSY);
+    await expectInFlight(2);
+    // Four rounds of answers at each level.
+    for (let n = 0; n < 7; n += 1) answer(1, OK), await expectInFlight(2);
+    answer(1, OK);
+    await expectInFlight(3);
+    for (let n = 0; n < 11; n += 1) answer(1, OK), await expectInFlight(3);
+    answer(1, OK);
+    await expectInFlight(4);
+    for (let n = 0; n < 20; n += 1) answer(1, OK), await expectInFlight(4);
+    expect(asked).toHaveLength(100);
+  });
+});
+
+describe('a pause that the service asks for', () => {
+  it('holds back every request, also those that waited for their turn', async () => {
+    const { ask, answer, expectInFlight, clock } = await held(2);
+    const asked = ask(10).map(thrownBy);
+    await expectInFlight(2);
+    answer(1, json({}, { 'retry-after': '60' }, 429));
+    await expectInFlight(1);
+    answer(1, OK);
+    await expectInFlight(0);
+    await clock.advance(59_999);
+    await expectInFlight(0);
+    await clock.advance(1);
+    await expectInFlight(1);
+    expect(asked).toHaveLength(10);
+  });
+
+  it('holds back a request that the budget had kept waiting', async () => {
+    const { ask, answer, expectInFlight, clock } = await held(4, 2);
+    const asked = ask(4).map(thrownBy);
+    await expectInFlight(2);
+    await clock.advance(30_000);
+    answer(1, json({}, { 'retry-after': '100' }, 429));
+    await expectInFlight(1);
+    answer(1, OK);
+    // The minute of the budget is over, the pause is not.
+    await clock.advance(60_000);
+    await expectInFlight(0);
+    await clock.advance(40_000);
+    await expectInFlight(2);
+    expect(asked).toHaveLength(4);
+  });
+
+  it('ends at once when the run is stopped', async () => {
+    const { ask, answer, expectInFlight, control } = await held(2);
+    const asked = ask(6).map(thrownBy);
+    await expectInFlight(2);
+    answer(1, json({}, { 'retry-after': '600' }, 503));
+    await expectInFlight(1);
+    const reason = new Error('stopped');
+    const started = performance.now();
+    control.abort(reason);
+    expect(await Promise.all(asked)).toEqual(Array.from({ length: 6 }, () => reason));
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+});
+
+describe('the budget of requests per minute', () => {
+  it('counts repetitions and redirects too', async () => {
+    const { ask, answer, expectInFlight, clock } = await held(4, 3);
+    const asked = ask(2);
+    await expectInFlight(2);
+    answer(1, json({}, {}, 500));
+    answer(1, json({}, { location: '/moved' }, 302));
+    await clock.advance(1000);
+    await expectInFlight(1);
+    await clock.advance(58_999);
+    await expectInFlight(1);
+    await clock.advance(1);
+    await expectInFlight(2);
+    answer(2, OK);
+    await Promise.all(asked);
+  });
+
+  it('ends its wait at once when the run is stopped', async () => {
+    const { ask, expectInFlight, control } = await held(4, 1);
+    const asked = ask(3).map(thrownBy);
+    await expectInFlight(1);
+    const reason = new Error('stopped');
+    control.abort(reason);
+    expect(await Promise.all(asked)).toEqual([reason, reason, reason]);
+  });
+});
