@@ -77,8 +77,10 @@ function demoSettings(warehouse: string, { url, apiKey }: { url: string; apiKey:
 }
 
 function answer(path: string, queries: readonly ExampleQuery[]): QueryResult[] {
-  const database = new Database(path, { readonly: true });
+  // Not opened read-only: such a connection would leave its -wal and -shm files behind.
+  const database = new Database(path, { fileMustExist: true });
   try {
+    database.pragma('query_only = on');
     return queries.map((query) => {
       const statement = database.prepare<[], Record<string, string | number | null>>(query.sql);
       const columns = statement.columns().map(({ name }) => name);

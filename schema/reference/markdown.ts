@@ -13,6 +13,7 @@ This page is generated from \`schema/\` by \`npm run docs\`; \`daywalk schema\` 
 - **Do not sum** marks columns whose values mean nothing when they are added up over days or groups: averages,
   percentiles, shares and counts of distinct people. Adding up daily active users counts people once per day.
 - Columns in **bold** are the primary key.
+- The types of both databases follow from the same declarations. This version opens SQLite warehouses.
 `;
 
 const GROUPS: readonly { readonly role: TableRole; readonly title: string; readonly doc: string }[] = [
@@ -88,5 +89,9 @@ function renderExamples(): string {
   const blocks = Object.values(exampleQueries).map(
     ({ title, sql }) => `### ${title}\n\n\`\`\`sql\n${sql};\n\`\`\`\n`,
   );
-  return ['## Example queries\n', 'Each means the same in both databases.\n', ...blocks].join('\n');
+  return [
+    '## Example queries\n',
+    'They use nothing that only one of the two databases has.\n',
+    ...blocks,
+  ].join('\n');
 }

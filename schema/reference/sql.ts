@@ -1,26 +1,17 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { UsageError } from '../../src/core/errors.ts';
 
-/** A database that the warehouse can live in. */
-export type Dialect = 'sqlite' | 'postgres';
+const FOLDER = fileURLToPath(new URL('../migrations/sqlite', import.meta.url));
+const BREAKPOINT = /--> statement-breakpoint\n?/g;
 
-const BREAKPOINT = /^--> statement-breakpoint\n?|--> statement-breakpoint\n?/gm;
-
-/**
- * The statements that make a warehouse, as they are applied: every migration in order.
- * @throws {UsageError} when this version has none for the database.
- */
-export function schemaSql(dialect: Dialect): string {
-  const folder = fileURLToPath(new URL(`../migrations/${dialect}`, import.meta.url));
-  if (!existsSync(folder))
-    throw new UsageError(`this version has no migrations for ${dialect}`, { hint: 'try --dialect sqlite' });
-  const files = readdirSync(folder)
+/** The statements that make a SQLite warehouse, as they are applied: every migration in order. */
+export function schemaSql(): string {
+  const files = readdirSync(FOLDER)
     .filter((file) => file.endsWith('.sql'))
     .sort();
   return files
-    .map((file) => `-- ${file}\n${statementsOf(readFileSync(join(folder, file), 'utf8'))}`)
+    .map((file) => `-- ${file}\n${statementsOf(readFileSync(join(FOLDER, file), 'utf8'))}`)
     .join('\n');
 }
 

@@ -1,54 +1,70 @@
 import { type Node, parseTree } from 'jsonc-parser';
-import { isObject } from '../core/json.ts';
 
 /**
  * Finds the original text of parts of a parsed answer. Parsing rounds numbers beyond 2^53 and loses 1e400; where such
  * a number stands in a field that is kept as JSON, or in a record that is set aside, its digits are kept from here.
  */
 export interface ExactText {
-  /** The text of `record`, an object of the parsed answer; undefined when it is not part of it. */
-  textOf(record: unknown): string | undefined;
+  /** The text of `record`, an object or list of the parsed answer; undefined when it is not part of it. */
+  textOf(record: object): string | undefined;
   /** The text of one field of `record`. */
   fieldText(record: object, name: string): string | undefined;
+  /** The text at a path such as `data[0].languages[1]` or `data[0].clients["web"]`. */
+  textAt(path: string): string | undefined;
 }
 
-/** The exact texts of an answer. Cheap until something is asked. */
+/** The exact texts of an answer. Cheap until something is asked, then as dear as parsing once more. */
 export function exactText(answer: { readonly text: string; readonly body: unknown }): ExactText {
-  let tree: Node | undefined;
-  const root = () => {
-    tree ??= parseTree(answer.text);
-    return tree;
+  let root: Node | undefined;
+  let index: Map<object, Node> | undefined;
+  const tree = () => {
+    root ??= parseTree(answer.text);
+    return root;
   };
-  const nodeOf = (record: unknown): Node | undefined => {
-    const path = pathTo(answer.body, record);
-    return path === undefined ? undefined : descend(root(), path);
+  const nodeOf = (record: object) => {
+    index ??= nodesOf(answer.body, tree());
+    return index.get(record);
   };
   const slice = (node: Node | undefined) => node && answer.text.slice(node.offset, node.offset + node.length);
   return {
     textOf: (record) => slice(nodeOf(record)),
-    fieldText: (record, name) => slice(descend(nodeOf(record), [name])),
+    fieldText: (record, name) => slice(memberOf(nodeOf(record), name)),
+    textAt: (path) => slice(keysOf(path).reduce(memberOf, tree())),
   };
 }
 
-/** The keys that lead from `root` to the very object `target`; undefined when it is not inside. */
-function pathTo(root: unknown, target: unknown): (string | number)[] | undefined {
-  if (root === target) return [];
-  const members = Array.isArray(root) ? root.entries() : isObject(root) ? Object.entries(root) : [];
-  for (const [key, member] of members) {
-    const rest = typeof member === 'object' && member !== null ? pathTo(member, target) : undefined;
-    if (rest !== undefined) return [key, ...rest];
+/** The node of every object and list inside `body`, found once for all: a search for each would take the square. */
+function nodesOf(body: unknown, root: Node | undefined): Map<object, Node> {
+  const nodes = new Map<object, Node>();
+  const left: [unknown, Node | undefined][] = [[body, root]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [value, node] = next;
+    if (typeof value !== 'object' || value === null || node === undefined) continue;
+    nodes.set(value, node);
+    for (const [key, member] of membersOf(node)) left.push([Reflect.get(value, key), member]);
   }
-  return undefined;
+  return nodes;
 }
 
-/** The node at a path. Of a name that occurs twice the last one counts, as it does for JSON.parse. */
-function descend(node: Node | undefined, path: readonly (string | number)[]): Node | undefined {
-  let here = node;
-  for (const key of path) {
-    here =
-      typeof key === 'number'
-        ? here?.children?.[key]
-        : here?.children?.findLast((member) => member.children?.[0]?.value === key)?.children?.[1];
+/** The members of a node by key. Of a name that occurs twice the last one counts, as it does for JSON.parse. */
+function membersOf({ type, children = [] }: Node): Map<string | number, Node> {
+  const members = new Map<string | number, Node>();
+  for (const [index, child] of children.entries()) {
+    const [name, value] = type === 'object' ? (child.children ?? []) : [undefined, child];
+    if (value !== undefined) members.set(name === undefined ? index : String(name.value), value);
   }
-  return here;
+  return members;
+}
+
+function memberOf(node: Node | undefined, key: string | number): Node | undefined {
+  return node && membersOf(node).get(key);
+}
+
+/** The keys of a path: names, numbers in brackets, and names in brackets as JSON texts. */
+function keysOf(path: string): (string | number)[] {
+  const steps = path.matchAll(/\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[]+)/g);
+  return Array.from(steps, ([, index, quoted, name]) => {
+    if (index !== undefined) return Number(index);
+    return quoted === undefined ? (name ?? '') : String(JSON.parse(quoted));
+  });
 }

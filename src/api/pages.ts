@@ -51,8 +51,8 @@ export async function* walkUsers(
   for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
     yield page;
     if (page.meta.has_more !== true) return;
-    const cursor = page.meta.next_cursor ?? undefined;
-    if (cursor === undefined) throw broken(name, `page ${pages} has more but no next_cursor`);
+    const cursor = page.meta.next_cursor ?? '';
+    if (cursor === '') throw broken(name, `page ${pages} has more but no next_cursor`);
     if (seen.has(cursor)) throw broken(name, `page ${pages} repeats the cursor "${cursor}"`);
     seen.add(cursor);
     page = await get(cursor);
@@ -72,26 +72,36 @@ export async function* walkReadiness(
 ): AsyncGenerator<ReadinessPage & { readonly lastId: string }, void, void> {
   const seen = new Set<string>();
   let cursor = startAfter;
+  let tail: readonly unknown[] = [];
   for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
     const page = await get(cursor);
     if (page.reports.length === 0) return;
     const lastId = reportIdsOf(page).at(-1);
-    if (lastId === undefined) throw broken(name, `page ${pages} has no report with a reportId to go on from`);
+    if (lastId === undefined) {
+      // Nothing came but what stood after the last report with an id: that is the end too.
+      if (pages > 1 && JSON.stringify(page.reports) === JSON.stringify(tail)) return;
+      if (pages > 1 || startAfter === undefined) {
+        throw broken(name, `page ${pages} has no report with a reportId to go on from`);
+      }
+      yield { ...page, lastId: startAfter };
+      return;
+    }
     if (seen.has(lastId)) throw broken(name, `page ${pages} ends with report "${lastId}" again`);
     seen.add(lastId);
     yield { ...page, lastId };
     cursor = lastId;
+    tail = page.reports.slice(page.reports.findLastIndex(hasId) + 1);
   }
   throw broken(name, `the walk has no end within ${PAGES_MAX} pages`);
 }
 
 /** The ids of the reports of a page, also of those that are malformed otherwise. */
 export function reportIdsOf(page: ReadinessPage): string[] {
-  return page.reports.flatMap((report) =>
-    isObject(report) && typeof report['reportId'] === 'string' && report['reportId'] !== ''
-      ? [report['reportId']]
-      : [],
-  );
+  return page.reports.filter(hasId).map(({ reportId }) => reportId);
+}
+
+function hasId(report: unknown): report is { reportId: string } {
+  return isObject(report) && typeof report['reportId'] === 'string' && report['reportId'] !== '';
 }
 
 function broken(name: string, what: string): UnitError {

@@ -5,7 +5,7 @@ import type { CommandContext } from './command.ts';
 import { readDayRange } from './day-range.ts';
 import { renderForecast } from './screens/forecast.ts';
 import { renderRunSummary } from './screens/run-summary.ts';
-import { warehouseFlag } from './warehouse-flag.ts';
+import { warehouseNames } from './warehouse-names.ts';
 
 /** What tells the commands that export apart. */
 export type ExportMode = Pick<ExportRequest, 'command' | 'force' | 'newestFirst'>;
@@ -31,6 +31,8 @@ export async function performExport(context: CommandContext, mode: ExportMode): 
   const report = await runExport(settings, request, job);
   if (flags.isOn('--json')) out.json(report);
   else
-    out.print(renderRunSummary(report, { ...frame, redact: out.redact, warehouse: warehouseFlag(context) }));
+    out.present(
+      renderRunSummary(report, { ...frame, redact: out.redact, warehouse: warehouseNames(context) }),
+    );
   return report.exitCode;
 }

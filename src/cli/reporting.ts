@@ -57,10 +57,11 @@ const PARTS: Readonly<Record<LogFormat, (options: ReportingOptions) => Parts>> =
 };
 
 function liveParts({ sink, terminal, redact, clock }: ReportingOptions): Parts {
+  const { style, columns } = terminal;
   const line = createLiveLine((text) => sink.write(redact(text)));
   return {
-    log: createPrettyLog({ writeLine: (text) => line.printAbove(text), style: terminal.style }),
-    progress: createLiveProgress({ line, clock, style: terminal.style, columns: () => terminal.columns() }),
+    log: createPrettyLog({ writeLine: (text) => line.printAbove(text), style, redact, columns }),
+    progress: createLiveProgress({ line, clock, style, columns }),
   };
 }
 
@@ -68,6 +69,8 @@ function steadyParts({ sink, terminal, redact, clock }: ReportingOptions): Parts
   const log = createPrettyLog({
     writeLine: (text) => sink.write(redact(`${text}\n`)),
     style: terminal.style,
+    redact,
+    columns: () => (terminal.isTerminal ? terminal.columns() : Number.POSITIVE_INFINITY),
   });
   return { log, progress: createSteadyProgress({ log, clock }) };
 }

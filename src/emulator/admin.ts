@@ -155,12 +155,13 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   for await (const chunk of request) {
     if (!Buffer.isBuffer(chunk)) continue;
     bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) {
-      throw new UsageError(`a body above ${BODY_BYTES_MAX} bytes is not accepted`, {
-        hint: 'send less at once',
-      });
-    }
-    chunks.push(chunk);
+    // What is too much is read and dropped, because a client that is still sending would not see the answer.
+    if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+  }
+  if (bytes > BODY_BYTES_MAX) {
+    throw new UsageError(`a body above ${BODY_BYTES_MAX} bytes is not accepted`, {
+      hint: 'send less at once',
+    });
   }
   const text = Buffer.concat(chunks).toString();
   if (text === '') return null;

@@ -1,8 +1,8 @@
 import { randomChars } from './dataset/ids.ts';
 import { Refusal } from './problem.ts';
 
-/** The roles of the emulated organization (specification, section 5). */
-export const ROLES = ['owner', 'manager', 'member', 'guest'] as const;
+/** The roles of the emulated organization (specification, section 5). Below manager none may read analytics. */
+export const ROLES = ['owner', 'manager', 'user', 'member', 'guest'] as const;
 
 /** One of {@link ROLES}. */
 export type Role = (typeof ROLES)[number];
@@ -22,6 +22,7 @@ export function keysFor(seed: number, ownerKey: string | undefined): Keys {
   return {
     owner: ownerKey ?? derive('owner'),
     manager: derive('manager'),
+    user: derive('user'),
     member: derive('member'),
     guest: derive('guest'),
   };

@@ -66,12 +66,14 @@ function drip(reply: Reply, wire: Wire, pace: { bytes: number; intervalMs: numbe
   response.writeHead(reply.status, { ...headers, ...reply.headers, 'content-length': reply.body.length });
   response.flushHeaders();
   const next = (from: number): void => {
-    if (from >= reply.body.length) {
-      response.end();
+    const end = from + pace.bytes;
+    const piece = reply.body.subarray(from, end);
+    if (end >= reply.body.length) {
+      response.end(piece);
       return;
     }
-    response.write(reply.body.subarray(from, from + pace.bytes));
-    later(request.socket, pace.intervalMs, () => next(from + pace.bytes));
+    response.write(piece);
+    later(request.socket, pace.intervalMs, () => next(end));
   };
   next(0);
 }

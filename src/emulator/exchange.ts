@@ -32,14 +32,13 @@ export function exchange(parts: ExchangeParts): (request: IncomingMessage, respo
     const caller = callerOf(request.headers.authorization, world.keys);
     const call: Call = { method: request.method ?? 'GET', target, caller, inFlight: journal.inFlight() + 1 };
     const fault = faults.decide(call, () => service.pageOf(target));
-    const ended = journal.begin(call, fault?.id ?? null);
-    let sent: number | null = null;
-    response.once('close', () => ended(sent));
+    const entry = journal.begin(call, fault?.id ?? null);
+    response.once('close', entry.ended);
 
     const plain = fault === null ? service.answer(call) : faultyReply(fault, call, parts);
     const reply = shape(plain, world.quirks(), String(request.headers['accept-encoding'] ?? ''));
     const go = (): void => {
-      sent = hasStatus(reply) ? reply.status : null;
+      if (hasStatus(reply)) entry.sent(reply.status);
       response.sendDate = false;
       const headers = { date: world.now().toUTCString(), 'x-request-id': target.requestId };
       deliver(reply, { request, response, headers });

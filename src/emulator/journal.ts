@@ -34,7 +34,7 @@ export interface JournalSnapshot {
   readonly byStream: Readonly<Record<string, number>>;
   /** By stream and the days asked for, for example `users 2026-02-03` or `tokens 2026-02-01..2026-02-07`. */
   readonly byDay: Readonly<Record<string, number>>;
-  /** By status sent, once the answer has ended; `none` where the connection ended without one. */
+  /** By status sent; `none` where the connection ended without one. */
   readonly byStatus: Readonly<Record<string, number>>;
   /** By role; `none` without a valid key. */
   readonly byRole: Readonly<Record<string, number>>;
@@ -42,6 +42,14 @@ export interface JournalSnapshot {
   readonly rules: readonly RuleCounts[];
   /** The last requests, the oldest first. */
   readonly recent: readonly JournalEntry[];
+}
+
+/** A request in work. */
+export interface OpenEntry {
+  /** Records the status as it is being sent: a client may ask for the journal as soon as it has its answer. */
+  sent(status: number): void;
+  /** Records the end of the answer or of the connection. */
+  ended(): void;
 }
 
 /** Counts requests. */
@@ -102,11 +110,16 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
       const entry = { method, path, query, status: null, ms: null, role: caller.role, rule };
       const open: { -readonly [K in keyof JournalEntry]: JournalEntry[K] } = entry;
       remember(open);
-      return (status) => {
-        inFlight -= 1;
-        open.status = status;
-        open.ms = Math.round((monotonicMs() - startedMs) * 1_000) / 1_000;
-        totals.status.add(status === null ? 'none' : String(status));
+      return {
+        sent(status) {
+          open.status = status;
+          totals.status.add(String(status));
+        },
+        ended() {
+          inFlight -= 1;
+          open.ms = Math.round((monotonicMs() - startedMs) * 1_000) / 1_000;
+          if (open.status === null) totals.status.add('none');
+        },
       };
     },
     inFlight: () => inFlight,

@@ -53,6 +53,8 @@ export interface Quirks {
   readonly provisionalDays: number;
   /** Yesterday has no data yet: for ever (true), or for this many requests that ask for it. */
   readonly lateBatch: boolean | number;
+  /** What the limit of /users counts over several days: users, or rows (and then the last user's rows are complete). */
+  readonly limitCounts: 'users' | 'rows';
   /** The server caps the limit of /users. */
   readonly usersLimitCap: number | null;
   /** The limit of /users is ignored: pages have this many users, or one of these sizes, chosen by cursor. */
@@ -106,6 +108,7 @@ export const DEFAULT_QUIRKS: Quirks = {
   unsupportedGroupBy: 'reject',
   provisionalDays: 0,
   lateBatch: false,
+  limitCounts: 'users',
   usersLimitCap: null,
   pageSize: null,
   emptyPageWithMore: false,
@@ -143,6 +146,7 @@ const PARSERS: { readonly [K in keyof Quirks]: Parser<Quirks[K]> } = {
   unsupportedGroupBy: oneOf('reject', 'ignore'),
   provisionalDays: integer(0, 365),
   lateBatch: either(boolean, integer(0), 'true, false or a number of requests'),
+  limitCounts: oneOf('users', 'rows'),
   usersLimitCap: orNull(integer(1, PAGE_SIZE_MAX)),
   pageSize: orNull(either(pageSize, listOf(pageSize), 'a number of users, a list of numbers, or null')),
   emptyPageWithMore: boolean,

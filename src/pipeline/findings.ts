@@ -32,9 +32,9 @@ export class Findings {
   }
 
   /** Sets a part of an answer aside, as the text that the service sent. */
-  reject({ record, path, reason }: Rejected, exact: ExactText): void {
-    const original = isObject(record) ? originalOf(record) : record;
-    const sent = exact.textOf(original) ?? JSON.stringify(original) ?? 'null';
+  reject(part: Rejected, exact: ExactText): void {
+    const { path, reason } = part;
+    const sent = sentText(part, exact);
     const text = this.#privacy.scrub(sent);
     const recordSha256 = createHash('sha256').update(text).digest('hex');
     this.#quarantined.set(recordSha256, { reason, path, record: text, recordSha256 });
@@ -90,6 +90,16 @@ export class Findings {
     if (!this.#drift.has(path))
       this.#drift.set(path, { path, kind, sample: sample.slice(0, SAMPLE_CHARS_MAX) });
   }
+}
+
+/** The text that the service sent of a rejected part. */
+function sentText({ record, path }: Rejected, exact: ExactText): string {
+  if (!isObject(record)) return exact.textAt(path) ?? JSON.stringify(record) ?? 'null';
+  const own = exact.textOf(originalOf(record));
+  if (own !== undefined) return own;
+  // An entry of a map is no object of the answer: its name and its value are.
+  const [name = ''] = Object.keys(record);
+  return `{${JSON.stringify(name)}:${exact.textAt(path) ?? canonicalJson(record[name])}}`;
 }
 
 /** A path with its indices taken out: the place in the schema. */

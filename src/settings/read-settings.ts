@@ -5,7 +5,7 @@ import type { AnySetting } from './setting.ts';
 import { createSettingReader, type SettingEntry, type SettingReader } from './setting-reader.ts';
 import type { EmailPolicy, LogFormat, Settings } from './settings.ts';
 import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
-import { exposedKeyFile, type SettingWarning, warningsOf } from './warnings.ts';
+import { exposedKeyFile, type SettingWarning, warningsOf, weakSalt } from './warnings.ts';
 
 /** What settings are read from. Only an entry point knows these. */
 export interface SettingsRequest {
@@ -64,7 +64,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
   };
   const debug = reader.read(SETTINGS.debug);
   const exposed = fileReadableByOthers === null ? [] : [exposedKeyFile(fileReadableByOthers)];
-  const warnings = [...warningsOf(sources), ...exposed];
+  const warnings = [...warningsOf(sources), ...exposed, ...weakSalt(settings.emails)];
   return { settings, debug, entries: reader.entries, problems: reader.problems, warnings };
 }
 

@@ -54,8 +54,8 @@ export const SETTINGS = {
   warehouse: setting({
     env: 'DAYWALK_WAREHOUSE',
     flag: '--warehouse',
-    placeholder: 'location',
-    doc: 'a SQLite path, or postgres://user@host/database',
+    placeholder: 'path',
+    doc: 'path of the SQLite file that holds the tables',
     fallback: 'daywalk.db',
     parse: parseWarehouse,
     show: maskUrlPassword,

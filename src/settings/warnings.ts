@@ -1,6 +1,7 @@
 import type { Dotenv } from './dotenv.ts';
 import type { SettingSources } from './lookup.ts';
 import { nearestName } from './nearest.ts';
+import type { EmailPolicy } from './settings.ts';
 import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
 
 /** Something about the settings that does not stop the command. */
@@ -9,6 +10,8 @@ export interface SettingWarning {
   readonly hint: string | undefined;
 }
 
+/** 64 random bits in hexadecimal; less can be tried out. */
+const SALT_LENGTH_MIN = 16;
 const PREFIX = 'DAYWALK_';
 const KNOWN = ALL_SETTINGS.map((setting) => setting.env);
 
@@ -25,6 +28,17 @@ export function warningsOf({ env, dotenv }: Pick<SettingSources, 'env' | 'dotenv
 /** The warning that a key file can be read by others. */
 export function exposedKeyFile(path: string): SettingWarning {
   return { message: `the key file ${path} can be read by other users`, hint: `chmod 600 ${path}` };
+}
+
+/** The warning that a salt is too short to keep hashed emails from being guessed; none where it is not. */
+export function weakSalt(policy: EmailPolicy): SettingWarning[] {
+  if (policy.mode !== 'hash' || policy.salt.length >= SALT_LENGTH_MIN) return [];
+  return [
+    {
+      message: `${SETTINGS.emailSalt.env} is shorter than ${SALT_LENGTH_MIN} characters: hashed emails could be guessed`,
+      hint: 'make a long one with: openssl rand -hex 32',
+    },
+  ];
 }
 
 function unknownNames(

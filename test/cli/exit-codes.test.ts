@@ -106,7 +106,7 @@ describe('the exit code of a run is', () => {
     },
   );
 
-  test('that of the signal at once when it comes a second time', async () => {
+  test('that of the signal when it comes twice', async () => {
     const rig = await createRig({ latencyMs: 60_000 });
     const { child, ended, stderr } = startDaywalk(['run'], { env: envOf(rig) });
     await expect.poll(stderr, { timeout: 20_000 }).toContain('"event":"run-started"');
@@ -182,6 +182,13 @@ describe('wrong usage is exit code 2 with a message and a hint, and no request',
   });
 });
 
+/** An environment whose key is in a file, where nothing but the settings can know it. */
+function withKeyFile(rig: Rig, more: Record<string, string>): Record<string, string> {
+  const file = join(tempDir(), 'key');
+  writeFileSync(file, CANARY, { mode: 0o600 });
+  return envOf(rig, { DAYWALK_API_KEY: '', DAYWALK_API_KEY_FILE: file, ...more });
+}
+
 describe('a defect', () => {
   // What nobody expects, happening in the middle of a run.
   const sabotage = [
@@ -191,7 +198,7 @@ describe('a defect', () => {
 
   test('is exit code 1 and two lines, without a stack and without the key', async () => {
     const rig = await createRig({ latencyMs: 2_000 });
-    const env = envOf(rig, { DAYWALK_API_KEY: CANARY, DAYWALK_LOG: 'pretty' });
+    const env = withKeyFile(rig, { DAYWALK_LOG: 'pretty' });
     const { code, stderr } = await daywalk(['run'], { env, nodeArgs: sabotage });
     expect(code).toBe(1);
     expect(stderr).toContain('daywalk: a defect in daywalk: boom [redacted]\nhint: report it');
@@ -201,7 +208,7 @@ describe('a defect', () => {
 
   test('shows its stack where that was asked for, still without the key', async () => {
     const rig = await createRig({ latencyMs: 2_000 });
-    const env = envOf(rig, { DAYWALK_API_KEY: CANARY, DAYWALK_DEBUG: '1', DAYWALK_LOG: 'pretty' });
+    const env = withKeyFile(rig, { DAYWALK_DEBUG: '1', DAYWALK_LOG: 'pretty' });
     const { code, stderr } = await daywalk(['run'], { env, nodeArgs: sabotage });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^\s+at /m);

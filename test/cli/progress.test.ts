@@ -10,6 +10,7 @@ import { widthOf } from '../../src/cli/text/width.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { parseDay } from '../../src/core/day.ts';
 import type { RunEvent } from '../../src/pipeline/events.ts';
+import { createRedactor } from '../../src/settings/redact.ts';
 import { FakeStream } from './fake-terminal.ts';
 
 const DAY = parseDay('2026-03-01');
@@ -183,6 +184,24 @@ describe('on a terminal', () => {
     reporting.observe({ type: 'warning', message: 'key canary \u001b[2Jcleared\nnext', hint: undefined });
     expect(stream.text).toContain('key [redacted] \\x1b[2Jcleared\\nnext');
   });
+});
+
+test('no part of a secret is left where a log line is broken', () => {
+  const secret = 'canary-0123456789abcdef';
+  for (let columns = 20; columns <= 80; columns += 1) {
+    const stream = new FakeStream({ columns });
+    const redact = createRedactor([secret]);
+    const options = {
+      sink: createSink(stream),
+      terminal: terminalOf(stream, {}),
+      redact,
+      clock: manualClock(),
+    };
+    const reporting = createReporting({ format: 'pretty', ...options });
+    const message = `GET https://h/path answered 400: the key ${secret} is not known here`;
+    reporting.observe({ type: 'warning', message, hint: `not ${secret}` });
+    expect(stripVTControlCharacters(stream.text).replaceAll(/\s/g, '')).not.toMatch(/canary|0123|cdef/);
+  }
 });
 
 describe('elsewhere', () => {

@@ -68,7 +68,7 @@ describe('daywalk schema', () => {
   });
 
   test('gives the types that the migrations have', () => {
-    const database = new Sqlite(':memory:').exec(schemaSql('sqlite'));
+    const database = new Sqlite(':memory:').exec(schemaSql());
     for (const { name, columns } of allTables) {
       const types = database
         .prepare<[], { name: string; type: string }>(`PRAGMA table_info("${name}")`)

@@ -6,6 +6,7 @@ import { renderForecast } from '../../src/cli/screens/forecast.ts';
 import { renderRunSummary } from '../../src/cli/screens/run-summary.ts';
 import { createStyle } from '../../src/cli/text/style.ts';
 import { widthOf } from '../../src/cli/text/width.ts';
+import { namesOf } from '../../src/cli/warehouse-names.ts';
 import { daysFrom, FIRST_DAY, parseDay } from '../../src/core/day.ts';
 import type { RunReport } from '../../src/pipeline/events.ts';
 
@@ -107,7 +108,7 @@ describe('the summary of a run', () => {
         width,
         style,
         redact: (text) => text.replaceAll('canary', '[redacted]'),
-        warehouse: { flag: ' --warehouse w.db', location: 'w.db' },
+        warehouse: namesOf('w.db', true),
       },
     );
 
@@ -131,6 +132,12 @@ describe('the summary of a run', () => {
       '',
       'run run-1',
     ]);
+  });
+
+  test('of a run before the daily batch says what is not there yet', () => {
+    expect(draw({ unitsDone: 10, states: { loaded: 5, awaiting: 5 } })[0]).toBe(
+      'run: complete, 10 units in the warehouse; 5 await the daily batch',
+    );
   });
 
   test('of a run with nothing to do says so', () => {
@@ -186,6 +193,14 @@ describe('the summary of a run', () => {
     expect(lines.join('\n')).toContain('the run ended before the service named it');
     expect(lines.join('\n')).toContain('none planned');
   });
+});
+
+test('a warehouse is named in commands to copy without its password', () => {
+  const names = namesOf('postgres://etl:canary@db/analytics', true);
+  expect(names.query('SELECT 1')).toBe("psql 'postgres://etl:[redacted]@db/analytics' -c 'SELECT 1'");
+  expect(names.flag).not.toContain('canary');
+  expect(namesOf("it's.db", false)).toMatchObject({ flag: '' });
+  expect(namesOf("it's.db", false).query('SELECT 1')).toBe("sqlite3 'it'\\''s.db' 'SELECT 1'");
 });
 
 test('a forecast says what would be done, and that nothing was', () => {

@@ -88,6 +88,14 @@ describe('status', () => {
     expect(status.lastCompleteRunAgeMs).toBe(49 * 3_600_000);
   });
 
+  test('does not take a backfill for a nightly run', async () => {
+    const rig = await createRig();
+    const day = parseDay('2026-02-01');
+    const { report } = await rig.run({ command: 'backfill', from: day, until: day });
+    expect(report.exitCode).toBe(0);
+    expect((await statusOf(rig)).lastCompleteRunAt).toBeNull();
+  });
+
   test.each([40, 80, 200])('is drawn in %i cells, with everything that matters', async (width) => {
     const status = await statusOf(await troubledRig());
     const frame = { width, style: createStyle(false), isTerminal: true, redact: String };

@@ -44,7 +44,8 @@ describe.each(DAYS)('on %s', (day) => {
       expect([field, sumOf(tokens.by_model, field)]).toEqual([field, tokens[field]]);
     }
     expect(sumOf(tokens.by_user, 'billable_tokens')).toBe(tokens.billable_tokens);
-    for (const user of tokens.by_user) expect(sumOf(user.by_model, 'billable_tokens')).toBe(user.billable_tokens);
+    for (const user of tokens.by_user)
+      expect(sumOf(user.by_model, 'billable_tokens')).toBe(user.billable_tokens);
     for (const model of tokens.by_model) {
       const ofUsers = tokens.by_user
         .flatMap((user: Json) => user.by_model)
@@ -90,7 +91,8 @@ test('weekly and monthly active users are unions over the trailing days', async 
   }
   const union = (day: typeof last, days: number) => {
     const users = new Set<string>();
-    for (let back = 0; back < days; back++) for (const user of seen.get(shiftDay(day, -back)) ?? []) users.add(user);
+    for (let back = 0; back < days; back++)
+      for (const user of seen.get(shiftDay(day, -back)) ?? []) users.add(user);
     return users.size;
   };
   for (const day of [first, shiftDay(first, 3), parseDay('2026-02-15'), last]) {
@@ -108,7 +110,11 @@ test('clients: each at most the active users, together at least as many', async 
   let overlaps = 0;
   for (const row of days) {
     const clients: number[] = Object.values(row.daily_active_users_by_client);
-    expect(Object.keys(row.daily_active_users_by_client)).toEqual(['terminal-ui', 'web', 'non-interactive-cli']);
+    expect(Object.keys(row.daily_active_users_by_client)).toEqual([
+      'terminal-ui',
+      'web',
+      'non-interactive-cli',
+    ]);
     for (const users of clients) expect(users).toBeLessThanOrEqual(row.daily_active_users);
     const together = clients.reduce((sum, users) => sum + users, 0);
     expect(together).toBeGreaterThanOrEqual(row.daily_active_users);

@@ -40,7 +40,9 @@ export function pathOf(stream: DailyStream, days: string, extra = ''): string {
 }
 
 /** Starts an emulator that is closed when the test ends. */
-export async function probe(options: Omit<EmulatorOptions, 'today'> & { today?: UtcDay } = {}): Promise<Probe> {
+export async function probe(
+  options: Omit<EmulatorOptions, 'today'> & { today?: UtcDay } = {},
+): Promise<Probe> {
   const emulator = await startEmulator({ today: TODAY, ...options });
   onTestFinished(() => emulator.close());
   return probeOf(emulator);
@@ -53,7 +55,10 @@ export function probeOf(emulator: Emulator): Probe {
     { key = emulator.apiKey, headers = {} }: { key?: string | null; headers?: Record<string, string> } = {},
   ): Promise<Answer> {
     const credential = key === null ? {} : { authorization: `Bearer ${key}` };
-    const response = await fetch(emulator.url + path, { headers: { ...credential, ...headers }, redirect: 'manual' });
+    const response = await fetch(emulator.url + path, {
+      headers: { ...credential, ...headers },
+      redirect: 'manual',
+    });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, json: parse(text) };
   }
@@ -70,7 +75,11 @@ export function probeOf(emulator: Emulator): Probe {
     for (let pages = 1; pages <= 2_000; pages++) {
       const cursor = cursors.at(-1);
       const answer = await get(
-        pathOf('users', days, `${extra}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`),
+        pathOf(
+          'users',
+          days,
+          `${extra}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+        ),
       );
       if (answer.status !== 200) throw new Error(`users ${days}: ${answer.status} ${answer.text}`);
       all.push(...answer.json.data);

@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import { parseDay } from '../../src/core/day.ts';
 import { type Json, probe, sumOf } from './probe.ts';
 
-const YEAR = ['2026-01-14..2026-04-13', '2026-04-14..2026-07-12', '2026-07-13..2026-10-10', '2026-10-11..2027-01-13'];
+const YEAR = [
+  '2026-01-14..2026-04-13',
+  '2026-04-14..2026-07-12',
+  '2026-07-13..2026-10-10',
+  '2026-10-11..2027-01-13',
+];
 
 test('over a year some tool names are parsing artifacts, about 0.006% of the invocations', async () => {
   const at = await probe({ today: parseDay('2027-01-14') });
@@ -43,7 +48,9 @@ test('users join and leave over the year, some have no email, and some change th
   const after = new Set(late.rows.map((row) => row.user_id));
   expect([...after].filter((id) => !before.has(id)).length).toBeGreaterThan(50);
   expect([...before].filter((id) => !after.has(id)).length).toBeGreaterThan(5);
-  expect(new Set(early.rows.filter((row) => row.user_email === null).map((row) => row.user_id)).size).toBeGreaterThan(2);
+  expect(
+    new Set(early.rows.filter((row) => row.user_email === null).map((row) => row.user_id)).size,
+  ).toBeGreaterThan(2);
   const emails = new Map<string, Set<string>>();
   for (const { user_id, user_email } of [...early.rows, ...late.rows]) {
     const known = emails.get(user_id) ?? new Set<string>();

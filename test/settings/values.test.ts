@@ -124,6 +124,15 @@ describe('a warehouse', () => {
 });
 
 describe('emails', () => {
+  test.each([
+    ['short-salt', 1],
+    ['0123456789abcdef', 0],
+  ])('hashed with the salt %s get %i warnings', (salt, count) => {
+    const { warnings } = read({ env: { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: salt } });
+    expect(warnings).toHaveLength(count);
+    expect(JSON.stringify(warnings)).not.toContain(salt);
+  });
+
   test('are hashed with the salt', () => {
     const env = { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: ' pepper ' };
     expect(read({ env }).settings.emails).toEqual({ mode: 'hash', salt: 'pepper' });

@@ -19,10 +19,13 @@ export class FakeClock implements Clock {
   #ms = 0;
   readonly #startMs: number;
   readonly #auto: boolean;
+  readonly #lateMs: () => number;
 
-  constructor({ now = '2026-03-01T12:00:00.000Z', auto = false }: { now?: string; auto?: boolean } = {}) {
-    this.#startMs = Date.parse(now);
-    this.#auto = auto;
+  /** @param options `lateMs` is by how much a sleep overruns, as timers of a busy process do. */
+  constructor(options: { now?: string; auto?: boolean; lateMs?: () => number } = {}) {
+    this.#startMs = Date.parse(options.now ?? '2026-03-01T12:00:00.000Z');
+    this.#auto = options.auto ?? false;
+    this.#lateMs = options.lateMs ?? (() => 0);
   }
 
   now(): Date {
@@ -45,7 +48,7 @@ export class FakeClock implements Clock {
         reject(signal.reason);
         return;
       }
-      const sleeper = { atMs: this.#ms + ms, wake: () => resolve() };
+      const sleeper = { atMs: this.#ms + ms + this.#lateMs(), wake: () => resolve() };
       this.#sleepers.push(sleeper);
       signal?.addEventListener('abort', () => {
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);

@@ -35,7 +35,7 @@ export interface Call {
 /** Sends one GET at a time per call over kept connections; one file knows everything about a single request. */
 export interface Requester {
   /**
-   * One attempt: headers to last byte within the time-out.
+   * One attempt: headers to last byte within the time-out, and again for each redirect.
    * @throws {RequestError} no usable answer. @throws {ApiError} an error status. @throws {RunError} a redirect to
    * another origin, or a certificate that is not trusted.
    */
@@ -76,7 +76,8 @@ export function createRequester(options: RequesterOptions): Requester {
     const deadline = deadlineOf(options.timeoutMs, call.signal);
     const name = nameOf(target);
     try {
-      return await follow(target, name, { ...call, signal: deadline.signal });
+      const beforeHop = () => deadline.suspendedFor(call.beforeHop);
+      return await follow(target, name, { signal: deadline.signal, beforeHop });
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;
       throw explain(error, { name, timeoutMs: options.timeoutMs, expired: deadline.expired() });

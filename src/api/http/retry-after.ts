@@ -12,10 +12,23 @@ export function parseRetryAfter(header: string | undefined, serverNow: Date): nu
   return date === undefined ? undefined : Math.max(0, date.getTime() - serverNow.getTime());
 }
 
-/** The instant of an HTTP date (RFC 9110, IMF-fixdate); undefined when it is none. */
+/** The forms of an HTTP date (RFC 9110, section 5.6.7): one to send, and two older ones that recipients accept. */
+const FORMS: readonly (readonly [shape: RegExp, format: string])[] = [
+  [/^\w{3}, (\d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2}) GMT$/, 'dd MMM yyyy HH:mm:ss X'],
+  [/^\w{6,9}, (\d{2}-\w{3}-\d{2} \d{2}:\d{2}:\d{2}) GMT$/, 'dd-MMM-yy HH:mm:ss X'],
+  [/^\w{3} (\w{3} \d{1,2} \d{2}:\d{2}:\d{2} \d{4})$/, 'MMM d HH:mm:ss yyyy X'],
+];
+
+/** Years of two digits are those of this century. */
+const CENTURY_MS = Date.UTC(2050, 0);
+
+/** The instant of an HTTP date; undefined when it is none. */
 export function parseHttpDate(text: string): Date | undefined {
-  const match = /^\w{3}, (\d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2}) GMT$/.exec(text);
-  if (match?.[1] === undefined) return undefined;
-  const date = parse(`${match[1]} Z`, 'dd MMM yyyy HH:mm:ss X', 0);
-  return isValid(date) ? date : undefined;
+  const words = text.replace(/ +/g, ' ');
+  for (const [shape, format] of FORMS) {
+    const match = shape.exec(words)?.[1];
+    const date = match === undefined ? undefined : parse(`${match} Z`, format, CENTURY_MS);
+    if (date !== undefined && isValid(date)) return date;
+  }
+  return undefined;
 }

@@ -1,8 +1,9 @@
 import pRetry from 'p-retry';
 import type { Clock } from '../../core/clock.ts';
-import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
+import { DaywalkError, messageOf, RunError, UsageError } from '../../core/errors.ts';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../limits.ts';
-import { OverloadError, RequestError } from './errors.ts';
+import { ApiError, OverloadError, RequestError } from './errors.ts';
+import { linkedSignal } from './linked-signal.ts';
 import { createPacer } from './pacer.ts';
 import { type Answer, createRequester, type Target } from './request.ts';
 
@@ -50,6 +51,7 @@ export interface Transport {
   get(target: Target, call: { signal: AbortSignal; meter?: Meter }): Promise<Answer>;
   /** All requests sent so far. */
   readonly totals: Readonly<Meter>;
+  /** Closes the connections; what is still under way, or begins later, is rejected. May be repeated. */
   close(): Promise<void>;
 }
 
@@ -63,68 +65,84 @@ export function createTransport(options: TransportOptions): Transport {
     timeoutMs: options.requestTimeoutMs,
     clock,
   });
-  const pacer = createPacer(options);
+  const pacer = createPacer({ ...options, pauseOf });
   const totals: Meter = { requests: 0, retries: 0 };
+  const closing = new AbortController();
 
-  async function attempt(target: Target, signal: AbortSignal, meter: Meter | undefined): Promise<Answer> {
-    try {
-      const count = () => {
-        totals.requests += 1;
-        if (meter !== undefined) meter.requests += 1;
-      };
-      const beforeHop = async () => {
-        await pacer.turn(signal);
-        count();
-      };
-      const answer = await pacer.run(() => {
-        count();
-        return requester.send(target, { signal, beforeHop });
-      }, signal);
-      pacer.accepted();
-      return answer;
-    } catch (error) {
-      if (error instanceof OverloadError)
-        pacer.refused(Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
-      throw error;
-    }
+  function attempt(target: Target, signal: AbortSignal, meter: Meter | undefined): Promise<Answer> {
+    const count = () => {
+      totals.requests += 1;
+      if (meter !== undefined) meter.requests += 1;
+    };
+    const beforeHop = async () => {
+      await pacer.turn(signal);
+      count();
+    };
+    return pacer.run(() => {
+      count();
+      return requester.send(target, { signal, beforeHop });
+    }, signal);
   }
 
   async function waitBeforeRetry(error: Error, attemptNumber: number, signal: AbortSignal): Promise<void> {
     const waitMs = waitAfter(error, attemptNumber, options.random);
-    const target = error instanceof RequestError || error instanceof OverloadError ? error.target : 'request';
+    const target = error instanceof RequestError || error instanceof ApiError ? error.target : 'request';
     options.onRetry?.({ target, attempt: attemptNumber, waitMs, error: messageOf(error) });
     await clock.sleep(waitMs, signal);
   }
 
+  function repeated(target: Target, signal: AbortSignal, meter: Meter | undefined): Promise<Answer> {
+    // Failures of a kind that allows fewer attempts than others; only these use up their own number.
+    let limited = 0;
+    return pRetry(
+      (attemptNumber) => {
+        if (attemptNumber > 1) {
+          totals.retries += 1;
+          if (meter !== undefined) meter.retries += 1;
+        }
+        return attempt(target, signal, meter);
+      },
+      {
+        retries: options.attempts - 1,
+        // The waiting is done below, where the error is known.
+        minTimeout: 0,
+        factor: 1,
+        onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+          signal.throwIfAborted();
+          if (error instanceof RequestError && error.attemptsMax < Number.POSITIVE_INFINITY) limited += 1;
+          if (!isWorthRepeating(error, limited) || retriesLeft === 0) throw error;
+          await waitBeforeRetry(error, attemptNumber, signal);
+        },
+      },
+    );
+  }
+
   return {
     totals,
-    get: (target, { signal, meter }) =>
-      pRetry(
-        (attemptNumber) => {
-          if (attemptNumber > 1) {
-            totals.retries += 1;
-            if (meter !== undefined) meter.retries += 1;
-          }
-          return attempt(target, signal, meter);
-        },
-        {
-          retries: options.attempts - 1,
-          // The waiting is done below, where the error is known.
-          minTimeout: 0,
-          factor: 1,
-          onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-            if (!isWorthRepeating(error, attemptNumber) || retriesLeft === 0) throw error;
-            await waitBeforeRetry(error, attemptNumber, signal);
-          },
-        },
-      ),
-    close: () => requester.close(),
+    get: async (target, { signal, meter }) => {
+      const linked = linkedSignal(signal, closing.signal);
+      try {
+        return await repeated(target, linked.signal, meter);
+      } finally {
+        linked.unlink();
+      }
+    },
+    close: () => {
+      closing.abort(
+        new UsageError('the client was closed', { hint: 'await the calls of a client before you close it' }),
+      );
+      return requester.close();
+    },
   };
 }
 
-function isWorthRepeating(error: Error, attemptNumber: number): boolean {
+function pauseOf(error: unknown): number | undefined {
+  return error instanceof OverloadError ? Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS) : undefined;
+}
+
+function isWorthRepeating(error: Error, limited: number): boolean {
   if (!(error instanceof DaywalkError) || error.effect !== 'retry') return false;
-  return !(error instanceof RequestError) || attemptNumber < error.attemptsMax;
+  return !(error instanceof RequestError) || limited < error.attemptsMax;
 }
 
 /**

@@ -100,7 +100,7 @@ function salvage(schema: TSchema, value: unknown, place: Place): unknown {
     ([name, member]) => !known.includes(name) && !isStorable([name, member]),
   );
   if (place.escapes && alien !== undefined) return reject(value, place, 'holds a text that cannot be stored');
-  return copy;
+  return isFine(schema, copy, place) ? copy : reject(value, place, `must be ${expectation(schema)}`);
 }
 
 /** What is usable of a list or map inside a row; REJECTED for anything else that does not fit. */
@@ -138,25 +138,33 @@ function atom(schema: TSchema, key: string, item: unknown, place: Place): unknow
 }
 
 function reject(record: unknown, place: Place, reason: string): typeof REJECTED {
-  const storable = !place.escapes || isStorable(record);
+  // A shape that fits may still hold a text that no database can; the shape alone would not tell why it was refused.
+  const unstorable = place.escapes && reason.includes('must be') && !isStorable(record);
   place.rejected.push({
     record,
     path: place.path,
-    reason: storable ? reason : `${reason}, in text that can be stored`,
+    reason: unstorable ? `${reason}, in text that can be stored` : reason,
   });
   return REJECTED;
 }
 
 // The schemas are JSON Schema objects; these read the few forms that src/api/shapes/fields.ts builds.
 
+/** The fields of an object, also of one that is put together from several shapes. */
 function propertiesOf(schema: TSchema): Record<string, TSchema> | undefined {
-  return 'properties' in schema && isObject(schema.properties)
-    ? (schema.properties as Record<string, TSchema>)
-    : undefined;
+  if ('properties' in schema && isObject(schema.properties))
+    return schema.properties as Record<string, TSchema>;
+  const parts = intersected(schema).flatMap((part) => propertiesOf(part) ?? []);
+  return parts.length === 0 ? undefined : Object.assign({}, ...parts);
 }
 
 function isOptional(schema: TSchema, name: string): boolean {
-  return !('required' in schema && Array.isArray(schema.required) && schema.required.includes(name));
+  const required = 'required' in schema && Array.isArray(schema.required) ? schema.required : [];
+  return !required.includes(name) && intersected(schema).every((part) => isOptional(part, name));
+}
+
+function intersected(schema: TSchema): TSchema[] {
+  return 'allOf' in schema && Array.isArray(schema.allOf) ? schema.allOf : [];
 }
 
 function alternatives(schema: TSchema): TSchema[] {

@@ -11,10 +11,7 @@ export const schema: Command = {
     'Prints the tables and views of a warehouse: as markdown to read, as JSON for tools, or as the SQL that makes ' +
     'them. Columns whose values may not be summed over days or groups are marked.',
   uses: [SETTINGS.log, SETTINGS.debug],
-  flags: [
-    { syntax: '--format <format>', doc: 'markdown, json or sql (default: markdown)' },
-    { syntax: '--dialect <database>', doc: 'whose SQL: sqlite or postgres (default: sqlite)' },
-  ],
+  flags: [{ syntax: '--format <format>', doc: 'markdown, json or sql (default: markdown)' }],
   examples: [
     { line: 'daywalk schema | less', does: 'what there is to query, with example queries' },
     {
@@ -26,9 +23,8 @@ export const schema: Command = {
   act: async ({ flags, out }) => {
     const reference = await import('../../../schema/reference.ts');
     const format = flags.parse('--format', oneOf(['markdown', 'json', 'sql'])) ?? 'markdown';
-    const dialect = flags.parse('--dialect', oneOf(['sqlite', 'postgres'])) ?? 'sqlite';
     if (format === 'json') out.json(reference.schemaDocument());
-    else if (format === 'sql') out.print([reference.schemaSql(dialect)]);
+    else if (format === 'sql') out.print([reference.schemaSql()]);
     else out.print([reference.schemaMarkdown()]);
     return EXIT.ok;
   },

@@ -32,7 +32,7 @@ function wordsOf(event: RunEvent): Pick<LogEntry, 'level' | 'message' | 'hint' |
     case 'retry':
       return {
         level: 'warn',
-        message: `${event.target}, attempt ${event.attempt}: ${event.error}; again in ${formatDuration(event.waitMs)}`,
+        message: retryOf(event),
       };
     case 'warning':
       return { level: 'warn', message: event.message, hint: event.hint, fields: {} };
@@ -49,6 +49,12 @@ function wordsOf(event: RunEvent): Pick<LogEntry, 'level' | 'message' | 'hint' |
 /** A unit by name: `users 2026-03-01`, `readiness`. */
 export function unitOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
   return day === '' ? stream : `${stream} ${day}`;
+}
+
+// Most errors name the request already.
+function retryOf({ target, attempt, waitMs, error }: Extract<RunEvent, { type: 'retry' }>): string {
+  const what = error.startsWith(target) || target === 'request' ? error : `${target}: ${error}`;
+  return `${what}; attempt ${attempt}, again in ${formatDuration(waitMs)}`;
 }
 
 function planOf({ units, firstDay, lastDay }: Extract<RunEvent, { type: 'planned' }>): string {

@@ -1,18 +1,32 @@
+import type { Redactor } from '../../settings/redact.ts';
 import { escapeForTerminal } from '../text/escape.ts';
 import type { Style } from '../text/style.ts';
+import { wrapText } from '../text/wrap.ts';
 import type { Log, LogEntry } from './log.ts';
 
 /** Different retries shown; the others are counted in the summary. A service in trouble must not flood the terminal. */
 const RETRIES_SHOWN_MAX = 5;
+/** A service may put a whole page into an error. */
+const MESSAGE_LINES_MAX = 6;
+
+/** What a log for people needs. */
+export interface PrettyLogOptions {
+  writeLine(line: string): void;
+  readonly style: Style;
+  /** Replaces secrets, before a text is broken into lines in which half a secret could hide. */
+  readonly redact: Redactor;
+  /** Cells per line; Infinity where lines are not broken. */
+  columns(): number;
+}
 
 /** A log for people: warnings and errors with their hints, and what is not routine. Each line is handed over alone. */
-export function createPrettyLog(options: { writeLine(line: string): void; style: Style }): Log {
+export function createPrettyLog(options: PrettyLogOptions): Log {
   let retriesSeen = 0;
   return {
     write: (entry) => {
       if (entry.routine === true) return;
       if (entry.event === 'retry' && ++retriesSeen > RETRIES_SHOWN_MAX) return;
-      for (const line of linesOf(entry, options.style)) options.writeLine(line);
+      for (const line of linesOf(entry, options)) options.writeLine(line);
       if (entry.event === 'retry' && retriesSeen === RETRIES_SHOWN_MAX) {
         options.writeLine(options.style.dim('further retries are only counted'));
       }
@@ -20,10 +34,13 @@ export function createPrettyLog(options: { writeLine(line: string): void; style:
   };
 }
 
-function linesOf({ level, message, hint }: LogEntry, style: Style): string[] {
-  const text = escapeForTerminal(message);
-  const hints = hint === undefined ? [] : [style.dim(`  hint: ${escapeForTerminal(hint)}`)];
-  if (level === 'info') return [text, ...hints];
-  const mark = level === 'warn' ? style.yellow('warning:') : style.red('error:');
-  return [`${mark} ${text}`, ...hints];
+function linesOf({ level, message, hint }: LogEntry, { style, redact, columns }: PrettyLogOptions): string[] {
+  const wrap = (lead: string, text: string) =>
+    wrapText(escapeForTerminal(redact(text)), { width: columns(), lead, linesMax: MESSAGE_LINES_MAX });
+  const hints = hint === undefined ? [] : wrap('  hint: ', hint).map(style.dim);
+  if (level === 'info') return [...wrap('', message), ...hints];
+  const mark = level === 'warn' ? 'warning: ' : 'error: ';
+  const paint = level === 'warn' ? style.yellow : style.red;
+  const [first = '', ...rest] = wrap(mark, message);
+  return [paint(mark.trimEnd()) + first.slice(mark.length - 1), ...rest, ...hints];
 }

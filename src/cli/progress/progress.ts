@@ -8,6 +8,8 @@ import { advance, type ProgressState, startProgress } from './progress-state.ts'
 
 /** A terminal is drawn at most ten times a second. */
 const REDRAW_MS = 100;
+/** A line that wraps cannot be taken back, and the terminal itself writes `^C` behind it. */
+const ROOM_FOR_ECHO = 3;
 /** Where no line can be drawn again, people read how far it is this often. */
 const REPORT_MS = 30_000;
 
@@ -30,7 +32,9 @@ export function createLiveProgress(options: {
 }): Progress {
   return ticking(options.clock, REDRAW_MS, {
     draw: (state, atMs) =>
-      options.line.show(renderProgress(state, { atMs, width: options.columns() - 1, style: options.style })),
+      options.line.show(
+        renderProgress(state, { atMs, width: options.columns() - ROOM_FOR_ECHO, style: options.style }),
+      ),
     end: () => options.line.clear(),
   });
 }

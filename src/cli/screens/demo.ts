@@ -3,6 +3,7 @@ import { EXIT } from '../../core/exit-code.ts';
 import type { Redactor } from '../../settings/redact.ts';
 import { counted, formatBytes, formatDuration, formatNumber } from '../text/quantity.ts';
 import { type Cell, renderTable, type TableFrame } from '../text/table.ts';
+import { namesOf } from '../warehouse-names.ts';
 import { renderFields } from './fields.ts';
 import { renderRunSummary } from './run-summary.ts';
 
@@ -26,7 +27,7 @@ const REAL_SERVICE = [
 /** What a demo did, what its data say, and what to try next. */
 export function renderDemo(result: DemoResult, frame: TableFrame & { readonly redact: Redactor }): string[] {
   const { report, file, insights } = result;
-  const warehouse = { flag: ` --warehouse ${file}`, location: file };
+  const warehouse = namesOf(file, true);
   if (report.exitCode !== EXIT.ok) return renderRunSummary(report, { ...frame, warehouse });
   return [
     ...headline(result, frame),

@@ -6,7 +6,7 @@ import { escapeForTerminal } from '../text/escape.ts';
 import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
 import type { TableFrame } from '../text/table.ts';
 import { wrapText } from '../text/wrap.ts';
-import type { WarehouseNames } from '../warehouse-flag.ts';
+import type { WarehouseNames } from '../warehouse-names.ts';
 import { exitMeaning } from './exit-meaning.ts';
 import { type Field, renderFields } from './fields.ts';
 
@@ -36,8 +36,11 @@ function headline(report: RunReport, { style }: SummaryFrame): string {
   const { command, exitCode, unitsPlanned, unitsDone } = report;
   if (exitCode === EXIT.ok && unitsPlanned === 0)
     return style.green(`${command}: nothing to do, every day is settled`);
-  if (exitCode === EXIT.ok)
-    return style.green(`${command}: complete, ${counted(unitsDone, 'unit')} in the warehouse`);
+  if (exitCode === EXIT.ok) {
+    const awaiting = report.states.awaiting ?? 0;
+    const late = awaiting === 0 ? '' : `; ${formatNumber(awaiting)} await the daily batch`;
+    return style.green(`${command}: complete, ${counted(unitsDone, 'unit')} in the warehouse${late}`);
+  }
   const paint = exitCode === EXIT.upstream || exitCode === EXIT.quarantine ? style.yellow : style.red;
   return paint(`${command}: exit code ${exitCode}, ${exitMeaning(exitCode)}`);
 }
@@ -83,17 +86,20 @@ function linesOf({ message, hint, units }: RunProblem, { width, style, redact }:
   return [...lines, ...wrapText(clean(hint), { width, lead: '    hint: ', linesMax: 2 }).map(style.dim)];
 }
 
-function nextOf({ exitCode, runId }: RunReport, { style, warehouse }: SummaryFrame): string[] {
+function nextOf(
+  { exitCode, runId, unitsFailed, unitsLeftOut }: RunReport,
+  { style, warehouse }: SummaryFrame,
+): string[] {
   const again = [`daywalk run${warehouse.flag}`, 'pulls what is missing; what is stored stays'] as const;
   const status = [`daywalk status${warehouse.flag}`, 'what the warehouse holds, day by day'] as const;
   const quarantined = [
-    `sqlite3 ${warehouse.location} 'SELECT stream, date, reason, record FROM quarantine'`,
+    warehouse.query('SELECT stream, date, reason, record FROM quarantine'),
     'the records that were set aside',
   ] as const;
   const steps: Partial<Record<number, readonly (readonly [string, string])[]>> = {
     [EXIT.ok]: [status],
     [EXIT.upstream]: [again, status],
-    [EXIT.quarantine]: [quarantined, status],
+    [EXIT.quarantine]: [...(unitsFailed + unitsLeftOut > 0 ? [again] : []), quarantined, status],
     [EXIT.credential]: [['daywalk config', 'which settings are in force, and where they came from']],
   };
   const chosen = steps[exitCode] ?? [again];

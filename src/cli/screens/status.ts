@@ -116,10 +116,12 @@ function holesTable(holes: readonly Hole[], frame: StatusFrame): string[] {
 }
 
 function errorsOf({ lastErrors }: OrganizationStatus, { width, style, redact }: StatusFrame): string[] {
-  const lines = lastErrors.slice(0, ERRORS_SHOWN_MAX).flatMap(({ stream, day, error }) => {
-    const frame = { width, lead: `${stream} ${day}: `.replace(' :', ':'), linesMax: ERROR_LINES_MAX };
-    return wrapText(escapeForTerminal(redact(error)), frame);
-  });
+  const lines = lastErrors
+    .slice(0, ERRORS_SHOWN_MAX)
+    .flatMap(({ stream, day, error }) => [
+      `${stream} ${day}`.trimEnd(),
+      ...wrapText(escapeForTerminal(redact(error)), { width, lead: '  ', linesMax: ERROR_LINES_MAX }),
+    ]);
   return [...lines, ...more(lastErrors.length - ERRORS_SHOWN_MAX, { width, style })];
 }
 

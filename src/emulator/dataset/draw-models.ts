@@ -3,7 +3,7 @@ import { type Draws, hash } from './hash.ts';
 import type { Habits } from './spread.ts';
 import { CREDITS, type UserDay } from './user-day.ts';
 
-const ASPECT = { model: 50 } as const;
+const ASPECT = { model: 50, season: 51 } as const;
 /** Days after which a user thinks again about the preferred model. */
 const FASHION_DAYS = 45;
 const TOTAL_WEIGHT_MAX = 1_000;
@@ -30,7 +30,8 @@ function modelOf(
   { seed, user, day, without }: Habits & { day: number; without: number },
   use: number,
 ): number {
-  const season = Math.floor(day / FASHION_DAYS);
+  // Not all users change their mind on the same day.
+  const season = Math.floor((day + (hash(seed, user, ASPECT.season) % FASHION_DAYS)) / FASHION_DAYS);
   let point = hash(seed, user, ASPECT.model, season, use) % totalWeight(day, without);
   for (let model = 0; model < MODELS.length; model++) {
     point -= weightOf(model, day, without);

@@ -41,10 +41,14 @@ export function answerUsers(world: World, query: Query, range: DayRange): string
 
   let user = nextBit(active, begin);
   let final = -1;
-  for (let taken = 0; taken < size && user >= 0; taken++) {
+  for (let taken = 0; taken < size && user >= 0; ) {
+    let rows = 0;
     for (const { view, active } of days) {
-      if (hasBit(active, user)) writer.add(userRow(view, user), `users ${view.date} ${user}`);
+      if (!hasBit(active, user)) continue;
+      writer.add(userRow(view, user), `users ${view.date} ${user}`);
+      rows += 1;
     }
+    taken += quirks.limitCounts === 'rows' ? rows : 1;
     final = user;
     user = nextBit(active, user + 1);
   }
@@ -68,12 +72,9 @@ function pageSize(world: World, limit: number, cursor: string | null): number {
   const afterEmpty = cursor === BEFORE_ALL || (cursor?.length ?? 0) > USER_ID_CHARS;
   const draw = hashText(dataset.population.seed, cursor ?? '');
   if (quirks.emptyPageWithMore && !afterEmpty && unitOf(draw) < EMPTY_PAGE_SHARE) return 0;
-  const sizes = quirks.pageSize === null ? [] : [quirks.pageSize].flat();
-  const size =
-    sizes.length === 0
-      ? Math.min(limit, quirks.usersLimitCap ?? limit)
-      : (sizes[draw % sizes.length] ?? limit);
-  return size === 0 && afterEmpty ? limit : size;
+  if (quirks.pageSize === null) return Math.min(limit, quirks.usersLimitCap ?? limit);
+  const sizes = [quirks.pageSize].flat().filter((size) => size > 0 || !afterEmpty);
+  return sizes[draw % sizes.length] ?? limit;
 }
 
 /** Goes on at the same place under another name, so that the walk does not see a cursor twice. */

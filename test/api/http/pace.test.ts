@@ -8,24 +8,39 @@ const OK = json({ ok: true });
 const BUSY = json({}, {}, 429);
 
 /** A server that answers when the test says so, and a transport whose clock the test moves. */
-async function held(concurrency: number, maxRequestsPerMinute: number | null = null) {
+async function held(
+  concurrency: number,
+  maxRequestsPerMinute: number | null = null,
+  requestTimeoutMs = 5000,
+) {
   const waiting: Socket[] = [];
   const server = await rawServer((socket) => void waiting.push(socket));
   const clock = new FakeClock();
   const control = new AbortController();
-  const transport = testTransport({ concurrency, clock, maxRequestsPerMinute, attempts: 50 });
+  const transport = testTransport({
+    concurrency,
+    clock,
+    maxRequestsPerMinute,
+    requestTimeoutMs,
+    attempts: 50,
+  });
   return {
     clock,
     control,
     ask: (count: number) =>
-      Array.from({ length: count }, () => transport.get(targetOf(server.url), { signal: control.signal })),
+      Array.from({ length: count }, () => {
+        const asked = transport.get(targetOf(server.url), { signal: control.signal });
+        // Those that a test leaves unanswered are rejected when it closes the transport.
+        asked.catch(() => undefined);
+        return asked;
+      }),
     answer: (count: number, bytes: Buffer) => {
       for (const socket of waiting.splice(0, count)) socket.write(bytes);
     },
     /** As many requests wait for their answer now, and stay that many. */
     expectInFlight: async (count: number) => {
-      await expect.poll(() => waiting.length).toBe(count);
-      await new Promise((resolve) => setTimeout(resolve, 40));
+      await expect.poll(() => waiting.length, { interval: 4 }).toBe(count);
+      await new Promise((resolve) => setTimeout(resolve, 15));
       expect(waiting.length).toBe(count);
     },
   };
@@ -34,48 +49,49 @@ async function held(concurrency: number, maxRequestsPerMinute: number | null = n
 describe('requests in flight', () => {
   it('halve when the service refuses them, once for all that were under way, and never fall below one', async () => {
     const { ask, answer, expectInFlight } = await held(8);
-    const asked = ask(60).map(thrownBy);
+    ask(60);
     await expectInFlight(8);
     for (const next of [4, 2, 1, 1]) {
       answer(8, BUSY);
       await expectInFlight(next);
     }
-    expect(asked).toHaveLength(60);
   });
 
   it('halve once also when nothing else waits for its turn', async () => {
     const { ask, answer, expectInFlight, clock } = await held(8);
-    const asked = ask(8).map(thrownBy);
+    ask(8);
     await expectInFlight(8);
     answer(8, BUSY);
     await expectInFlight(0);
     await clock.advance(1000);
     await expectInFlight(4);
-    expect(asked).toHaveLength(8);
   });
 
   it('grow back one by one while the service answers, up to what is allowed', async () => {
     const { ask, answer, expectInFlight } = await held(4);
-    const asked = ask(100).map(thrownBy);
+    ask(100);
     await expectInFlight(4);
     answer(4, BUSY);
     await expectInFlight(2);
+    const step = async (count: number) => {
+      answer(1, OK);
+      await expectInFlight(count);
+    };
     // Four rounds of answers at each level.
-    for (let n = 0; n < 7; n += 1) answer(1, OK), await expectInFlight(2);
+    for (let n = 0; n < 7; n += 1) await step(2);
     answer(1, OK);
     await expectInFlight(3);
-    for (let n = 0; n < 11; n += 1) answer(1, OK), await expectInFlight(3);
+    for (let n = 0; n < 11; n += 1) await step(3);
     answer(1, OK);
     await expectInFlight(4);
-    for (let n = 0; n < 20; n += 1) answer(1, OK), await expectInFlight(4);
-    expect(asked).toHaveLength(100);
+    for (let n = 0; n < 20; n += 1) await step(4);
   });
 });
 
 describe('a pause that the service asks for', () => {
   it('holds back every request, also those that waited for their turn', async () => {
     const { ask, answer, expectInFlight, clock } = await held(2);
-    const asked = ask(10).map(thrownBy);
+    ask(10);
     await expectInFlight(2);
     answer(1, json({}, { 'retry-after': '60' }, 429));
     await expectInFlight(1);
@@ -85,12 +101,11 @@ describe('a pause that the service asks for', () => {
     await expectInFlight(0);
     await clock.advance(1);
     await expectInFlight(1);
-    expect(asked).toHaveLength(10);
   });
 
   it('holds back a request that the budget had kept waiting', async () => {
     const { ask, answer, expectInFlight, clock } = await held(4, 2);
-    const asked = ask(4).map(thrownBy);
+    ask(4);
     await expectInFlight(2);
     await clock.advance(30_000);
     answer(1, json({}, { 'retry-after': '100' }, 429));
@@ -101,7 +116,6 @@ describe('a pause that the service asks for', () => {
     await expectInFlight(0);
     await clock.advance(40_000);
     await expectInFlight(2);
-    expect(asked).toHaveLength(4);
   });
 
   it('ends at once when the run is stopped', async () => {
@@ -133,6 +147,19 @@ describe('the budget of requests per minute', () => {
     await expectInFlight(2);
     answer(2, OK);
     await Promise.all(asked);
+  });
+
+  it('takes its time between a redirect and its goal without using up that of the request', async () => {
+    const { ask, answer, expectInFlight, clock } = await held(1, 1, 100);
+    const [asked] = ask(1);
+    await expectInFlight(1);
+    answer(1, json({}, { location: '/moved' }, 302));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await expectInFlight(0);
+    await clock.advance(60_000);
+    await expectInFlight(1);
+    answer(1, OK);
+    expect((await asked)?.body).toEqual({ ok: true });
   });
 
   it('ends its wait at once when the run is stopped', async () => {

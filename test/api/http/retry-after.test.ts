@@ -51,10 +51,13 @@ describe('Retry-After', () => {
 describe('an HTTP date', () => {
   it('is read as the platform writes it, whatever the time zone', () => {
     fc.assert(
-      fc.property(fc.date({ min: new Date('1970-01-01'), max: new Date('2199-12-31'), noInvalidDate: true }), (date) => {
-        const seconds = Math.floor(date.getTime() / 1000) * 1000;
-        expect(parseHttpDate(date.toUTCString())?.getTime()).toBe(seconds);
-      }),
+      fc.property(
+        fc.date({ min: new Date('1970-01-01'), max: new Date('2199-12-31'), noInvalidDate: true }),
+        (date) => {
+          const seconds = Math.floor(date.getTime() / 1000) * 1000;
+          expect(parseHttpDate(date.toUTCString())?.getTime()).toBe(seconds);
+        },
+      ),
     );
   });
 });

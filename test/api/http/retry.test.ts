@@ -50,7 +50,10 @@ describe('a failure that may pass is repeated', () => {
   });
 
   it('after a time-out', async () => {
-    const { answer, server } = await get(inTurn(() => undefined, OK), { requestTimeoutMs: 150 });
+    const { answer, server } = await get(
+      inTurn(() => undefined, OK),
+      { requestTimeoutMs: 150 },
+    );
     expect(answer?.body).toEqual({ ok: true });
     expect(server.requests).toHaveLength(2);
   });
@@ -117,12 +120,17 @@ describe('an answer that is malformed', () => {
 
   it('fails when it is malformed again', async () => {
     const { error, server } = await get(inTurn(BROKEN, BROKEN, OK), { attempts: 6 });
-    expect(error).toMatchObject({ name: 'RequestError', message: 'GET /api/thing answered text that is not JSON' });
+    expect(error).toMatchObject({
+      name: 'RequestError',
+      message: 'GET /api/thing answered text that is not JSON',
+    });
     expect(server.requests).toHaveLength(2);
   });
 
   it('is asked for once more also after failures of other kinds', async () => {
-    const { answer, server } = await get(inTurn(json({}, {}, 500), json({}, {}, 503), BROKEN, OK), { attempts: 6 });
+    const { answer, server } = await get(inTurn(json({}, {}, 500), json({}, {}, 503), BROKEN, OK), {
+      attempts: 6,
+    });
     expect(answer?.body).toEqual({ ok: true });
     expect(server.requests).toHaveLength(4);
   });
@@ -141,7 +149,9 @@ describe('the wait before a repetition', () => {
   });
 
   it('is told, with the request and the reason', async () => {
-    const { transport } = await get(inTurn(json({ detail: 'oops' }, {}, 500), json({}, {}, 429), (socket) => socket.destroy(), OK));
+    const { transport } = await get(
+      inTurn(json({ detail: 'oops' }, {}, 500), json({}, {}, 429), (socket) => socket.destroy(), OK),
+    );
     expect(transport.retries).toMatchObject([
       { target: 'GET /api/thing', attempt: 1, waitMs: 250, error: 'GET /api/thing answered 500: oops' },
       { target: 'GET /api/thing', attempt: 2, waitMs: 500, error: 'GET /api/thing answered 429' },
@@ -163,7 +173,9 @@ describe('the wait before a repetition', () => {
   });
 
   it('until a date is read against this machine where the server tells no date', async () => {
-    const { transport } = await get(inTurn(json({}, { 'retry-after': 'Sun, 01 Mar 2026 12:00:10 GMT' }, 429), OK));
+    const { transport } = await get(
+      inTurn(json({}, { 'retry-after': 'Sun, 01 Mar 2026 12:00:10 GMT' }, 429), OK),
+    );
     expect(transport.retries[0]?.waitMs).toBe(10_000 + 250);
   });
 
@@ -181,7 +193,9 @@ describe('the wait before a repetition', () => {
   it.each(['1000000000', '901', '9'.repeat(300), 'Fri, 01 Jan 2100 00:00:00 GMT'])(
     'ends the run with exit code 4 when Retry-After is %s',
     async (wait) => {
-      const { error, server, transport } = await get(inTurn(json({ detail: 'quota' }, { 'retry-after': wait }, 429), OK));
+      const { error, server, transport } = await get(
+        inTurn(json({ detail: 'quota' }, { 'retry-after': wait }, 429), OK),
+      );
       expect(error).toMatchObject({
         name: 'RunError',
         effect: 'run',
@@ -229,24 +243,30 @@ function sleepForReal(ms: number, sleepSignal?: AbortSignal): Promise<void> {
 describe('many requests at once', () => {
   it('are never more in flight than allowed', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 20 }), async (concurrency, count) => {
-        let inFlight = 0;
-        let most = 0;
-        const server = await rawServer((socket) => {
-          inFlight += 1;
-          most = Math.max(most, inFlight);
-          setTimeout(() => {
-            inFlight -= 1;
-            socket.write(OK);
-          }, 2);
-        });
-        const transport = testTransport({ concurrency });
-        await Promise.all(Array.from({ length: count }, () => transport.get(targetOf(server.url), { signal })));
-        expect(server.requests).toHaveLength(count);
-        expect(most).toBeLessThanOrEqual(concurrency);
-        await transport.close();
-        await server.close();
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 1, max: 20 }),
+        async (concurrency, count) => {
+          let inFlight = 0;
+          let most = 0;
+          const server = await rawServer((socket) => {
+            inFlight += 1;
+            most = Math.max(most, inFlight);
+            setTimeout(() => {
+              inFlight -= 1;
+              socket.write(OK);
+            }, 2);
+          });
+          const transport = testTransport({ concurrency });
+          await Promise.all(
+            Array.from({ length: count }, () => transport.get(targetOf(server.url), { signal })),
+          );
+          expect(server.requests).toHaveLength(count);
+          expect(most).toBeLessThanOrEqual(concurrency);
+          await transport.close();
+          await server.close();
+        },
+      ),
       { numRuns: 15 },
     );
   });

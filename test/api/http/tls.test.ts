@@ -49,7 +49,9 @@ describe('a certificate that is not trusted', () => {
 describe('https to a server that speaks http', () => {
   it('is a failure that may pass', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
-    const error = await thrownBy(testRequester().send(targetOf(server.url.replace('http:', 'https:'))));
+    const error = await thrownBy(
+      testRequester({ timeoutMs: 300 }).send(targetOf(server.url.replace('http:', 'https:'))),
+    );
     expect(error).toMatchObject({ name: 'RequestError', effect: 'retry' });
   });
 });

@@ -1,0 +1,282 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../src/api/http/request.ts';
+import {
+  type AnalyticsPage,
+  analyticsPage,
+  type ReadinessPage,
+  readinessPage,
+  walkReadiness,
+  walkUsers,
+} from '../../src/api/pages.ts';
+import { thrownBy } from '../support/transport.ts';
+
+function answerOf(body: unknown): Answer {
+  return { body, text: JSON.stringify(body), requestId: 'req_1' };
+}
+
+function usersPage(data: unknown[], meta: Record<string, unknown> = {}): AnalyticsPage {
+  return analyticsPage(answerOf({ data, meta: { org_id: 'org_1', ...meta } }), 'GET users');
+}
+
+function reportsPage(...ids: unknown[]): ReadinessPage {
+  return readinessPage(answerOf({ reports: ids.map((reportId) => ({ reportId })) }), 'GET readiness');
+}
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+describe('an analytics answer', () => {
+  it.each([
+    { data: [], meta: { org_id: 'org_1' } },
+    {
+      data: [1, 'x', {}],
+      meta: {
+        org_id: 'o',
+        start_date: '2026-02-01',
+        end_date: '2026-02-01',
+        has_more: false,
+        next_cursor: null,
+      },
+    },
+    { data: [], meta: { org_id: 'o', has_more: null, new: {} }, new: 1 },
+  ])('is %j', (body) => {
+    expect(analyticsPage(answerOf(body), 'x')).toMatchObject({
+      data: body.data,
+      meta: body.meta,
+      requestId: 'req_1',
+    });
+  });
+
+  it.each([
+    null,
+    [],
+    {},
+    { data: [] },
+    { data: {}, meta: { org_id: 'o' } },
+    { data: null, meta: { org_id: 'o' } },
+    { data: [], meta: {} },
+    { data: [], meta: { org_id: '' } },
+    { data: [], meta: { org_id: 5 } },
+    { data: [], meta: { org_id: 'o', has_more: 'true' } },
+    { data: [], meta: { org_id: 'o', has_more: true, next_cursor: 5 } },
+    { error: 'x' },
+  ])('is not %j', (body) => {
+    expect(() => analyticsPage(answerOf(body), 'pull users 2026-02-01')).toThrow(
+      expect.objectContaining({
+        name: 'UnitError',
+        exitCode: 4,
+        message: expect.stringMatching(/^pull users 2026-02-01 answered JSON without .*\(requestId req_1\)$/),
+      }),
+    );
+  });
+});
+
+describe('a readiness answer', () => {
+  it.each([null, {}, [], { reports: {} }, { reports: null }, { data: [] }])('is not %j', (body) => {
+    expect(() => readinessPage(answerOf(body), 'x')).toThrow(expect.objectContaining({ name: 'UnitError' }));
+  });
+});
+
+describe('the walk over the users', () => {
+  it('hands out every row once, in order, whatever the size of the pages', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.nat(), { maxLength: 5 }), { minLength: 1, maxLength: 12 }),
+        async (pages) => {
+          const cursors: (string | undefined)[] = [];
+          const get = async (cursor: string | undefined) => {
+            cursors.push(cursor);
+            const at = cursor === undefined ? 0 : Number(cursor);
+            const hasMore = at < pages.length - 1;
+            return usersPage(pages[at] ?? [], {
+              has_more: hasMore,
+              next_cursor: hasMore ? String(at + 1) : null,
+            });
+          };
+          const walked = await collect(walkUsers(get, 'GET users'));
+          expect(walked.flatMap(({ data }) => data)).toEqual(pages.flat());
+          expect(cursors).toEqual([
+            undefined,
+            ...Array.from({ length: pages.length - 1 }, (_, at) => String(at + 1)),
+          ]);
+        },
+      ),
+    );
+  });
+
+  it('begins with a page that is in hand, without asking for it again', async () => {
+    const asked: unknown[] = [];
+    const get = async (cursor: string | undefined) => {
+      asked.push(cursor);
+      return usersPage([2]);
+    };
+    const walked = await collect(walkUsers(get, 'x', usersPage([1], { has_more: true, next_cursor: 'c' })));
+    expect(walked.map(({ data }) => data)).toEqual([[1], [2]]);
+    expect(asked).toEqual(['c']);
+  });
+
+  it.each([
+    ['false', { has_more: false, next_cursor: 'c' }],
+    ['null', { has_more: null, next_cursor: 'c' }],
+    ['missing', { next_cursor: 'c' }],
+  ])('ends when has_more is %s', async (_, meta) => {
+    expect(await collect(walkUsers(async () => usersPage([1], meta), 'x'))).toHaveLength(1);
+  });
+
+  it.each([
+    ['missing', { has_more: true }],
+    ['null', { has_more: true, next_cursor: null }],
+    ['empty', { has_more: true, next_cursor: '' }],
+  ])('fails when there is more and the cursor is %s', async (_, meta) => {
+    let asked = 0;
+    const get = async () => {
+      asked += 1;
+      return usersPage([1], meta);
+    };
+    expect(await thrownBy(collect(walkUsers(get, 'pull users 2026-02-01')))).toMatchObject({
+      name: 'UnitError',
+      effect: 'unit',
+      message: 'pull users 2026-02-01: page 1 has more but no next_cursor',
+    });
+    expect(asked).toBe(1);
+  });
+
+  it.each([
+    ['itself', ['a']],
+    ['a circle of two', ['a', 'b']],
+    ['a circle of seven', ['a', 'b', 'c', 'd', 'e', 'f', 'g']],
+  ])('fails at the first repeat of a cursor that leads to %s', async (_, circle) => {
+    let asked = 0;
+    const get = async () => {
+      asked += 1;
+      return usersPage([], { has_more: true, next_cursor: circle[(asked - 1) % circle.length] });
+    };
+    expect(await thrownBy(collect(walkUsers(get, 'x')))).toMatchObject({
+      effect: 'unit',
+      message: expect.stringContaining('repeats the cursor "a"'),
+    });
+    expect(asked).toBe(circle.length + 1);
+  });
+
+  it('fails when a cursor leads back to the first page, before it goes round', async () => {
+    const pages: Readonly<Record<string, object>> = {
+      '': { has_more: true, next_cursor: 'b' },
+      b: { has_more: true, next_cursor: 'c' },
+      c: { has_more: true, next_cursor: 'b' },
+    };
+    const get = async (cursor = '') => usersPage([cursor], pages[cursor] as Record<string, unknown>);
+    expect(await thrownBy(collect(walkUsers(get, 'x')))).toMatchObject({ name: 'UnitError' });
+  });
+
+  it('is bounded also when every cursor is new', async () => {
+    let asked = 0;
+    const page = usersPage([], { has_more: true });
+    const get = async () => {
+      asked += 1;
+      return { ...page, meta: { ...page.meta, next_cursor: String(asked) } };
+    };
+    const error = await thrownBy(
+      (async () => {
+        for await (const _ of walkUsers(get, 'x')) void _;
+      })(),
+    );
+    expect(error).toMatchObject({
+      effect: 'unit',
+      message: expect.stringContaining('no end within 100000 pages'),
+    });
+    expect(asked).toBeLessThanOrEqual(100_001);
+  });
+});
+
+describe('the walk over the readiness reports', () => {
+  it('hands out every report once, whatever the size of the pages, and ends with an empty one', async () => {
+    const ids = fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 25 });
+    await fc.assert(
+      fc.asyncProperty(
+        ids,
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+        async (list, sizes) => {
+          let asked = 0;
+          const get = async (startAfter: string | undefined) => {
+            const from = startAfter === undefined ? 0 : list.indexOf(startAfter) + 1;
+            const size = sizes[asked++ % sizes.length] ?? 1;
+            return reportsPage(...list.slice(from, from + size));
+          };
+          const walked = await collect(walkReadiness(get, 'x'));
+          expect(
+            walked.flatMap(({ reports }) =>
+              reports.map((report) => Reflect.get(report as object, 'reportId')),
+            ),
+          ).toEqual(list);
+        },
+      ),
+    );
+  });
+
+  it('begins after a report', async () => {
+    const asked: unknown[] = [];
+    const get = async (startAfter: string | undefined) => {
+      asked.push(startAfter);
+      return startAfter === 'r-2' ? reportsPage('r-3') : reportsPage();
+    };
+    expect(await collect(walkReadiness(get, 'x', 'r-2'))).toMatchObject([{ lastId: 'r-3' }]);
+    expect(asked).toEqual(['r-2', 'r-3']);
+  });
+
+  it('fails at the first repeat when the service ignores the cursor', async () => {
+    let asked = 0;
+    const get = async () => {
+      asked += 1;
+      return reportsPage('r-1', 'r-2');
+    };
+    expect(await thrownBy(collect(walkReadiness(get, 'x')))).toMatchObject({
+      effect: 'unit',
+      message: 'x: page 2 ends with report "r-2" again',
+    });
+    expect(asked).toBe(2);
+  });
+
+  it('goes on from the last report that has an id', async () => {
+    const asked: unknown[] = [];
+    const get = async (startAfter: string | undefined) => {
+      asked.push(startAfter);
+      return startAfter === undefined ? reportsPage('r-1', 'r-2', null, 5) : reportsPage();
+    };
+    await collect(walkReadiness(get, 'x'));
+    expect(asked).toEqual([undefined, 'r-2']);
+  });
+
+  it('ends, and hands them out, when the last reports of all have no id', async () => {
+    const list: unknown[] = ['r-1', 'r-2', null, null];
+    const get = async (startAfter: string | undefined) =>
+      reportsPage(...list.slice(startAfter === undefined ? 0 : list.indexOf(startAfter) + 1));
+    const walked = await collect(walkReadiness(get, 'x'));
+    expect(walked[0]?.reports).toHaveLength(4);
+  });
+
+  it('ends, and hands them out, when it was resumed where nothing but reports without an id follow', async () => {
+    const walked = await collect(walkReadiness(async () => reportsPage(null), 'x', 'r-2'));
+    expect(walked).toMatchObject([{ reports: [{ reportId: null }], lastId: 'r-2' }]);
+  });
+
+  it('fails when reports without an id keep it from going on', async () => {
+    const pages = [reportsPage('r-1', null), reportsPage(null, null)];
+    const error = await thrownBy(collect(walkReadiness(async () => pages.shift() ?? reportsPage(), 'x')));
+    expect(error).toMatchObject({
+      effect: 'unit',
+      message: 'x: page 2 has no report with a reportId to go on from',
+    });
+  });
+
+  it('fails when the service has nothing but reports without an id', async () => {
+    const error = await thrownBy(collect(walkReadiness(async () => reportsPage(null, ''), 'x')));
+    expect(error).toMatchObject({
+      effect: 'unit',
+      message: expect.stringContaining('no report with a reportId'),
+    });
+  });
+});
