@@ -1,26 +1,64 @@
 import type { AnyTable } from './define.ts';
-import * as activity from './tables/activity.ts';
-import * as events from './tables/events.ts';
-import * as ledger from './tables/ledger.ts';
-import * as productivity from './tables/productivity.ts';
-import * as readiness from './tables/readiness.ts';
-import * as tokens from './tables/tokens.ts';
-import * as tools from './tables/tools.ts';
-import * as users from './tables/users.ts';
+import { activityDaily, activityDailyByClient } from './tables/activity.ts';
+import { hookEvents, sessions } from './tables/events.ts';
+import { exportRuns, exportUnits, quarantine, restatements, schemaDrift } from './tables/ledger.ts';
+import {
+  productivityDaily,
+  productivityDailyByExtension,
+  productivityDailyByLanguage,
+} from './tables/productivity.ts';
+import { readinessReportApps, readinessReportCriteria, readinessReports } from './tables/readiness.ts';
+import {
+  tokensDaily,
+  tokensDailyByModel,
+  tokensDailyByUser,
+  tokensDailyByUserModel,
+} from './tables/tokens.ts';
+import {
+  toolsDaily,
+  toolsDailyByHook,
+  toolsDailyByMcpServer,
+  toolsDailyBySkill,
+  toolsDailyBySlashCommand,
+  toolsDailyByTool,
+} from './tables/tools.ts';
+import { userDaily, userDailyLanguages } from './tables/users.ts';
 
-/** Every table of the warehouse, by the name under which the code knows it. */
+/**
+ * Every table of the warehouse, by the name under which the code knows it. The order is that of the documentation and
+ * of the digests: the tables of a stream stand together, the day itself before its breakdowns.
+ */
 export const tables = {
-  ...tokens,
-  ...tools,
-  ...activity,
-  ...productivity,
-  ...users,
-  ...readiness,
-  ...events,
-  ...ledger,
+  tokensDaily,
+  tokensDailyByModel,
+  tokensDailyByUser,
+  tokensDailyByUserModel,
+  toolsDaily,
+  toolsDailyByTool,
+  toolsDailyByMcpServer,
+  toolsDailyBySkill,
+  toolsDailyBySlashCommand,
+  toolsDailyByHook,
+  activityDaily,
+  activityDailyByClient,
+  productivityDaily,
+  productivityDailyByExtension,
+  productivityDailyByLanguage,
+  userDaily,
+  userDailyLanguages,
+  readinessReports,
+  readinessReportApps,
+  readinessReportCriteria,
+  sessions,
+  hookEvents,
+  exportUnits,
+  exportRuns,
+  restatements,
+  quarantine,
+  schemaDrift,
 } as const;
 
-/** Every table, in the order of the documentation. */
+/** Every table, in the order of {@link tables}. */
 export const allTables: readonly AnyTable[] = Object.values(tables);
 
 /** The tables that the units of a stream fill, parents before children. */

@@ -54,11 +54,8 @@ export interface OpenEntry {
 
 /** Counts requests. */
 export interface Journal {
-  /** Records the arrival of a request; the function returned records its end, with the status that was sent. */
-  begin(
-    call: Pick<Call, 'method' | 'target' | 'caller'>,
-    rule: string | null,
-  ): (status: number | null) => void;
+  /** Records the arrival of a request. */
+  begin(call: Pick<Call, 'method' | 'target' | 'caller'>, rule: string | null): OpenEntry;
   /** Requests in work now. */
   inFlight(): number;
   matched(ruleId: string): void;

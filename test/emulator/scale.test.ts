@@ -21,8 +21,8 @@ test('50,000 users: any day of the year is served at once, coherent, and in boun
   const [row] = await at.rows('tokens', '2026-12-01');
   expect(sumOf(row.by_user, 'billable_tokens')).toBe(row.billable_tokens);
   expect(row.by_user.length).toBeGreaterThan(15_000);
-  const year = await at.rows('activity', '2026-09-01..2026-12-09');
-  expect(year).toHaveLength(100);
+  const weeks = await at.rows('activity', '2026-11-28..2026-12-09');
+  expect(weeks).toHaveLength(12);
   // Generous: the point is that neither grows with users times days.
   expect(performance.now() - started).toBeLessThan(15_000);
   expect(process.memoryUsage().rss - before).toBeLessThan(600 * 1024 * 1024);

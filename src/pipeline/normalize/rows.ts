@@ -10,8 +10,8 @@ export interface RowSet {
   finish(): TableRows;
 }
 
-/** Merges a row into the one that has its key; returns the row to keep. */
-type Merge = (kept: Value[], row: Value[]) => Value[];
+/** The one row that becomes of several with the same key, in the order in which they came. */
+type Merge = (rows: readonly Row[]) => Value[];
 
 function rowSet(table: AnyTable, merge: Merge): RowSet {
   // Every row of a unit has the same organization and day, so the other key columns tell them apart.
@@ -20,32 +20,52 @@ function rowSet(table: AnyTable, merge: Merge): RowSet {
   const keyOf = (row: Row): Value | undefined =>
     single !== undefined ? row[single] : JSON.stringify(positions.map((position) => row[position]));
   const rows = new Map<Value | undefined, Value[]>();
+  const repeated = new Map<Value | undefined, Value[][]>();
   return {
     add: (row) => {
       const key = keyOf(row);
-      const kept = rows.get(key);
-      rows.set(key, kept === undefined ? row : merge(kept, row));
+      const first = rows.get(key);
+      if (first === undefined) rows.set(key, row);
+      else repeated.set(key, [...(repeated.get(key) ?? [first]), row]);
     },
-    finish: () => ({ table, rows: inKeyOrder(table, [...rows.values()]) }),
+    finish: () => {
+      for (const [key, same] of repeated) rows.set(key, merge(same));
+      return { table, rows: inKeyOrder(table, [...rows.values()]) };
+    },
   };
 }
 
-/** A set in which rows with the same key are summed: numbers add up (NULL adds nothing), of texts the last one counts. */
+/**
+ * A set in which rows with the same key are summed: numbers add up (NULL adds nothing), of texts the greatest counts.
+ * A list has no order that means something, so the result does not depend on it.
+ */
 export function summedRows(table: AnyTable): RowSet {
-  const names = Object.keys(table.columns);
-  const adds = names.map((name) => table.columns[name]?.kind === 'metric');
-  return rowSet(table, (kept, row) =>
-    kept.map((value, index) => {
-      const other = row[index] ?? null;
-      if (other === null) return value;
-      return adds[index] === true && typeof value === 'number' && typeof other === 'number'
-        ? value + other
-        : other;
+  const kinds = Object.values(table.columns).map(({ kind }) => kind);
+  return rowSet(table, (rows) =>
+    kinds.map((kind, index) => {
+      const values = rows.map((row) => row[index] ?? null);
+      return kind === 'metric' ? sumOf(values) : greatestOf(values);
     }),
   );
 }
 
 /** A set for records that occur once; should one repeat, the last one counts. */
 export function distinctRows(table: AnyTable): RowSet {
-  return rowSet(table, (_, row) => row);
+  return rowSet(table, (rows) => [...(rows.at(-1) ?? [])]);
+}
+
+/** The sum of numbers, the same for any order of them; NULL adds nothing, and is the sum of nothing else. */
+export function sumOf(values: readonly Value[]): number | null {
+  const numbers = values.filter((value) => typeof value === 'number');
+  if (numbers.length === 0) return null;
+  // Sums of fractions depend on their order.
+  return numbers.sort((a, b) => a - b).reduce((total, value) => total + value, 0);
+}
+
+/** The greatest of values of one type; NULL where there is none. */
+export function greatestOf(values: readonly Value[]): Value {
+  return values.reduce(
+    (best, value) => (best === null || (value !== null && value > best) ? value : best),
+    null,
+  );
 }

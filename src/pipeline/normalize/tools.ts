@@ -3,7 +3,7 @@ import type { McpServerElement, ToolsRow } from '../../api/shapes/tools.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { TableRows, Value } from '../../warehouse/port.ts';
 import { type NormalizeContext, orNull } from './context.ts';
-import { distinctRows, summedRows } from './rows.ts';
+import { distinctRows, greatestOf, summedRows, sumOf } from './rows.ts';
 
 const METRICS = [
   'tool_calls',
@@ -76,12 +76,7 @@ export function normalizeTools() {
     }
     for (const [server, spellings] of byLowerCase(row.mcp_by_server ?? [])) {
       const extras = spellings.map((element) => extra(element, SERVER_FIELDS, 'mcp_by_server'));
-      servers.add([
-        ...scope,
-        server,
-        ...mergeSpellings(spellings),
-        extras.findLast((text) => text !== null) ?? null,
-      ]);
+      servers.add([...scope, server, ...mergeSpellings(spellings), greatestOf(extras)]);
     }
     for (const element of row.skills_by_name ?? []) {
       skills.add([
@@ -130,13 +125,9 @@ function byLowerCase(elements: readonly McpServerElement[]): Map<string, McpServ
 
 /** Invocations of all spellings together, and of each as a JSON object. */
 function mergeSpellings(elements: readonly McpServerElement[]): Value[] {
-  const spellings = new Map<string, number | null>();
+  const spellings = new Map<string, Value[]>();
   for (const { server, invocations } of elements)
-    spellings.set(server, sum(spellings.get(server), invocations));
-  const total = [...spellings.values()].reduce<number | null>((all, one) => sum(all, one), null);
-  return [total, canonicalJson(Object.fromEntries(spellings))];
-}
-
-function sum(a: number | null | undefined, b: number | null | undefined): number | null {
-  return a === null || a === undefined ? (b ?? null) : a + (b ?? 0);
+    spellings.set(server, [...(spellings.get(server) ?? []), orNull(invocations)]);
+  const sums = [...spellings].map(([server, values]) => [server, sumOf(values)] as const);
+  return [sumOf(sums.map(([, value]) => value)), canonicalJson(Object.fromEntries(sums))];
 }

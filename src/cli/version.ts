@@ -1,0 +1,6 @@
+import { packageVersion } from '../core/version.ts';
+
+/** The name and version of this program and of Node: `daywalk 0.1.0 (node v20.19.0)`. */
+export function versionText(): string {
+  return `daywalk ${packageVersion()} (node ${process.version})`;
+}
