@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createTransport, type Transport } from '../src/api/http/transport.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
@@ -89,7 +90,6 @@ export async function forecastExport(
   request: ExportRequest,
   context: JobContext,
 ): Promise<ExportForecast> {
-  const { existsSync } = await import('node:fs');
   const plan = planRequest(request, context);
   if (!existsSync(settings.warehouse)) return forecast(plan, null, [], []);
   return withWarehouse(settings.warehouse, { clock: context.clock, create: false }, async (warehouse) => {
