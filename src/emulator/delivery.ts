@@ -15,3 +15,9 @@ export type Delivery =
 
 /** How the end of a body is told: by its length, by a last chunk, or by the end of the connection. */
 export type Framing = 'length' | 'chunked' | 'close';
+
+/** True when a client sees the status of the reply, at least. */
+export function showsReply(delivery: Delivery | undefined): boolean {
+  if (delivery?.type === 'reset') return delivery.afterBytes !== null;
+  return delivery?.type !== 'hang' && delivery?.type !== 'raw';
+}

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { UsageError } from '../core/errors.ts';
 import { callerOf } from './auth.ts';
 import { deliver, later } from './deliver.ts';
+import { showsReply } from './delivery.ts';
 import { applyActions } from './faults/apply.ts';
 import type { FaultEngine } from './faults/engine.ts';
 import type { Rule } from './faults/rules.ts';
@@ -38,7 +39,7 @@ export function exchange(parts: ExchangeParts): (request: IncomingMessage, respo
     const plain = fault === null ? service.answer(call) : faultyReply(fault, call, parts);
     const reply = shape(plain, world.quirks(), String(request.headers['accept-encoding'] ?? ''));
     const go = (): void => {
-      if (hasStatus(reply)) entry.sent(reply.status);
+      if (showsReply(reply.delivery)) entry.sent(reply.status);
       response.sendDate = false;
       const headers = { date: world.now().toUTCString(), 'x-request-id': target.requestId };
       deliver(reply, { request, response, headers });
@@ -73,10 +74,4 @@ function shape(reply: Reply, { gzip, keepAlive }: Quirks, acceptEncoding: string
   const encoded = gzip && /\bgzip\b/.test(acceptEncoding) ? gzipReply(reply) : reply;
   if (keepAlive || encoded.delivery !== undefined) return encoded;
   return { ...encoded, delivery: { type: 'fin', announced: false } };
-}
-
-function hasStatus({ delivery }: Reply): boolean {
-  if (delivery === undefined) return true;
-  if (delivery.type === 'reset') return delivery.afterBytes !== null;
-  return delivery.type !== 'hang' && delivery.type !== 'raw';
 }

@@ -1,4 +1,3 @@
-import { USERS_LIMIT } from '../api/limits.ts';
 import { daysBetween, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../core/day.ts';
 import { Refusal } from './problem.ts';
 import type { Quirks } from './quirks.ts';
@@ -13,6 +12,9 @@ export interface DayRange {
   readonly first: number;
   readonly last: number;
 }
+
+/** Users per page of /users (specification, section 8). */
+export const USERS_LIMIT = { min: 1, max: 100, default: 20 } as const;
 
 /** Longest text of a request that is repeated in a refusal. */
 const ECHO_MAX = 60;

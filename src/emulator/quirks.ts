@@ -45,6 +45,8 @@ export interface Quirks {
   readonly inactiveDays: readonly UtcDay[];
   /** Longest range of one request in days; a longer one is answered 400. */
   readonly maxRangeDays: number;
+  /** Longest answer in characters; a range that would exceed it is answered 400. Bounds the memory of the emulator. */
+  readonly maxAnswerChars: number;
   /** A start before the first day with data: those days are empty, or 400. */
   readonly beforeEpoch: 'empty' | 'reject';
   /** An unsupported group_by: 400, or answered as if it were not there. */
@@ -104,6 +106,7 @@ export const DEFAULT_QUIRKS: Quirks = {
   emptyDays: 'absent',
   inactiveDays: [],
   maxRangeDays: 100,
+  maxAnswerChars: 64 * 1024 * 1024,
   beforeEpoch: 'empty',
   unsupportedGroupBy: 'reject',
   provisionalDays: 0,
@@ -142,6 +145,7 @@ const PARSERS: { readonly [K in keyof Quirks]: Parser<Quirks[K]> } = {
   emptyDays: oneOf('absent', 'zeros'),
   inactiveDays: listOf(day),
   maxRangeDays: integer(1, 10_000),
+  maxAnswerChars: integer(1_000, 256 * 1024 * 1024),
   beforeEpoch: oneOf('empty', 'reject'),
   unsupportedGroupBy: oneOf('reject', 'ignore'),
   provisionalDays: integer(0, 365),

@@ -7,6 +7,8 @@ import type { Quirks } from './quirks.ts';
 /** Share of users with provisional numbers, and of users who are not there yet, on a young day. */
 const PROVISIONAL_SHARE = 0.35;
 const HIDDEN_SHARE = 0.03;
+/** Days kept ready, per stream. */
+const VARIANTS_MAX = 20_000;
 /** Keeps the salts of provisional numbers apart from those of revisions, which count from 1. */
 const PROVISIONAL_SALT = 0x70000000;
 
@@ -65,6 +67,7 @@ export function openRevisions(
       const key = `${day} ${stream}`;
       const known = variants.get(key);
       if (known !== undefined) return known;
+      if (variants.size >= VARIANTS_MAX) variants.clear();
       const variant = build(day, stream);
       variants.set(key, variant);
       return variant;

@@ -35,10 +35,10 @@ export class Findings {
   reject(part: Rejected, exact: ExactText): void {
     const { path, reason } = part;
     const sent = sentText(part, exact);
-    const text = this.#privacy.scrub(sent);
+    const text = this.#privacy.scrubJson(sent);
     const recordSha256 = createHash('sha256').update(text).digest('hex');
     this.#quarantined.set(recordSha256, { reason, path, record: text, recordSha256 });
-    if (reason.includes(' must be ')) this.#note(`${placeOf(path)}`, 'wrong type', `${reason}: ${text}`);
+    if (reason.includes('must be ')) this.#note(`${placeOf(path)}`, 'wrong type', `${reason}: ${text}`);
   }
 
   /**
@@ -51,7 +51,7 @@ export class Findings {
       if (known.has(name) || !Object.hasOwn(record, name)) continue;
       const value: unknown = Reflect.get(record, name);
       const sent = isExact(value) ? canonicalJson(value) : source.exact.fieldText(originalOf(record), name);
-      const text = this.#privacy.scrub(sent ?? 'null');
+      const text = this.#privacy.scrubJson(sent ?? 'null');
       members ??= [];
       members.push([name, text]);
       this.#note(`${source.place}.${name}`, 'unknown field', text);

@@ -10,27 +10,68 @@ export type EmailPolicy =
 export interface Privacy {
   /** An email as it is stored; NULL stays NULL. */
   email(value: string | null | undefined): string | null;
-  /** A text in which emails may stand, such as a record that is set aside, without them where the policy says so. */
+  /** A text in which emails may stand, without them where the policy says so. */
   scrub(text: string): string;
+  /** A JSON text, such as a record that is set aside, without the emails in its texts; everything else stays as it is. */
+  scrubJson(json: string): string;
 }
-
-const EMAIL =
-  /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9-]+)+/g;
 
 /** Emails kept in memory as hashes; an organization has fewer people than this, usually. */
 const CACHE_MAX = 100_000;
 
 /** The privacy that a policy asks for. A hash is of the trimmed email in lower case, so one person has one hash. */
 export function privacyOf(policy: EmailPolicy): Privacy {
-  if (policy.mode === 'keep') return { email: (value) => value ?? null, scrub: (text) => text };
-  if (policy.mode === 'drop') return { email: () => null, scrub: (text) => text.replace(EMAIL, '[dropped]') };
+  if (policy.mode === 'keep') {
+    return { email: (value) => value ?? null, scrub: (text) => text, scrubJson: (json) => json };
+  }
+  if (policy.mode === 'drop') return { email: () => null, ...scrubbers(() => '[dropped]') };
   const hash = cached((email) =>
     createHmac('sha256', policy.salt).update(email.trim().toLowerCase()).digest('hex'),
   );
   return {
     email: (value) => (value === null || value === undefined ? null : hash(value)),
-    scrub: (text) => text.replace(EMAIL, (email) => hash(email)),
+    ...scrubbers(hash),
   };
+}
+
+/** The longest name before the @ that is looked for. */
+const LOCAL_CHARS_MAX = 128;
+const DOMAIN_CHARS_MAX = 255;
+const LOCAL = /[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]+$/u;
+const DOMAIN = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{M}\p{N}-]+)+/u;
+
+/** A text of a JSON document; the value of `user_email` apart, which is an email whatever it looks like. */
+const JSON_TEXT = /("user_email"\s*:\s*)?"[^"\\]*(?:\\.[^"\\]*)*"/g;
+const MAY_HOLD_EMAIL = /@|\\u0040|"user_email"/;
+
+function scrubbers(replace: (email: string) => string): Pick<Privacy, 'scrub' | 'scrubJson'> {
+  const scrub = (text: string) => replaceEmails(text, replace);
+  const scrubJson = (json: string) => {
+    if (!MAY_HOLD_EMAIL.test(json)) return json;
+    return json.replace(JSON_TEXT, (match, name: string | undefined) => {
+      const literal = match.slice(name?.length ?? 0);
+      // Emails may hide behind escapes, and an escape must not become part of one.
+      const text = String(JSON.parse(literal));
+      const scrubbed = name === undefined ? scrub(text) : replace(text);
+      return scrubbed === text ? match : (name ?? '') + JSON.stringify(scrubbed);
+    });
+  };
+  return { scrub, scrubJson };
+}
+
+/** Looks around each @ only: a pattern over the whole text would take the square of a long one. */
+function replaceEmails(text: string, replace: (email: string) => string): string {
+  let done = '';
+  let from = 0;
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', Math.max(at + 1, from))) {
+    const local = LOCAL.exec(text.slice(Math.max(from, at - LOCAL_CHARS_MAX), at))?.[0];
+    const domain = DOMAIN.exec(text.slice(at + 1, at + 1 + DOMAIN_CHARS_MAX))?.[0];
+    if (local === undefined || domain === undefined) continue;
+    const end = at + 1 + domain.length;
+    done += text.slice(from, at - local.length) + replace(text.slice(at - local.length, end));
+    from = end;
+  }
+  return done + text.slice(from);
 }
 
 function cached(compute: (text: string) => string): (text: string) => string {

@@ -14,7 +14,7 @@ const DAY = parseDay('2026-02-03');
  * The answers of seed 7, once and for all. A change to the data set changes it, and with it the data of everybody who
  * relies on a seed: say so in the changelog.
  */
-const PINNED = '902fb88897e7016f971e17a56f214a809817ec288e248fc0e4d864251fa060c2';
+const PINNED = '909534b02a6acb5c107b1ae7ee749adf444da00e4a1892244ffa13a2f1c90363';
 
 async function digestInZone(zone: string): Promise<{ offset: string; digest: string }> {
   const script = fileURLToPath(new URL('print-digest.ts', import.meta.url));

@@ -223,3 +223,13 @@ test('revise changes the data under a walk', async () => {
   const [, deleted] = at.emulator.journal().rules;
   expect(deleted).toMatchObject({ firings: 1, missed: 0 });
 });
+
+test('what a header cannot hold is percent-encoded instead of breaking the answer', async () => {
+  const at = await withFault({ type: 'redirect', location: '/next?from={{query.x}}' });
+  const answer = await at.get('/y?x=a%0d%0aset-cookie:%20b%E2%82%AC');
+  expect([answer.status, answer.headers.get('location')]).toEqual([
+    302,
+    '/next?from=a%0D%0Aset-cookie: b%E2%82%AC',
+  ]);
+  expect(answer.headers.get('set-cookie')).toBeNull();
+});

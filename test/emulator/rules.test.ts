@@ -205,6 +205,11 @@ describe('rules from JSON', () => {
     ['a body of two kinds', [{ action: { type: 'body', text: '', html: true } }], 'rules[0].action'],
     ['a body of no kind', [{ action: { type: 'body' } }], 'rules[0].action'],
     [
+      'a header that cannot be',
+      [{ action: { type: 'headers', set: { 'a b': 'x' } } }],
+      'rules[0].action.set.a b',
+    ],
+    [
       'two rules of one name',
       [
         { id: 'a', action: TEAPOT },

@@ -4,10 +4,7 @@ import type { Quirks } from '../quirks.ts';
 import { distort, UNKNOWN_FIELD } from '../render/distort.ts';
 import type { World } from '../world.ts';
 
-/** Text of one answer at most. An organization too large for a range is told to ask for fewer days. */
-export const ANSWER_CHARS_MAX = 64 * 1024 * 1024;
-
-/** Collects the rows of one answer as JSON text, within {@link ANSWER_CHARS_MAX}. */
+/** Collects the rows of one answer as JSON text, within the quirk `maxAnswerChars`. */
 export interface RowWriter {
   /**
    * Adds a row that `identity` names.
@@ -30,7 +27,7 @@ export function writeRows(world: World): RowWriter {
     add(row, identity) {
       const json = JSON.stringify(distort(row, identity, quirks));
       chars += json.length + 1;
-      if (chars > ANSWER_CHARS_MAX) {
+      if (chars > quirks.maxAnswerChars) {
         throw new Refusal(400, 'The requested range is too large for this organization: request fewer days');
       }
       rows.push(json);

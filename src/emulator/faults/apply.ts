@@ -1,4 +1,4 @@
-import type { Delivery } from '../delivery.ts';
+import { type Delivery, showsReply } from '../delivery.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import type { RevisionRequest } from '../revise.ts';
 import type { Call } from '../service.ts';
@@ -8,7 +8,7 @@ import { breakCursor } from './cursor.ts';
 import { gzipBomb } from './gzip-bomb.ts';
 import { bodyReply, redirectReply, spoil, statusReply } from './made-reply.ts';
 import { patchJson } from './patch.ts';
-import { fillTemplate, fillTemplates } from './template.ts';
+import { fillHeader, fillTemplate, fillTemplates } from './template.ts';
 import { deliveryOf } from './transport.ts';
 
 /** What actions need of their surroundings. */
@@ -43,16 +43,11 @@ export function applyActions(actions: readonly Action[], context: FaultContext):
     delayMs += effect.delayMs ?? 0;
   }
   if (delivery === undefined) return { ...current(), delayMs };
-  return { ...(needsAnswer(delivery) ? current() : NO_ANSWER), delivery, delayMs };
+  return { ...(showsReply(delivery) ? current() : NO_ANSWER), delivery, delayMs };
 }
 
 /** For deliveries that never look at the answer. */
 const NO_ANSWER = jsonReply(200, '');
-
-function needsAnswer(delivery: Delivery): boolean {
-  if (delivery.type === 'reset') return delivery.afterBytes !== null;
-  return delivery.type !== 'hang' && delivery.type !== 'raw';
-}
 
 function applyAction(action: Action, current: () => Reply, context: FaultContext): Effect {
   const { call } = context;
@@ -91,7 +86,7 @@ function changeHeaders(reply: Reply, { set }: HeadersAction, call: Call): Reply 
   const names = new Map(Object.entries(reply.headers));
   for (const [name, value] of Object.entries(set)) {
     if (value === null) names.delete(name.toLowerCase());
-    else names.set(name.toLowerCase(), fillTemplate(value, call));
+    else names.set(name.toLowerCase(), fillHeader(value, call));
   }
   return { ...reply, headers: Object.fromEntries(names) };
 }

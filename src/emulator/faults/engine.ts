@@ -37,8 +37,7 @@ export function openFaults(observer: RuleObserver): FaultEngine {
         if (!matches(rule.match ?? {}, call, pageOf)) continue;
         observer.matched(id);
         counter.matches += 1;
-        const ofUrl = countUrl(counter, `${call.method} ${call.target.url}`);
-        if (!isTime(rule.when ?? {}, id, counter.matches, { url: call.target.url, count: ofUrl })) continue;
+        if (!isTime(rule.when ?? {}, id, call.target.url, counter)) continue;
         observer.fired(id);
         return { id, rule };
       }
@@ -56,21 +55,22 @@ export function openFaults(observer: RuleObserver): FaultEngine {
   };
 }
 
-function countUrl({ byUrl, matches }: Counter, url: string): number {
-  const before = byUrl.get(url);
-  if (before === undefined && byUrl.size >= URLS_MAX) return matches;
-  byUrl.set(url, (before ?? 0) + 1);
-  return (before ?? 0) + 1;
-}
-
-function isTime(when: When, id: string, ofRule: number, request: { url: string; count: number }): boolean {
-  const n = when.per === 'request' ? request.count : ofRule;
+function isTime(when: When, id: string, url: string, counter: Counter): boolean {
+  // Counting by URL takes memory, so it is done only for rules that need it.
+  const byUrl = when.per === 'request' || when.probability !== undefined ? countUrl(counter, url) : 0;
+  const n = when.per === 'request' ? byUrl : counter.matches;
   const after = when.after ?? 0;
   if (n <= after) return false;
   if (when.count !== undefined && n > after + when.count) return false;
   if (when.nth !== undefined && ![when.nth].flat().includes(n)) return false;
   if (when.probability === undefined) return true;
   // By URL and repetition, never by order of arrival: a parallel walk meets the same faults as a serial one.
-  const draw = hash(hashText(when.seed ?? 0, id), hashText(0, request.url), request.count);
-  return unitOf(draw) < when.probability;
+  return unitOf(hash(hashText(when.seed ?? 0, id), hashText(0, url), byUrl)) < when.probability;
+}
+
+function countUrl({ byUrl, matches }: Counter, url: string): number {
+  const before = byUrl.get(url);
+  if (before === undefined && byUrl.size >= URLS_MAX) return matches;
+  byUrl.set(url, (before ?? 0) + 1);
+  return (before ?? 0) + 1;
 }

@@ -2,7 +2,7 @@ import { titleOf } from '../problem.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import type { Call } from '../service.ts';
 import type { BodyAction, RedirectAction, SpoilAction, StatusAction } from './action.ts';
-import { fillTemplate, fillTemplates } from './template.ts';
+import { fillHeader, fillTemplate, fillTemplates } from './template.ts';
 
 const CAPTIVE_PAGE =
   '<!doctype html><html><head><title>Sign in</title></head><body>Sign in to use this network.</body></html>';
@@ -16,7 +16,7 @@ export function statusReply(action: StatusAction, call: Call, now: Date): Reply 
   const body = action.body ?? { title, detail, status, requestId: call.target.requestId };
   return jsonReply(status, JSON.stringify(fillTemplates(body, call)), {
     ...fillHeaders(action.headers, call),
-    ...retryAfter(action.retryAfter, now),
+    ...retryAfter(action.retryAfter, call, now),
   });
 }
 
@@ -27,14 +27,14 @@ export function bodyReply(action: BodyAction, call: Call): Reply {
   const text = action.html ? CAPTIVE_PAGE : fillTemplate(action.text ?? '', call);
   return {
     status: action.status ?? 200,
-    headers: { 'content-type': type, ...fillHeaders(action.headers, call) },
+    headers: fillHeaders({ 'content-type': type, ...action.headers }, call),
     body: action.base64 === undefined ? Buffer.from(text) : Buffer.from(action.base64, 'base64'),
   };
 }
 
 /** The reply of a redirect action. */
 export function redirectReply(action: RedirectAction, call: Call): Reply {
-  const location = fillTemplate(action.location, call);
+  const location = fillHeader(action.location, call);
   return jsonReply(action.status ?? 302, JSON.stringify({ redirect: location }), { location });
 }
 
@@ -61,12 +61,12 @@ function spoilt(body: Buffer, how: SpoilAction['how']): Buffer {
 
 function fillHeaders(headers: Readonly<Record<string, string>> = {}, call: Call): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), fillTemplate(value, call)]),
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), fillHeader(value, call)]),
   );
 }
 
-function retryAfter(wanted: StatusAction['retryAfter'], now: Date): Record<string, string> {
+function retryAfter(wanted: StatusAction['retryAfter'], call: Call, now: Date): Record<string, string> {
   if (wanted === undefined) return {};
-  if (typeof wanted !== 'object') return { 'retry-after': String(wanted) };
+  if (typeof wanted !== 'object') return { 'retry-after': fillHeader(String(wanted), call) };
   return { 'retry-after': new Date(now.getTime() + wanted.dateInSeconds * 1_000).toUTCString() };
 }

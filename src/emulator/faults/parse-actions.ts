@@ -11,6 +11,7 @@ import {
   oneOf,
   orNull,
   type Parser,
+  refuse,
   tagged,
   text,
 } from '../input.ts';
@@ -57,6 +58,15 @@ const operation: Parser<PatchOperation> = (value, at) => {
   }
 };
 
+/** The names of headers, which HTTP limits to these characters. */
+function headersOf<Value>(value: Parser<Value>): Parser<Readonly<Record<string, Value>>> {
+  return (json, at) => {
+    const headers = mapOf(value)(json, at);
+    const bad = Object.keys(headers).find((name) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name));
+    return bad === undefined ? headers : refuse(`${at}.${bad}`, 'named as a header can be', bad);
+  };
+}
+
 const yes: Parser<true> = (value, at) => {
   if (value === true) return true;
   throw new UsageError(`${at}: only true is accepted`, { hint: `leave ${at} out instead` });
@@ -83,13 +93,16 @@ function exactlyOne<T extends object>(keys: readonly string[], parser: Parser<T>
 export const action: Parser<Action> = tagged({
   status: object(
     { status: STATUS },
-    { title: text, detail: text, body: anything, headers: mapOf(text), retryAfter },
+    { title: text, detail: text, body: anything, headers: headersOf(text), retryAfter },
   ),
   body: exactlyOne(
     ['text', 'base64', 'html'],
-    object({}, { text, base64: text, html: yes, status: STATUS, contentType: text, headers: mapOf(text) }),
+    object(
+      {},
+      { text, base64: text, html: yes, status: STATUS, contentType: text, headers: headersOf(text) },
+    ),
   ),
-  headers: object({ set: mapOf(orNull(text)) }, {}),
+  headers: object({ set: headersOf(orNull(text)) }, {}),
   redirect: object({ location: text }, { status: integer(300, 399) }),
   patch: object({ operations: listOf(operation) }, {}),
   spoil: object({ how: oneOf('invalid-json', 'invalid-utf8', 'bom', 'truncated') }, {}),

@@ -12,6 +12,13 @@ export function fillTemplate(text: string, { caller, target }: Pick<Call, 'calle
   });
 }
 
+/** The same for the value of a header, in which what HTTP does not allow there is percent-encoded. */
+export function fillHeader(text: string, call: Pick<Call, 'caller' | 'target'>): string {
+  return fillTemplate(text, call).replace(/[^\t\x20-\x7e\x80-\xff]+/g, (part) =>
+    encodeURIComponent(part.toWellFormed()),
+  );
+}
+
 /** The same in every text inside a JSON value. */
 export function fillTemplates(value: unknown, call: Pick<Call, 'caller' | 'target'>): unknown {
   if (typeof value === 'string') return fillTemplate(value, call);

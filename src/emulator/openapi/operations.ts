@@ -1,5 +1,6 @@
-import { READINESS_LIMIT, USERS_LIMIT } from '../../api/limits.ts';
 import { ANALYTICS_PATHS, GROUP_BY, READINESS_MOVED_PATH, READINESS_PATH } from '../../api/paths.ts';
+import { USERS_LIMIT } from '../params.ts';
+import { DEFAULT_QUIRKS } from '../quirks.ts';
 import { day, type JsonSchema, ref } from './json-schema.ts';
 
 interface Parameter {
@@ -38,7 +39,7 @@ const READINESS = [
   query(
     'limit',
     { type: 'integer', minimum: 1 },
-    `Reports per page; the server caps it (emulator: ${READINESS_LIMIT}).`,
+    `Reports per page; the server caps it (emulator: ${DEFAULT_QUIRKS.readinessLimitCap}).`,
   ),
   query('startAfter', { type: 'string' }, 'reportId of the last report of the page before.'),
 ];

@@ -25,8 +25,10 @@ function rowSet(table: AnyTable, merge: Merge): RowSet {
     add: (row) => {
       const key = keyOf(row);
       const first = rows.get(key);
+      const same = repeated.get(key);
       if (first === undefined) rows.set(key, row);
-      else repeated.set(key, [...(repeated.get(key) ?? [first]), row]);
+      else if (same === undefined) repeated.set(key, [first, row]);
+      else same.push(row);
     },
     finish: () => {
       for (const [key, same] of repeated) rows.set(key, merge(same));

@@ -126,8 +126,11 @@ function byLowerCase(elements: readonly McpServerElement[]): Map<string, McpServ
 /** Invocations of all spellings together, and of each as a JSON object. */
 function mergeSpellings(elements: readonly McpServerElement[]): Value[] {
   const spellings = new Map<string, Value[]>();
-  for (const { server, invocations } of elements)
-    spellings.set(server, [...(spellings.get(server) ?? []), orNull(invocations)]);
+  for (const { server, invocations } of elements) {
+    const values = spellings.get(server);
+    if (values === undefined) spellings.set(server, [orNull(invocations)]);
+    else values.push(orNull(invocations));
+  }
   const sums = [...spellings].map(([server, values]) => [server, sumOf(values)] as const);
   return [sumOf(sums.map(([, value]) => value)), canonicalJson(Object.fromEntries(sums))];
 }

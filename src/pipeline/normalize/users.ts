@@ -44,7 +44,7 @@ export function normalizeUsers() {
     add(record: UserRow, context: NormalizeContext): void {
       const user = { row: rowOf(record, context), languages: [...new Set(record.languages ?? [])] };
       const known = users.get(record.user_id);
-      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(user)) {
+      if (known !== undefined && textOf(known) !== textOf(user)) {
         context.findings.warn(
           `/users answered user ${record.user_id} twice with different values; the last one is kept`,
         );
@@ -53,6 +53,11 @@ export function normalizeUsers() {
     },
     finish: (): TableRows[] => finish([...users.values()]),
   };
+}
+
+/** The same for the same user, in whatever order the languages came. */
+function textOf({ row, languages }: User): string {
+  return JSON.stringify([row, [...languages].sort()]);
 }
 
 function finish(users: readonly User[]): TableRows[] {
