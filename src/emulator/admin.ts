@@ -120,8 +120,9 @@ export async function answerAdmin(
   const path = (request.url ?? '').split('?')[0]?.slice(ADMIN_PATH.length) ?? '';
   const atPath = ROUTES.filter((route) => route.path === path);
   const route = atPath.find(({ method }) => method === request.method);
-  if (atPath.length === 0)
+  if (atPath.length === 0) {
     return send(response, 404, { title: 'Not Found', detail: `see GET ${ADMIN_PATH}` });
+  }
   if (route === undefined) {
     response.setHeader('allow', atPath.map(({ method }) => method).join(', '));
     return send(response, 405, { title: 'Method Not Allowed', detail: `see GET ${ADMIN_PATH}` });

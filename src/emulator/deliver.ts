@@ -35,9 +35,7 @@ export function deliver(reply: Reply, wire: Wire): void {
       socket.destroySoon();
       return;
     case 'reset':
-      if (delivery.afterBytes === null) socket.resetAndDestroy();
-      else
-        socket.write(beginning(reply, wire, 'length', delivery.afterBytes), () => socket.resetAndDestroy());
+      reset(reply, wire, delivery.afterBytes);
       return;
     case 'cut':
       socket.write(beginning(reply, wire, delivery.framing, delivery.bytes));
@@ -78,12 +76,23 @@ function drip(reply: Reply, wire: Wire, pace: { bytes: number; intervalMs: numbe
   next(0);
 }
 
+function reset(reply: Reply, wire: Wire, afterBytes: number | null): void {
+  const { socket } = wire.request;
+  if (afterBytes === null) {
+    socket.resetAndDestroy();
+    return;
+  }
+  socket.write(beginning(reply, wire, 'length', afterBytes), () => socket.resetAndDestroy());
+}
+
 /** The head and the first bytes of the body, as they stand on the wire. */
 function beginning(reply: Reply, wire: Wire, framing: Framing, bytes: number): Buffer {
   const part = reply.body.subarray(0, bytes);
-  const lines = [`HTTP/1.1 ${reply.status} ${titleOf(reply.status)}`];
-  for (const [name, value] of Object.entries({ ...wire.headers, ...reply.headers }))
-    lines.push(`${name}: ${value}`);
+  const headers = Object.entries({ ...wire.headers, ...reply.headers });
+  const lines = [
+    `HTTP/1.1 ${reply.status} ${titleOf(reply.status)}`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+  ];
   if (framing === 'length') lines.push(`content-length: ${reply.body.length}`);
   if (framing === 'chunked') lines.push('transfer-encoding: chunked');
   if (framing === 'close') lines.push('connection: close');

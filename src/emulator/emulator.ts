@@ -68,7 +68,7 @@ export interface Emulator {
 /**
  * Starts a server on the loopback interface that serves the analytics and readiness API of the specification, with
  * data that depend on the options alone.
- * @throws {UsageError} for options, quirks or rules out of their limits; an `Error` when the port is taken.
+ * @throws {UsageError} for options, quirks or rules out of their limits, and when the port is taken.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const resolved = resolveOptions(options);

@@ -26,12 +26,15 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** true or false. */
 export const boolean: Parser<boolean> = (value, at) =>
   typeof value === 'boolean' ? value : refuse(at, 'true or false', value);
 
+/** Any text. */
 export const text: Parser<string> = (value, at) =>
   typeof value === 'string' ? value : refuse(at, 'a string', value);
 
+/** A calendar day that exists. */
 export const day: Parser<UtcDay> = (value, at) =>
   isDay(value) ? value : refuse(at, 'a calendar day written YYYY-MM-DD', value);
 

@@ -1,5 +1,6 @@
 import type { Role } from './auth.ts';
 import type { Call } from './service.ts';
+import { openTally, type Tally } from './tally.ts';
 
 /** One request as the journal remembers it. It never holds a key. */
 export interface JournalEntry {
@@ -65,15 +66,9 @@ export interface Journal {
   reset(): void;
 }
 
-/** Different names counted one by one at most; the rest goes to `other`. */
-const NAMES_MAX = 50_000;
-
 /** Opens an empty journal that remembers the last `entriesMax` requests one by one. */
 export function openJournal(entriesMax: number, monotonicMs: () => number): Journal {
-  let recent: JournalEntry[] = [];
-  let requests = 0;
-  let inFlight = 0;
-  let inFlightMax = 0;
+  const recent = openRecent(entriesMax);
   const totals = {
     path: openTally(),
     stream: openTally(),
@@ -82,40 +77,28 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
     role: openTally(),
   };
   const rules = { matches: openTally(), firings: openTally(), missed: openTally() };
-
-  function remember(entry: JournalEntry): void {
-    if (entriesMax === 0) return;
-    recent.push(entry);
-    // Trimmed in bulk, so that a request costs no shift of the whole list.
-    if (recent.length >= 2 * entriesMax) recent = recent.slice(-entriesMax);
-  }
+  let requests = 0;
+  let inFlight = 0;
+  let inFlightMax = 0;
 
   return {
-    begin({ method, target, caller }, rule) {
+    begin(call, rule) {
       const startedMs = monotonicMs();
       requests += 1;
       inFlight += 1;
       inFlightMax = Math.max(inFlightMax, inFlight);
-      const path = withoutKey(target.path, caller.credential);
-      totals.path.add(path);
-      if (target.stream !== null) {
-        totals.stream.add(target.stream);
-        totals.day.add(`${target.stream} ${target.days}`.trimEnd());
-      }
-      totals.role.add(caller.role ?? 'none');
-      const query = withoutKey(target.url.slice(target.path.length + 1), caller.credential);
-      const entry = { method, path, query, status: null, ms: null, role: caller.role, rule };
-      const open: { -readonly [K in keyof JournalEntry]: JournalEntry[K] } = entry;
-      remember(open);
+      const entry = entryOf(call, rule);
+      recent.add(entry);
+      countArrival(totals, call, entry);
       return {
         sent(status) {
-          open.status = status;
+          entry.status = status;
           totals.status.add(String(status));
         },
         ended() {
           inFlight -= 1;
-          open.ms = Math.round((monotonicMs() - startedMs) * 1_000) / 1_000;
-          if (open.status === null) totals.status.add('none');
+          entry.ms = Math.round((monotonicMs() - startedMs) * 1_000) / 1_000;
+          if (entry.status === null) totals.status.add('none');
         },
       };
     },
@@ -138,34 +121,52 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
         firings: rules.firings.of(id),
         missed: rules.missed.of(id),
       })),
-      recent: recent.slice(-Math.max(1, entriesMax)).map((entry) => ({ ...entry })),
+      recent: recent.all(),
     }),
     reset() {
-      recent = [];
       requests = 0;
       inFlightMax = inFlight;
+      recent.clear();
       for (const tally of [...Object.values(totals), ...Object.values(rules)]) tally.clear();
     },
   };
 }
 
-interface Tally {
-  add(name: string): void;
-  of(name: string): number;
-  all(): Record<string, number>;
-  clear(): void;
+/** An entry as long as its request is in work. */
+type Unfinished = { -readonly [Field in keyof JournalEntry]: JournalEntry[Field] };
+type NewRequest = Pick<Call, 'method' | 'target' | 'caller'>;
+
+function entryOf({ method, target, caller }: NewRequest, rule: string | null): Unfinished {
+  const path = withoutKey(target.path, caller.credential);
+  const query = withoutKey(target.url.slice(target.path.length + 1), caller.credential);
+  return { method, path, query, status: null, ms: null, role: caller.role, rule };
 }
 
-function openTally(): Tally {
-  const counts = new Map<string, number>();
+function countArrival(
+  totals: Readonly<Record<'path' | 'stream' | 'day' | 'role', Tally>>,
+  { target, caller }: NewRequest,
+  entry: JournalEntry,
+): void {
+  totals.path.add(entry.path);
+  totals.role.add(caller.role ?? 'none');
+  if (target.stream === null) return;
+  totals.stream.add(target.stream);
+  totals.day.add(`${target.stream} ${target.days}`.trimEnd());
+}
+
+function openRecent(entriesMax: number) {
+  let entries: JournalEntry[] = [];
   return {
-    add(name) {
-      const key = counts.size < NAMES_MAX || counts.has(name) ? name : 'other';
-      counts.set(key, (counts.get(key) ?? 0) + 1);
+    add(entry: JournalEntry): void {
+      entries.push(entry);
+      // Trimmed in bulk, so that a request costs no shift of the whole list.
+      if (entries.length > 2 * entriesMax) entries = entries.slice(entries.length - entriesMax);
     },
-    of: (name) => counts.get(name) ?? 0,
-    all: () => Object.fromEntries(counts),
-    clear: () => counts.clear(),
+    all: (): JournalEntry[] =>
+      entries.slice(Math.max(0, entries.length - entriesMax)).map((entry) => ({ ...entry })),
+    clear(): void {
+      entries = [];
+    },
   };
 }
 

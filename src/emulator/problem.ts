@@ -1,21 +1,8 @@
-/** The titles of the statuses that the emulator itself answers with. */
-const TITLES: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  413: 'Content Too Large',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-};
+import { STATUS_CODES } from 'node:http';
 
 /** The HTTP title of a status. */
 export function titleOf(status: number): string {
-  return TITLES[status] ?? (status >= 500 ? 'Server Error' : 'Error');
+  return STATUS_CODES[status] ?? 'Unknown';
 }
 
 /** A request that the service refuses; becomes the error body of the specification, section 2.6. */

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { UsageError } from '../core/errors.ts';
 
 /** A listening server. */
 export interface HttpServer {
@@ -12,7 +13,10 @@ export interface HttpServer {
 /** Connections may wait this long between two requests: longer than any test, so that only faults end them. */
 const KEEP_ALIVE_MS = 600_000;
 
-/** Listens on an address; rejects when that is not possible, for instance because the port is taken. */
+/**
+ * Listens on an address.
+ * @throws {UsageError} when that is not possible, for instance because the port is taken.
+ */
 export async function listen(
   onRequest: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
   address: { readonly host: string; readonly port: number },
@@ -28,9 +32,17 @@ export async function listen(
     socket.once('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    const refused = (cause: Error): void => {
+      reject(
+        new UsageError(`listen on ${address.host}:${address.port}: ${cause.message}`, {
+          cause,
+          hint: 'choose another port, or 0 for a free one',
+        }),
+      );
+    };
+    server.once('error', refused);
     server.listen(address.port, address.host, () => {
-      server.off('error', reject);
+      server.off('error', refused);
       resolve();
     });
   });

@@ -44,11 +44,14 @@ export function dayCommit(day: NormalizedDay, rule: SettleRule, pulledAt: Date):
   };
 }
 
-/** True when some number that adds up is not zero; trailing counts go on after the last activity. */
+/** Counts over trailing days; they go on after the last activity. */
+const TRAILING: ReadonlySet<string> = new Set(['weekly_active_users', 'monthly_active_users']);
+
+/** True when some number says that something happened on the day. */
 function isActive(tables: readonly TableRows[]): boolean {
   return tables.some(({ table, rows }) => {
-    const positions = Object.values(table.columns).flatMap(({ additive }, index) =>
-      additive === true ? [index] : [],
+    const positions = Object.entries(table.columns).flatMap(([name, { kind }], index) =>
+      kind === 'metric' && !TRAILING.has(name) ? [index] : [],
     );
     return rows.some((row) => positions.some((position) => row[position] !== null && row[position] !== 0));
   });

@@ -88,7 +88,7 @@ export class Findings {
 
   #note(path: string, kind: Drift['kind'], sample: string): void {
     if (!this.#drift.has(path))
-      this.#drift.set(path, { path, kind, sample: sample.slice(0, SAMPLE_CHARS_MAX) });
+      this.#drift.set(path, { path, kind, sample: sample.slice(0, SAMPLE_CHARS_MAX).toWellFormed() });
   }
 }
 

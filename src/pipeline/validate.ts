@@ -1,6 +1,6 @@
 import type { AnalyticsPage, ReadinessPage } from '../api/pages.ts';
 import { ReadinessReport } from '../api/shapes/readiness.ts';
-import { type Checked, type RowCheck, rowCheck } from '../api/shapes/salvage.ts';
+import { type Checked, originalOf, type RowCheck, rowCheck } from '../api/shapes/salvage.ts';
 import { RunError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import type { DayUnit } from './plan.ts';
@@ -32,7 +32,7 @@ export function validateDay<Row extends { date: string }>(
       ...rejected,
       ...strangers.map((record) => ({
         record,
-        path: `data[${page.data.indexOf(record)}]`,
+        path: `data[${page.data.indexOf(originalOf(record))}]`,
         reason: `is about ${record.date}, and ${unit.day} was asked for`,
       })),
     ],

@@ -96,3 +96,11 @@ test('today must leave a day to query, and a key must fit in a header', async ()
   await expect(probe({ apiKey: 'two words' })).rejects.toThrow('cannot use this API key');
   await expect(probe({ apiKey: 'two words' })).rejects.not.toThrow('two words');
 });
+
+test('a port that is taken is refused with a remedy', async () => {
+  const { emulator } = await probe({ users: 1 });
+  const port = Number(new URL(emulator.url).port);
+  await expect(probe({ users: 1, port })).rejects.toThrow(
+    expect.objectContaining({ name: 'UsageError', message: expect.stringContaining(`127.0.0.1:${port}`) }),
+  );
+});

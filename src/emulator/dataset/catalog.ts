@@ -79,6 +79,7 @@ export const TOOL_ARTIFACTS = [
   "@'}]",
 ] as const;
 
+/** The names of skills. */
 export const SKILLS = [
   'code-review',
   'release-notes',
@@ -90,6 +91,7 @@ export const SKILLS = [
   'dependency-upgrade',
 ] as const;
 
+/** The names of slash commands. */
 export const SLASH_COMMANDS = [
   'review',
   'compact',
@@ -146,6 +148,7 @@ export const EXTENSIONS_OF_LANGUAGE: readonly (readonly [number, number])[] = LA
 /** How much a user lets the agent do alone (specification, section 2.4). */
 export const DELEGATION = ['auto-high', 'auto-medium', 'auto-low', 'spec', 'manual'] as const;
 
+/** What emails are made of. */
 export const FIRST_NAMES = [
   'ada',
   'alan',
@@ -189,6 +192,7 @@ export const FIRST_NAMES = [
   'zoe',
 ] as const;
 
+/** What emails are made of, and what changes when one changes. */
 export const LAST_NAMES = [
   'abe',
   'adler',

@@ -45,6 +45,7 @@ export const REPOSITORY_CRITERIA = [
   'access_review',
 ] as const;
 
+/** The criteria of applications; see {@link REPOSITORY_CRITERIA}. */
 export const APPLICATION_CRITERIA = [
   'lint_config',
   'type_check',
@@ -92,6 +93,7 @@ export const APPLICATION_CRITERIA = [
 /** Criteria that come into being when the quirk `newCriteria` is on. */
 export const NEW_CRITERIA = ['agent_sandboxing', 'prompt_regression_tests'] as const;
 
+/** The names of repositories; more of them get a number. */
 export const REPOSITORY_NAMES = [
   'storefront',
   'billing',
@@ -115,6 +117,7 @@ export const REPOSITORY_NAMES = [
   'cli',
 ] as const;
 
+/** The applications of a repository, of which it has the first ones. */
 export const APP_PATHS = [
   { path: 'apps/web', description: 'Customer-facing web application' },
   { path: 'apps/api', description: 'HTTP API of the product' },

@@ -6,7 +6,6 @@ import { CREDITS, type UserDay } from './user-day.ts';
 const ASPECT = { model: 50, season: 51 } as const;
 /** Days after which a user thinks again about the preferred model. */
 const FASHION_DAYS = 45;
-const TOTAL_WEIGHT_MAX = 1_000;
 
 /** Draws the credits by model. Needs the messages and tool calls. */
 export function drawModels(
@@ -49,7 +48,7 @@ function weightOf(model: number, day: number, without: number): number {
 function totalWeight(day: number, without: number): number {
   let total = 0;
   for (let model = 0; model < MODELS.length; model++) total += weightOf(model, day, without);
-  return Math.min(TOTAL_WEIGHT_MAX, Math.max(1, total));
+  return Math.max(1, total);
 }
 
 /** Raw input counts every token that went in; what the cache served costs a tenth, what it stored a quarter more. */

@@ -24,7 +24,7 @@ export function renderReport(
   const apps = APP_PATHS.slice(0, 1 + (hash(reports.seed, repository, ASPECT.report) % APP_PATHS.length));
   draws.restart(hash(reports.seed, report, ASPECT.report, salt));
   // Later reports pass more, as organizations improve.
-  const pass = 0.35 + (0.5 * report) / Math.max(1, reports.initial);
+  const pass = Math.min(0.95, 0.35 + (0.5 * report) / Math.max(1, reports.initial));
   return {
     reportId: reports.idOf(report),
     createdAt: reports.createdAtMs(report),

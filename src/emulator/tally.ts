@@ -1,0 +1,24 @@
+/** Different names counted one by one at most; the rest goes to `other`. */
+const NAMES_MAX = 50_000;
+
+/** Counts by name. */
+export interface Tally {
+  add(name: string): void;
+  of(name: string): number;
+  all(): Record<string, number>;
+  clear(): void;
+}
+
+/** Opens a tally with all counts at 0. */
+export function openTally(): Tally {
+  const counts = new Map<string, number>();
+  return {
+    add(name) {
+      const key = counts.size < NAMES_MAX || counts.has(name) ? name : 'other';
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+    of: (name) => counts.get(name) ?? 0,
+    all: () => Object.fromEntries(counts),
+    clear: () => counts.clear(),
+  };
+}

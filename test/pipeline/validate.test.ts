@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { analyticsPage } from '../../src/api/pages.ts';
+import { rowCheck } from '../../src/api/shapes/salvage.ts';
+import { ToolsRow } from '../../src/api/shapes/tools.ts';
+import { UserRow } from '../../src/api/shapes/users.ts';
+import { parseDay } from '../../src/core/day.ts';
+import { expectOrganization, validateDay, validateReports } from '../../src/pipeline/validate.ts';
+
+const UNIT = { stream: 'users', day: parseDay('2026-02-01') } as const;
+
+function pageOf(data: unknown[], orgId = 'org_1') {
+  const body = { data, meta: { org_id: orgId } };
+  return analyticsPage({ body, text: JSON.stringify(body), requestId: undefined }, 'x');
+}
+
+describe('a row', () => {
+  it('of another day than asked is set aside, the rest loads', () => {
+    const rows = [
+      { date: '2026-02-01', user_id: 'a' },
+      { date: '2026-02-02', user_id: 'b' },
+      { date: '2026-02-01T00:00:00Z', user_id: 'c' },
+    ];
+    const { rows: kept, rejected } = validateDay(rowCheck(UserRow), pageOf(rows), UNIT);
+    expect(kept).toEqual([rows[0]]);
+    expect(rejected).toEqual([
+      { record: rows[1], path: 'data[1]', reason: 'is about 2026-02-02, and 2026-02-01 was asked for' },
+      {
+        record: rows[2],
+        path: 'data[2]',
+        reason: 'is about 2026-02-01T00:00:00Z, and 2026-02-01 was asked for',
+      },
+    ]);
+  });
+
+  it('of another day is told with its place also when something of it was set aside before', () => {
+    const rows = [{ date: '2026-02-01' }, { date: '2026-02-02', by_tool: [{}] }];
+    const { rejected } = validateDay(rowCheck(ToolsRow), pageOf(rows), { stream: 'tools', day: UNIT.day });
+    expect(rejected.map(({ path }) => path)).toEqual(['data[1].by_tool[0]', 'data[1]']);
+  });
+
+  it('of the day is passed on as it is', () => {
+    const rows = [{ date: '2026-02-01', user_id: 'a', new: 1 }];
+    expect(validateDay(rowCheck(UserRow), pageOf(rows), UNIT).rows[0]).toBe(rows[0]);
+  });
+});
+
+describe('an answer about another organization', () => {
+  it('ends the run with exit code 5', () => {
+    expect(() => expectOrganization(pageOf([], 'org_2'), 'org_1', UNIT)).toThrow(
+      expect.objectContaining({
+        effect: 'run',
+        exitCode: 5,
+        message: expect.stringMatching(/users 2026-02-01.*"org_2".*"org_1"/),
+      }),
+    );
+    expect(() => expectOrganization(pageOf([], 'org_1'), 'org_1', UNIT)).not.toThrow();
+  });
+});
+
+describe('a report', () => {
+  it('without its id is set aside, the rest loads', () => {
+    const good = { reportId: 'r', createdAt: 1, repoUrl: 'x', apps: {}, report: {} };
+    const { reportId: _, ...bad } = good;
+    const reports = [bad, good];
+    const page = { body: { reports }, text: JSON.stringify({ reports }), requestId: undefined, reports };
+    expect(validateReports(page)).toEqual({
+      rows: [good],
+      rejected: [{ record: bad, path: 'reports[0]', reason: 'reportId must be a text that is not empty' }],
+    });
+  });
+});
