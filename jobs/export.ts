@@ -57,7 +57,7 @@ export function runExport(
   context: JobContext,
 ): Promise<RunReport> {
   const api = requireApi(settings);
-  return withWarehouse(settings.warehouse, { clock: context.clock, create: true }, async (warehouse) => {
+  return withWarehouse(settings.warehouse, { ...context, create: true }, async (warehouse) => {
     const lock = await takeLock(warehouse, { ...context, wait: request.wait });
     const transport = transportOf(settings, api, context);
     try {

@@ -1,7 +1,10 @@
 import type { Clock } from '../src/core/clock.ts';
 import { BusyError } from '../src/core/errors.ts';
-import { openWarehouse } from '../src/warehouse/open.ts';
+import { type OpenOptions, openWarehouse } from '../src/warehouse/open.ts';
 import type { RunLock, Warehouse } from '../src/warehouse/port.ts';
+
+/** How long a run waits for another one; longer than any run takes. */
+const LOCK_WAIT_MS = 24 * 60 * 60 * 1000;
 
 /** How often a run that waits for another one looks whether it has ended. */
 const LOCK_PAUSE_MS = 500;
@@ -11,7 +14,7 @@ export { openWarehouse } from '../src/warehouse/open.ts';
 /** Opens a warehouse, hands it to `use`, and closes it whatever happens. */
 export async function withWarehouse<Result>(
   location: string,
-  options: { clock: Clock; create: boolean },
+  options: OpenOptions,
   use: (warehouse: Warehouse) => Promise<Result>,
 ): Promise<Result> {
   const warehouse = await openWarehouse(location, options);
@@ -30,11 +33,13 @@ export async function takeLock(
   warehouse: Warehouse,
   { clock, signal, wait }: { clock: Clock; signal: AbortSignal; wait: boolean },
 ): Promise<RunLock> {
+  const since = clock.monotonicMs();
   for (;;) {
     try {
       return await warehouse.lock();
     } catch (error) {
-      if (!wait || !(error instanceof BusyError)) throw error;
+      const patient = wait && clock.monotonicMs() - since < LOCK_WAIT_MS;
+      if (!patient || !(error instanceof BusyError)) throw error;
     }
     await clock.sleep(LOCK_PAUSE_MS, signal);
   }

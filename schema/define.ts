@@ -1,7 +1,7 @@
 import type { Stream } from '../src/core/stream.ts';
 
 /**
- * What a column holds. Each kind has one type per database (see `sqlite-tables.ts`), so a table is declared once.
+ * What a column holds. Each kind has one type per database (see `sqlite.ts`), so a table is declared once.
  *
  * | kind | value in a row | null |
  * |---|---|---|

@@ -10,7 +10,13 @@
  * ```
  * @module
  */
-export { type Client, createClient, type DayRange, type ReportsPage, type Rows } from './api/client/client.ts';
+export {
+  type Client,
+  createClient,
+  type DayRange,
+  type ReportsPage,
+  type Rows,
+} from './api/client/client.ts';
 export type { ClientOptions } from './api/client/options.ts';
 export {
   ApiError,

@@ -1,5 +1,5 @@
 import { UnitError } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
+import { isObject, isStorable } from '../core/json.ts';
 import type { Answer } from './http/request.ts';
 import { PAGES_MAX } from './limits.ts';
 import { envelopeCheck, type Meta, readinessEnvelopeCheck } from './shapes/envelope.ts';
@@ -21,7 +21,8 @@ export interface ReadinessPage extends Answer {
  */
 export function analyticsPage(answer: Answer, name: string): AnalyticsPage {
   const { body } = answer;
-  if (!envelopeCheck.Check(body)) throw malformed(name, 'a "data" array and "meta" with "org_id"', answer);
+  if (!envelopeCheck.Check(body) || !isStorable(body.meta.org_id))
+    throw malformed(name, 'a "data" array and "meta" with "org_id"', answer);
   return { ...answer, data: body.data, meta: body.meta };
 }
 

@@ -55,12 +55,6 @@ export type RunEvent =
 /** Receives the events of a run. */
 export type RunObserver = (event: RunEvent) => void;
 
-/** Live counters of a run, for progress displays. */
-export interface RunCounters {
-  readonly requests: number;
-  readonly retries: number;
-}
-
 /** Something that went wrong in a run, once per cause. */
 export interface RunProblem {
   readonly message: string;

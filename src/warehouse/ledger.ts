@@ -24,7 +24,6 @@ export function pendingUnit(key: UnitKey): LedgerUnit {
 export function afterCommit(before: LedgerUnit, commit: DayCommit): LedgerUnit {
   const pulledAt = commit.pulledAt.toISOString();
   const changed = before.contentSha256 !== commit.contentSha256;
-  const hasContent = commit.state === 'loaded' || commit.state === 'quarantined';
   return {
     ...before,
     state: commit.state,
@@ -32,7 +31,7 @@ export function afterCommit(before: LedgerUnit, commit: DayCommit): LedgerUnit {
     contentSha256: commit.contentSha256,
     attempts: before.attempts + 1,
     requests: before.requests + commit.requests,
-    firstLoadedAt: before.firstLoadedAt ?? (hasContent ? pulledAt : null),
+    firstLoadedAt: before.firstLoadedAt ?? (commit.state === 'awaiting' ? null : pulledAt),
     lastPulledAt: pulledAt,
     changedAt: changed ? pulledAt : before.changedAt,
     settledAt: commit.settled ? pulledAt : null,
@@ -40,7 +39,7 @@ export function afterCommit(before: LedgerUnit, commit: DayCommit): LedgerUnit {
   };
 }
 
-/** True when a commit changes numbers that were stored before; a first load and a late batch restate nothing. */
+/** True when a commit changes content that was published before; a first load and a late batch restate nothing. */
 export function restates(before: LedgerUnit, commit: DayCommit): boolean {
   return before.firstLoadedAt !== null && before.contentSha256 !== commit.contentSha256;
 }

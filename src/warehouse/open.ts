@@ -7,6 +7,8 @@ export interface OpenOptions {
   readonly clock: Clock;
   /** Create it where it does not exist; otherwise its absence is a usage error. */
   readonly create: boolean;
+  /** Aborted when the process was asked to stop; waits for others are cut short then. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -197,6 +197,8 @@ export interface Warehouse {
   commitReadinessPage(page: ReadinessPageCommit): Promise<CommitOutcome>;
   /** Which of these reports are stored with the same content. */
   knownReports(orgId: string, tables: readonly TableRows[]): Promise<Set<string>>;
+  /** How many stored reports are not among these. */
+  missingReports(orgId: string, reportIds: ReadonlySet<string>): Promise<number>;
   /** Ends a readiness walk: deletes what is gone, and writes the unit's state and digest. */
   endReadinessWalk(end: ReadinessWalkEnd): Promise<CommitOutcome>;
   /** Records that a pull failed. */

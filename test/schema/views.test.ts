@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { allViews } from '../../schema/views.ts';
 import { FIRST_DAY, shiftDay, yesterdayOf } from '../../src/core/day.ts';
 import type { Row } from '../../src/warehouse/port.ts';
-import { commitOf, openTemporary, query, type RowsByTable, tablesOfUnit } from '../support/warehouse.ts';
+import { commitOf, type RowsByTable, tablesOfUnit } from '../support/commit-of.ts';
+import { openTemporary, query } from '../support/warehouse.ts';
 
 /** A user_daily row after user_id: email, then metrics that stand out. */
 function user(id: string, email: string | null, tokens: number | null, tools = 1): Row {

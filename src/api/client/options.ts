@@ -43,7 +43,8 @@ export function clientOptions(options: ClientOptions): { transport: TransportOpt
       apiKey: parseKey(options.apiKey),
       userAgent: `daywalk/${packageVersion()}`,
       concurrency: wholeNumber('concurrency', options.concurrency ?? 8),
-      maxRequestsPerMinute: perMinute === undefined ? null : wholeNumber('maxRequestsPerMinute', perMinute),
+      maxRequestsPerMinute:
+        perMinute === undefined ? null : wholeNumber('maxRequestsPerMinute', perMinute, 1_000_000),
       requestTimeoutMs: wholeNumber('requestTimeoutMs', options.requestTimeoutMs ?? 30_000),
       attempts: wholeNumber('attempts', options.attempts ?? 6),
       clock: systemClock(),
@@ -63,9 +64,9 @@ function parseKey(key: string): string {
   return trimmed;
 }
 
-function wholeNumber(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new UsageError(`${name} is ${value}, not a whole number from 1 up`, {
+function wholeNumber(name: string, value: number, max = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return value;
+  throw new UsageError(`${name} is ${value}, not a whole number from 1 to ${max}`, {
     hint: `leave ${name} out for its default`,
   });
 }

@@ -6,6 +6,7 @@ import { deadlineOf } from './deadline.ts';
 import { RequestError } from './errors.ts';
 import { explain } from './explain.ts';
 import { type Headers, headerOf } from './headers.ts';
+import { keyRedactor } from './redact.ts';
 import { locationOf, PERMANENT, REDIRECTS } from './redirect.ts';
 import { errorOfStatus } from './status.ts';
 
@@ -57,6 +58,7 @@ export function createRequester(options: RequesterOptions): Requester {
   const pools = new Map<string, Pool>();
   // Paths that the server has moved for good; asked for at their new place from then on.
   const moved = new Map<string, string>();
+  const redact = keyRedactor(options.apiKey);
 
   function poolOf(origin: string): Pool {
     let pool = pools.get(origin);
@@ -86,26 +88,41 @@ export function createRequester(options: RequesterOptions): Requester {
     }
   }
 
-  async function follow(target: Target, name: string, { signal, beforeHop }: Call): Promise<Answer> {
+  async function follow(target: Target, name: string, call: Call): Promise<Answer> {
     const url = new URL(target.origin);
     const prefix = url.pathname === '/' ? '' : url.pathname;
-    const from = prefix + target.path;
+    const from = `${url.origin}${prefix}${target.path}`;
     const query = queryOf(target);
-    let path = (moved.get(url.origin + from) ?? from) + query;
+    const known = moved.get(from);
+    try {
+      const start = (known ?? prefix + target.path) + query;
+      const { answer, movedTo } = await hop({ origin: url.origin, path: start, query, name }, call);
+      // Only a place that has proven to answer is asked directly from then on.
+      if (movedTo !== undefined) moved.set(from, movedTo);
+      return answer;
+    } catch (error) {
+      if (known !== undefined) moved.delete(from);
+      throw error;
+    }
+  }
+
+  /** Sends a request and follows where it is sent. `movedTo` is the place that the server named for good. */
+  async function hop(
+    start: { origin: string; path: string; query: string; name: string },
+    { signal, beforeHop }: Call,
+  ): Promise<{ answer: Answer; movedTo: string | undefined }> {
+    const { origin, query, name } = start;
+    let { path } = start;
+    let movedTo: string | undefined;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
       if (redirects > 0) await beforeHop();
-      const response = await poolOf(url.origin).request({
-        method: 'GET',
-        path,
-        headers: headersOf(),
-        signal,
-      });
-      if (!REDIRECTS.has(response.statusCode)) return answerOf(response, name);
+      const response = await poolOf(origin).request({ method: 'GET', path, headers: headersOf(), signal });
+      if (!REDIRECTS.has(response.statusCode)) return { answer: await answerOf(response, name), movedTo };
       await response.body.dump();
-      const next = locationOf(response.headers, new URL(path, url.origin), name);
+      const next = locationOf(response.headers, new URL(path, origin), name);
       const keepsQuery = next.search === '' || next.search === query;
-      if (PERMANENT.has(response.statusCode) && keepsQuery) moved.set(url.origin + from, next.pathname);
-      path = next.pathname + (keepsQuery ? query : next.search);
+      movedTo = PERMANENT.has(response.statusCode) && keepsQuery ? next.pathname : undefined;
+      path = next.pathname + (next.search === '' ? query : next.search);
     }
     throw new RequestError(`${name} was redirected more than ${REDIRECTS_MAX} times`, {
       target: name,
@@ -147,11 +164,6 @@ export function createRequester(options: RequesterOptions): Requester {
     const requestId = headerOf(headers, 'x-request-id');
     if (text === undefined) throw malformed(name, 'bytes that are not UTF-8');
     return { ...parsed(redact(text), name), requestId };
-  }
-
-  // The service may repeat the key in an answer; it must not reach a table, a log or a quarantined record.
-  function redact(text: string): string {
-    return text.includes(options.apiKey) ? text.replaceAll(options.apiKey, '[redacted]') : text;
   }
 
   function redactHeaders(headers: Headers): Headers {

@@ -36,6 +36,12 @@ export interface Retry {
   readonly error: string;
 }
 
+interface PendingRetry {
+  readonly attemptNumber: number;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
 /** Counts what a caller's requests cost. */
 export interface Meter {
   requests: number;
@@ -84,8 +90,8 @@ export function createTransport(options: TransportOptions): Transport {
     }, signal);
   }
 
-  async function waitBeforeRetry(error: Error, attemptNumber: number, signal: AbortSignal): Promise<void> {
-    const waitMs = waitAfter(error, attemptNumber, options.random);
+  async function waitBeforeRetry(error: Error, retry: PendingRetry): Promise<void> {
+    const { attemptNumber, waitMs, signal } = retry;
     const target = error instanceof RequestError || error instanceof ApiError ? error.target : 'request';
     options.onRetry?.({ target, attempt: attemptNumber, waitMs, error: messageOf(error) });
     await clock.sleep(waitMs, signal);
@@ -110,8 +116,10 @@ export function createTransport(options: TransportOptions): Transport {
         onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
           signal.throwIfAborted();
           if (error instanceof RequestError && error.attemptsMax < Number.POSITIVE_INFINITY) limited += 1;
-          if (!isWorthRepeating(error, limited) || retriesLeft === 0) throw error;
-          await waitBeforeRetry(error, attemptNumber, signal);
+          if (!isWorthRepeating(error, limited)) throw error;
+          const waitMs = waitAfter(error, attemptNumber, options.random);
+          if (retriesLeft === 0) throw error;
+          await waitBeforeRetry(error, { attemptNumber, waitMs, signal });
         },
       },
     );
@@ -137,7 +145,10 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 function pauseOf(error: unknown): number | undefined {
-  return error instanceof OverloadError ? Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS) : undefined;
+  if (!(error instanceof OverloadError)) return undefined;
+  const { retryAfterMs = 0 } = error;
+  // A longer wait ends the run; nothing has to be held back for it.
+  return retryAfterMs > RETRY_AFTER_MAX_MS ? 0 : retryAfterMs;
 }
 
 function isWorthRepeating(error: Error, limited: number): boolean {

@@ -25,7 +25,15 @@ export function listOf<Element extends TSchema>(element: Element) {
   return Type.Optional(Type.Union([Type.Array(element), Type.Null()]));
 }
 
-/** An object keyed by open-ended names, null or missing. A bad entry costs only itself, see `salvage`. */
+/** Any name. The default pattern of a record leaves out names with a line break, whose values nobody would check. */
+const AnyName = Type.String({ pattern: '^[\\s\\S]*$' });
+
+/** An object keyed by open-ended names. A bad entry costs only itself, see `salvage`. */
+export function recordOf<Element extends TSchema>(element: Element) {
+  return Type.Record(AnyName, element);
+}
+
+/** As {@link recordOf}, null or missing. */
 export function mapOf<Element extends TSchema>(element: Element) {
-  return Type.Optional(Type.Union([Type.Record(Type.String(), element), Type.Null()]));
+  return Type.Optional(Type.Union([recordOf(element), Type.Null()]));
 }

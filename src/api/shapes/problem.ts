@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { recordOf } from './fields.ts';
 
 /** Body of a refusal (specification, sections 2.6 and 7). Every field may be missing: proxies answer too. */
 export const Problem = Type.Object({
@@ -7,7 +8,7 @@ export const Problem = Type.Object({
   detail: Type.Optional(Type.String()),
   status: Type.Optional(Type.Number()),
   requestId: Type.Optional(Type.String()),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  metadata: Type.Optional(recordOf(Type.Unknown())),
 });
 export type Problem = Static<typeof Problem>;
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Flag, Identity, Label, Metric } from './fields.ts';
+import { Flag, Identity, Label, Metric, recordOf } from './fields.ts';
 
 /** One criterion of a report. `numerator` is null where the criterion was skipped (specification, section 2.5). */
 export const Criterion = Type.Object({ numerator: Metric, denominator: Metric, rationale: Label });
@@ -17,8 +17,8 @@ export const ReadinessReport = Type.Object({
   // The outer bounds of a JavaScript Date, so that every accepted value is an instant.
   createdAt: Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 }),
   repoUrl: Type.String(),
-  apps: Type.Record(Type.String(), ReportApp),
-  report: Type.Record(Type.String(), Criterion),
+  apps: recordOf(ReportApp),
+  report: recordOf(Criterion),
   commitHash: Label,
   branch: Label,
   hasLocalChanges: Flag,

@@ -1,5 +1,6 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { inKeyOrder, keyPositions } from '../../../schema/order.ts';
+import { UnitError } from '../../core/errors.ts';
 import type { Row, TableRows, Value } from '../../warehouse/port.ts';
 
 /** Collects the rows of one table for one unit, each key once. */
@@ -61,7 +62,14 @@ export function sumOf(values: readonly Value[]): number | null {
   const numbers = values.filter((value) => typeof value === 'number');
   if (numbers.length === 0) return null;
   // Sums of fractions depend on their order.
-  return numbers.sort((a, b) => a - b).reduce((total, value) => total + value, 0);
+  const total = numbers.sort((a, b) => a - b).reduce((sum, value) => sum + value, 0);
+  if (numbers.length === 1 || Math.abs(total) <= Number.MAX_SAFE_INTEGER) return total;
+  throw new UnitError(
+    `the sum of ${numbers.length} values with the same key, about ${total}, cannot be kept exactly`,
+    {
+      hint: 'the answer is not plausible; nothing of the unit was stored',
+    },
+  );
 }
 
 /** The greatest of values of one type; NULL where there is none. */

@@ -1,4 +1,5 @@
-import { DaywalkError } from '../../core/errors.ts';
+import { BadRequestError } from '../../api/http/errors.ts';
+import { DefectError } from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
 
 /** Failures in a row, each after all its attempts, after which a stream is given up for this run. */
@@ -14,7 +15,7 @@ export interface Breaker {
   failed(stream: Stream, error: unknown): void;
 }
 
-/** A breaker that counts failures of the service itself; a refusal of one unit says nothing about the next. */
+/** A breaker that counts failures of the service; a 400 or a defect of ours says nothing about the next unit. */
 export function createBreaker(): Breaker {
   const inRow = new Map<Stream, number>();
   let allInRow = 0;
@@ -25,7 +26,7 @@ export function createBreaker(): Breaker {
       allInRow = 0;
     },
     failed: (stream, error) => {
-      if (!(error instanceof DaywalkError) || error.effect !== 'retry') return;
+      if (error instanceof BadRequestError || error instanceof DefectError) return;
       inRow.set(stream, (inRow.get(stream) ?? 0) + 1);
       allInRow += 1;
     },

@@ -6,7 +6,6 @@ import { type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
 import { TokensRow } from '../../api/shapes/tokens.ts';
 import { ToolsRow } from '../../api/shapes/tools.ts';
 import { UserRow } from '../../api/shapes/users.ts';
-import { UnitError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import type { TableRows } from '../../warehouse/port.ts';
 import type { NormalizedDay } from '../commit.ts';
@@ -20,6 +19,7 @@ import { normalizeUsers } from '../normalize/users.ts';
 import type { DayUnit } from '../plan.ts';
 import type { Privacy } from '../privacy.ts';
 import { type PullCall, pullDay, type Source } from '../pull.ts';
+import { unlessTooDeep } from '../too-deep.ts';
 import { expectOrganization, validateDay } from '../validate.ts';
 
 /** Takes the pages of one unit and ends with its tables. */
@@ -67,15 +67,6 @@ const COLLECTORS: Readonly<Record<DailyStream, () => Collector>> = {
   users: collector(rowCheck(UserRow), normalizeUsers),
 };
 
-/** An answer may nest deeper than any stack; that is its fault, not a defect. */
-function tooDeep(error: unknown, doing: string): unknown {
-  if (!(error instanceof RangeError)) return error;
-  return new UnitError(`${doing}: the answer is nested too deeply to be read`, {
-    cause: error,
-    hint: 'nothing of the unit was stored',
-  });
-}
-
 /** What preparing a unit needs besides the unit. */
 export interface DayContext {
   readonly source: Source;
@@ -94,11 +85,9 @@ export async function prepareDay(
   const collect = COLLECTORS[unit.stream]();
   for await (const page of pullDay(source, unit, call, first)) {
     expectOrganization(page, orgId, unit);
-    try {
-      collect.add(page, unit, { orgId, findings, privacy, exact: exactText(page) });
-    } catch (error) {
-      throw tooDeep(error, `pull ${unit.stream} ${unit.day}`);
-    }
+    unlessTooDeep(`pull ${unit.stream} ${unit.day}`, () =>
+      collect.add(page, unit, { orgId, findings, privacy, exact: exactText(page) }),
+    );
   }
   return { orgId, unit, tables: collect.finish(), findings, requests: call.meter.requests };
 }

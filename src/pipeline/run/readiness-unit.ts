@@ -2,15 +2,26 @@ import { exactText } from '../../api/exact.ts';
 import { BadRequestError } from '../../api/http/errors.ts';
 import { type ReadinessPage, reportIdsOf, walkReadiness as walkReadinessPages } from '../../api/pages.ts';
 import type { Clock } from '../../core/clock.ts';
+import { dayOf, type UtcDay } from '../../core/day.ts';
 import { UnitError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { TableRows, Warehouse } from '../../warehouse/port.ts';
 import { Findings } from '../findings.ts';
 import { normalizeReadiness } from '../normalize/readiness.ts';
 import { type PullCall, pullReadinessPage } from '../pull.ts';
+import { unlessTooDeep } from '../too-deep.ts';
 import { validateReports } from '../validate.ts';
 import type { DayContext } from './day-unit.ts';
-import { afterPage, FULL_PASS, firstPass, HEAD_PASS, parseWalkState, type WalkState } from './walk-state.ts';
+import {
+  afterPage,
+  firstPass,
+  fullPass,
+  headPass,
+  isNewestFirst,
+  parseWalkState,
+  type WalkState,
+  walkDone,
+} from './walk-state.ts';
 
 /** How often a walk starts over when the report under its cursor is gone. */
 const RESTARTS_MAX = 3;
@@ -39,27 +50,27 @@ export interface ReadinessOutcome {
  * @throws {UnitError} when the service pages in circles or keeps losing its cursors.
  */
 export async function walkReadiness(context: ReadinessContext, call: PullCall): Promise<ReadinessOutcome> {
-  const { warehouse, orgId } = context;
+  const { warehouse, orgId, clock, force } = context;
   const unit = await warehouse.readinessUnit(orgId);
-  // A record in quarantine may stand anywhere, so it takes a full pass to see whether it came right.
-  const startOver = context.force || unit?.state === 'quarantined';
-  const total = { rowsWritten: 0, restated: false, quarantined: 0, requests: 0, warnings: [] as string[] };
-  let state = firstPass(parseWalkState(unit?.cursor ?? null), { startOver });
+  const last = parseWalkState(unit?.cursor ?? null);
+  const today = dayOf(clock.now());
+  const total: Total = { rowsWritten: 0, restated: false, quarantined: 0, requests: 0, warnings: [] };
+  let state = firstPass(last, { today, force, quarantined: unit?.state === 'quarantined' });
   for (;;) {
     const resumed = state.startAfter !== null;
     const pass = await onePass(context, call, state, total);
-    if (!resumed || !pass.newestFirst) {
-      await endWalk(context, call, pass, total);
+    if (!resumed) {
+      await endWalk(context, call, { ...pass, today }, total);
       return total;
     }
-    // What is newer than the interrupted pass stands before its first page.
-    state = HEAD_PASS;
+    // What was added while the walk was interrupted may stand before the page from which it went on.
+    state = isNewestFirst(pass.state) ? headPass(pass.state) : fullPass(pass.state);
   }
 }
 
 /** How a pass ended. */
 interface Pass {
-  readonly newestFirst: boolean;
+  readonly state: WalkState;
   /** All reports and quarantined records of the service; null where the pass did not see them all. */
   readonly seen: Seen | null;
 }
@@ -85,10 +96,10 @@ async function onePass(
       return await readPages(context, call, state, total);
     } catch (error) {
       if (!(error instanceof CursorLostError)) throw error;
-      state = FULL_PASS;
+      state = fullPass(state);
     }
   }
-  throw new UnitError(`pull readiness: the cursor was refused ${RESTARTS_MAX + 1} times`, {
+  throw new UnitError(`pull readiness: the cursor was lost ${RESTARTS_MAX + 1} times`, {
     hint: 'reports may be deleted faster than they are read; run again later',
   });
 }
@@ -101,14 +112,33 @@ async function readPages(
 ): Promise<Pass> {
   const seen = { reports: new Set<string>(), quarantine: new Set<string>() };
   let state = from;
+  let beforeLast = from.startAfter;
   const get = (startAfter: string | undefined) => pageAfter(context, call, startAfter);
   for await (const page of walkReadinessPages(get, 'pull readiness', from.startAfter ?? undefined)) {
+    beforeLast = state.startAfter;
     state = afterPage(state, instantsOf(page), page.lastId);
     const { known } = await storePage(context, call, { page, state, seen }, total);
-    if (state.pass === 'head' && known) return { newestFirst: true, seen: null };
+    if (state.pass === 'head' && known) return { state, seen: null };
   }
   // A pass that began in the middle cannot tell what is gone.
-  return { newestFirst: state.newestFirst, seen: from.startAfter === null ? seen : null };
+  if (from.startAfter !== null) return { state, seen: null };
+  if ((await context.warehouse.missingReports(context.orgId, seen.reports)) > 0) {
+    await confirmEnd(get, beforeLast, state.startAfter);
+  }
+  return { state, seen };
+}
+
+/**
+ * Makes sure that the walk ended because nothing follows, before stored reports are taken for gone: a service that
+ * answers nothing for a cursor whose report was deleted would look the same.
+ */
+async function confirmEnd(
+  get: (startAfter: string | undefined) => Promise<ReadinessPage>,
+  beforeLast: string | null,
+  lastId: string | null,
+): Promise<void> {
+  const page = await get(beforeLast ?? undefined);
+  if ((reportIdsOf(page).at(-1) ?? null) !== lastId) throw new CursorLostError('the last page has changed');
 }
 
 type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
@@ -171,13 +201,20 @@ function normalizePage(page: ReadinessPage, { orgId, privacy }: DayContext, find
   const exact = exactText(page);
   const { rows, rejected } = validateReports(page);
   const normalizer = normalizeReadiness();
-  for (const report of rows) normalizer.add(report, { orgId, findings, privacy, exact });
-  for (const part of rejected) findings.reject(part, exact);
-  return normalizer.finish();
+  return unlessTooDeep('pull readiness', () => {
+    for (const report of rows) normalizer.add(report, { orgId, findings, privacy, exact });
+    for (const part of rejected) findings.reject(part, exact);
+    return normalizer.finish();
+  });
 }
 
-async function endWalk(context: ReadinessContext, call: PullCall, pass: Pass, total: Total): Promise<void> {
-  const done: WalkState = { ...FULL_PASS, pass: 'done', newestFirst: pass.newestFirst };
+async function endWalk(
+  context: ReadinessContext,
+  call: PullCall,
+  pass: Pass & { readonly today: UtcDay },
+  total: Total,
+): Promise<void> {
+  const done = walkDone(pass.state, pass.seen === null ? null : pass.today);
   const outcome = await context.warehouse.endReadinessWalk({
     orgId: context.orgId,
     cursor: JSON.stringify(done),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
+import { EXIT } from '../../core/exit-code.ts';
 import type { RunReport } from '../events.ts';
 import { type PlanRequest, planUnits } from '../plan.ts';
 import { identify } from './identify.ts';
@@ -40,14 +41,21 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   return report;
 }
 
+const OUTRANKS_RECORD: ReadonlySet<number> = new Set([
+  EXIT.storage,
+  EXIT.busy,
+  EXIT.interrupted,
+  EXIT.terminated,
+]);
+
 async function recordEnd({ warehouse, clock }: RunOptions, report: RunReport): Promise<void> {
   const { runId, orgId, exitCode, unitsDone, unitsFailed, rowsWritten, requests, retries } = report;
   const end = { runId, orgId, exitCode, unitsDone, unitsFailed, rowsWritten, requests, retries };
   try {
     await warehouse.endRun({ ...end, endedAt: clock.now() });
   } catch (error) {
-    // A storage failure that ended the run is in the report already; this would only repeat it.
-    if (exitCode === 0) throw error;
+    // What ended the run outranks that its end could not be recorded; it shows as a run without an end.
+    if (!OUTRANKS_RECORD.has(exitCode)) throw error;
   }
 }
 

@@ -67,18 +67,6 @@ export class Tally {
     this.problem(error, { kind: 'end', units: 0 });
   }
 
-  get unitsDone(): number {
-    return this.#done;
-  }
-
-  get unitsFailed(): number {
-    return this.#failed;
-  }
-
-  get rowsWritten(): number {
-    return this.#rowsWritten;
-  }
-
   /** Planned, but neither done nor failed. */
   get leftOut(): number {
     return this.planned - this.#done - this.#failed;

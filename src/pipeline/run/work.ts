@@ -123,6 +123,8 @@ export class Work {
     if (held === undefined || held.unit.stream !== unit.stream || held.unit.day !== unit.day)
       return undefined;
     this.#prefetched = undefined;
+    // Pages pulled hours apart would be of two states of the day.
+    if (held.page.meta.has_more === true) return undefined;
     call.meter.requests += held.requests;
     return held.page;
   }

@@ -9,9 +9,20 @@ export const APPLICATION_ID = 0x44574c4b;
 
 /** How long a foreign writer is waited for. */
 const BUSY_WAIT_MS = 30_000;
+/** The same once the process was asked to stop: enough for a writer that is about to finish. */
+const BUSY_WAIT_STOPPED_MS = 1_000;
 /** SQLite's own wait blocks the process, so it is short and the long wait is done outside, where signals are heard. */
-const BUSY_TIMEOUT_MS = 100;
+const BUSY_TIMEOUT_MS = 10;
 const BUSY_PAUSE_MS = 50;
+
+/** How to open a file. */
+export interface ConnectionOptions {
+  readonly clock: Clock;
+  /** Create the file where it does not exist. */
+  readonly create: boolean;
+  /** Aborted when the process was asked to stop; cuts the wait for a foreign writer short. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** An open SQLite file: its statements, prepared once, and its transactions. */
 export class Connection {
@@ -19,10 +30,15 @@ export class Connection {
   readonly db: Database;
   readonly path: string;
   readonly #clock: Clock;
+  #stoppedAtMs = Number.POSITIVE_INFINITY;
+  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string, options: { clock: Clock; create: boolean }) {
+  constructor(path: string, options: ConnectionOptions) {
     this.path = path;
     this.#clock = options.clock;
+    options.signal?.addEventListener('abort', () => {
+      this.#stoppedAtMs = this.#clock.monotonicMs();
+    });
     this.db = openFile(path, options.create);
   }
 
@@ -47,18 +63,40 @@ export class Connection {
 
   /**
    * Runs `work` in one transaction that takes the write lock at once: a transaction that reads first and writes
-   * later can be refused without waiting. Waits for a foreign writer, up to {@link BUSY_WAIT_MS}.
+   * later can be refused without waiting. One at a time, in the order of the calls; waits for a foreign writer, up to
+   * {@link BUSY_WAIT_MS}.
    */
-  async transaction<Result>(doing: string, work: () => Result): Promise<Result> {
+  transaction<Result>(doing: string, work: () => Result): Promise<Result> {
+    const result = this.#last.then(() => this.#transact(doing, work));
+    // The next one waits for this one, however it ends; its failure is told to its own caller.
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #transact<Result>(doing: string, work: () => Result): Promise<Result> {
     await this.#begin(doing);
     try {
       const result = work();
       this.db.exec('COMMIT');
       return result;
     } catch (error) {
-      if (this.db.inTransaction) this.db.exec('ROLLBACK');
+      this.#rollback();
       throw storageError(error, doing, this.path);
     }
+  }
+
+  #rollback(): void {
+    try {
+      if (this.db.inTransaction) this.db.exec('ROLLBACK');
+    } catch (error) {
+      // What made the transaction fail is what the caller must hear; SQLite rolls back by itself when the file closes.
+      if (!(error instanceof Sqlite.SqliteError)) throw error;
+    }
+  }
+
+  /** Lets readers and the writer work at once. It alters the file, which must be known to be a warehouse by then. */
+  useLog(): void {
+    this.read('open', () => this.db.pragma('journal_mode = WAL'));
   }
 
   /** Runs a read, its errors explained. */
@@ -76,14 +114,15 @@ export class Connection {
   }
 
   async #begin(doing: string): Promise<void> {
-    const deadline = this.#clock.monotonicMs() + BUSY_WAIT_MS;
+    const since = this.#clock.monotonicMs();
     for (;;) {
       try {
         this.db.exec('BEGIN IMMEDIATE');
         return;
       } catch (error) {
-        if (!isBusy(error) || this.#clock.monotonicMs() >= deadline)
-          throw storageError(error, doing, this.path);
+        const nowMs = this.#clock.monotonicMs();
+        const isOver = nowMs - since >= BUSY_WAIT_MS || nowMs - this.#stoppedAtMs >= BUSY_WAIT_STOPPED_MS;
+        if (!isBusy(error) || isOver) throw storageError(error, doing, this.path);
       }
       await this.#clock.sleep(BUSY_PAUSE_MS);
     }
@@ -104,7 +143,6 @@ function openFile(path: string, create: boolean): Database {
   createPrivately(path);
   try {
     const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
-    db.pragma('journal_mode = WAL');
     // Every commit survives a power loss, for a tenth more time: what a run said it stored is stored.
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
@@ -117,8 +155,10 @@ function openFile(path: string, create: boolean): Database {
 /** Creates the file readable by its owner only, because it names people; SQLite gives its side files the same mode. */
 export function createPrivately(path: string): void {
   try {
-    closeSync(openSync(path, 'a', 0o600));
+    // Never opens a file that exists: closing it again would drop the locks that this process holds on it.
+    closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
     throw new StorageError(`open the warehouse ${path}: ${messageOf(error)}`, {
       cause: error,
       hint: 'create the folder, and give this user the right to write the file and its folder',

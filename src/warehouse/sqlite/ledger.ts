@@ -65,7 +65,9 @@ export function addQuarantine(
   seenAt: Date,
   firstSeen: ReadonlyMap<string, string> = new Map(),
 ): void {
-  const insert = connection.prepare('INSERT OR IGNORE INTO "quarantine" VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const insert = connection.prepare(
+    'INSERT INTO "quarantine" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
   for (const { recordSha256, reason, path, record } of records) {
     const since = firstSeen.get(recordSha256) ?? seenAt.toISOString();
     insert.run(unit.orgId, unit.stream, unit.day, recordSha256, reason, path, record, since);
@@ -95,7 +97,9 @@ export function writeRestatement(
   before: string,
   after: string,
 ): void {
-  const insert = connection.prepare('INSERT OR IGNORE INTO "restatements" VALUES (?, ?, ?, ?, ?, ?)');
+  const insert = connection.prepare(
+    'INSERT INTO "restatements" VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
   for (let time = at.getTime(); ; time += 1) {
     const instant = new Date(time).toISOString();
     if (insert.run(unit.orgId, unit.stream, unit.day, instant, before, after).changes > 0) return;

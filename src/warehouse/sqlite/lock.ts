@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { BusyError } from '../../core/errors.ts';
 import type { RunLock } from '../port.ts';
@@ -10,7 +11,8 @@ import { isBusy, storageError } from './errors.ts';
  * @throws {BusyError} when another run holds it.
  */
 export function takeRunLock(warehousePath: string): RunLock {
-  const path = `${warehousePath}.lock`;
+  // Two names of one file must not have two locks.
+  const path = `${realpathSync(warehousePath)}.lock`;
   createPrivately(path);
   try {
     const db = new Sqlite(path, { timeout: 0 });

@@ -17,7 +17,9 @@ export function knownMigrations(): MigrationMeta[] {
  */
 export async function migrate(connection: Connection): Promise<void> {
   const known = knownMigrations();
-  if (pending(connection, known).length === 0) return;
+  const isDone = pending(connection, known).length === 0;
+  connection.useLog();
+  if (isDone) return;
   await connection.transaction('migrate the warehouse', () => {
     const { db } = connection;
     // Another process may have migrated between the look above and the lock.

@@ -1,4 +1,4 @@
-import { contentSha256 } from '../../../schema/digest.ts';
+import { ContentHash } from '../../../schema/digest.ts';
 import { tables, tablesOf } from '../../../schema/tables.ts';
 import type {
   CommitOutcome,
@@ -15,6 +15,8 @@ import { deleteScope, selectRows } from './statements.ts';
 import { sumsOf } from './sums.ts';
 
 const READINESS = tablesOf('readiness');
+/** Rows that are hashed at once. */
+const CHUNK_ROWS = 1000;
 /** Position of `report_id` in the rows of each readiness table. */
 const REPORT_ID = 1;
 
@@ -40,13 +42,13 @@ export function knownReports(connection: Connection, orgId: string, page: readon
 export function commitReadinessPage(connection: Connection, page: ReadinessPageCommit): CommitOutcome {
   const { orgId, pulledAt } = page;
   const changed = changesOf(connection, page);
-  const before = changed.restated ? sumsOf(connection, READINESS, orgScope(orgId)) : '';
+  const before = changed.restated ? sumsOf(connection, READINESS, { ...orgScope(orgId), sha256: null }) : '';
   let rowsWritten = 0;
   for (const [reportId, parts] of changed.reports) {
     for (const rows of parts) rowsWritten += replaceScope(connection, rows, reportScope(orgId, reportId));
   }
   if (changed.restated) {
-    const after = sumsOf(connection, READINESS, orgScope(orgId));
+    const after = sumsOf(connection, READINESS, { ...orgScope(orgId), sha256: null });
     writeRestatement(connection, unitKey(orgId), pulledAt, before, after);
   }
   addQuarantine(connection, unitKey(orgId), page.quarantined, pulledAt);
@@ -54,7 +56,8 @@ export function commitReadinessPage(connection: Connection, page: ReadinessPageC
   const unit = readUnit(connection, unitKey(orgId));
   writeUnit(connection, {
     ...unit,
-    rows: unit.rows,
+    // The digest is known again when the walk has ended.
+    ...(rowsWritten > 0 ? { rows: countRows(connection, orgId), contentSha256: null } : {}),
     cursor: page.cursor,
     requests: unit.requests + page.requests,
     firstLoadedAt: unit.firstLoadedAt ?? pulledAt.toISOString(),
@@ -68,22 +71,23 @@ export function commitReadinessPage(connection: Connection, page: ReadinessPageC
 export function endReadinessWalk(connection: Connection, end: ReadinessWalkEnd): CommitOutcome {
   const { orgId, pulledAt } = end;
   const gone = end.seenReportIds === null ? [] : goneReports(connection, orgId, end.seenReportIds);
-  const before = gone.length > 0 ? sumsOf(connection, READINESS, orgScope(orgId)) : '';
+  const before = gone.length > 0 ? sumsOf(connection, READINESS, { ...orgScope(orgId), sha256: null }) : '';
   const rowsWritten = gone.reduce((sum, reportId) => sum + deleteReport(connection, orgId, reportId), 0);
   if (gone.length > 0) {
-    const after = sumsOf(connection, READINESS, orgScope(orgId));
+    const after = sumsOf(connection, READINESS, { ...orgScope(orgId), sha256: null });
     writeRestatement(connection, unitKey(orgId), pulledAt, before, after);
   }
   const quarantined = settleQuarantine(connection, orgId, end.seenQuarantine);
-  const stored = READINESS.map((table) => ({ table, rows: rowsOf(connection, table, orgScope(orgId)) }));
-  const rows = stored.reduce((sum, part) => sum + part.rows.length, 0);
   const unit = readUnit(connection, unitKey(orgId));
+  const unchanged = gone.length === 0 && unit.contentSha256 !== null;
+  const contentSha256 = unchanged ? unit.contentSha256 : digestOf(connection, orgId);
+  const rows = unchanged ? unit.rows : countRows(connection, orgId);
   const filled = rows > 0 ? 'loaded' : 'empty';
   writeUnit(connection, {
     ...unit,
     state: quarantined > 0 ? 'quarantined' : filled,
     rows,
-    contentSha256: contentSha256(stored),
+    contentSha256,
     attempts: unit.attempts + 1,
     requests: unit.requests + end.requests,
     lastPulledAt: pulledAt.toISOString(),
@@ -138,11 +142,41 @@ function rowsOf(connection: Connection, table: TableRows['table'], scope: Scope)
   return connection.prepareRows(selectRows(table, scope.columns)).all(...scope.values) as Row[];
 }
 
-function goneReports(connection: Connection, orgId: string, seen: ReadonlySet<string>): string[] {
+/** The stored reports that are not among `seen`. */
+export function goneReports(connection: Connection, orgId: string, seen: ReadonlySet<string>): string[] {
   const stored = connection
     .prepareRows('SELECT report_id FROM "readiness_reports" WHERE org_id = ?')
     .all(orgId);
   return (stored as [string][]).map(([id]) => id).filter((id) => !seen.has(id));
+}
+
+function countRows(connection: Connection, orgId: string): number {
+  return READINESS.reduce((sum, { name }) => {
+    const count = connection.prepareRows(`SELECT COUNT(*) FROM "${name}" WHERE "org_id" = ?`).get(orgId);
+    return sum + (Array.isArray(count) ? Number(count[0]) : 0);
+  }, 0);
+}
+
+/** The digest of all reports, streamed: there may be millions of criteria. */
+function digestOf(connection: Connection, orgId: string): string {
+  const hash = new ContentHash();
+  for (const table of READINESS) {
+    hash.begin(table);
+    let chunk: Row[] = [];
+    const rows = connection.db
+      .prepare<unknown[], Row>(selectRows(table, ['org_id']))
+      .raw()
+      .iterate(orgId);
+    for (const row of rows) {
+      chunk.push(row);
+      if (chunk.length === CHUNK_ROWS) {
+        hash.add(chunk);
+        chunk = [];
+      }
+    }
+    hash.add(chunk);
+  }
+  return hash.hex();
 }
 
 function deleteReport(connection: Connection, orgId: string, reportId: string): number {

@@ -48,11 +48,13 @@ export function selectRows(table: AnyTable, scope: readonly string[]): string {
   return `SELECT ${columns} FROM ${quoted(table.name)}${where} ORDER BY ${table.key.map(quoted).join(', ')}`;
 }
 
-/** Number of rows and the sum of each additive column of the rows in a scope. */
+/** Number of rows and the sum of each additive column in a scope; TOTAL, because SUM fails on huge integers. */
 export function selectSums(table: AnyTable, scope: readonly string[]): string {
   const sums = Object.entries(table.columns)
     .filter(([, column]) => column.additive === true)
-    .map(([name]) => `, SUM(${quoted(name)}) AS ${quoted(name)}`);
+    .map(
+      ([name]) => `, CASE WHEN COUNT(${quoted(name)}) > 0 THEN TOTAL(${quoted(name)}) END AS ${quoted(name)}`,
+    );
   return `SELECT COUNT(*) AS "rows"${sums.join('')} FROM ${quoted(table.name)} WHERE ${equals(scope)}`;
 }
 

@@ -1,14 +1,14 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { afterFailure } from '../ledger.ts';
 import type { Row, Warehouse } from '../port.ts';
 import { commitDay } from './commit-day.ts';
-import { Connection } from './connection.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
+import { storageError } from './errors.ts';
 import { readUnit, readUnits, writeUnit } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
 import { migrate } from './migrate.ts';
-import { commitReadinessPage, endReadinessWalk, knownReports } from './readiness.ts';
+import { commitReadinessPage, endReadinessWalk, goneReports, knownReports } from './readiness.ts';
 import {
   countRestatements,
   endRun,
@@ -27,10 +27,7 @@ const SCAN_ROWS = 1000;
  * @throws {UsageError} when the file is missing (unless `create`), foreign, or of a newer version.
  * @throws {StorageError} when it cannot be opened or written.
  */
-export async function openSqlite(
-  path: string,
-  options: { clock: Clock; create: boolean },
-): Promise<Warehouse> {
+export async function openSqlite(path: string, options: ConnectionOptions): Promise<Warehouse> {
   const connection = new Connection(path, options);
   try {
     await migrate(connection);
@@ -57,6 +54,8 @@ function sqliteWarehouse(connection: Connection): Warehouse {
         commitReadinessPage(connection, page),
       ),
     knownReports: async (orgId, page) => connection.read('read', () => knownReports(connection, orgId, page)),
+    missingReports: async (orgId, reportIds) =>
+      connection.read('read', () => goneReports(connection, orgId, reportIds).length),
     endReadinessWalk: (end) =>
       connection.transaction('end the readiness walk in', () => endReadinessWalk(connection, end)),
     failUnit: (failure) =>
@@ -81,18 +80,19 @@ async function* scan(
   const columns = scope === undefined ? [] : scope.day === undefined ? ['org_id'] : ['org_id', 'date'];
   const values =
     scope === undefined ? [] : scope.day === undefined ? [scope.orgId] : [scope.orgId, scope.day];
-  // A statement of its own: a cached one cannot be iterated twice at once.
-  const rows = connection.db
-    .prepare<unknown[], Row>(selectRows(table, columns))
-    .raw()
-    .iterate(...values);
   let chunk: Row[] = [];
-  for (const row of rows) {
-    chunk.push(row);
-    if (chunk.length === SCAN_ROWS) {
-      yield chunk;
-      chunk = [];
+  try {
+    // A statement of its own: a cached one cannot be iterated twice at once.
+    const statement = connection.db.prepare<unknown[], Row>(selectRows(table, columns)).raw();
+    for (const row of statement.iterate(...values)) {
+      chunk.push(row);
+      if (chunk.length === SCAN_ROWS) {
+        yield chunk;
+        chunk = [];
+      }
     }
+  } catch (error) {
+    throw storageError(error, `read ${table.name} of`, connection.path);
   }
   if (chunk.length > 0) yield chunk;
 }

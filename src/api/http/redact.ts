@@ -1,0 +1,23 @@
+/** What stands where the key was. */
+const REDACTED = '[redacted]';
+
+/** Anything shorter is no key, and would be found in places where it is not meant. */
+const KEY_CHARS_MIN = 8;
+
+/**
+ * Takes the API key out of what the service sends: it must not reach a table, a log or a record that is set aside. A
+ * JSON text may write any character of it as an escape.
+ */
+export function keyRedactor(apiKey: string): (text: string) => string {
+  if (apiKey.length < KEY_CHARS_MIN) return (text) => text;
+  const written = new RegExp([...apiKey].map(waysToWrite).join(''), 'g');
+  // Only a text with escapes can hold the key in another form; most have none, and the search is cheap.
+  return (text) => (text.includes(apiKey) || text.includes('\\') ? text.replace(written, REDACTED) : text);
+}
+
+function waysToWrite(char: string): string {
+  const hex = char.charCodeAt(0).toString(16).padStart(4, '0');
+  const code = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+  const plain = char.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return `(?:\\\\?${plain}|\\\\u${code})`;
+}

@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** How a script ended. */
+export interface ScriptEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly lines: readonly string[];
+  readonly stderr: string;
+}
+
+/** A script in a process of its own. */
+export interface Script {
+  readonly child: ChildProcess;
+  readonly ended: Promise<ScriptEnd>;
+  /** The lines that it has printed so far. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * Runs a TypeScript module as a process of its own, which is killed when the test ends. Its imports are relative to
+ * the project. `limits` is shell code that runs first, such as `ulimit -f 64`.
+ */
+export function startScript(
+  source: string,
+  options: { env?: Record<string, string>; limits?: string } = {},
+): Script {
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', source];
+  const command = `${options.limits ?? ':'}; exec "$0" "$@"`;
+  const child = spawn('/bin/sh', ['-c', command, process.execPath, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines: string[] = [];
+  let rest = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    const parts = (rest + chunk).split('\n');
+    rest = parts.pop() ?? '';
+    lines.push(...parts);
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  const ended = new Promise<ScriptEnd>((resolve) => {
+    child.on('close', (code, signal) => resolve({ code, signal, lines, stderr }));
+  });
+  return { child, ended, lines };
+}
+
+/** Waits for the first line that a script prints; the error output of one that prints none. */
+export async function firstLine({ child, ended, lines }: Script): Promise<string> {
+  const printed = new Promise<string>((resolve) => {
+    const look = () => lines[0] !== undefined && resolve(lines[0]);
+    child.stdout?.on('data', look);
+    look();
+  });
+  return Promise.race([printed, ended.then((end) => end.lines[0] ?? end.stderr)]);
+}
