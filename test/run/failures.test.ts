@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../src/core/day.ts';
 import type { Rule } from '../../src/emulator/index.ts';
 import { firings, requestsOf } from '../support/journal.ts';
+import { expectedTables } from '../support/oracle.ts';
 import { createRig } from '../support/rig.ts';
 
 const day = parseDay('2026-01-20');
@@ -108,6 +109,16 @@ describe('a unit that fails does not keep the others from being exported', () =>
     expect((await rig.run()).report.exitCode).toBe(0);
   });
 
+  test('a host that does not serve the API ends the run within a bounded number of requests', async () => {
+    const rig = await createRig();
+    await rig.run({ until: parseDay('2026-01-16') });
+    rig.emulator.setRules([status(404, {}, { after: 1 })]);
+    rig.emulator.resetJournal();
+    const { report } = await rig.run();
+    expect(report.exitCode).toBe(4);
+    expect(requestsOf(rig).length).toBeLessThan(30);
+  });
+
   test('a stored day that fails to be pulled again keeps its rows', async () => {
     const rig = await createRig();
     await rig.run();
@@ -191,6 +202,42 @@ describe('what the answers say is not taken on trust', () => {
     expect(
       Number(rig.column('SELECT COUNT(*) FROM tools_daily_by_tool WHERE date = ?', day)[0]),
     ).toBeGreaterThan(0);
+  });
+
+  test('pages of one day are never of two states of that day, however long a run takes', async () => {
+    const rig = await createRig({ users: 60, quirks: { usersLimitCap: 4 } });
+    const until = parseDay('2026-01-20');
+    // The newest day is asked for first, to learn the organization, and pulled last; it changes in between.
+    rig.emulator.setRules([
+      {
+        id: 'fault',
+        match: { stream: 'users', day: parseDay('2026-01-16') },
+        when: { count: 1 },
+        action: [{ type: 'revise', revision: { kind: 'restate', day: until } }],
+      },
+    ]);
+    const { report } = await rig.run({ streams: ['users'], until, settings: { concurrency: 1 } });
+    expect(report.exitCode).toBe(0);
+    expect(firings(rig, 'fault')).toBe(1);
+    const expected = await expectedTables(rig.emulator, [until]);
+    const held = rig.sql<{ user_id: string; tool_calls: number }>(
+      'SELECT user_id, tool_calls FROM user_daily WHERE date = ?',
+      until,
+    );
+    expect(held.map(({ user_id, tool_calls }) => `${user_id} ${tool_calls}`).sort()).toEqual(
+      (expected.get('user_daily') ?? []).map((row) => `${row[2]} ${row[4]}`).sort(),
+    );
+  });
+
+  test('names with a line break are checked like all others', async () => {
+    const rig = await createRig();
+    const operations = [
+      { op: 'raw' as const, path: '/data/0/daily_active_users_by_client', text: '{"web":3,"x\\ny":{"a":1}}' },
+    ];
+    rig.emulator.setRules([{ match: { stream: 'activity', day }, action: { type: 'patch', operations } }]);
+    const { report } = await rig.run();
+    expect(report).toMatchObject({ exitCode: 5, quarantined: 1 });
+    expect(rig.column('SELECT client FROM activity_daily_by_client WHERE date = ?', day)).toEqual(['web']);
   });
 
   test('unknown fields are kept exactly and reported once', async () => {

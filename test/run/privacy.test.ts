@@ -84,4 +84,18 @@ describe('the API key', () => {
     expect(bytesOf(rig)).not.toContain(apiKey);
     expect(rig.column('SELECT DISTINCT extra FROM activity_daily')).toEqual(['{"echo":"[redacted]"}']);
   });
+
+  test('is recognized where the service writes its characters as escapes', async () => {
+    const apiKey = 'sk/canary/4f1d';
+    const rig = await createRig({ apiKey });
+    const operations = [
+      { op: 'raw' as const, path: '/data/0/echo', text: '"sk\\/canary\\/4f1d"' },
+      { op: 'raw' as const, path: '/data/0/other', text: '"\\u0073k/canary\\u002F4f1d"' },
+    ];
+    rig.emulator.setRules([{ match: { stream: 'activity' }, action: { type: 'patch', operations } }]);
+    await rig.run({ streams: ['activity'] });
+    expect(rig.column('SELECT DISTINCT extra FROM activity_daily')).toEqual([
+      '{"echo":"[redacted]","other":"[redacted]"}',
+    ]);
+  });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { shiftDay } from '../../src/core/day.ts';
 import { expectExactReports } from '../support/exact-copy.ts';
-import { requestsOf } from '../support/journal.ts';
-import { createRig, type Rig } from '../support/rig.ts';
+import { firings, requestsOf } from '../support/journal.ts';
+import { createRig, type Rig, TODAY } from '../support/rig.ts';
 
 const readiness = { streams: ['readiness'] as const };
 
@@ -161,5 +162,133 @@ describe('the readiness walk', () => {
     rig.emulator.setRules([]);
     expect((await rig.run(readiness)).report.exitCode).toBe(0);
     expect(rig.column('SELECT COUNT(*) FROM quarantine')).toEqual([0]);
+  });
+});
+
+describe('what a walk for new reports cannot see', () => {
+  test('is found within a week, when every report is read again', async () => {
+    const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 20 } });
+    await rig.run(readiness);
+    const reports = await fetch(`${rig.emulator.url}/api/organization/maturity-level-reports?limit=60`, {
+      headers: { authorization: `Bearer ${rig.emulator.apiKey}` },
+    });
+    const { reports: all }: { reports: { reportId: string }[] } = await reports.json();
+    // One far behind the first page is gone, another has changed.
+    rig.emulator.revise({ kind: 'delete-report', reportId: all[15]?.reportId ?? '' });
+    for (let night = 1; night <= 7; night += 1) {
+      const now = shiftDay(TODAY, night);
+      rig.emulator.setToday(now);
+      expect((await rig.run({ ...readiness, now })).report.exitCode).toBe(0);
+    }
+    await expectExactReports(rig);
+  });
+
+  test('is nothing where equal instants are all that suggests an order', async () => {
+    const operations = [{ op: 'set' as const, path: '/reports/*/createdAt', value: 1_770_000_000_000 }];
+    const rig = await createRig({ reports: 12, quirks: { readinessOrder: 'oldest', readinessLimitCap: 5 } });
+    rig.emulator.setRules([{ match: { stream: 'readiness' }, action: { type: 'patch', operations } }]);
+    await rig.run(readiness);
+    rig.emulator.revise({ kind: 'add-reports', count: 2 });
+    await rig.run(readiness);
+    expect(rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([14]);
+  });
+});
+
+describe('a walk that was interrupted over a service without order', () => {
+  test('reads everything once more, so that nothing that was added meanwhile is missed', async () => {
+    const rig = await createRig({
+      reports: 16,
+      quirks: { readinessOrder: 'shuffled', readinessLimitCap: 4 },
+    });
+    rig.emulator.setRules([
+      { match: { stream: 'readiness', page: 3 }, action: { type: 'status', status: 500 } },
+    ]);
+    await rig.run({ ...readiness, settings: { attempts: 1 } });
+    rig.emulator.setRules([]);
+    rig.emulator.revise({ kind: 'add-reports', count: 6 });
+    expect((await rig.run(readiness)).report.exitCode).toBe(0);
+    await expectExactReports(rig);
+  });
+});
+
+describe('a service that answers nothing where more reports follow', () => {
+  test('because the report under the cursor is gone, does not cost what was stored', async () => {
+    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } });
+    await rig.run(readiness);
+    const reportId =
+      rig.column('SELECT report_id FROM readiness_reports ORDER BY created_at DESC LIMIT 1 OFFSET 7')[0] ??
+      '';
+    const revision = { kind: 'delete-report' as const, reportId };
+    rig.emulator.setRules([
+      {
+        id: 'gone',
+        match: { stream: 'readiness', query: { startAfter: reportId } },
+        action: [
+          { type: 'revise', revision },
+          { type: 'body', text: '{"reports":[]}' },
+        ],
+      },
+    ]);
+    const { report } = await rig.run({ ...readiness, force: true });
+    expect(firings(rig, 'gone')).toBeGreaterThan(0);
+    expect(report.exitCode).toBe(0);
+    expect(rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([19]);
+    await expectExactReports(rig);
+  });
+
+  test('by mistake, does not cost what was stored', async () => {
+    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } });
+    await rig.run(readiness);
+    rig.emulator.setRules([
+      {
+        match: { stream: 'readiness', page: 3 },
+        when: { count: 1 },
+        action: { type: 'body', text: '{"reports":[]}' },
+      },
+    ]);
+    const { report } = await rig.run({ ...readiness, force: true });
+    expect(report).toMatchObject({ exitCode: 0, restatements: 0, rowsWritten: 0 });
+    await expectExactReports(rig);
+  });
+});
+
+describe('a report with hostile names', () => {
+  test('is checked inside all the same, and loads without the parts that are wrong', async () => {
+    const rig = await createRig({ reports: 3 });
+    const operations = [
+      {
+        op: 'raw' as const,
+        path: '/reports/0/report',
+        text: '{"line\\nbreak":{"numerator":"7","denominator":1,"rationale":"x"}}',
+      },
+      {
+        op: 'raw' as const,
+        path: '/reports/0/apps',
+        text: '{"a\\nb":null,"__proto__":{"description":"kept"}}',
+      },
+    ];
+    rig.emulator.setRules([
+      { match: { stream: 'readiness', page: 1 }, action: { type: 'patch', operations } },
+    ]);
+    const { report } = await rig.run(readiness);
+    expect(report).toMatchObject({ exitCode: 5, quarantined: 2, unitsFailed: 0 });
+    expect(rig.column("SELECT app_path FROM readiness_report_apps WHERE description = 'kept'")).toEqual([
+      '__proto__',
+    ]);
+    expect(
+      rig.column("SELECT COUNT(*) FROM readiness_report_criteria WHERE criterion_id LIKE 'line%'"),
+    ).toEqual([0]);
+  });
+
+  test('fails the unit, not the program, when it nests deeper than any stack', async () => {
+    const rig = await createRig({ reports: 3 });
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const operations = [{ op: 'raw' as const, path: '/reports/0/deep', text: deep }];
+    rig.emulator.setRules([
+      { match: { stream: 'readiness', page: 1 }, action: { type: 'patch', operations } },
+    ]);
+    const { report } = await rig.run(readiness);
+    expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+    expect(report.problems[0]?.message).toContain('nested too deeply');
   });
 });

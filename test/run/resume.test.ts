@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { contentSha256 } from '../../schema/digest.ts';
 import { tablesOf } from '../../schema/tables.ts';
+import { parseDay } from '../../src/core/day.ts';
 import { StoppedError } from '../../src/core/errors.ts';
 import { envOf, startDaywalk } from '../support/daywalk.ts';
 import { createRig, type Rig, rigOver } from '../support/rig.ts';
@@ -99,4 +101,34 @@ describe('an interrupted run', () => {
       expect(await rig.digest()).toBe(await undisturbed(rig));
     });
   }
+});
+
+describe('a run that waits for a program that writes to its warehouse', () => {
+  test('goes on when that program has finished', async () => {
+    const rig = await createRig();
+    await rig.run({ until: parseDay('2026-01-15') });
+    const foreign = new Sqlite(rig.path);
+    onTestFinished(() => void foreign.close());
+    foreign.exec('BEGIN IMMEDIATE');
+    setTimeout(() => foreign.exec('COMMIT'), 700);
+    expect((await rig.run()).report.exitCode).toBe(0);
+  });
+
+  test('ends within 5 seconds of a SIGTERM all the same', async () => {
+    const rig = await createRig();
+    await rig.run({ until: parseDay('2026-01-15') });
+    const foreign = new Sqlite(rig.path);
+    onTestFinished(() => void foreign.close());
+    const { child, ended, stderr } = startDaywalk(['run', '--concurrency', '64'], { env: envOf(rig) });
+    while (!stderr().includes('"planned"')) await delay(5);
+    foreign.exec('BEGIN IMMEDIATE');
+    await delay(500);
+    const asked = performance.now();
+    child.kill('SIGTERM');
+    const { code } = await ended;
+    expect(performance.now() - asked).toBeLessThan(4_000);
+    expect(code).toBe(143);
+    foreign.exec('ROLLBACK');
+    expectWholeUnits(rig);
+  });
 });

@@ -130,15 +130,17 @@ async function readPages(
 
 /**
  * Makes sure that the walk ended because nothing follows, before stored reports are taken for gone: a service that
- * answers nothing for a cursor whose report was deleted would look the same.
+ * answers nothing for a cursor whose report was deleted, or nothing by mistake, would look the same.
  */
 async function confirmEnd(
   get: (startAfter: string | undefined) => Promise<ReadinessPage>,
   beforeLast: string | null,
   lastId: string | null,
 ): Promise<void> {
-  const page = await get(beforeLast ?? undefined);
-  if ((reportIdsOf(page).at(-1) ?? null) !== lastId) throw new CursorLostError('the last page has changed');
+  const lastPage = await get(beforeLast ?? undefined);
+  const after = lastId === null ? lastPage : await get(lastId);
+  const isEnd = (reportIdsOf(lastPage).at(-1) ?? null) === lastId && after.reports.length === 0;
+  if (!isEnd) throw new CursorLostError('the end of the list has changed');
 }
 
 type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
