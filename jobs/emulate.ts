@@ -40,7 +40,7 @@ export async function emulateService(
   const rules = readJson(rulesFile, parseRules);
   const quirks = readJson(quirksFile, parseQuirks);
   const emulator = await listening(request.port, () =>
-    startEmulator({ ...options, rules, quirks, today: today ?? dayOf(clock.now()) }),
+    startEmulator({ ...options, rules, quirks, clock, today: today ?? dayOf(clock.now()) }),
   );
   try {
     const { url, apiKey, orgId } = emulator;

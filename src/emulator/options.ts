@@ -7,8 +7,8 @@ import type { Quirks } from './quirks.ts';
 
 /** How the emulated organization looks and behaves. Everything but `today` has a default. */
 export interface EmulatorOptions {
-  /** The day that the service takes for today; data reach until the day before. */
-  readonly today: UtcDay;
+  /** The day that the service takes for today, `YYYY-MM-DD`; data reach until the day before. */
+  readonly today: UtcDay | string;
   /** Decides all data. Default 1. */
   readonly seed?: number | undefined;
   /** Users over the whole first year; 45% are there on the first day. Default 250, at most 1,000,000. */

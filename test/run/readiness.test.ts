@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { shiftDay } from '../../src/core/day.ts';
 import { expectExactReports } from '../support/exact-copy.ts';
 import { firings, requestsOf } from '../support/journal.ts';
+import { expectedReports } from '../support/oracle.ts';
 import { createRig, type Rig, TODAY } from '../support/rig.ts';
 
 const readiness = { streams: ['readiness'] as const };
@@ -169,12 +170,10 @@ describe('what a walk for new reports cannot see', () => {
   test('is found within a week, when every report is read again', async () => {
     const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 20 } });
     await rig.run(readiness);
-    const reports = await fetch(`${rig.emulator.url}/api/organization/maturity-level-reports?limit=60`, {
-      headers: { authorization: `Bearer ${rig.emulator.apiKey}` },
-    });
-    const { reports: all }: { reports: { reportId: string }[] } = await reports.json();
-    // One far behind the first page is gone, another has changed.
-    rig.emulator.revise({ kind: 'delete-report', reportId: all[15]?.reportId ?? '' });
+    const all = [...(await expectedReports(rig.emulator)).keys()];
+    // One of the first page is gone, another far behind has changed.
+    rig.emulator.revise({ kind: 'delete-report', reportId: all[5] ?? '' });
+    rig.emulator.revise({ kind: 'change-report', reportId: all[45] ?? '' });
     for (let night = 1; night <= 7; night += 1) {
       const now = shiftDay(TODAY, night);
       rig.emulator.setToday(now);

@@ -20,20 +20,29 @@ export interface Script {
   readonly lines: readonly string[];
 }
 
+/** How to run a script. */
+export interface ScriptOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Shell code that runs first, such as `ulimit -f 64`. */
+  readonly limits?: string;
+  /** Run as a user without rights, where this process may choose one. */
+  readonly unprivileged?: boolean;
+}
+
+const NOBODY = 65_534;
+
 /**
  * Runs a TypeScript module as a process of its own, which is killed when the test ends. Its imports are relative to
- * the project. `limits` is shell code that runs first, such as `ulimit -f 64`.
+ * the project.
  */
-export function startScript(
-  source: string,
-  options: { env?: Record<string, string>; limits?: string } = {},
-): Script {
+export function startScript(source: string, options: ScriptOptions = {}): Script {
   const args = ['--import', 'tsx', '--input-type=module', '--eval', source];
   const command = `${options.limits ?? ':'}; exec "$0" "$@"`;
   const child = spawn('/bin/sh', ['-c', command, process.execPath, ...args], {
     cwd: ROOT,
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(options.unprivileged && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}),
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const lines: string[] = [];

@@ -1,11 +1,12 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../jobs/digest.ts';
 import { tables } from '../../schema/tables.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { Row } from '../../src/warehouse/port.ts';
-import { startScript } from '../support/child.ts';
+import { firstLine, startScript } from '../support/child.ts';
 import { commitOf } from '../support/commit-of.ts';
 import { tempFile } from '../support/temp-dir.ts';
 import { thrownBy } from '../support/transport.ts';
@@ -113,6 +114,56 @@ describe('a full disk', () => {
     expect(await warehouse.commitDay(commitOf({ day: '2026-03-01', rows: ROWS }))).toMatchObject({
       rowsWritten: 1,
     });
+  });
+});
+
+describe('a user who may not write', () => {
+  /** Opens a warehouse as a user without rights, and tells how that ended. */
+  async function openedUnprivileged(path: string): Promise<unknown> {
+    const script = startScript(
+      `
+      import { openWarehouse } from './src/warehouse/open.ts';
+      import { systemClock } from './src/core/clock.ts';
+      try {
+        await openWarehouse(process.env.WAREHOUSE, { clock: systemClock(), create: true });
+        console.log('{}');
+      } catch ({ name, exitCode, message, hint }) {
+        console.log(JSON.stringify({ name, exitCode, message, hint }));
+      }`,
+      { env: { WAREHOUSE: path }, unprivileged: true },
+    );
+    return JSON.parse(await firstLine(script));
+  }
+
+  it.each([
+    ['the file', 0o444, 0o777],
+    ['the folder', 0o666, 0o555],
+    ['both', 0o444, 0o555],
+  ])('is told with exit code 6: not %s', async (_, fileMode, folderMode) => {
+    const path = tempFile();
+    const warehouse = await openTemporary(path);
+    await warehouse.commitDay(commitOf({ rows: ROWS }));
+    await warehouse.close();
+    chmodSync(path, fileMode);
+    chmodSync(dirname(path), folderMode);
+    expect(await openedUnprivileged(path)).toMatchObject({
+      name: 'StorageError',
+      exitCode: 6,
+      message: expect.stringContaining(path),
+      hint: expect.stringMatching(/folder/),
+    });
+    chmodSync(dirname(path), 0o700);
+  });
+
+  it('is told with exit code 6 that nothing can be created there', async () => {
+    const path = tempFile();
+    chmodSync(dirname(path), 0o555);
+    expect(await openedUnprivileged(path)).toMatchObject({
+      name: 'StorageError',
+      exitCode: 6,
+      message: expect.stringContaining(path),
+    });
+    chmodSync(dirname(path), 0o700);
   });
 });
 

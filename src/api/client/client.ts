@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { isDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
@@ -91,6 +92,8 @@ export function createClient(options: ClientOptions): Client {
   const { transport: transportOptions, hosts } = clientOptions(options);
   const transport = createTransport(transportOptions);
   const signal = options.signal ?? new AbortController().signal;
+  // Every call in flight listens; that is no leak.
+  setMaxListeners(0, signal);
 
   async function page(stream: DailyStream, query: AnalyticsQuery): Promise<AnalyticsPage> {
     const answer = await transport.get(analyticsTarget(hosts, stream, query), { signal });

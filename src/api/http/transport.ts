@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import pRetry from 'p-retry';
 import type { Clock } from '../../core/clock.ts';
 import { DaywalkError, messageOf, RunError, UsageError } from '../../core/errors.ts';
@@ -74,6 +75,8 @@ export function createTransport(options: TransportOptions): Transport {
   const pacer = createPacer({ ...options, pauseOf });
   const totals: Meter = { requests: 0, retries: 0 };
   const closing = new AbortController();
+  // Every request in flight listens; that is no leak.
+  setMaxListeners(0, closing.signal);
 
   function attempt(target: Target, signal: AbortSignal, meter: Meter | undefined): Promise<Answer> {
     const count = () => {

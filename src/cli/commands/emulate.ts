@@ -13,7 +13,7 @@ export const emulate: Command = {
     { syntax: '--port <port>', doc: 'TCP port; 0 takes a free one (default: 0)' },
     { syntax: '--seed <number>', doc: 'the same seed gives the same data (default: 1)' },
     { syntax: '--users <number>', doc: 'people in the organization (default: 250)' },
-    { syntax: '--reports <number>', doc: 'readiness reports (default: 40)' },
+    { syntax: '--reports <number>', doc: 'readiness reports (default: 120)' },
     { syntax: '--today <day>', doc: 'the day that is not over yet, YYYY-MM-DD (default: today, UTC)' },
     { syntax: '--api-key <key>', doc: 'the made-up key that it accepts (default: from the seed)' },
     { syntax: '--rules <file>', doc: 'faults to inject, as JSON' },

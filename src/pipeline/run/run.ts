@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import { EXIT } from '../../core/exit-code.ts';
 import type { RunReport } from '../events.ts';
@@ -62,6 +63,8 @@ async function recordEnd({ warehouse, clock }: RunOptions, report: RunReport): P
 async function walk(options: RunOptions, tally: Tally): Promise<void> {
   // One reason to stop, of whatever kind, reaches every request in flight.
   const stop = new AbortController();
+  // Every request in flight listens; that is no leak.
+  setMaxListeners(0, stop.signal);
   const forward = () => stop.abort(options.signal.reason);
   if (options.signal.aborted) forward();
   options.signal.addEventListener('abort', forward, { once: true });

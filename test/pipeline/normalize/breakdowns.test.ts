@@ -245,3 +245,33 @@ function withoutUnknownLists(value: unknown): unknown {
     ]),
   );
 }
+
+describe('values that are summed', () => {
+  it('have the same sum in any order, fractions too', () => {
+    // 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1.
+    const values = fc.array(fc.constantFrom(0.1, 0.2, 0.3, 1e-9, 1e9, 7, null), {
+      minLength: 3,
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(values, (counts) => {
+        const digestOf = (list: readonly (number | null)[]) => {
+          const elements = list.map((count) => ({ name: 's', server: 'S', count, invocations: count }));
+          const row = { date: '2026-02-01', skills_by_name: elements, mcp_by_server: elements };
+          return normalize('tools', [row]).digest;
+        };
+        expect(digestOf(counts.toReversed())).toBe(digestOf(counts));
+      }),
+    );
+  });
+
+  it('are refused when they sum up to more than can be kept exactly', () => {
+    const huge = { extension: 'ts', count: Number.MAX_SAFE_INTEGER };
+    expect(() => normalize('productivity', [{ date: '2026-02-01', by_extension: [huge, huge] }])).toThrow(
+      expect.objectContaining({
+        name: 'UnitError',
+        message: expect.stringContaining('cannot be kept exactly'),
+      }),
+    );
+  });
+});
