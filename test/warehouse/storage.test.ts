@@ -118,14 +118,15 @@ describe('a full disk', () => {
 });
 
 describe('a user who may not write', () => {
-  /** Opens a warehouse as a user without rights, and tells how that ended. */
-  async function openedUnprivileged(path: string): Promise<unknown> {
+  /** Begins a run as a user without rights, and tells how that ended: no request was sent by then. */
+  async function begunUnprivileged(path: string): Promise<unknown> {
     const script = startScript(
       `
       import { openWarehouse } from './src/warehouse/open.ts';
       import { systemClock } from './src/core/clock.ts';
       try {
-        await openWarehouse(process.env.WAREHOUSE, { clock: systemClock(), create: true });
+        const warehouse = await openWarehouse(process.env.WAREHOUSE, { clock: systemClock(), create: true });
+        await warehouse.startRun({ runId: 'r', command: 'run', startedAt: new Date(), versions: {} });
         console.log('{}');
       } catch ({ name, exitCode, message, hint }) {
         console.log(JSON.stringify({ name, exitCode, message, hint }));
@@ -146,7 +147,7 @@ describe('a user who may not write', () => {
     await warehouse.close();
     chmodSync(path, fileMode);
     chmodSync(dirname(path), folderMode);
-    expect(await openedUnprivileged(path)).toMatchObject({
+    expect(await begunUnprivileged(path)).toMatchObject({
       name: 'StorageError',
       exitCode: 6,
       message: expect.stringContaining(path),
@@ -158,7 +159,7 @@ describe('a user who may not write', () => {
   it('is told with exit code 6 that nothing can be created there', async () => {
     const path = tempFile();
     chmodSync(dirname(path), 0o555);
-    expect(await openedUnprivileged(path)).toMatchObject({
+    expect(await begunUnprivileged(path)).toMatchObject({
       name: 'StorageError',
       exitCode: 6,
       message: expect.stringContaining(path),
