@@ -40,6 +40,7 @@ const exitCode = await runCli({
   argv: process.argv.slice(2),
   env: process.env,
   directory: process.cwd(),
+  stdin: () => process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   commands,
