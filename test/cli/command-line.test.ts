@@ -176,7 +176,8 @@ describe('commands of a group', () => {
 
   test('stand in the help of the group, and the group once in that of the program', () => {
     const help = parse('boxes --help', grouped);
-    expect(help).toMatchObject({ kind: 'text', text: expect.stringMatching(/^ {2}open .*\n {2}list /m) });
+    for (const word of ['open', 'list'])
+      expect(help).toMatchObject({ text: expect.stringMatching(new RegExp(`^ {2}${word} `, 'm')) });
     expect(parse('--help', grouped)).toMatchObject({
       text: expect.stringMatching(/^ {2}boxes +boxes, and/m),
     });
