@@ -10,7 +10,13 @@
  * ```
  * @module
  */
-export { type Client, createClient, type DayRange, type ReportsPage, type Rows } from './api/client/client.ts';
+export {
+  type Client,
+  createClient,
+  type DayRange,
+  type ReportsPage,
+  type Rows,
+} from './api/client/client.ts';
 export type { ClientOptions } from './api/client/options.ts';
 export {
   ApiError,
@@ -19,8 +25,13 @@ export {
   OverloadError,
   RequestError,
   ServerError,
+  UnknownOutcomeError,
 } from './api/http/errors.ts';
 export type { Retry } from './api/http/transport.ts';
+export type { SessionRequest } from './api/sessions/request.ts';
+export type { AnsweredSettings, Session } from './api/sessions/session.ts';
+export type { SessionSettings, Tag, TokenUsage } from './api/sessions/settings.ts';
+export type { KnownIdentifiers, SessionWarning } from './api/sessions/warnings.ts';
 export type { ActivityByClientRow, ActivityRow } from './api/shapes/activity.ts';
 export type { Meta } from './api/shapes/envelope.ts';
 export type { ProductivityRow } from './api/shapes/productivity.ts';

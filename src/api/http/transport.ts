@@ -4,7 +4,7 @@ import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../limits.ts';
 import { OverloadError, RequestError } from './errors.ts';
 import { createPacer } from './pacer.ts';
-import { type Answer, createRequester, type Target } from './request.ts';
+import { type Answer, type Creation, createRequester, type Target } from './request.ts';
 
 /** What a transport needs to know. */
 export interface TransportOptions {
@@ -48,6 +48,12 @@ export interface Transport {
    * @throws the error of the last attempt; {@link RunError} when the service asks to wait longer than is sensible.
    */
   get(target: Target, call: { signal: AbortSignal; meter?: Meter }): Promise<Answer>;
+  /**
+   * The answer to a POST that creates something. Repeated only where the service provably did not take the request:
+   * it never reached it, or was refused with 429.
+   * @throws {UnknownOutcomeError} when the thing was or may have been created.
+   */
+  create(target: Target, creation: Creation, call: { signal: AbortSignal; meter?: Meter }): Promise<Answer>;
   /** All requests sent so far. */
   readonly totals: Readonly<Meter>;
   close(): Promise<void>;
@@ -96,28 +102,31 @@ export function createTransport(options: TransportOptions): Transport {
     await clock.sleep(waitMs, signal);
   }
 
+  const send: Transport['get'] = (target, { signal, meter }) =>
+    pRetry(
+      (attemptNumber) => {
+        if (attemptNumber > 1) {
+          totals.retries += 1;
+          if (meter !== undefined) meter.retries += 1;
+        }
+        return attempt(target, signal, meter);
+      },
+      {
+        retries: options.attempts - 1,
+        // The waiting is done below, where the error is known.
+        minTimeout: 0,
+        factor: 1,
+        onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+          if (!isWorthRepeating(error, attemptNumber) || retriesLeft === 0) throw error;
+          await waitBeforeRetry(error, attemptNumber, signal);
+        },
+      },
+    );
+
   return {
     totals,
-    get: (target, { signal, meter }) =>
-      pRetry(
-        (attemptNumber) => {
-          if (attemptNumber > 1) {
-            totals.retries += 1;
-            if (meter !== undefined) meter.retries += 1;
-          }
-          return attempt(target, signal, meter);
-        },
-        {
-          retries: options.attempts - 1,
-          // The waiting is done below, where the error is known.
-          minTimeout: 0,
-          factor: 1,
-          onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-            if (!isWorthRepeating(error, attemptNumber) || retriesLeft === 0) throw error;
-            await waitBeforeRetry(error, attemptNumber, signal);
-          },
-        },
-      ),
+    get: send,
+    create: (target, creation, call) => send({ ...target, creation }, call),
     close: () => requester.close(),
   };
 }

@@ -1,0 +1,91 @@
+/** One thing that is wrong with a value, and where: `sessionSettings.tags[0].colour`. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A finding of the schema validator, as far as it is used here. */
+export interface Finding {
+  readonly keyword: string;
+  /** JSON pointer. */
+  readonly instancePath: string;
+  readonly params: object;
+}
+
+/** The path of the value itself. */
+const ROOT = 'request';
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a finite number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+/** The findings of a validator as problems for people, each told once. `value` is what was validated. */
+export function problemsOf(findings: readonly Finding[], value: unknown): Problem[] {
+  const problems = findings.flatMap((finding) => problemOf(finding, value));
+  return [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()];
+}
+
+function problemOf({ keyword, instancePath, params }: Finding, value: unknown): Problem[] {
+  const keys = keysOf(instancePath);
+  const at = (message: string, ...more: string[]): Problem[] => [
+    { path: pathOf([...keys, ...more], value), message },
+  ];
+  switch (keyword) {
+    // An unknown property is found twice: where it stands, and in the object that has it.
+    case 'additionalProperties':
+      return [];
+    case 'boolean':
+      return at('unknown property');
+    case 'required':
+      return textsOf(params, 'requiredProperties').flatMap((name) => at('is required', name));
+    case 'type':
+      return at(`must be ${textsOf(params, 'type').map((type) => TYPES[type] ?? type)}`);
+    case 'enum':
+      return at(`must be one of ${textsOf(params, 'allowedValues').join(', ')}`);
+    case 'minLength':
+      return at('must not be empty');
+    case 'maxLength':
+      return at(`must not be longer than ${numberOf(params, 'limit')} characters`);
+    case 'pattern':
+      return at('must name a model after custom:');
+    default:
+      return at(`is not allowed (${keyword})`);
+  }
+}
+
+function keysOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Keys as people write them: names after dots, places in lists and unusual names in brackets. */
+function pathOf(keys: readonly string[], value: unknown): string {
+  let path = '';
+  let here = value;
+  for (const key of keys) {
+    if (Array.isArray(here)) path += `[${key}]`;
+    else if (/^[A-Za-z_]\w*$/.test(key)) path += path === '' ? key : `.${key}`;
+    else path += `[${JSON.stringify(key)}]`;
+    here = memberOf(here, key);
+  }
+  return path === '' ? ROOT : path;
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.getOwnPropertyDescriptor(value, key)?.value;
+}
+
+function textsOf(params: object, name: string): string[] {
+  return [memberOf(params, name)].flat().filter((text) => typeof text === 'string');
+}
+
+function numberOf(params: object, name: string): number {
+  return Number(memberOf(params, name));
+}
