@@ -11,6 +11,7 @@ import { type ApiSettings, requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, RunRecord, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { drainAlongside } from './drain-hooks.ts';
 import { takeLock, withWarehouse } from './open-warehouse.ts';
 
 /** What an export is asked to do. */
@@ -60,7 +61,8 @@ export function runExport(
     const lock = await takeLock(warehouse, { ...context, wait: request.wait });
     const transport = transportOf(settings, api, context);
     try {
-      return await runUnits({
+      await drainAlongside(warehouse, settings, context);
+      const report = await runUnits({
         ...planRequest(request, context),
         command: request.command,
         source: { transport, hosts: api },
@@ -73,6 +75,9 @@ export function runExport(
         observe: context.observe,
         signal: context.signal,
       });
+      // What came in meanwhile; and after a first pull the organization of all events is known.
+      await drainAlongside(warehouse, settings, context);
+      return report;
     } finally {
       await transport.close();
       await lock.release();

@@ -4,9 +4,22 @@ import { config } from './commands/config.ts';
 import { demo } from './commands/demo.ts';
 import { digest } from './commands/digest.ts';
 import { emulate } from './commands/emulate.ts';
+import { hook } from './commands/hook.ts';
+import { hooksDrain } from './commands/hooks-drain.ts';
 import { run } from './commands/run.ts';
 import { schema } from './commands/schema.ts';
 import { status } from './commands/status.ts';
 
 /** Every command, in the order of help. */
-export const commands: readonly Command[] = [run, backfill, status, digest, config, schema, emulate, demo];
+export const commands: readonly Command[] = [
+  run,
+  backfill,
+  status,
+  digest,
+  config,
+  schema,
+  emulate,
+  demo,
+  hook,
+  hooksDrain,
+];

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { packageVersion } from '../core/version.ts';
 import { redactorOfEnvironment } from '../settings/secrets.ts';

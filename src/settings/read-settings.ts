@@ -1,6 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import { readApiKey } from './api-key.ts';
 import { readDotenv } from './dotenv.ts';
+import { readNotifySettings } from './notify-settings.ts';
 import type { AnySetting } from './setting.ts';
 import { createSettingReader, type SettingEntry, type SettingReader } from './setting-reader.ts';
 import type { EmailPolicy, LogFormat, Settings } from './settings.ts';
@@ -56,12 +57,15 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     attempts: reader.read(SETTINGS.attempts),
     settleDays: reader.read(SETTINGS.settleDays),
     emails: readEmailPolicy(reader),
+    spool: reader.read(SETTINGS.spool),
     log: reader.readOr(SETTINGS.log, {
       value: request.logDefault,
       source: 'default',
     }),
     now: reader.read(SETTINGS.now),
   };
+  // The receiver of hook events uses these, and reads them by itself; here they are read to be shown and checked.
+  readNotifySettings(reader);
   const debug = reader.read(SETTINGS.debug);
   const exposed = fileReadableByOthers === null ? [] : [exposedKeyFile(fileReadableByOthers)];
   const warnings = [...warningsOf(sources), ...exposed];

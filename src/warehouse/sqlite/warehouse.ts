@@ -5,6 +5,7 @@ import { afterFailure } from '../ledger.ts';
 import type { Row, Warehouse } from '../port.ts';
 import { commitDay } from './commit-day.ts';
 import { Connection } from './connection.ts';
+import { storeHookEvents } from './hook-events.ts';
 import { readUnit, readUnits, writeUnit } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
 import { migrate } from './migrate.ts';
@@ -63,6 +64,8 @@ function sqliteWarehouse(connection: Connection): Warehouse {
       connection.transaction(`record a failure in`, () =>
         writeUnit(connection, afterFailure(readUnit(connection, failure), failure)),
       ),
+    storeHookEvents: (commit) =>
+      connection.transaction('store hook events in', () => storeHookEvents(connection, commit)),
     startRun: (run) => connection.transaction('record the run in', () => startRun(connection, run)),
     endRun: (run) => connection.transaction('record the run in', () => endRun(connection, run)),
     runs: async (limit) => connection.read('read', () => readRuns(connection, limit)),

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+const [command, ...rest] = process.argv.slice(2);
+const asksForHelp = rest.includes('--help') || rest.includes('-h');
+
+// An agent waits for the receiver of its hook events at every step: it loads its own few files and no others.
+if (command === 'hook' && !asksForHelp) {
+  const { receiveAsProcess } = await import('./hook-process.ts');
+  await receiveAsProcess(rest);
+} else {
+  await import('./start.ts');
+}
