@@ -8,6 +8,7 @@ import { hook } from './commands/hook.ts';
 import { hooksDrain } from './commands/hooks-drain.ts';
 import { run } from './commands/run.ts';
 import { schema } from './commands/schema.ts';
+import { sessionsCreate } from './commands/sessions-create.ts';
 import { status } from './commands/status.ts';
 
 /** Every command, in the order of help. */
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   schema,
   emulate,
   demo,
+  sessionsCreate,
   hook,
   hooksDrain,
 ];

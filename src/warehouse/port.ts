@@ -216,6 +216,9 @@ export interface Warehouse {
    */
   storeHookEvents(commit: HookEventCommit): Promise<number>;
 
+  /** Stores a created session, a row of the table `sessions`; one that is stored already is replaced. */
+  recordSession(row: Row): Promise<void>;
+
   startRun(run: RunStart): Promise<void>;
   endRun(run: RunEnd): Promise<void>;
   /** The latest runs, newest first. */

@@ -90,6 +90,7 @@ describe('help', () => {
       '--latency-ms',
     ],
     demo: ['--keep', '--json'],
+    'sessions create': ['--computer-id', '--cwd', '--settings', '--request', '--org-id', '--json'],
   };
   const SETTINGS = [
     ...[

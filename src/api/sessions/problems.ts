@@ -12,9 +12,6 @@ export interface Finding {
   readonly params: object;
 }
 
-/** The path of the value itself. */
-const ROOT = 'request';
-
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a finite number',
@@ -23,16 +20,16 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** The findings of a validator as problems for people, each told once. `value` is what was validated. */
-export function problemsOf(findings: readonly Finding[], value: unknown): Problem[] {
-  const problems = findings.flatMap((finding) => problemOf(finding, value));
+/** The findings of a validator as problems for people, each told once. `value`, called `root`, is what was validated. */
+export function problemsOf(findings: readonly Finding[], value: unknown, root = 'request'): Problem[] {
+  const problems = findings.flatMap((finding) => problemOf(finding, value, root));
   return [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()];
 }
 
-function problemOf({ keyword, instancePath, params }: Finding, value: unknown): Problem[] {
+function problemOf({ keyword, instancePath, params }: Finding, value: unknown, root: string): Problem[] {
   const keys = keysOf(instancePath);
   const at = (message: string, ...more: string[]): Problem[] => [
-    { path: pathOf([...keys, ...more], value), message },
+    { path: pathOf([...keys, ...more], value) || root, message },
   ];
   switch (keyword) {
     // An unknown property is found twice: where it stands, and in the object that has it.
@@ -64,7 +61,7 @@ function keysOf(pointer: string): string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Keys as people write them: names after dots, places in lists and unusual names in brackets. */
+/** Keys as people write them: names after dots, places in lists and unusual names in brackets; '' for no key. */
 function pathOf(keys: readonly string[], value: unknown): string {
   let path = '';
   let here = value;
@@ -74,7 +71,7 @@ function pathOf(keys: readonly string[], value: unknown): string {
     else path += `[${JSON.stringify(key)}]`;
     here = memberOf(here, key);
   }
-  return path === '' ? ROOT : path;
+  return path;
 }
 
 function memberOf(value: unknown, key: string): unknown {

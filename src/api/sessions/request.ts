@@ -29,21 +29,28 @@ export function sessionRequestProblems(request: unknown): Problem[] {
 }
 
 /**
+ * A request from outside, checked.
+ * @throws {UsageError} that names every problem with its path.
+ */
+export function parseSessionRequest(request: unknown): SessionRequest {
+  if (check.Check(request)) return request;
+  throw refusal(sessionRequestProblems(request));
+}
+
+/**
  * The JSON text of a request, checked: what is sent is what was checked, also where an object has a `toJSON`.
  * @throws {UsageError} that names every problem with its path; nothing was sent.
  */
 export function sessionRequestJson(request: unknown): string {
-  refuse(sessionRequestProblems(request));
-  const json = JSON.stringify(request);
-  refuse(sessionRequestProblems(JSON.parse(json)));
+  const json = JSON.stringify(parseSessionRequest(request));
+  parseSessionRequest(JSON.parse(json));
   return json;
 }
 
-function refuse(problems: readonly Problem[]): void {
-  if (problems.length === 0) return;
+function refusal(problems: readonly Problem[]): UsageError {
   const named = problems.slice(0, NAMED_MAX).map(({ path, message }) => `${path}: ${message}`);
   const more = problems.length > NAMED_MAX ? [`and ${problems.length - NAMED_MAX} more`] : [];
-  throw new UsageError(`create a session: ${[...named, ...more].join('; ')}`, {
+  return new UsageError(`create a session: ${[...named, ...more].join('; ')}`, {
     hint: 'correct these and try again; nothing was sent',
   });
 }

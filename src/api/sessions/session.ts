@@ -68,5 +68,5 @@ const check = Compile(Session);
 /** The session that an answer describes, or what is wrong with it. */
 export function readSession(body: unknown): { session: Session } | { problems: Problem[] } {
   if (check.Check(body)) return { session: body };
-  return { problems: problemsOf(check.Errors(body), body) };
+  return { problems: problemsOf(check.Errors(body), body, 'answer') };
 }

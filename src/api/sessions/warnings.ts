@@ -1,3 +1,7 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { UsageError } from '../../core/errors.ts';
+import { problemsOf } from './problems.ts';
 import type { SessionRequest } from './request.ts';
 import { CURRENT_MODEL, type SessionSettings } from './settings.ts';
 
@@ -8,17 +12,33 @@ export interface SessionWarning {
   readonly message: string;
 }
 
+const List = Type.Optional(Type.Array(Type.String()));
+
 /**
- * Identifiers of the lists that the specification omits, as far as you know them. One that is not among them is sent
- * all the same, with a warning. A list that is left out, which is the default, never warns.
+ * Identifiers of the lists that the specification omits, as far as you know them: `providers` for `providerLock`,
+ * `apiProviders` for `apiProviderLock`, `compactionModels` for `compactionModel`, where `current-model` and `custom:…`
+ * are always known. One that is not among them is sent all the same, with a warning. A list that is left out never
+ * warns; that is the default.
  */
-export interface KnownIdentifiers {
-  /** For `providerLock`. */
-  readonly providers?: readonly string[];
-  /** For `apiProviderLock`. */
-  readonly apiProviders?: readonly string[];
-  /** For `compactionModel`, besides `current-model` and `custom:…`, which are always known. */
-  readonly compactionModels?: readonly string[];
+export const KnownIdentifiers = Type.Object(
+  { providers: List, apiProviders: List, compactionModels: List },
+  { additionalProperties: false },
+);
+export type KnownIdentifiers = Static<typeof KnownIdentifiers>;
+
+const knownCheck = Compile(KnownIdentifiers);
+
+/**
+ * Known identifiers from outside, checked.
+ * @throws {UsageError} that names every problem with its path.
+ */
+export function parseKnownIdentifiers(value: unknown): KnownIdentifiers {
+  if (knownCheck.Check(value)) return value;
+  const problems = problemsOf(knownCheck.Errors(value), value, 'document');
+  throw new UsageError(
+    `known identifiers: ${problems.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
+    { hint: 'write them like {"providers": ["service"], "apiProviders": [], "compactionModels": []}' },
+  );
 }
 
 /** What each deprecated autonomyMode means in interactionMode and autonomyLevel. */

@@ -18,6 +18,7 @@ import {
   readRuns,
   startRun,
 } from './runs.ts';
+import { recordSession } from './sessions.ts';
 import { selectRows } from './statements.ts';
 
 /** Rows that a scan hands out at once. */
@@ -66,6 +67,8 @@ function sqliteWarehouse(connection: Connection): Warehouse {
       ),
     storeHookEvents: (commit) =>
       connection.transaction('store hook events in', () => storeHookEvents(connection, commit)),
+    recordSession: (row) =>
+      connection.transaction('record a session in', () => recordSession(connection, row)),
     startRun: (run) => connection.transaction('record the run in', () => startRun(connection, run)),
     endRun: (run) => connection.transaction('record the run in', () => endRun(connection, run)),
     runs: async (limit) => connection.read('read', () => readRuns(connection, limit)),
