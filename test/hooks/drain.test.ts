@@ -8,6 +8,7 @@ import { createRig } from '../support/rig.ts';
 import { tempFile } from '../support/temp-dir.ts';
 import { commitOf, openTemporary } from '../support/warehouse.ts';
 import { drain, MAIN, receive, storedEvents } from './hook.ts';
+import { seededRandom } from './kills.ts';
 
 const EVENTS = [
   { hook_event_name: 'Notification', session_id: 's-1', cwd: '/work', message: 'may I?' },
@@ -217,13 +218,7 @@ describe('drains at once', () => {
 
   test('that are killed at any instant lose and double nothing', async () => {
     const { warehouse, spool } = place();
-    const seed = Number(process.env['SEED'] ?? 20_260_114);
-    process.stderr.write(`seed of the kills: ${seed}\n`);
-    let state = seed;
-    const random = () => {
-      state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-      return state / 2 ** 31;
-    };
+    const random = seededRandom();
     fill(
       spool,
       Array.from({ length: 3_000 }, (_, n) => ({ hook_event_name: 'Stop', n, pad: 'x'.repeat(200) })),
