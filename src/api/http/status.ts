@@ -59,8 +59,9 @@ const HINT_404 = 'check DAYWALK_BASE_URL and DAYWALK_APP_URL: this host does not
 function describe(refusal: Refusal, problem: Problem, requestId: string | undefined): string {
   const said = problem.detail ?? problem.title;
   const detail = said === undefined ? '' : `: ${said.slice(0, DETAIL_CHARS_MAX)}`;
+  const metadata = problem.metadata === undefined ? '' : ` ${JSON.stringify(problem.metadata)}`;
   const id = requestId === undefined ? '' : ` (requestId ${requestId})`;
-  return `${refusal.target} answered ${refusal.status}${detail}${id}`;
+  return `${refusal.target} answered ${refusal.status}${detail}${metadata.slice(0, DETAIL_CHARS_MAX)}${id}`;
 }
 
 /** What can be read of a body. Each field counts by itself, because not everything that refuses is the service. */

@@ -1,3 +1,5 @@
+import { Settings } from 'typebox/system';
+
 /** One thing that is wrong with a value, and where: `sessionSettings.tags[0].colour`. */
 export interface Problem {
   readonly path: string;
@@ -18,12 +20,32 @@ const TYPES: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   array: 'a list',
   object: 'an object',
+  integer: 'a whole number',
 };
 
-/** The findings of a validator as problems for people, each told once. `value`, called `root`, is what was validated. */
-export function problemsOf(findings: readonly Finding[], value: unknown, root = 'request'): Problem[] {
-  const problems = findings.flatMap((finding) => problemOf(finding, value, root));
+/** Findings looked at; an unknown property is two of them. */
+const FINDINGS_MAX = 20_000;
+
+/** A compiled schema. */
+export interface Validator {
+  Errors(value: unknown): readonly Finding[];
+}
+
+/** What a validator finds wrong with a value, called `root`: everything at once, each problem told once. */
+export function problemsOf(validator: Validator, value: unknown, root = 'request'): Problem[] {
+  const problems = findingsOf(validator, value).flatMap((finding) => problemOf(finding, value, root));
   return [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()];
+}
+
+/** All findings: without this setting, which is one of the whole process, a validator stops after a few. */
+function findingsOf(validator: Validator, value: unknown): readonly Finding[] {
+  const { maxErrors } = Settings.Get();
+  Settings.Set({ maxErrors: FINDINGS_MAX });
+  try {
+    return validator.Errors(value);
+  } finally {
+    Settings.Set({ maxErrors });
+  }
 }
 
 function problemOf({ keyword, instancePath, params }: Finding, value: unknown, root: string): Problem[] {
@@ -39,7 +61,11 @@ function problemOf({ keyword, instancePath, params }: Finding, value: unknown, r
       return at('unknown property');
     case 'required':
       return textsOf(params, 'requiredProperties').flatMap((name) => at('is required', name));
+    // A value that may also be null is found wrong as null too, and as one of the two.
+    case 'anyOf':
+      return [];
     case 'type':
+      if (textsOf(params, 'type').includes('null')) return [];
       return at(`must be ${textsOf(params, 'type').map((type) => TYPES[type] ?? type)}`);
     case 'enum':
       return at(`must be one of ${textsOf(params, 'allowedValues').join(', ')}`);

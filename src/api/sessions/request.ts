@@ -25,7 +25,7 @@ const NAMED_MAX = 50;
 
 /** What is wrong with a request, every problem with its path; nothing when it may be sent. */
 export function sessionRequestProblems(request: unknown): Problem[] {
-  return check.Check(request) ? [] : problemsOf(check.Errors(request), request);
+  return check.Check(request) ? [] : problemsOf(check, request);
 }
 
 /**

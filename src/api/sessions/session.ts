@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Flag, Identity, Label, listOf, Metric, mapOf } from '../shapes/fields.ts';
+import { Flag, Identity, Label, listOf, mapOf } from '../shapes/fields.ts';
 import { type Problem, problemsOf } from './problems.ts';
 
 /** States of a session (specification, section 3). */
@@ -9,13 +9,16 @@ export const SESSION_STATES = ['idle', 'pending', 'running'] as const;
 // An answer describes a session that exists already, so names and numbers of its settings are taken as they come:
 // new values, further fields and nulls must not make a created session look like a failure.
 
+// Of numbers beyond 2^53 the digits are kept from the text of the answer.
+const Amount = Type.Optional(Type.Union([Type.Number(), Type.Null()]));
+
 const AnsweredUsage = Type.Object({
-  inputTokens: Metric,
-  outputTokens: Metric,
-  cacheCreationTokens: Metric,
-  cacheReadTokens: Metric,
-  thinkingTokens: Metric,
-  serviceCredits: Metric,
+  inputTokens: Amount,
+  outputTokens: Amount,
+  cacheCreationTokens: Amount,
+  cacheReadTokens: Amount,
+  thinkingTokens: Amount,
+  serviceCredits: Amount,
 });
 
 const AnsweredUsageOrNull = Type.Optional(Type.Union([AnsweredUsage, Type.Null()]));
@@ -33,7 +36,7 @@ export const AnsweredSettings = Type.Object({
   providerLock: Label,
   providerLockTimestamp: Label,
   apiProviderLock: Label,
-  assistantActiveTimeMs: Metric,
+  assistantActiveTimeMs: Amount,
   tokenUsage: AnsweredUsageOrNull,
   inclusiveTokenUsage: AnsweredUsageOrNull,
   childInclusiveTokenUsageBySessionId: mapOf(AnsweredUsage),
@@ -68,5 +71,5 @@ const check = Compile(Session);
 /** The session that an answer describes, or what is wrong with it. */
 export function readSession(body: unknown): { session: Session } | { problems: Problem[] } {
   if (check.Check(body)) return { session: body };
-  return { problems: problemsOf(check.Errors(body), body, 'answer') };
+  return { problems: problemsOf(check, body, 'answer') };
 }

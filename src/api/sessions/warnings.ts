@@ -34,7 +34,7 @@ const knownCheck = Compile(KnownIdentifiers);
  */
 export function parseKnownIdentifiers(value: unknown): KnownIdentifiers {
   if (knownCheck.Check(value)) return value;
-  const problems = problemsOf(knownCheck.Errors(value), value, 'document');
+  const problems = problemsOf(knownCheck, value, 'document');
   throw new UsageError(
     `known identifiers: ${problems.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
     { hint: 'write them like {"providers": ["service"], "apiProviders": [], "compactionModels": []}' },
