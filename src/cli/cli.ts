@@ -27,6 +27,8 @@ export interface CliHost {
   readonly control: ProcessControl;
   readonly commands: readonly Command[];
   version(): string;
+  /** How a shell calls this program from any folder. */
+  self(): string;
   /** Takes what is to be done with an error that nobody caught, as soon as the secrets to hide are known. */
   onDefect(tell: (error: unknown) => void): void;
 }
@@ -100,6 +102,7 @@ async function perform(
       out: createOutput(afterProgress(reporting, streams.out), streams.outTerminal, redact),
       input: host.stdin,
       directory: host.directory,
+      self: host.self,
     });
     await streams.out.flush();
     return worseOf(exitCode, command, streams.out);

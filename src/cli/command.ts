@@ -53,6 +53,8 @@ export interface CommandContext {
   input(): AsyncIterable<Uint8Array>;
   /** The working directory. */
   readonly directory: string;
+  /** How a shell calls this program from any folder, without the command. */
+  self(): string;
 }
 
 /** A command: what help says about it, and what it does. */

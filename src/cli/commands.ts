@@ -6,6 +6,10 @@ import { digest } from './commands/digest.ts';
 import { emulate } from './commands/emulate.ts';
 import { hook } from './commands/hook.ts';
 import { hooksDrain } from './commands/hooks-drain.ts';
+import { hooksFire } from './commands/hooks-fire.ts';
+import { hooksInstall } from './commands/hooks-install.ts';
+import { hooksList } from './commands/hooks-list.ts';
+import { hooksRemove } from './commands/hooks-remove.ts';
 import { run } from './commands/run.ts';
 import { schema } from './commands/schema.ts';
 import { sessionsCreate } from './commands/sessions-create.ts';
@@ -23,5 +27,9 @@ export const commands: readonly Command[] = [
   demo,
   sessionsCreate,
   hook,
+  hooksInstall,
+  hooksList,
+  hooksRemove,
+  hooksFire,
   hooksDrain,
 ];

@@ -1,9 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { packageVersion } from '../core/version.ts';
 import { redactorOfEnvironment } from '../settings/secrets.ts';
 import { runCli } from './cli.ts';
 import { commands } from './commands.ts';
 import { describeFailure, failureOf } from './failure.ts';
+import { selfCommand } from './self.ts';
 
 /** A connection that was left open must not keep a finished job, and the next night's behind it, from ending. */
 const LINGER_MS = 2_000;
@@ -44,6 +46,12 @@ const exitCode = await runCli({
   stderr: process.stderr,
   commands,
   version: () => `daywalk ${packageVersion()} (node ${process.version})`,
+  self: () =>
+    selfCommand({
+      script: fileURLToPath(new URL('./main.js', import.meta.url)),
+      node: process.execPath,
+      searchPath: process.env['PATH'] ?? '',
+    }),
   onDefect: (tell) => {
     tellDefect = tell;
   },
