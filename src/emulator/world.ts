@@ -53,7 +53,7 @@ export function openWorld(options: ResolvedOptions): World {
     seed,
     users: population.size,
     now,
-    monotonicMs: clock.monotonicMs,
+    monotonicMs: () => clock.monotonicMs(),
     idOf: population.idOf,
   });
   const reports = openReports(seed, options.reports);
