@@ -5,17 +5,25 @@ import { describe, expect, test } from 'vitest';
 import { daywalk, envOf, startDaywalk } from '../support/daywalk.ts';
 import { createRig, type Rig } from '../support/rig.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { createHere } from './run-here.ts';
 import { EVERY_SETTING } from './support.ts';
 
 const COMMAND = ['sessions', 'create'];
 const POST = { path: '/api/v0/sessions', method: 'POST' };
 
+interface Options {
+  readonly input?: string;
+  readonly cwd?: string;
+  readonly env?: Record<string, string>;
+}
+
 /** Runs the command against a rig, as an organization that needs no looking up. */
-function create(
-  rig: Rig,
-  args: readonly string[],
-  options: { input?: string; cwd?: string; env?: Record<string, string> } = {},
-) {
+function create(rig: Rig, args: readonly string[], options: Options = {}) {
+  return createHere(['--org-id', 'org_1', ...args], { ...options, env: envOf(rig, options.env) });
+}
+
+/** The same as a process of its own. */
+function createApart(rig: Rig, args: readonly string[], options: Options = {}) {
   return daywalk([...COMMAND, '--org-id', 'org_1', ...args], { ...options, env: envOf(rig, options.env) });
 }
 
@@ -24,7 +32,12 @@ const sessionsOf = (rig: Rig) => rig.sql('SELECT * FROM sessions ORDER BY sessio
 describe('daywalk sessions create', () => {
   test('creates a session from flags, and records it', async () => {
     const rig = await createRig();
-    const { code, stdout, stderr } = await create(rig, ['--computer-id', 'computer-2', '--cwd', '/srv/app']);
+    const { code, stdout, stderr } = await createApart(rig, [
+      '--computer-id',
+      'computer-2',
+      '--cwd',
+      '/srv/app',
+    ]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [session] = rig.emulator.sessions();
     expect(session).toMatchObject({ computerId: 'computer-2', cwd: '/srv/app' });
@@ -51,7 +64,7 @@ describe('daywalk sessions create', () => {
     const rig = await createRig();
     const cwd = tempDir();
     writeFileSync(join(cwd, 'settings.json'), JSON.stringify(EVERY_SETTING));
-    const { code } = await create(rig, ['--computer-id', 'computer-1', '--settings', 'settings.json'], {
+    const { code } = await createApart(rig, ['--computer-id', 'computer-1', '--settings', 'settings.json'], {
       cwd,
     });
     expect(code).toBe(0);
@@ -63,7 +76,7 @@ describe('daywalk sessions create', () => {
   test('takes settings from standard input', async () => {
     const rig = await createRig();
     const input = '{"interactionMode":"auto","autonomyLevel":"low"}';
-    const { code } = await create(rig, ['--computer-id', 'computer-1', '--settings', '-'], { input });
+    const { code } = await createApart(rig, ['--computer-id', 'computer-1', '--settings', '-'], { input });
     expect(code).toBe(0);
     expect(rig.column('SELECT session_settings FROM sessions')).toEqual([
       '{"autonomyLevel":"low","interactionMode":"auto"}',
@@ -236,20 +249,20 @@ describe('a session that was created and cannot be recorded', () => {
 });
 
 describe('the organization of a session', () => {
-  const args = [...COMMAND, '--computer-id', 'computer-1'];
+  const args = ['--computer-id', 'computer-1'];
 
   test('is the only one of the ledger, without a further request', async () => {
     const rig = await createRig();
     await rig.run({ streams: ['activity'] });
     rig.emulator.resetJournal();
-    expect((await daywalk(args, { env: envOf(rig) })).code).toBe(0);
+    expect((await createHere(args, { env: envOf(rig) })).code).toBe(0);
     expect(rig.emulator.journal().byPath).toEqual({ '/api/v0/sessions': 1 });
     expect(rig.column('SELECT org_id FROM sessions')).toEqual([rig.emulator.orgId]);
   });
 
   test('is asked of the analytics when the ledger is empty', async () => {
     const rig = await createRig();
-    expect((await daywalk(args, { env: envOf(rig) })).code).toBe(0);
+    expect((await createHere(args, { env: envOf(rig) })).code).toBe(0);
     expect(rig.emulator.journal().byPath).toEqual({ '/api/v1/analytics/activity': 1, '/api/v0/sessions': 1 });
     expect(rig.column('SELECT org_id FROM sessions')).toEqual([rig.emulator.orgId]);
   });
@@ -257,11 +270,11 @@ describe('the organization of a session', () => {
   test('must be named when the key may not read analytics: no session was created', async () => {
     const rig = await createRig();
     const env = envOf(rig, { DAYWALK_API_KEY: rig.emulator.keys.guest });
-    const { code, stderr } = await daywalk(args, { env });
+    const { code, stderr } = await createHere(args, { env });
     expect(code).toBe(3);
     expect(stderr).toContain('name the organization with --org-id; no session was created');
     expect(rig.emulator.sessions()).toEqual([]);
-    expect((await daywalk([...args, '--org-id', 'org_9'], { env })).code).toBe(0);
+    expect((await createHere([...args, '--org-id', 'org_9'], { env })).code).toBe(0);
     expect(rig.column('SELECT org_id FROM sessions')).toEqual(['org_9']);
   });
 });
