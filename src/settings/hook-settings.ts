@@ -37,6 +37,7 @@ export const NOTIFY_SETTINGS = {
   notify: setting({
     env: 'DAYWALK_NOTIFY',
     flag: '--notify',
+    isInDotenv: false,
     placeholder: 'channels',
     doc: 'how daywalk hook tells of events: desktop, bell, webhook, separated by commas, or none',
     fallback: [],
@@ -48,10 +49,11 @@ export const NOTIFY_SETTINGS = {
   notifyEvents: setting({
     env: 'DAYWALK_NOTIFY_EVENTS',
     flag: '--notify-events',
+    isInDotenv: false,
     placeholder: 'events',
     doc: 'the events that are told',
     fallback: NOTIFY_EVENTS,
-    fallbackDoc: NOTIFY_EVENTS.join(','),
+    fallbackDoc: NOTIFY_EVENTS.join(', '),
     example: 'Notification,Stop',
     parse: listOf(NOTIFY_EVENTS),
     show: shownList,
@@ -59,6 +61,7 @@ export const NOTIFY_SETTINGS = {
   notifyTemplate: setting({
     env: 'DAYWALK_NOTIFY_TEMPLATE',
     flag: '--notify-template',
+    isInDotenv: false,
     placeholder: 'text',
     doc: 'what is told, with fields of the event in braces: {hook_event_name}, {message}, {cwd} …',
     fallback: null,
@@ -69,6 +72,7 @@ export const NOTIFY_SETTINGS = {
   notifyWebhook: setting({
     env: 'DAYWALK_NOTIFY_WEBHOOK',
     flag: null,
+    isInDotenv: false,
     placeholder: 'url',
     doc: 'the address of the webhook; https, or http on loopback. Never given on the command line: it is a secret',
     fallback: null,
@@ -79,6 +83,7 @@ export const NOTIFY_SETTINGS = {
   notifyWebhookFormat: setting({
     env: 'DAYWALK_NOTIFY_WEBHOOK_FORMAT',
     flag: '--notify-webhook-format',
+    isInDotenv: false,
     placeholder: 'format',
     doc: 'what the webhook gets: json (the text and the fields of the event) or chat ({"text": …} alone)',
     fallback: 'json',
@@ -87,6 +92,7 @@ export const NOTIFY_SETTINGS = {
   notifyTimeoutMs: setting({
     env: 'DAYWALK_NOTIFY_TIMEOUT_MS',
     flag: '--notify-timeout-ms',
+    isInDotenv: false,
     placeholder: 'ms',
     doc: 'time for a notification; it is given up after that',
     fallback: 2_000,

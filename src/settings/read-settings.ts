@@ -57,15 +57,13 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     attempts: reader.read(SETTINGS.attempts),
     settleDays: reader.read(SETTINGS.settleDays),
     emails: readEmailPolicy(reader),
-    spool: reader.read(SETTINGS.spool),
+    spool: readSpool(reader),
     log: reader.readOr(SETTINGS.log, {
       value: request.logDefault,
       source: 'default',
     }),
     now: reader.read(SETTINGS.now),
   };
-  // The receiver of hook events uses these, and reads them by itself; here they are read to be shown and checked.
-  readNotifySettings(reader);
   const debug = reader.read(SETTINGS.debug);
   const exposed = fileReadableByOthers === null ? [] : [exposedKeyFile(fileReadableByOthers)];
   const warnings = [...warningsOf(sources), ...exposed];
@@ -84,6 +82,13 @@ export function soundSettings({ settings, problems }: SettingsReading): Settings
     cause: first,
     hint: `${first.hint ?? 'correct it'}; ${others.length} more wrong, daywalk config shows all`,
   });
+}
+
+// The receiver of hook events reads the settings of notifications by itself; here they are read to be shown and checked.
+function readSpool(reader: SettingReader): string | null {
+  const spool = reader.read(SETTINGS.spool);
+  readNotifySettings(reader);
+  return spool;
 }
 
 function readEmailPolicy(reader: SettingReader): EmailPolicy {

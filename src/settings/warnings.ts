@@ -1,5 +1,4 @@
 import type { Dotenv } from './dotenv.ts';
-import { NOTIFY_SETTINGS } from './hook-settings.ts';
 import type { SettingSources } from './lookup.ts';
 import { nearestName } from './nearest.ts';
 import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
@@ -47,12 +46,12 @@ function unknownNames(
 // The receiver runs in the folders that agents work in, and those may be anybody's: a `.env` there must not decide
 // where texts of the session are sent.
 function untrusted({ values, lineOf }: Dotenv): SettingWarning[] {
-  return Object.values(NOTIFY_SETTINGS)
-    .filter(({ env }) => (values[env] ?? '') !== '')
-    .map(({ env }) => ({
+  return ALL_SETTINGS.filter(({ env, isInDotenv }) => isInDotenv === false && (values[env] ?? '') !== '').map(
+    ({ env }) => ({
       message: `${env} in .env line ${lineOf(env) ?? '?'} has no effect`,
       hint: 'notifications are set in the environment of the agent, or by flags in the hooks file',
-    }));
+    }),
+  );
 }
 
 function badLines({ badLines }: Dotenv): SettingWarning[] {
