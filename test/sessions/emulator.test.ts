@@ -173,7 +173,10 @@ describe('the emulated service', () => {
   test('answers 413 to a body that is too large, and goes on', async () => {
     const emulator = await emulated();
     const body = { ...REQUEST, sessionSettings: { model: 'x'.repeat(1024 * 1024) } };
-    expect(await post(emulator, body)).toMatchObject({ status: 413, json: { title: 'Content Too Large' } });
+    expect(await post(emulator, body)).toMatchObject({
+      status: 413,
+      json: { title: expect.stringMatching(/ Too Large$/) },
+    });
     expect((await post(emulator, REQUEST)).status).toBe(201);
   });
 

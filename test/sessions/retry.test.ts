@@ -123,6 +123,14 @@ describe('a request that was sent', () => {
     expect(String(error)).toContain('stopped by SIGINT; a session may have been created');
   });
 
+  test('and under way when the client was closed may have made one', async () => {
+    const server = await rawServer(() => void client.close());
+    const client = clientOf(server);
+    const error = await thrownBy(client.createSession(REQUEST));
+    expect(error).toBeInstanceOf(UnknownOutcomeError);
+    expect(error).toMatchObject({ exitCode: 4 });
+  });
+
   test('goes over a connection of its own, which no earlier request kept open', async () => {
     const emulator = await emulated();
     const client = clientOf(emulator);

@@ -1,5 +1,5 @@
 import { Client, DecoratorHandler, type Dispatcher } from 'undici';
-import { DaywalkError, messageOf } from '../../core/errors.ts';
+import { messageOf, StoppedError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import type { AnswerReader } from './answer.ts';
 import { deadlineOf } from './deadline.ts';
@@ -104,7 +104,6 @@ function unknownOutcome(
   const isCreated = progress.status === CREATED;
   const what = isCreated ? `${creates} was created` : `${creates} may have been created`;
   const api = why instanceof ApiError ? why : undefined;
-  const reason = why instanceof DaywalkError ? why : undefined;
   const { title, detail, metadata } = api ?? {};
   return new UnknownOutcomeError(`${messageOf(why)}; ${what}: check before trying again`, {
     cause: why,
@@ -117,7 +116,7 @@ function unknownOutcome(
       ...(metadata === undefined ? {} : { metadata: { ...metadata } }),
     },
     requestId: api?.requestId,
-    exitCode: reason?.exitCode ?? EXIT.upstream,
+    exitCode: why instanceof StoppedError ? why.exitCode : EXIT.upstream,
     hint: `look into the application for it; trying again may create ${creates} once more`,
   });
 }
