@@ -41,3 +41,5 @@ export type { ModelElement, TokensByModelRow, TokensRow, TokensUserElement } fro
 export type { ToolsByToolRow, ToolsRow } from './api/shapes/tools.ts';
 export type { UserRow } from './api/shapes/users.ts';
 export { DaywalkError, RunError, UnitError, UsageError } from './core/errors.ts';
+export type { HookEventName, KnownHookEvent, OtherHookEvent } from './hooks/event.ts';
+export { HOOK_EVENT_NAMES, isKnownHookEvent } from './hooks/event.ts';

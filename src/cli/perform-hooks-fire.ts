@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf, UsageError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
+import { wrongFieldsOf } from '../hooks/event.ts';
 import { readDocument } from '../hooks/file/document.ts';
 import { hooksOf } from '../hooks/file/entries.ts';
 import { readStored } from '../hooks/file/storage.ts';
@@ -32,6 +33,9 @@ export async function performFire(context: CommandContext): Promise<void> {
     ...given,
     hook_event_name: event,
   };
+  for (const field of wrongFieldsOf(payload)) {
+    log.write({ level: 'warn', event: 'hooks', message: `the client tool sends ${field} of another type` });
+  }
   const named = given['tool_name'];
   const fired = await fire(configured, {
     event,

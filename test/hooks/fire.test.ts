@@ -216,6 +216,14 @@ test('a table says what each hook did, and nothing in it is obeyed by the termin
   expect(stdout).not.toContain('\u001b');
 });
 
+test('a field of another type than the client sends is told, and passed on', async () => {
+  const { fire, folder } = configured({ Notification: [entry(['cat'])] });
+  writeFileSync(join(folder, 'event.json'), '{"message": 7}');
+  const fired = await fire('Notification', '--payload', 'event.json');
+  expect(fired.stderr).toContain('the client tool sends message of another type');
+  expect(JSON.parse(fired.hooks[0].stdout)).toMatchObject({ message: 7 });
+});
+
 test('wrong calls end with exit code 2', async () => {
   const { file, folder } = configured({ Stop: [] });
   const refused = async (...args: string[]) =>
