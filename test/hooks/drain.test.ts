@@ -225,7 +225,7 @@ describe('drains at once', () => {
       Array.from({ length: 3_000 }, (_, n) => ({ hook_event_name: 'Stop', n, pad: 'x'.repeat(200) })),
     );
     let killed = 0;
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < 7; round += 1) {
       const child = spawn(process.execPath, [MAIN, 'hooks', 'drain', '--warehouse', warehouse], {
         stdio: 'ignore',
       });

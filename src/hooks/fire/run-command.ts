@@ -49,10 +49,12 @@ export function runCommand({
     signal.addEventListener('abort', abort);
 
     let isOver = false;
+    let leftovers: NodeJS.Timeout | undefined;
     const finish = (exitCode: number | null, why = '') => {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
+      clearTimeout(leftovers);
       signal.removeEventListener('abort', abort);
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
       const durationMs = Math.round(performance.now() - startedAt);
@@ -60,7 +62,9 @@ export function runCommand({
     };
     child.on('error', (error) => finish(null, error.message));
     child.on('close', (code) => finish(code));
-    child.on('exit', (code) => setTimeout(() => finish(code), OUTPUT_WAIT_MS));
+    child.on('exit', (code) => {
+      leftovers = setTimeout(() => finish(code), OUTPUT_WAIT_MS);
+    });
     // A hook that does not read its input may close it.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
