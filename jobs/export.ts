@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { createTransport, type Transport } from '../src/api/http/transport.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { STREAMS, type Stream } from '../src/core/stream.ts';
@@ -8,10 +7,12 @@ import type { RunReport } from '../src/pipeline/events.ts';
 import { type PlanRequest, planUnits } from '../src/pipeline/plan.ts';
 import { privacyOf } from '../src/pipeline/privacy.ts';
 import { runUnits } from '../src/pipeline/run/run.ts';
-import { type ApiSettings, requireApi } from '../src/settings/require-api.ts';
+import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, RunRecord, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { drainAlongside } from './drain-hooks.ts';
+import { openTransport } from './open-transport.ts';
 import { takeLock, withWarehouse } from './open-warehouse.ts';
 
 /** What an export is asked to do. */
@@ -59,9 +60,10 @@ export function runExport(
   const api = requireApi(settings);
   return withWarehouse(settings.warehouse, { ...context, create: true }, async (warehouse) => {
     const lock = await takeLock(warehouse, { ...context, wait: request.wait });
-    const transport = transportOf(settings, api, context);
+    const transport = openTransport(settings, api, context);
     try {
-      return await runUnits({
+      await drainAlongside(warehouse, settings, context);
+      const report = await runUnits({
         ...planRequest(request, context),
         command: request.command,
         source: { transport, hosts: api },
@@ -74,6 +76,9 @@ export function runExport(
         observe: context.observe,
         signal: context.signal,
       });
+      // What came in meanwhile; and after a first pull the organization of all events is known.
+      await drainAlongside(warehouse, settings, context);
+      return report;
     } finally {
       await transport.close();
       await lock.release();
@@ -96,20 +101,6 @@ export async function forecastExport(
     const orgId = await onlyOrganization(warehouse);
     const ledger = orgId === null ? [] : await warehouse.units(orgId);
     return forecast(plan, orgId, ledger, await warehouse.runs(PACE_RUNS));
-  });
-}
-
-function transportOf(settings: Settings, api: ApiSettings, { clock, observe }: JobContext): Transport {
-  return createTransport({
-    apiKey: api.apiKey,
-    userAgent: `daywalk/${packageVersion()}`,
-    concurrency: settings.concurrency,
-    maxRequestsPerMinute: settings.maxRequestsPerMinute,
-    requestTimeoutMs: settings.requestTimeoutMs,
-    attempts: settings.attempts,
-    clock,
-    random: Math.random,
-    onRetry: (retry) => observe({ type: 'retry', ...retry }),
   });
 }
 

@@ -3,10 +3,11 @@ import { coverage } from './views/coverage.ts';
 import { dailyOverview } from './views/daily-overview.ts';
 import { modelMix } from './views/model-mix.ts';
 import { readinessLatest } from './views/readiness-latest.ts';
+import { todaySoFar } from './views/today-so-far.ts';
 import { usersView } from './views/users.ts';
 
 /** Every view of the warehouse, by the name under which the code knows it. */
-export const views = { dailyOverview, usersView, modelMix, readinessLatest, coverage } as const;
+export const views = { dailyOverview, usersView, modelMix, readinessLatest, coverage, todaySoFar } as const;
 
 /** Every view, in the order of the documentation. */
 export const allViews: readonly View[] = Object.values(views);

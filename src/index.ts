@@ -25,8 +25,13 @@ export {
   OverloadError,
   RequestError,
   ServerError,
+  UnknownOutcomeError,
 } from './api/http/errors.ts';
 export type { Retry } from './api/http/transport.ts';
+export type { SessionRequest } from './api/sessions/request.ts';
+export type { AnsweredSettings, Session } from './api/sessions/session.ts';
+export type { SessionSettings, Tag, TokenUsage } from './api/sessions/settings.ts';
+export type { KnownIdentifiers, SessionWarning } from './api/sessions/warnings.ts';
 export type { ActivityByClientRow, ActivityRow } from './api/shapes/activity.ts';
 export type { Meta } from './api/shapes/envelope.ts';
 export type { ProductivityRow } from './api/shapes/productivity.ts';
@@ -36,3 +41,5 @@ export type { ModelElement, TokensByModelRow, TokensRow, TokensUserElement } fro
 export type { ToolsByToolRow, ToolsRow } from './api/shapes/tools.ts';
 export type { UserRow } from './api/shapes/users.ts';
 export { DaywalkError, RunError, UnitError, UsageError } from './core/errors.ts';
+export type { HookEventName, KnownHookEvent, OtherHookEvent } from './hooks/event.ts';
+export { HOOK_EVENT_NAMES, isKnownHookEvent } from './hooks/event.ts';

@@ -9,7 +9,7 @@ import type { Command } from './command.ts';
 import { describeFailure, failureOf, logFailure } from './failure.ts';
 import type { Flags } from './flags.ts';
 import { createOutput } from './output.ts';
-import { parseCommandLine } from './program.ts';
+import { type CommandInvocation, parseCommandLine } from './program.ts';
 import { createReporting, type Reporting } from './reporting.ts';
 import { createSink, type Sink } from './sink.ts';
 import { listenForStop, type ProcessControl } from './stopping.ts';
@@ -20,11 +20,15 @@ export interface CliHost {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly directory: string;
+  /** Standard input, looked up when a command reads it. */
+  stdin(): AsyncIterable<Uint8Array>;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly control: ProcessControl;
   readonly commands: readonly Command[];
   version(): string;
+  /** How a shell calls this program from any folder. */
+  self(): string;
   /** Takes what is to be done with an error that nobody caught, as soon as the secrets to hide are known. */
   onDefect(tell: (error: unknown) => void): void;
 }
@@ -62,10 +66,14 @@ async function dispatch(host: CliHost, streams: Streams): Promise<ExitCode> {
     streams.out.write(invocation.text);
     return EXIT.ok;
   }
-  return perform(invocation.command, invocation.flags, host, streams);
+  return perform(invocation, host, streams);
 }
 
-async function perform(command: Command, flags: Flags, host: CliHost, streams: Streams): Promise<ExitCode> {
+async function perform(
+  { command, flags, operands }: CommandInvocation,
+  host: CliHost,
+  streams: Streams,
+): Promise<ExitCode> {
   const reading = readSettings({
     flags: settingFlags(command, flags),
     env: host.env,
@@ -86,12 +94,15 @@ async function perform(command: Command, flags: Flags, host: CliHost, streams: S
   try {
     const exitCode = await command.act({
       flags,
+      operands,
       settings,
       reading,
       job: { clock, observe: reporting.observe, signal: stopping.signal },
       log: reporting.log,
       out: createOutput(afterProgress(reporting, streams.out), streams.outTerminal, redact),
+      input: host.stdin,
       directory: host.directory,
+      self: host.self,
     });
     await streams.out.flush();
     return worseOf(exitCode, command, streams.out);

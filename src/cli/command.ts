@@ -15,6 +15,21 @@ export interface CommandFlag {
   readonly required?: boolean;
 }
 
+/** Commands that share the first word of their names, such as `sessions` in `sessions create`. */
+export interface CommandGroup {
+  /** The shared word. */
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+}
+
+/** A value that a command takes by its place, after its name. */
+export interface Operand {
+  /** As in help: `<event>`. */
+  readonly syntax: `<${string}>`;
+  readonly doc: string;
+}
+
 /** A command line that works, and what it does. */
 export interface Example {
   readonly line: string;
@@ -24,6 +39,8 @@ export interface Example {
 /** What a command is given to work with. */
 export interface CommandContext {
   readonly flags: Flags;
+  /** What was given for {@link Command.operands}, in their order. */
+  readonly operands: readonly string[];
   readonly settings: Settings;
   /** The settings with their sources and problems. */
   readonly reading: SettingsReading;
@@ -32,13 +49,19 @@ export interface CommandContext {
   readonly log: Log;
   /** Standard output. Printing a result ends the progress. */
   readonly out: Output;
+  /** Standard input. Not touched before the call, so that a command that reads nothing does not wait for it. */
+  input(): AsyncIterable<Uint8Array>;
   /** The working directory. */
   readonly directory: string;
+  /** How a shell calls this program from any folder, without the command. */
+  self(): string;
 }
 
 /** A command: what help says about it, and what it does. */
 export interface Command {
+  /** One word, or two where {@link Command.group} is the first: `sessions create`. */
   readonly name: string;
+  readonly group?: CommandGroup;
   /** One line for the list of commands. */
   readonly summary: string;
   /** More, for its own help. */
@@ -46,6 +69,8 @@ export interface Command {
   /** The settings that it reads. It has their flags, and its help explains them. */
   readonly uses: readonly AnySetting[];
   readonly flags: readonly CommandFlag[];
+  /** All of them must be given. Most commands have none. */
+  readonly operands?: readonly Operand[];
   readonly examples: readonly [Example, Example, ...Example[]];
   /** True when the command explains unsound settings instead of refusing to start. */
   readonly acceptsUnsoundSettings?: boolean;

@@ -4,9 +4,32 @@ import { config } from './commands/config.ts';
 import { demo } from './commands/demo.ts';
 import { digest } from './commands/digest.ts';
 import { emulate } from './commands/emulate.ts';
+import { hook } from './commands/hook.ts';
+import { hooksDrain } from './commands/hooks-drain.ts';
+import { hooksFire } from './commands/hooks-fire.ts';
+import { hooksInstall } from './commands/hooks-install.ts';
+import { hooksList } from './commands/hooks-list.ts';
+import { hooksRemove } from './commands/hooks-remove.ts';
 import { run } from './commands/run.ts';
 import { schema } from './commands/schema.ts';
+import { sessionsCreate } from './commands/sessions-create.ts';
 import { status } from './commands/status.ts';
 
 /** Every command, in the order of help. */
-export const commands: readonly Command[] = [run, backfill, status, digest, config, schema, emulate, demo];
+export const commands: readonly Command[] = [
+  run,
+  backfill,
+  status,
+  digest,
+  config,
+  schema,
+  emulate,
+  demo,
+  sessionsCreate,
+  hook,
+  hooksInstall,
+  hooksList,
+  hooksRemove,
+  hooksFire,
+  hooksDrain,
+];

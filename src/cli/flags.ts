@@ -7,6 +7,8 @@ export interface Flags {
   isOn(flag: `--${string}`): boolean;
   /** The value of a flag; undefined when it was not given. */
   text(flag: `--${string}`): string | undefined;
+  /** Every value of a flag that may be given several times, or several values: `--event <name...>`. */
+  texts(flag: `--${string}`): readonly string[];
   /**
    * The value of a flag through a parser; undefined when it was not given.
    * @throws {UsageError} that names the flag.
@@ -32,9 +34,14 @@ export function createFlags(values: Readonly<Record<string, unknown>>): Flags {
   return {
     isOn: (flag) => values[flag] === true,
     text,
+    texts: (flag) => textsOf(values[flag]),
     parse,
     number: (flag, bounds) => parse(flag, wholeNumber(bounds)),
   };
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
 function parseNamed<Value>(flag: string, text: string, parser: (text: string) => Value): Value {

@@ -1,59 +1,11 @@
 #!/usr/bin/env node
-import { EXIT, type ExitCode } from '../core/exit-code.ts';
-import { packageVersion } from '../core/version.ts';
-import { redactorOfEnvironment } from '../settings/secrets.ts';
-import { runCli } from './cli.ts';
-import { commands } from './commands.ts';
-import { describeFailure, failureOf } from './failure.ts';
+const [command, ...rest] = process.argv.slice(2);
+const asksForHelp = rest.includes('--help') || rest.includes('-h');
 
-/** A connection that was left open must not keep a finished job, and the next night's behind it, from ending. */
-const LINGER_MS = 2_000;
-
-let isFinished = false;
-
-/** Ends the process at once with a code that was meant. */
-function end(code: ExitCode): void {
-  isFinished = true;
-  process.exit(code);
+// An agent waits for the receiver of its hook events at every step: it loads its own few files and no others.
+if (command === 'hook' && !asksForHelp) {
+  const { receiveAsProcess } = await import('./hook-process.ts');
+  await receiveAsProcess(rest);
+} else {
+  await import('./start.ts');
 }
-
-/** Tells a defect. Node's own report would print the stack, and with it whatever secret the message holds. */
-let tellDefect = (error: unknown): void => {
-  const redact = redactorOfEnvironment(process.env);
-  const lines = describeFailure(failureOf(error), { debug: process.env['DAYWALK_DEBUG'] === '1' });
-  process.stderr.write(redact(lines.map((line) => `${line}\n`).join('')));
-};
-
-process.on('uncaughtException', (error) => {
-  tellDefect(error);
-  end(EXIT.defect);
-});
-
-// An event loop that runs dry before the command is done would otherwise look like success.
-process.once('exit', () => {
-  if (isFinished) return;
-  tellDefect(new Error('it stopped before it was done'));
-  process.exitCode = EXIT.defect;
-});
-
-const exitCode = await runCli({
-  argv: process.argv.slice(2),
-  env: process.env,
-  directory: process.cwd(),
-  stdout: process.stdout,
-  stderr: process.stderr,
-  commands,
-  version: () => `daywalk ${packageVersion()} (node ${process.version})`,
-  onDefect: (tell) => {
-    tellDefect = tell;
-  },
-  control: {
-    on: (signal, listener) => void process.on(signal, listener),
-    off: (signal, listener) => void process.off(signal, listener),
-    exit: end,
-  },
-});
-
-isFinished = true;
-process.exitCode = exitCode;
-setTimeout(() => end(exitCode), LINGER_MS).unref();

@@ -1,13 +1,19 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { UsageError } from '../core/errors.ts';
-import type { Command, CommandFlag } from './command.ts';
+import type { Command, CommandFlag, CommandGroup } from './command.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { commandHelp, programHelp, settingDoc } from './help.ts';
 
-/** What a command line asks for: a command with its flags, or text that was already all it wanted. */
-export type Invocation =
-  | { readonly kind: 'command'; readonly command: Command; readonly flags: Flags }
-  | { readonly kind: 'text'; readonly text: string };
+/** A command with its flags and operands. */
+export interface CommandInvocation {
+  readonly kind: 'command';
+  readonly command: Command;
+  readonly flags: Flags;
+  readonly operands: readonly string[];
+}
+
+/** What a command line asks for: a command, or text that was already all it wanted. */
+export type Invocation = CommandInvocation | { readonly kind: 'text'; readonly text: string };
 
 /** What the program is made of. */
 export interface ProgramOptions {
@@ -29,9 +35,11 @@ export function parseCommandLine(argv: readonly string[], options: ProgramOption
     printed += text;
   });
   for (const command of options.commands) {
-    const sub = addCommand(program, command, options.width);
+    const { group } = command;
+    const parent = group === undefined ? program : groupOf(program, group);
+    const sub = addCommand(parent, command, options.width);
     sub.action(() => {
-      chosen = { kind: 'command', command, flags: flagsOf(sub) };
+      chosen = { kind: 'command', command, flags: flagsOf(sub), operands: sub.args };
     });
   }
   try {
@@ -62,9 +70,23 @@ function createProgram({ width }: ProgramOptions, write: (text: string) => void)
     .addHelpText('after', programHelp.after);
 }
 
-function addCommand(program: Commander, command: Command, width: number): Commander {
-  const sub = program.command(command.name).summary(command.summary).description(command.description);
+/** The group of that name, made when its first command is added. */
+function groupOf(program: Commander, { name, summary }: CommandGroup): Commander {
+  const known = program.commands.find((sub) => sub.name() === name);
+  if (known !== undefined) return known;
+  return program
+    .command(name)
+    .summary(summary)
+    .description(`${summary}.`)
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help', `print the help of a command: daywalk ${name} help <command>`);
+}
+
+function addCommand(parent: Commander, command: Command, width: number): Commander {
+  const word = command.name.split(' ').at(-1) ?? command.name;
+  const sub = parent.command(word).summary(command.summary).description(command.description);
   sub.helpOption('-h, --help', 'print this help');
+  for (const { syntax, doc } of command.operands ?? []) sub.argument(syntax, doc);
   sub.optionsGroup('Options:');
   for (const flag of command.flags) sub.addOption(optionOf(flag));
   for (const setting of command.uses) {
@@ -95,8 +117,12 @@ function usageErrorOf(
   argv: readonly string[],
   commands: readonly Command[],
 ): UsageError {
-  if (error.code === 'commander.help')
-    return new UsageError('no command was given', { hint: 'daywalk --help lists them' });
+  const group = commands.find((command) => command.group?.name === argv[0])?.group?.name;
+  if (error.code === 'commander.help') {
+    return group === undefined
+      ? new UsageError('no command was given', { hint: 'daywalk --help lists them' })
+      : new UsageError(`no command was given after ${group}`, { hint: `daywalk ${group} --help lists them` });
+  }
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const message = first.replace(/=.*'$/, "'");
   return new UsageError(message, { hint: hintFor(message, suggestion) ?? whereToLook(argv, commands) });
@@ -110,8 +136,10 @@ function hintFor(message: string, suggestion: string | undefined): string | unde
 }
 
 function whereToLook(argv: readonly string[], commands: readonly Command[]): string {
-  const [first = ''] = argv;
-  if (commands.some(({ name }) => name === first)) return `see daywalk ${first} --help`;
+  const [first = '', second = ''] = argv;
+  const named = commands.find(({ name }) => name === first || name === `${first} ${second}`);
+  if (named !== undefined) return `see daywalk ${named.name} --help`;
+  if (commands.some(({ group }) => group?.name === first)) return `see daywalk ${first} --help`;
   return first.startsWith('-')
     ? 'flags come after the command: daywalk run --warehouse w.db'
     : 'daywalk --help lists the commands';

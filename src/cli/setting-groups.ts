@@ -6,6 +6,19 @@ export const commonSettings = [SETTINGS.log, SETTINGS.now, SETTINGS.debug] as co
 /** What commands read that look into the warehouse. */
 export const warehouseSettings = [SETTINGS.warehouse, ...commonSettings] as const;
 
+/** What commands read that bring hook events into the warehouse. */
+export const spoolSettings = [SETTINGS.warehouse, SETTINGS.spool, ...commonSettings] as const;
+
+/** How the receiver of hook events notifies. */
+export const notifySettings = [
+  SETTINGS.notify,
+  SETTINGS.notifyEvents,
+  SETTINGS.notifyTemplate,
+  SETTINGS.notifyWebhook,
+  SETTINGS.notifyWebhookFormat,
+  SETTINGS.notifyTimeoutMs,
+] as const;
+
 /** What commands read that pull from the service into the warehouse. */
 export const exportSettings = [
   SETTINGS.apiKey,
@@ -20,5 +33,6 @@ export const exportSettings = [
   SETTINGS.settleDays,
   SETTINGS.emails,
   SETTINGS.emailSalt,
+  SETTINGS.spool,
   ...commonSettings,
 ] as const;

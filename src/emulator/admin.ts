@@ -109,6 +109,12 @@ const ROUTES: readonly AdminRoute[] = [
     what: 'the repository ids that the readiness list can be filtered by',
     run: (emulator) => emulator.repositories(),
   },
+  {
+    method: 'GET',
+    path: '/sessions',
+    what: 'the sessions that were created, as they are now',
+    run: (emulator) => emulator.sessions(),
+  },
 ];
 
 /** Answers a request under {@link ADMIN_PATH}. A refused body is answered 400 with the remedy in `hint`. */

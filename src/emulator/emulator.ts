@@ -10,6 +10,8 @@ import { DEFAULT_QUIRKS, parseQuirks, type Quirks } from './quirks.ts';
 import { type RevisionOutcome, type RevisionRequest, revise } from './revise.ts';
 import { listen } from './server.ts';
 import { openService } from './service.ts';
+import { receive } from './sessions/receive.ts';
+import type { EmulatedSession } from './sessions/sessions.ts';
 import { targetReader } from './target.ts';
 import { openWorld } from './world.ts';
 
@@ -61,6 +63,8 @@ export interface Emulator {
    */
   revise(request: RevisionRequest): RevisionOutcome;
   repositories(): readonly EmulatedRepository[];
+  /** The sessions that were created, as they are now; the oldest first. */
+  sessions(): readonly EmulatedSession[];
   /** Stops listening and destroys all connections, also those that wait for an answer. May be repeated. */
   close(): Promise<void>;
 }
@@ -97,7 +101,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     (request, response) =>
       request.url?.startsWith(ADMIN_PATH)
         ? answerAdmin(emulator, request, response)
-        : serve(request, response),
+        : receive(request, (upload) => serve(request, response, upload)),
     resolved,
   );
 
@@ -124,6 +128,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
         repoId: world.reports.repositoryId(repository),
         repoUrl: world.reports.repositoryUrl(repository),
       })),
+    sessions: world.sessions.all,
     close: server.close,
   };
   return emulator;

@@ -11,6 +11,7 @@ import type { Quirks } from './quirks.ts';
 import { gzipReply, type Reply } from './reply.ts';
 import type { RevisionRequest } from './revise.ts';
 import type { Call, Service } from './service.ts';
+import type { Upload } from './sessions/receive.ts';
 import type { Target } from './target.ts';
 import type { World } from './world.ts';
 
@@ -26,12 +27,20 @@ export interface ExchangeParts {
 }
 
 /** The way of one request to the service: read, decide on a fault, answer, deliver, count. */
-export function exchange(parts: ExchangeParts): (request: IncomingMessage, response: ServerResponse) => void {
+export function exchange(
+  parts: ExchangeParts,
+): (request: IncomingMessage, response: ServerResponse, upload: Upload | null) => void {
   const { world, service, faults, journal } = parts;
-  return (request, response) => {
+  return (request, response, upload) => {
     const target = parts.targetOf(request.url ?? '/');
     const caller = callerOf(request.headers.authorization, world.keys);
-    const call: Call = { method: request.method ?? 'GET', target, caller, inFlight: journal.inFlight() + 1 };
+    const call: Call = {
+      method: request.method ?? 'GET',
+      target,
+      caller,
+      inFlight: journal.inFlight() + 1,
+      upload,
+    };
     const fault = faults.decide(call, () => service.pageOf(target));
     const entry = journal.begin(call, fault?.id ?? null);
     response.once('close', entry.ended);

@@ -6,3 +6,4 @@ export type { JournalEntry, JournalSnapshot, RuleCounts } from './journal.ts';
 export type { EmulatorOptions } from './options.ts';
 export { DEFAULT_QUIRKS, parseQuirks, type Quirks } from './quirks.ts';
 export type { RevisionKind, RevisionOutcome, RevisionRequest } from './revise.ts';
+export type { EmulatedSession } from './sessions/sessions.ts';

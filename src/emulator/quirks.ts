@@ -87,6 +87,10 @@ export interface Quirks {
   readonly readinessRoles: 'any' | 'manager';
   /** Analytics answers 403: not enabled for the organization. */
   readonly analyticsDisabled: boolean;
+  /** Creating a session answers 403: not enabled for the organization. */
+  readonly sessionsDisabled: boolean;
+  /** The computers that a session can be created on; any other is answered 400. */
+  readonly computers: readonly string[];
   /** Answers 429 above a rate. */
   readonly rateLimit: RateLimitQuirk | null;
   /** Answers are compressed for clients that accept gzip. */
@@ -127,6 +131,8 @@ export const DEFAULT_QUIRKS: Quirks = {
   readinessRedirect: 'off',
   readinessRoles: 'any',
   analyticsDisabled: false,
+  sessionsDisabled: false,
+  computers: ['computer-1', 'computer-2', 'computer-3'],
   rateLimit: null,
   gzip: false,
   keepAlive: true,
@@ -166,6 +172,8 @@ const PARSERS: { readonly [K in keyof Quirks]: Parser<Quirks[K]> } = {
   readinessRedirect: oneOf('off', '308'),
   readinessRoles: oneOf('any', 'manager'),
   analyticsDisabled: boolean,
+  sessionsDisabled: boolean,
+  computers: listOf(text),
   rateLimit: orNull(
     object(
       {},

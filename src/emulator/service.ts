@@ -1,4 +1,4 @@
-import { ANALYTICS_BASE_PATH, READINESS_MOVED_PATH, READINESS_PATH } from '../api/paths.ts';
+import { ANALYTICS_BASE_PATH, READINESS_MOVED_PATH, READINESS_PATH, SESSIONS_PATH } from '../api/paths.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Stream } from '../core/stream.ts';
 import { type Caller, requireKey, requireManager } from './auth.ts';
@@ -11,6 +11,8 @@ import { readRange } from './params.ts';
 import { Refusal } from './problem.ts';
 import { openRateLimiter, retryAfterHeader } from './rate-limit.ts';
 import { jsonReply, problemReply, type Reply } from './reply.ts';
+import { answerSessions } from './sessions/answer.ts';
+import type { Upload } from './sessions/receive.ts';
 import type { Target } from './target.ts';
 import type { World } from './world.ts';
 
@@ -24,6 +26,8 @@ export interface Call {
   readonly caller: Caller;
   /** Requests in work, this one included. */
   readonly inFlight: number;
+  /** The body, with requests that create something; null with others. */
+  readonly upload: Upload | null;
 }
 
 /** The emulated service without HTTP around it. */
@@ -60,10 +64,11 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
   }
 
   /** The way of every request: path, method, key, role, rate, and only then the parameters. */
-  function route({ method, target, caller, inFlight }: Call): Reply {
+  function route(call: Call): Reply {
+    const { method, target, caller, inFlight } = call;
     const { path, stream } = target;
     if (path === OPENAPI_PATH && method === 'GET') return OPENAPI_REPLY;
-    // Creating a session, POST /api/v0/sessions (specification, section 4.1), has its place here. Not emulated yet.
+    if (path === SESSIONS_PATH) return answerSessions(world, call, () => admit(call.inFlight));
     if (stream === null) throw new Refusal(404, `There is nothing at ${path.slice(0, 200)}`);
     if (method !== 'GET') throw new Refusal(405, `${method} is not allowed here`, { allow: 'GET' });
     const managersOnly = path.startsWith(ANALYTICS_BASE_PATH) || world.quirks().readinessRoles === 'manager';

@@ -9,6 +9,8 @@ import type { ResolvedOptions } from './options.ts';
 import type { DayRange } from './params.ts';
 import { DEFAULT_QUIRKS, type Quirks } from './quirks.ts';
 import { openRevisions, type Revisions } from './revisions.ts';
+import { withSessions } from './sessions/analytics.ts';
+import { openSessions, type Sessions } from './sessions/sessions.ts';
 
 /** What the service knows and how it behaves at the moment. Everything that changes while it runs changes here. */
 export interface World {
@@ -17,6 +19,7 @@ export interface World {
   readonly dataset: Dataset;
   readonly reports: Reports;
   readonly revisions: Revisions;
+  readonly sessions: Sessions;
   /** The readiness list as it is now, in the order of the quirk. */
   reportList(): ReportList;
   today(): UtcDay;
@@ -46,6 +49,13 @@ export function openWorld(options: ResolvedOptions): World {
   let list: ReportList | undefined;
   const population = buildPopulation({ seed, size: options.users, steady: options.steady });
   const revisions = openRevisions(() => ({ today, quirks }));
+  const sessions = openSessions({
+    seed,
+    users: population.size,
+    now,
+    monotonicMs: () => clock.monotonicMs(),
+    idOf: population.idOf,
+  });
   const reports = openReports(seed, options.reports);
 
   function changed(): void {
@@ -54,12 +64,18 @@ export function openWorld(options: ResolvedOptions): World {
     revisions.refresh();
   }
 
+  function now(): Date {
+    const timeOfDayMs = ((clock.now().getTime() % DAY_MS) + DAY_MS) % DAY_MS;
+    return new Date(startOfDayMs(today) + timeOfDayMs);
+  }
+
   return {
     orgId: options.orgId ?? ulid('org_', startOfDayMs(FIRST_DAY) - 300 * DAY_MS, hash(seed, 0x0a6), 0),
     keys: keysFor(seed, options.apiKey),
-    dataset: openDataset(population, revisions.variantOf),
+    dataset: openDataset(population, withSessions(revisions.variantOf, sessions)),
     reports,
     revisions,
+    sessions,
     reportList() {
       list ??= listReports(reports, revisions.reportChanges(), quirks.readinessOrder);
       return list;
@@ -76,10 +92,7 @@ export function openWorld(options: ResolvedOptions): World {
       lateRequests = 0;
       changed();
     },
-    now() {
-      const timeOfDayMs = ((clock.now().getTime() % DAY_MS) + DAY_MS) % DAY_MS;
-      return new Date(startOfDayMs(today) + timeOfDayMs);
-    },
+    now,
     lastDayWithData(range) {
       const { lateBatch } = quirks;
       const late = typeof lateBatch === 'number' ? lateRequests < lateBatch : lateBatch;

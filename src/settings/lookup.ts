@@ -38,7 +38,7 @@ export function lookUp(setting: AnySetting, { flags, env, dotenv }: SettingSourc
     };
   }
 
-  const fromFile = said(setting, dotenv.values[setting.env]);
+  const fromFile = setting.isInDotenv === false ? null : said(setting, dotenv.values[setting.env]);
   if (fromFile === null) return null;
   const line = dotenv.lineOf(setting.env);
   const source = line === undefined ? '.env' : `.env line ${line}`;

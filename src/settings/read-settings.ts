@@ -1,6 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import { readApiKey } from './api-key.ts';
 import { readDotenv } from './dotenv.ts';
+import { readNotifySettings } from './notify-settings.ts';
 import type { AnySetting } from './setting.ts';
 import { createSettingReader, type SettingEntry, type SettingReader } from './setting-reader.ts';
 import type { EmailPolicy, LogFormat, Settings } from './settings.ts';
@@ -56,6 +57,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     attempts: reader.read(SETTINGS.attempts),
     settleDays: reader.read(SETTINGS.settleDays),
     emails: readEmailPolicy(reader),
+    spool: readSpool(reader),
     log: reader.readOr(SETTINGS.log, {
       value: request.logDefault,
       source: 'default',
@@ -80,6 +82,13 @@ export function soundSettings({ settings, problems }: SettingsReading): Settings
     cause: first,
     hint: `${first.hint ?? 'correct it'}; ${others.length} more wrong, daywalk config shows all`,
   });
+}
+
+// The receiver of hook events reads the settings of notifications by itself; here they are read to be shown and checked.
+function readSpool(reader: SettingReader): string | null {
+  const spool = reader.read(SETTINGS.spool);
+  readNotifySettings(reader);
+  return spool;
 }
 
 function readEmailPolicy(reader: SettingReader): EmailPolicy {

@@ -6,9 +6,10 @@ const HEADER = `# Settings of daywalk, for the working directory. Copy to .env a
 # This file is generated from src/settings/settings-table.ts by npm run docs.
 `;
 
-/** An example `.env` file that names every setting; only what must be set is not commented out. */
+/** An example `.env` file that names every setting that it may hold, all commented out. */
 export function dotenvExample(): string {
-  return [HEADER, ...ALL_SETTINGS.map(exampleOf)].join('\n');
+  const shown = ALL_SETTINGS.filter(({ isInDotenv }) => isInDotenv !== false);
+  return [HEADER, ...shown.map(exampleOf)].join('\n');
 }
 
 /** Every setting as a table in markdown. */

@@ -21,6 +21,7 @@ export function redactorOfEnvironment(env: Readonly<Record<string, string | unde
   const values = [
     env['DAYWALK_API_KEY'],
     env['DAYWALK_EMAIL_SALT'],
+    env['DAYWALK_NOTIFY_WEBHOOK'],
     ...passwordsOf(env['DAYWALK_WAREHOUSE'] ?? ''),
   ];
   return createRedactor(values.filter((value) => value !== undefined).map((value) => value.trim()));

@@ -14,6 +14,8 @@ export interface Setting<Value = unknown, Fallback = unknown> {
   readonly fallbackDoc?: string;
   /** True when no output may ever show the value. */
   readonly secret: boolean;
+  /** False where `.env` has no say, because the command runs in folders that may be anybody's. */
+  readonly isInDotenv?: boolean;
   /** An example value for `.env.example`, where the default is none. */
   readonly example?: string;
   /**
@@ -35,6 +37,7 @@ export function setting<Value, const Fallback extends Value | null>(
     readonly fallback: Fallback;
     readonly fallbackDoc?: string;
     readonly secret?: boolean;
+    readonly isInDotenv?: boolean;
     readonly example?: string;
     readonly show?: (value: Value) => string;
   },

@@ -1,4 +1,5 @@
 import { parseOrigin } from '../api/origin.ts';
+import { NOTIFY_SETTINGS, SPOOL_SETTING } from './hook-settings.ts';
 import { maskUrlPassword } from './mask-url.ts';
 import { oneOf, onOrOff } from './parsers/choice.ts';
 import { parseInstant } from './parsers/instant.ts';
@@ -121,6 +122,8 @@ export const SETTINGS = {
     parse: parseSalt,
     show: hidden,
   }),
+  spool: SPOOL_SETTING,
+  ...NOTIFY_SETTINGS,
   log: setting({
     env: 'DAYWALK_LOG',
     flag: '--log',

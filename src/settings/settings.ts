@@ -26,6 +26,8 @@ export interface Settings {
   /** A day is pulled again until it was pulled once at this age in days. */
   readonly settleDays: number;
   readonly emails: EmailPolicy;
+  /** The folder where hook events wait for the warehouse; null or absent for the one beside it. */
+  readonly spool?: string | null;
   readonly log: LogFormat;
   /** The instant that is taken as now; null for the clock. */
   readonly now: Date | null;

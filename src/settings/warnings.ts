@@ -20,6 +20,7 @@ export function warningsOf({ env, dotenv }: Pick<SettingSources, 'env' | 'dotenv
   return [
     ...unknownNames(env, () => 'in the environment'),
     ...unknownNames(dotenv.values, (name) => `in .env line ${dotenv.lineOf(name) ?? '?'}`),
+    ...untrusted(dotenv),
     ...badLines(dotenv),
     ...exposedDotenv(dotenv),
   ];
@@ -54,6 +55,17 @@ function unknownNames(
         hint: nearest === undefined ? 'daywalk config lists the settings' : `did you mean ${nearest}?`,
       };
     });
+}
+
+// The receiver runs in the folders that agents work in, and those may be anybody's: a `.env` there must not decide
+// where texts of the session are sent.
+function untrusted({ values, lineOf }: Dotenv): SettingWarning[] {
+  return ALL_SETTINGS.filter(({ env, isInDotenv }) => isInDotenv === false && (values[env] ?? '') !== '').map(
+    ({ env }) => ({
+      message: `${env} in .env line ${lineOf(env) ?? '?'} has no effect`,
+      hint: 'notifications are set in the environment of the agent, or by flags in the hooks file',
+    }),
+  );
 }
 
 function badLines({ badLines }: Dotenv): SettingWarning[] {

@@ -160,6 +160,14 @@ export interface QuarantineCount {
   readonly records: number;
 }
 
+/** Hook events, ready to be stored. */
+export interface HookEventCommit {
+  /** The organization that they belong to; '' where it is not known. */
+  readonly orgId: string;
+  /** Rows of `hook_events` without `org_id`. */
+  readonly rows: readonly Row[];
+}
+
 /** The exclusive right to run against a warehouse. Freed by `release`, and by the operating system at any death. */
 export interface RunLock {
   release(): Promise<void>;
@@ -203,6 +211,15 @@ export interface Warehouse {
   endReadinessWalk(end: ReadinessWalkEnd): Promise<CommitOutcome>;
   /** Records that a pull failed. */
   failUnit(failure: UnitFailure): Promise<void>;
+
+  /**
+   * Stores hook events, and gives those that were stored without an organization to this one. An event whose id is
+   * stored already, under whatever organization, is not stored again. Answers how many rows were written.
+   */
+  storeHookEvents(commit: HookEventCommit): Promise<number>;
+
+  /** Stores a created session, a row of the table `sessions`; one that is stored already is replaced. */
+  recordSession(row: Row): Promise<void>;
 
   startRun(run: RunStart): Promise<void>;
   endRun(run: RunEnd): Promise<void>;

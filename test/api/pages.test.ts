@@ -12,7 +12,7 @@ import {
 import { thrownBy } from '../support/transport.ts';
 
 function answerOf(body: unknown): Answer {
-  return { body, text: JSON.stringify(body), requestId: 'req_1' };
+  return { status: 200, body, text: JSON.stringify(body), requestId: 'req_1' };
 }
 
 function usersPage(data: unknown[], meta: Record<string, unknown> = {}): AnalyticsPage {

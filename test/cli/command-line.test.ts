@@ -7,9 +7,9 @@ import { parseCommandLine } from '../../src/cli/program.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { DaywalkError } from '../../src/core/errors.ts';
 
-const parse = (line: string) =>
+const parse = (line: string, known = commands) =>
   parseCommandLine(line === '' ? [] : line.split(' '), {
-    commands,
+    commands: known,
     version: () => 'daywalk 9.9.9',
     width: 80,
   });
@@ -90,6 +90,7 @@ describe('help', () => {
       '--latency-ms',
     ],
     demo: ['--keep', '--json'],
+    'sessions create': ['--computer-id', '--cwd', '--settings', '--request', '--org-id', '--json'],
   };
   const SETTINGS = [
     ...[
@@ -140,8 +141,58 @@ describe('help', () => {
 
   test('names every command once, and every exit code', () => {
     const text = textOf('--help');
-    for (const { name } of commands) expect(text.match(new RegExp(`^ {2}${name} `, 'gm'))).toHaveLength(1);
+    for (const { name, group } of commands)
+      expect(text.match(new RegExp(`^ {2}${group?.name ?? name} `, 'gm'))).toHaveLength(1);
     for (const code of [0, 1, 2, 3, 4, 5, 6, 75, 130, 143]) expect(text).toMatch(new RegExp(`\\b${code}\\b`));
+  });
+});
+
+describe('commands of a group', () => {
+  const group = { name: 'boxes', summary: 'boxes, and what is in them' };
+  const [template] = commands;
+  if (template === undefined) throw new Error('there are no commands');
+  const operands = [{ syntax: '<box>', doc: 'which box' }] as const;
+  const grouped = [
+    { ...template, name: 'boxes open', group, operands },
+    { ...template, name: 'boxes list', group },
+  ];
+  const messageOf = (line: string) => {
+    try {
+      parse(line, grouped);
+    } catch (error) {
+      if (error instanceof DaywalkError) return [error.message, error.hint];
+      throw error;
+    }
+    throw new Error(`${line} was taken`);
+  };
+
+  test('are named by two words, and their operands follow', () => {
+    expect(parse('boxes open small --wait', grouped)).toMatchObject({
+      kind: 'command',
+      command: { name: 'boxes open' },
+      operands: ['small'],
+    });
+    expect(parse('boxes list', grouped)).toMatchObject({ command: { name: 'boxes list' }, operands: [] });
+  });
+
+  test('stand in the help of the group, and the group once in that of the program', () => {
+    const help = parse('boxes --help', grouped);
+    for (const word of ['open', 'list'])
+      expect(help).toMatchObject({ text: expect.stringMatching(new RegExp(`^ {2}${word} `, 'm')) });
+    expect(parse('--help', grouped)).toMatchObject({
+      text: expect.stringMatching(/^ {2}boxes +boxes, and/m),
+    });
+    expect(parse('boxes help open', grouped)).toEqual(parse('boxes open --help', grouped));
+  });
+
+  test.each([
+    ['boxes', 'no command was given after boxes', 'daywalk boxes --help lists them'],
+    ['boxes opne x', "unknown command 'opne'", 'did you mean open?'],
+    ['boxes xyzzy', "unknown command 'xyzzy'", 'see daywalk boxes --help'],
+    ['boxes open', "missing required argument 'box'", 'see daywalk boxes open --help'],
+    ['boxes open x --xyzzy', "unknown option '--xyzzy'", 'see daywalk boxes open --help'],
+  ])('daywalk %s is refused: %s', (line, message, hint) => {
+    expect(messageOf(line)).toEqual([message, hint]);
   });
 });
 

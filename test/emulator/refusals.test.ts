@@ -105,15 +105,12 @@ test('readiness needs a key and no role', async () => {
   expectProblem(await at.get(READINESS_PATH, { key: null }), 401, 'Unauthorized', /Missing API key/);
 });
 
-test.each([
-  '/',
-  '/api/v1/analytics',
-  '/api/v1/analytics/users/',
-  '/api/v2/analytics/users',
-  '/api/v0/sessions',
-])('there is nothing at %s', async (path) => {
-  expectProblem(await at.get(path), 404, 'Not Found', /There is nothing at/);
-});
+test.each(['/', '/api/v1/analytics', '/api/v1/analytics/users/', '/api/v2/analytics/users'])(
+  'there is nothing at %s',
+  async (path) => {
+    expectProblem(await at.get(path), 404, 'Not Found', /There is nothing at/);
+  },
+);
 
 test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s is answered 405 with Allow', async (method) => {
   for (const path of [pathOf('users', '2026-02-03'), READINESS_PATH]) {

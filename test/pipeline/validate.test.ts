@@ -10,7 +10,7 @@ const UNIT = { stream: 'users', day: parseDay('2026-02-01') } as const;
 
 function pageOf(data: unknown[], orgId = 'org_1') {
   const body = { data, meta: { org_id: orgId } };
-  return analyticsPage({ body, text: JSON.stringify(body), requestId: undefined }, 'x');
+  return analyticsPage({ status: 200, body, text: JSON.stringify(body), requestId: undefined }, 'x');
 }
 
 describe('a row', () => {
@@ -62,7 +62,13 @@ describe('a report', () => {
     const good = { reportId: 'r', createdAt: 1, repoUrl: 'x', apps: {}, report: {} };
     const { reportId: _, ...bad } = good;
     const reports = [bad, good];
-    const page = { body: { reports }, text: JSON.stringify({ reports }), requestId: undefined, reports };
+    const page = {
+      status: 200,
+      body: { reports },
+      text: JSON.stringify({ reports }),
+      requestId: undefined,
+      reports,
+    };
     expect(validateReports(page)).toEqual({
       rows: [good],
       rejected: [{ record: bad, path: 'reports[0]', reason: 'reportId must be a text that is not empty' }],

@@ -79,6 +79,7 @@ describe('the warehouse', () => {
       'daily_overview',
       'model_mix',
       'readiness_latest',
+      'today_so_far',
       'users',
     ]);
   });

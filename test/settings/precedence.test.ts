@@ -63,6 +63,7 @@ describe('the defaults', () => {
       attempts: 6,
       settleDays: 3,
       emails: { mode: 'keep' },
+      spool: null,
       log: 'pretty',
       now: null,
     });

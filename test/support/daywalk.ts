@@ -25,13 +25,22 @@ export interface Running {
 /** Starts the compiled command line, with nothing of this process's environment but the path. */
 export function startDaywalk(
   args: readonly string[],
-  options: { cwd?: string; env?: Readonly<Record<string, string>>; nodeArgs?: readonly string[] } = {},
+  options: {
+    cwd?: string;
+    env?: Readonly<Record<string, string>>;
+    nodeArgs?: readonly string[];
+    /** What stands on standard input; nothing unless given. */
+    input?: string;
+  } = {},
 ): Running {
   const child = spawn(process.execPath, [...(options.nodeArgs ?? []), MAIN, ...args], {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'] ?? '', TZ: process.env['TZ'] ?? '', ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // A command that does not read its input may end before it is written.
+  child.stdin.on('error', () => child.stdin.destroy());
+  child.stdin.end(options.input ?? '');
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';
   let stderr = '';

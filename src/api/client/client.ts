@@ -6,6 +6,9 @@ import { createTransport } from '../http/transport.ts';
 import { READINESS_LIMIT, USERS_LIMIT } from '../limits.ts';
 import { type AnalyticsPage, analyticsPage, readinessPage, walkReadiness, walkUsers } from '../pages.ts';
 import { GROUP_BY } from '../paths.ts';
+import { createSession } from '../sessions/create.ts';
+import type { SessionRequest } from '../sessions/request.ts';
+import type { Session } from '../sessions/session.ts';
 import { ActivityByClientRow, ActivityRow } from '../shapes/activity.ts';
 import type { Meta } from '../shapes/envelope.ts';
 import { ProductivityRow } from '../shapes/productivity.ts';
@@ -41,8 +44,8 @@ export interface ReportsPage {
 
 /**
  * The typed client of the service. Numbers and labels may be null or missing, identities never are; fields that this
- * version does not know are kept. Every call is paced and repeated as {@link ClientOptions} say; all are reads and may
- * be repeated. All reject with `CredentialError` (401, 403), `BadRequestError` (400), `OverloadError` (429, 503),
+ * version does not know are kept. Every call is paced and repeated as {@link ClientOptions} say; all but `createSession`
+ * are reads and may be repeated. All reject with `CredentialError` (401, 403), `BadRequestError` (400), `OverloadError` (429, 503),
  * `ServerError` (other 5xx), `RequestError` (no usable answer), or `UsageError` before anything is sent.
  */
 export interface Client {
@@ -68,6 +71,14 @@ export interface Client {
     limit?: number;
     startAfter?: string;
   }): AsyncIterable<ReportsPage>;
+  /**
+   * Creates a session on a computer (section 4.1). `apiKey` may be an API key or a JWT. **Not idempotent**: every call
+   * that succeeds makes one more session. It is repeated only where the service provably did not take the request: it
+   * never reached it, or was answered 429.
+   * @throws {UsageError} that names every property that is not allowed, with its path; nothing was sent.
+   * @throws {UnknownOutcomeError} when a session was or may have been created; check before you try again.
+   */
+  createSession(request: SessionRequest): Promise<Session>;
   /** Closes the connections. */
   close(): Promise<void>;
 }
@@ -163,6 +174,12 @@ export function createClient(options: ClientOptions): Client {
     productivity: (query) => rows('productivity', query, CHECKS.productivity),
     users,
     readinessReports,
+    createSession: async (request) => {
+      const { baseUrl } = hosts;
+      const { knownIdentifiers, onWarning } = options;
+      return (await createSession(request, { transport, baseUrl, signal, knownIdentifiers, onWarning }))
+        .session;
+    },
     close: () => transport.close(),
   };
 }

@@ -3,11 +3,15 @@ import { UsageError } from '../../core/errors.ts';
 import { packageVersion } from '../../core/version.ts';
 import type { TransportOptions } from '../http/transport.ts';
 import { parseOrigin } from '../origin.ts';
+import type { KnownIdentifiers, SessionWarning } from '../sessions/warnings.ts';
 import type { Hosts } from '../targets.ts';
 
 /** Options of {@link createClient}. */
 export interface ClientOptions {
-  /** API key of a user with the Manager or Owner role; sent as a bearer credential (specification, section 5). */
+  /**
+   * Sent as a bearer credential (specification, section 5): an API key, of a user with the Manager or Owner role for
+   * analytics; `createSession` takes a JWT as well.
+   */
   readonly apiKey: string;
   /** Main API host, for example `https://api.example.com`; https, or http on loopback. */
   readonly baseUrl: string;
@@ -25,6 +29,10 @@ export interface ClientOptions {
   readonly signal?: AbortSignal;
   /** Told before each repetition of a request. */
   readonly onRetry?: TransportOptions['onRetry'];
+  /** Identifiers of the lists that the specification omits; others are sent with a warning. Default: none is missed. */
+  readonly knownIdentifiers?: KnownIdentifiers;
+  /** Told before a request is sent that holds something deprecated or not known. */
+  readonly onWarning?: (warning: SessionWarning) => void;
 }
 
 /**

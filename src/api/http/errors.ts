@@ -84,3 +84,38 @@ export class ServerError extends ApiError {
     super(message, { ...options, effect: 'retry' });
   }
 }
+
+/** What is known of a creation that did not end with a usable answer. */
+export interface UnknownOutcomeErrorOptions extends RequestErrorOptions {
+  outcome: 'unknown' | 'created';
+  /** Of the answer, where there was one. */
+  status?: number | undefined;
+  problem?: Problem | undefined;
+  requestId?: string | undefined;
+}
+
+/**
+ * The service got a request that creates something, and did not say that it refused it: the thing may exist
+ * (`outcome` is `unknown`), or exists but was not described (`created`). Never repeated, because that might make another.
+ */
+export class UnknownOutcomeError extends DaywalkError {
+  readonly target: string;
+  readonly outcome: 'unknown' | 'created';
+  /** Status of the answer; undefined where none came. */
+  readonly status: number | undefined;
+  readonly title: string | undefined;
+  readonly detail: string | undefined;
+  readonly requestId: string | undefined;
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(message: string, options: UnknownOutcomeErrorOptions) {
+    super(message, { exitCode: EXIT.upstream, ...options, effect: 'unit' });
+    this.target = options.target;
+    this.outcome = options.outcome;
+    this.status = options.status;
+    this.title = options.problem?.title;
+    this.detail = options.problem?.detail;
+    this.requestId = options.requestId;
+    this.metadata = options.problem?.metadata;
+  }
+}

@@ -1,24 +1,19 @@
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import type { Clock } from '../../core/clock.ts';
-import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX, REDIRECTS_MAX } from '../limits.ts';
-import { decodeUtf8, readBody } from './body.ts';
+import { REDIRECTS_MAX } from '../limits.ts';
+import { answerReader } from './answer.ts';
+import { creator } from './creation.ts';
 import { deadlineOf } from './deadline.ts';
 import { RequestError } from './errors.ts';
 import { explain } from './explain.ts';
-import { type Headers, headerOf } from './headers.ts';
-import { keyRedactor } from './redact.ts';
 import { locationOf, PERMANENT, REDIRECTS } from './redirect.ts';
-import { errorOfStatus } from './status.ts';
+import { nameOf, queryOf, type Target } from './target.ts';
 
-/** What is asked: an origin with its optional path prefix, a path below it, and the query in order. */
-export interface Target {
-  readonly origin: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string | number | undefined>>;
-}
+export type { Creation, Target } from './target.ts';
 
 /** An answer with status 2xx whose body is JSON. */
 export interface Answer {
+  readonly status: number;
   /** The parsed body; nothing of its shape is checked yet. */
   readonly body: unknown;
   /** The text that was parsed, for what a parsed value no longer tells. */
@@ -33,7 +28,7 @@ export interface Call {
   readonly beforeHop: () => Promise<void>;
 }
 
-/** Sends one GET at a time per call over kept connections; one file knows everything about a single request. */
+/** Sends one request at a time per call: a GET over kept connections, a creation over one of its own. */
 export interface Requester {
   /**
    * One attempt: headers to last byte within the time-out, and again for each redirect.
@@ -58,7 +53,8 @@ export function createRequester(options: RequesterOptions): Requester {
   const pools = new Map<string, Pool>();
   // Paths that the server has moved for good; asked for at their new place from then on.
   const moved = new Map<string, string>();
-  const redact = keyRedactor(options.apiKey);
+  const answerOf = answerReader(options);
+  const create = creator({ timeoutMs: options.timeoutMs, headers: headersOf, answerOf });
 
   function poolOf(origin: string): Pool {
     let pool = pools.get(origin);
@@ -139,68 +135,12 @@ export function createRequester(options: RequesterOptions): Requester {
     };
   }
 
-  async function answerOf(response: Dispatcher.ResponseData, name: string): Promise<Answer> {
-    const { statusCode: status, body } = response;
-    const headers = redactHeaders(response.headers);
-    const encoding = headerOf(headers, 'content-encoding')?.toLowerCase();
-    if (status < 200 || status > 299) {
-      const bytes = await readBody(body, encoding, ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0));
-      const text = redact(bytes.toString('utf8'));
-      throw errorOfStatus({ target: name, status, headers, body: text, now: options.clock.now() });
-    }
-    const type = headerOf(headers, 'content-type') ?? '';
-    if (!/^application\/([\w.+-]+\+)?json\b/i.test(type)) {
-      // Read to its end, not destroyed: a body that is destroyed unread ends the process with an error nobody awaits.
-      await body.dump();
-      throw new RequestError(
-        `${name} answered ${status} with ${type === '' ? 'no content type' : type}, not JSON`,
-        {
-          target: name,
-          hint: 'a proxy or a login page may stand between this machine and the service',
-        },
-      );
-    }
-    const text = decodeUtf8(await readBody(body, encoding, BODY_BYTES_MAX));
-    const requestId = headerOf(headers, 'x-request-id');
-    if (text === undefined) throw malformed(name, 'bytes that are not UTF-8');
-    return { ...parsed(redact(text), name), requestId };
-  }
-
-  function redactHeaders(headers: Headers): Headers {
-    const redacted = (value: Headers[string]) =>
-      Array.isArray(value) ? value.map(redact) : value && redact(value);
-    return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redacted(value)]));
-  }
-
   return {
-    send,
+    send: (target, call) =>
+      target.creation === undefined ? send(target, call) : create(target, target.creation, call),
     close: async () => {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
       pools.clear();
     },
   };
-}
-
-function parsed(text: string, name: string): { body: unknown; text: string } {
-  try {
-    return { body: JSON.parse(text), text };
-  } catch (error) {
-    throw malformed(name, 'text that is not JSON', error);
-  }
-}
-
-function malformed(name: string, what: string, cause?: unknown): RequestError {
-  // A broken answer may be the network's fault once; twice is the server's.
-  return new RequestError(`${name} answered ${what}`, { target: name, attemptsMax: 2, cause });
-}
-
-function queryOf({ query }: Target): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
-  const text = params.toString();
-  return text === '' ? '' : `?${text}`;
-}
-
-function nameOf(target: Target): string {
-  return `GET ${target.path}${queryOf(target)}`;
 }

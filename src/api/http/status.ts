@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json.ts';
+import { SESSIONS_PATH } from '../paths.ts';
 import { type Problem, problemCheck } from '../shapes/problem.ts';
 import {
   ApiError,
@@ -35,7 +36,11 @@ export function errorOfStatus(refusal: Refusal): ApiError {
   const message = describe(refusal, problem, requestId);
   if (status === 400) return new BadRequestError(message, options);
   if (status === 401) return new CredentialError(message, { ...options, hint: HINT_401 });
-  if (status === 403) return new CredentialError(message, { ...options, hint: HINT_403 });
+  if (status === 403)
+    return new CredentialError(message, {
+      ...options,
+      hint: target.includes(SESSIONS_PATH) ? HINT_403_SESSIONS : HINT_403,
+    });
   if (status === 429 || status === 503) {
     const retryAfterMs = parseRetryAfter(headerOf(refusal.headers, 'retry-after'), serverDate ?? refusal.now);
     return new OverloadError(message, { ...options, retryAfterMs });
@@ -47,13 +52,16 @@ export function errorOfStatus(refusal: Refusal): ApiError {
 const HINT_401 = 'check DAYWALK_API_KEY: the key is missing, mistyped, expired or revoked';
 const HINT_403 =
   'the key must belong to a user with the Manager or Owner role, and analytics must be enabled for the organization';
+const HINT_403_SESSIONS =
+  'creating sessions is open to selected organizations only, and may not be enabled for yours; ask its owner';
 const HINT_404 = 'check DAYWALK_BASE_URL and DAYWALK_APP_URL: this host does not serve the API there';
 
 function describe(refusal: Refusal, problem: Problem, requestId: string | undefined): string {
   const said = problem.detail ?? problem.title;
   const detail = said === undefined ? '' : `: ${said.slice(0, DETAIL_CHARS_MAX)}`;
+  const metadata = problem.metadata === undefined ? '' : ` ${JSON.stringify(problem.metadata)}`;
   const id = requestId === undefined ? '' : ` (requestId ${requestId})`;
-  return `${refusal.target} answered ${refusal.status}${detail}${id}`;
+  return `${refusal.target} answered ${refusal.status}${detail}${metadata.slice(0, DETAIL_CHARS_MAX)}${id}`;
 }
 
 /** What can be read of a body. Each field counts by itself, because not everything that refuses is the service. */

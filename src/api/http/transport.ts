@@ -3,10 +3,10 @@ import pRetry from 'p-retry';
 import type { Clock } from '../../core/clock.ts';
 import { DaywalkError, messageOf, RunError, UsageError } from '../../core/errors.ts';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../limits.ts';
-import { ApiError, OverloadError, RequestError } from './errors.ts';
+import { ApiError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
 import { linkedSignal } from './linked-signal.ts';
 import { createPacer } from './pacer.ts';
-import { type Answer, createRequester, type Target } from './request.ts';
+import { type Answer, type Creation, createRequester, type Target } from './request.ts';
 
 /** What a transport needs to know. */
 export interface TransportOptions {
@@ -56,6 +56,12 @@ export interface Transport {
    * @throws the error of the last attempt; {@link RunError} when the service asks to wait longer than is sensible.
    */
   get(target: Target, call: { signal: AbortSignal; meter?: Meter }): Promise<Answer>;
+  /**
+   * The answer to a POST that creates something. Repeated only where the service provably did not take the request:
+   * it never reached it, or was refused with 429.
+   * @throws {UnknownOutcomeError} when the thing was or may have been created.
+   */
+  create(target: Target, creation: Creation, call: { signal: AbortSignal; meter?: Meter }): Promise<Answer>;
   /** All requests sent so far. */
   readonly totals: Readonly<Meter>;
   /** Closes the connections; what is still under way, or begins later, is rejected. May be repeated. */
@@ -117,7 +123,8 @@ export function createTransport(options: TransportOptions): Transport {
         minTimeout: 0,
         factor: 1,
         onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-          signal.throwIfAborted();
+          // What became of a creation is worth more than why it was given up.
+          if (!(error instanceof UnknownOutcomeError)) signal.throwIfAborted();
           if (error instanceof RequestError && error.attemptsMax < Number.POSITIVE_INFINITY) limited += 1;
           if (!isWorthRepeating(error, limited)) throw error;
           const waitMs = waitAfter(error, attemptNumber, options.random);
@@ -128,16 +135,19 @@ export function createTransport(options: TransportOptions): Transport {
     );
   }
 
+  const send: Transport['get'] = async (target, { signal, meter }) => {
+    const linked = linkedSignal(signal, closing.signal);
+    try {
+      return await repeated(target, linked.signal, meter);
+    } finally {
+      linked.unlink();
+    }
+  };
+
   return {
     totals,
-    get: async (target, { signal, meter }) => {
-      const linked = linkedSignal(signal, closing.signal);
-      try {
-        return await repeated(target, linked.signal, meter);
-      } finally {
-        linked.unlink();
-      }
-    },
+    get: send,
+    create: (target, creation, call) => send({ ...target, creation }, call),
     close: () => {
       closing.abort(
         new UsageError('the client was closed', { hint: 'await the calls of a client before you close it' }),

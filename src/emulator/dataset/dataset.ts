@@ -108,5 +108,6 @@ function generateActivity(population: Population, day: number, variant: DayVaria
   }
   for (const user of variant.withUsers) addBit(set, user);
   for (const user of variant.withoutUsers) dropBit(set, user);
+  for (const user of variant.createdSessions?.keys() ?? []) addBit(set, user);
   return set;
 }

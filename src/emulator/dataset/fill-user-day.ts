@@ -3,7 +3,7 @@ import { drawModels } from './draw-models.ts';
 import { drawCalls } from './draw-tools.ts';
 import { Draws, hash } from './hash.ts';
 import type { Population } from './population.ts';
-import type { UserDay } from './user-day.ts';
+import { clearUserDay, type UserDay } from './user-day.ts';
 import { type DayVariant, isAmong } from './variant.ts';
 
 const draws = new Draws();
@@ -23,6 +23,7 @@ export function fillUserDay(
   drawCalls(draws, { seed, user }, into);
   drawFiles(draws, { seed, user, without: variant.withoutLanguages }, into);
   drawModels(draws, { seed, user, day, without: variant.withoutModels }, into);
+  addCreatedSessions(population, user, day, variant, into);
 }
 
 /** The revision that gives this user other numbers on the day, or 0; the last one that touches the user wins. */
@@ -40,4 +41,33 @@ function drawMessages(draws: Draws, level: number, into: UserDay): void {
   into.userMessages = into.sessions + draws.below(into.sessions * (2 + 10 * load) + 1);
   into.assistantMessages = into.userMessages + draws.below(into.userMessages * 2 + 1);
   into.toolCalls = 1 + Math.floor(into.assistantMessages * (1 + 2.5 * draws.unit()));
+}
+
+/**
+ * Counts the sessions that were created through the API. A user who did nothing else on the day has these sessions
+ * and nothing more: created sessions have no messages yet.
+ */
+function addCreatedSessions(
+  population: Population,
+  user: number,
+  day: number,
+  variant: DayVariant,
+  into: UserDay,
+): void {
+  const created = variant.createdSessions?.get(user) ?? 0;
+  if (created === 0) return;
+  if (!isOtherwiseActive(population, user, day, variant)) clearUserDay(into);
+  into.sessions += created;
+}
+
+function isOtherwiseActive(
+  population: Population,
+  user: number,
+  day: number,
+  { hidden, withUsers, withoutUsers }: DayVariant,
+): boolean {
+  if (withoutUsers.includes(user)) return false;
+  if (withUsers.includes(user)) return true;
+  const isHidden = hidden !== null && isAmong(hidden, population.seed, user);
+  return population.isActive(user, day) && !isHidden;
 }

@@ -1,4 +1,14 @@
-import { EXTENSIONS, HOOKS, LANGUAGES, MCP_TOOLS, MODELS, SKILLS, SLASH_COMMANDS, TOOLS } from './catalog.ts';
+import {
+  CLIENT_TYPES,
+  EXTENSIONS,
+  HOOKS,
+  LANGUAGES,
+  MCP_TOOLS,
+  MODELS,
+  SKILLS,
+  SLASH_COMMANDS,
+  TOOLS,
+} from './catalog.ts';
 
 /** The five credit metrics of one model, in this order in {@link UserDay.models}. */
 export const CREDITS = { billable: 0, input: 1, output: 2, cacheRead: 3, cacheWrite: 4, count: 5 } as const;
@@ -77,4 +87,22 @@ export function blankUserDay(): UserDay {
     extensions: new Int32Array(EXTENSIONS.length),
     models: new Float64Array(MODELS.length * CREDITS.count),
   };
+}
+
+/** Makes a day one on which nothing was done, on the client type that comes last in the catalog. */
+export function clearUserDay(day: UserDay): void {
+  const { tools, mcpTools, skills, commands, hooksBy, languages, extensions, models, ...counts } =
+    blankUserDay();
+  Object.assign(day, counts, { clients: 1 << (CLIENT_TYPES.length - 1) });
+  for (const list of [
+    day.tools,
+    day.mcpTools,
+    day.skills,
+    day.commands,
+    day.hooksBy,
+    day.languages,
+    day.extensions,
+    day.models,
+  ])
+    list.fill(0);
 }

@@ -16,6 +16,8 @@ export interface DayVariant {
   /** Models and languages that do not occur, as bits; their numbers go to others. */
   readonly withoutModels: number;
   readonly withoutLanguages: number;
+  /** Sessions created through the API by user, besides those of the day as it was generated. */
+  readonly createdSessions?: ReadonlyMap<number, number>;
 }
 
 /** A share of the users, from 0 to 1. The salt, never 0, decides which ones. */

@@ -1,6 +1,8 @@
+import { SESSIONS_PATH } from '../../api/paths.ts';
 import { titleOf } from '../problem.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import type { Call } from '../service.ts';
+import { sessionProblem } from '../sessions/refusal.ts';
 import type { BodyAction, RedirectAction, SpoilAction, StatusAction } from './action.ts';
 import { fillHeader, fillTemplate, fillTemplates } from './template.ts';
 
@@ -13,7 +15,9 @@ const INVALID_UTF8 = Buffer.from([0x22, 0xff, 0x22]);
 /** The reply of a status action. */
 export function statusReply(action: StatusAction, call: Call, now: Date): Reply {
   const { status, title = titleOf(status), detail = `Injected fault ${status}` } = action;
-  const body = action.body ?? { title, detail, status, requestId: call.target.requestId };
+  const isSession = call.target.path === SESSIONS_PATH;
+  const made = { title, detail, status, requestId: call.target.requestId };
+  const body = action.body ?? (isSession ? sessionProblem(made) : made);
   return jsonReply(status, JSON.stringify(fillTemplates(body, call)), {
     ...fillHeaders(action.headers, call),
     ...retryAfter(action.retryAfter, call, now),

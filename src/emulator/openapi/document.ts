@@ -1,3 +1,5 @@
+import { SESSIONS_PATH } from '../../api/paths.ts';
+import { SESSION_OPERATIONS, SESSION_SCHEMAS } from '../sessions/openapi.ts';
 import { ANSWER_SCHEMAS } from './answer-schemas.ts';
 import { OPERATIONS } from './operations.ts';
 import { ROW_SCHEMAS } from './row-schemas.ts';
@@ -9,7 +11,7 @@ export const OPENAPI_PATH = '/openapi.json';
 export const OPENAPI_DOCUMENT = {
   openapi: '3.1.0',
   info: {
-    title: 'Agent platform: analytics and readiness reports',
+    title: 'Agent platform: analytics, readiness reports and sessions',
     version: '1.0.0',
     description:
       'What the Daywalk emulator serves with its default quirks. Open points of the specification are answered in the ' +
@@ -17,7 +19,7 @@ export const OPENAPI_DOCUMENT = {
   },
   servers: [{ url: '/' }],
   security: [{ apiKey: [] }],
-  paths: OPERATIONS,
+  paths: { ...OPERATIONS, [SESSIONS_PATH]: SESSION_OPERATIONS },
   components: {
     securitySchemes: {
       apiKey: {
@@ -26,6 +28,6 @@ export const OPENAPI_DOCUMENT = {
         description: 'Authorization: Bearer <API_KEY>. Analytics needs a key of the Manager or Owner role.',
       },
     },
-    schemas: { ...ROW_SCHEMAS, ...ANSWER_SCHEMAS },
+    schemas: { ...ROW_SCHEMAS, ...ANSWER_SCHEMAS, ...SESSION_SCHEMAS },
   },
 } as const;

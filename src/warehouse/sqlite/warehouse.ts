@@ -5,6 +5,7 @@ import type { Row, Warehouse } from '../port.ts';
 import { commitDay } from './commit-day.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { storageError } from './errors.ts';
+import { storeHookEvents } from './hook-events.ts';
 import { readUnit, readUnits, writeUnit } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
 import { migrate } from './migrate.ts';
@@ -17,6 +18,7 @@ import {
   readRuns,
   startRun,
 } from './runs.ts';
+import { recordSession } from './sessions.ts';
 import { selectRows } from './statements.ts';
 
 /** Rows that a scan hands out at once. */
@@ -62,6 +64,10 @@ function sqliteWarehouse(connection: Connection): Warehouse {
       connection.transaction(`record a failure in`, () =>
         writeUnit(connection, afterFailure(readUnit(connection, failure), failure)),
       ),
+    storeHookEvents: (commit) =>
+      connection.transaction('store hook events in', () => storeHookEvents(connection, commit)),
+    recordSession: (row) =>
+      connection.transaction('record a session in', () => recordSession(connection, row)),
     startRun: (run) => connection.transaction('record the run in', () => startRun(connection, run)),
     endRun: (run) => connection.transaction('record the run in', () => endRun(connection, run)),
     runs: async (limit) => connection.read('read', () => readRuns(connection, limit)),

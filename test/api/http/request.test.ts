@@ -35,11 +35,12 @@ describe('a request', () => {
     expect(server.requests[0]?.path).toBe('/proxy/eu/api/thing');
   });
 
-  it('hands out the parsed body, its text and the request id', async () => {
+  it('hands out the status, the parsed body, its text and the request id', async () => {
     const server = await rawServer(
       (socket) => void socket.write(http(200, BODY, { 'x-request-id': 'req_7' })),
     );
     expect(await testRequester().send(targetOf(server.url))).toEqual({
+      status: 200,
       body: JSON.parse(BODY),
       text: BODY,
       requestId: 'req_7',

@@ -1,0 +1,24 @@
+import { createTransport, type Transport } from '../src/api/http/transport.ts';
+import { packageVersion } from '../src/core/version.ts';
+import type { ApiSettings } from '../src/settings/require-api.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import type { JobContext } from './context.ts';
+
+/** The transport that the settings ask for. It reports each repetition; the caller closes it. */
+export function openTransport(
+  settings: Settings,
+  api: ApiSettings,
+  { clock, observe }: Pick<JobContext, 'clock' | 'observe'>,
+): Transport {
+  return createTransport({
+    apiKey: api.apiKey,
+    userAgent: `daywalk/${packageVersion()}`,
+    concurrency: settings.concurrency,
+    maxRequestsPerMinute: settings.maxRequestsPerMinute,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    attempts: settings.attempts,
+    clock,
+    random: Math.random,
+    onRetry: (retry) => observe({ type: 'retry', ...retry }),
+  });
+}

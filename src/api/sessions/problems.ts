@@ -1,0 +1,114 @@
+import { Settings } from 'typebox/system';
+
+/** One thing that is wrong with a value, and where: `sessionSettings.tags[0].colour`. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A finding of the schema validator, as far as it is used here. */
+export interface Finding {
+  readonly keyword: string;
+  /** JSON pointer. */
+  readonly instancePath: string;
+  readonly params: object;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a finite number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  integer: 'a whole number',
+};
+
+/** Findings looked at; an unknown property is two of them. */
+const FINDINGS_MAX = 20_000;
+
+/** A compiled schema. */
+export interface Validator {
+  Errors(value: unknown): readonly Finding[];
+}
+
+/** What a validator finds wrong with a value, called `root`: everything at once, each problem told once. */
+export function problemsOf(validator: Validator, value: unknown, root = 'request'): Problem[] {
+  const problems = findingsOf(validator, value).flatMap((finding) => problemOf(finding, value, root));
+  return [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()];
+}
+
+/** All findings: without this setting, which is one of the whole process, a validator stops after a few. */
+function findingsOf(validator: Validator, value: unknown): readonly Finding[] {
+  const { maxErrors } = Settings.Get();
+  Settings.Set({ maxErrors: FINDINGS_MAX });
+  try {
+    return validator.Errors(value);
+  } finally {
+    Settings.Set({ maxErrors });
+  }
+}
+
+function problemOf({ keyword, instancePath, params }: Finding, value: unknown, root: string): Problem[] {
+  const keys = keysOf(instancePath);
+  const at = (message: string, ...more: string[]): Problem[] => [
+    { path: pathOf([...keys, ...more], value) || root, message },
+  ];
+  switch (keyword) {
+    // An unknown property is found twice: where it stands, and in the object that has it.
+    case 'additionalProperties':
+      return [];
+    case 'boolean':
+      return at('unknown property');
+    case 'required':
+      return textsOf(params, 'requiredProperties').flatMap((name) => at('is required', name));
+    // A value that may also be null is found wrong as null too, and as one of the two.
+    case 'anyOf':
+      return [];
+    case 'type':
+      if (textsOf(params, 'type').includes('null')) return [];
+      return at(`must be ${textsOf(params, 'type').map((type) => TYPES[type] ?? type)}`);
+    case 'enum':
+      return at(`must be one of ${textsOf(params, 'allowedValues').join(', ')}`);
+    case 'minLength':
+      return at('must not be empty');
+    case 'maxLength':
+      return at(`must not be longer than ${numberOf(params, 'limit')} characters`);
+    case 'pattern':
+      return at('must name a model after custom:');
+    default:
+      return at(`is not allowed (${keyword})`);
+  }
+}
+
+function keysOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Keys as people write them: names after dots, places in lists and unusual names in brackets; '' for no key. */
+function pathOf(keys: readonly string[], value: unknown): string {
+  let path = '';
+  let here = value;
+  for (const key of keys) {
+    if (Array.isArray(here)) path += `[${key}]`;
+    else if (/^[A-Za-z_]\w*$/.test(key)) path += path === '' ? key : `.${key}`;
+    else path += `[${JSON.stringify(key)}]`;
+    here = memberOf(here, key);
+  }
+  return path;
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.getOwnPropertyDescriptor(value, key)?.value;
+}
+
+function textsOf(params: object, name: string): string[] {
+  return [memberOf(params, name)].flat().filter((text) => typeof text === 'string');
+}
+
+function numberOf(params: object, name: string): number {
+  return Number(memberOf(params, name));
+}

@@ -1,0 +1,56 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { UsageError } from '../../core/errors.ts';
+import { type Problem, problemsOf } from './problems.ts';
+import { SessionSettings } from './settings.ts';
+
+/** Code points of `cwd` (specification, section 8). */
+export const CWD_CHARS = { min: 1, max: 4096 } as const;
+
+/** What a session is created from (section 4.1). No other properties are allowed. */
+export const SessionRequest = Type.Object(
+  {
+    computerId: Type.String(),
+    cwd: Type.Optional(Type.String({ minLength: CWD_CHARS.min, maxLength: CWD_CHARS.max })),
+    sessionSettings: Type.Optional(SessionSettings),
+  },
+  { additionalProperties: false },
+);
+export type SessionRequest = Static<typeof SessionRequest>;
+
+const check = Compile(SessionRequest);
+
+/** Problems that one error message names; the rest is counted. */
+const NAMED_MAX = 50;
+
+/** What is wrong with a request, every problem with its path; nothing when it may be sent. */
+export function sessionRequestProblems(request: unknown): Problem[] {
+  return check.Check(request) ? [] : problemsOf(check, request);
+}
+
+/**
+ * A request from outside, checked.
+ * @throws {UsageError} that names every problem with its path.
+ */
+export function parseSessionRequest(request: unknown): SessionRequest {
+  if (check.Check(request)) return request;
+  throw refusal(sessionRequestProblems(request));
+}
+
+/**
+ * The JSON text of a request, checked: what is sent is what was checked, also where an object has a `toJSON`.
+ * @throws {UsageError} that names every problem with its path; nothing was sent.
+ */
+export function sessionRequestJson(request: unknown): string {
+  const json = JSON.stringify(parseSessionRequest(request));
+  parseSessionRequest(JSON.parse(json));
+  return json;
+}
+
+function refusal(problems: readonly Problem[]): UsageError {
+  const named = problems.slice(0, NAMED_MAX).map(({ path, message }) => `${path}: ${message}`);
+  const more = problems.length > NAMED_MAX ? [`and ${problems.length - NAMED_MAX} more`] : [];
+  return new UsageError(`create a session: ${[...named, ...more].join('; ')}`, {
+    hint: 'correct these and try again; nothing was sent',
+  });
+}

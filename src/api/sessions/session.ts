@@ -1,0 +1,75 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Flag, Identity, Label, listOf, mapOf } from '../shapes/fields.ts';
+import { type Problem, problemsOf } from './problems.ts';
+
+/** States of a session (specification, section 3). */
+export const SESSION_STATES = ['idle', 'pending', 'running'] as const;
+
+// An answer describes a session that exists already, so names and numbers of its settings are taken as they come:
+// new values, further fields and nulls must not make a created session look like a failure.
+
+// Of numbers beyond 2^53 the digits are kept from the text of the answer.
+const Amount = Type.Optional(Type.Union([Type.Number(), Type.Null()]));
+
+const AnsweredUsage = Type.Object({
+  inputTokens: Amount,
+  outputTokens: Amount,
+  cacheCreationTokens: Amount,
+  cacheReadTokens: Amount,
+  thinkingTokens: Amount,
+  serviceCredits: Amount,
+});
+
+const AnsweredUsageOrNull = Type.Optional(Type.Union([AnsweredUsage, Type.Null()]));
+
+/** The settings of a session as the service answers them (section 2.1). */
+export const AnsweredSettings = Type.Object({
+  model: Label,
+  reasoningEffort: Label,
+  interactionMode: Label,
+  autonomyLevel: Label,
+  autonomyMode: Label,
+  specModeModel: Label,
+  specModeReasoningEffort: Label,
+  runInWorktree: Flag,
+  providerLock: Label,
+  providerLockTimestamp: Label,
+  apiProviderLock: Label,
+  assistantActiveTimeMs: Amount,
+  tokenUsage: AnsweredUsageOrNull,
+  inclusiveTokenUsage: AnsweredUsageOrNull,
+  childInclusiveTokenUsageBySessionId: mapOf(AnsweredUsage),
+  archivedAt: Label,
+  tags: listOf(Type.Object({ name: Type.String(), metadata: mapOf(Type.String()) })),
+  enabledToolIds: listOf(Type.String()),
+  disabledToolIds: listOf(Type.String()),
+  compactionModel: Label,
+  compactionThresholdCheckEnabled: Flag,
+});
+export type AnsweredSettings = Static<typeof AnsweredSettings>;
+
+// The outer bounds of a JavaScript Date, so that every accepted value is an instant.
+const INSTANT = { minimum: -8.64e15, maximum: 8.64e15 } as const;
+
+/** A session, as its creation answers it (section 2.3). Instants are Unix milliseconds. Unknown fields are kept. */
+export const Session = Type.Object({
+  sessionId: Identity,
+  title: Label,
+  status: Type.Enum(SESSION_STATES),
+  messageCount: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+  createdAt: Type.Integer(INSTANT),
+  updatedAt: Type.Integer(INSTANT),
+  completedAt: Type.Optional(Type.Union([Type.Integer(INSTANT), Type.Null()])),
+  computerId: Label,
+  sessionSettings: Type.Optional(Type.Union([AnsweredSettings, Type.Null()])),
+});
+export type Session = Static<typeof Session>;
+
+const check = Compile(Session);
+
+/** The session that an answer describes, or what is wrong with it. */
+export function readSession(body: unknown): { session: Session } | { problems: Problem[] } {
+  if (check.Check(body)) return { session: body };
+  return { problems: problemsOf(check, body, 'answer') };
+}

@@ -1,0 +1,89 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { UsageError } from '../../core/errors.ts';
+import { problemsOf } from './problems.ts';
+import type { SessionRequest } from './request.ts';
+import { CURRENT_MODEL, type SessionSettings } from './settings.ts';
+
+/** Something that the service accepts and that deserves a second look. */
+export interface SessionWarning {
+  /** Where it stands in the request: `sessionSettings.autonomyMode`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+const List = Type.Optional(Type.Array(Type.String()));
+
+/**
+ * Identifiers of the lists that the specification omits, as far as you know them: `providers` for `providerLock`,
+ * `apiProviders` for `apiProviderLock`, `compactionModels` for `compactionModel`, where `current-model` and `custom:…`
+ * are always known. One that is not among them is sent all the same, with a warning. A list that is left out never
+ * warns; that is the default.
+ */
+export const KnownIdentifiers = Type.Object(
+  { providers: List, apiProviders: List, compactionModels: List },
+  { additionalProperties: false },
+);
+export type KnownIdentifiers = Static<typeof KnownIdentifiers>;
+
+const knownCheck = Compile(KnownIdentifiers);
+
+/**
+ * Known identifiers from outside, checked.
+ * @throws {UsageError} that names every problem with its path.
+ */
+export function parseKnownIdentifiers(value: unknown): KnownIdentifiers {
+  if (knownCheck.Check(value)) return value;
+  const problems = problemsOf(knownCheck, value, 'document');
+  throw new UsageError(
+    `known identifiers: ${problems.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
+    { hint: 'write them like {"providers": ["service"], "apiProviders": [], "compactionModels": []}' },
+  );
+}
+
+/** What each deprecated autonomyMode means in interactionMode and autonomyLevel. */
+const MEANING: Readonly<Record<NonNullable<SessionSettings['autonomyMode']>, string>> = {
+  normal: 'interactionMode "auto" with autonomyLevel "off"',
+  'auto-low': 'interactionMode "auto" with autonomyLevel "low"',
+  'auto-medium': 'interactionMode "auto" with autonomyLevel "medium"',
+  'auto-high': 'interactionMode "auto" with autonomyLevel "high"',
+  spec: 'interactionMode "spec"',
+};
+
+/** The warnings about a request that is valid. */
+export function sessionWarnings(
+  { sessionSettings = {} }: SessionRequest,
+  known: KnownIdentifiers = {},
+): SessionWarning[] {
+  const { autonomyMode, providerLock, apiProviderLock, compactionModel } = sessionSettings;
+  const isOwnModel = compactionModel === CURRENT_MODEL || compactionModel?.startsWith('custom:') === true;
+  return [
+    ...(autonomyMode === undefined ? [] : [deprecated(autonomyMode)]),
+    ...unknown('providerLock', providerLock, known.providers),
+    ...unknown('apiProviderLock', apiProviderLock, known.apiProviders),
+    ...(isOwnModel ? [] : unknown('compactionModel', compactionModel, known.compactionModels)),
+  ];
+}
+
+function deprecated(mode: NonNullable<SessionSettings['autonomyMode']>): SessionWarning {
+  return {
+    path: 'sessionSettings.autonomyMode',
+    message:
+      'autonomyMode is deprecated in favour of interactionMode plus autonomyLevel; ' +
+      `instead of "${mode}" write ${MEANING[mode]}`,
+  };
+}
+
+function unknown(
+  name: string,
+  value: string | undefined,
+  known: readonly string[] | undefined,
+): SessionWarning[] {
+  if (value === undefined || known === undefined || known.includes(value)) return [];
+  return [
+    {
+      path: `sessionSettings.${name}`,
+      message: `${name} "${value}" is not among the known ones; sent as it is`,
+    },
+  ];
+}

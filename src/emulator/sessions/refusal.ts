@@ -1,0 +1,26 @@
+import { titleOf } from '../problem.ts';
+import { jsonReply, type Reply } from '../reply.ts';
+
+/** A refused creation. */
+export interface SessionProblem {
+  readonly status: number;
+  readonly detail: string;
+  readonly title?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The error body of the session endpoint (specification, section 2.6): unlike elsewhere it has no requestId. */
+export function sessionProblem({
+  status,
+  detail,
+  title = titleOf(status),
+  metadata,
+}: SessionProblem): object {
+  return { detail, status, title, ...(metadata === undefined ? {} : { metadata }) };
+}
+
+/** The answer to a refused creation. */
+export function refusalReply(problem: SessionProblem): Reply {
+  return jsonReply(problem.status, JSON.stringify(sessionProblem(problem)), problem.headers);
+}

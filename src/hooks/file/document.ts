@@ -1,0 +1,85 @@
+import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { UsageError } from '../../core/errors.ts';
+import { isHookEventName } from '../event.ts';
+
+/** Where the events stand in a hooks file: at the top, or under the key `hooks` (specification, section 6). */
+export type HooksPath = readonly [] | readonly ['hooks'];
+
+/** A hooks file as it was read. Edits are made in its text, so that everything else stays as it is. */
+export interface HooksDocument {
+  /** For messages. */
+  readonly name: string;
+  readonly text: string;
+  readonly path: HooksPath;
+  /** The object that is keyed by event; undefined where there is none yet. */
+  readonly events: Node | undefined;
+}
+
+const OPTIONS = { allowTrailingComma: true, disallowComments: false };
+
+/**
+ * Reads the text of a hooks file, with comments and trailing commas where it has them. An empty text is a file
+ * without hooks.
+ * @throws {UsageError} with line and column where it is no JSON object, or names an event twice.
+ */
+export function readDocument(text: string, name: string): HooksDocument {
+  const errors: ParseError[] = [];
+  const root = parseTree(text.replace(/^\uFEFF/, ' '), errors, OPTIONS);
+  if (text.trim() === '' || text === '\uFEFF') return { name, text, path: [], events: undefined };
+  const [first] = errors;
+  if (first !== undefined) throw malformed({ name, text }, first.offset, printParseErrorCode(first.error));
+  if (root?.type !== 'object') throw malformed({ name, text }, root?.offset ?? 0, 'it is not a JSON object');
+  refuseDoubles({ name, text }, root);
+  const hooks = memberOf(root, 'hooks');
+  const path: HooksPath = isWrapped(root, hooks) ? ['hooks'] : [];
+  if (path.length === 0) return { name, text, path, events: root };
+  if (hooks !== undefined && hooks.type !== 'object')
+    throw malformed({ name, text }, hooks.offset, '"hooks" is not an object');
+  if (hooks !== undefined) refuseDoubles({ name, text }, hooks);
+  return { name, text, path, events: hooks };
+}
+
+/** The value of a member of an object. */
+export function memberOf(node: Node | undefined, name: string): Node | undefined {
+  return node?.children?.find((property) => property.children?.[0]?.value === name)?.children?.[1];
+}
+
+/** Names and values of the members of an object. */
+export function membersOf(node: Node | undefined): { readonly name: string; readonly value: Node }[] {
+  return (node?.children ?? []).flatMap(({ children }) => {
+    const [key, value] = children ?? [];
+    return value === undefined ? [] : [{ name: String(key?.value), value }];
+  });
+}
+
+/** The error that a place of the file is not what it should be, with its line and column. */
+export function malformed(
+  { name, text }: { readonly name: string; readonly text: string },
+  offset: number,
+  reason: string,
+): UsageError {
+  const before = text.slice(0, offset).split(/\r\n|\r|\n/);
+  const column = (before.at(-1)?.length ?? 0) + 1;
+  return new UsageError(`read the hooks file ${name}, line ${before.length}, column ${column}: ${reason}`, {
+    hint: 'correct the file at that place; nothing was changed',
+  });
+}
+
+// A file whose top holds other things than events is a settings file, and its hooks are under a key of their own.
+function isWrapped(root: Node, hooks: Node | undefined): boolean {
+  if (hooks !== undefined && hooks.type !== 'array') return true;
+  const members = membersOf(root);
+  return (
+    members.length > 0 && !members.some(({ name, value }) => isHookEventName(name) || value.type === 'array')
+  );
+}
+
+// Which of two members with one name counts, readers do not agree upon; an edit could change the one that does not.
+function refuseDoubles(file: { readonly name: string; readonly text: string }, object: Node): void {
+  const seen = new Set<string>();
+  for (const property of object.children ?? []) {
+    const key = String(property.children?.[0]?.value);
+    if (seen.has(key)) throw malformed(file, property.offset, `"${key}" is there twice`);
+    seen.add(key);
+  }
+}

@@ -1,0 +1,97 @@
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import { HOOKS_FILE_BYTES_MAX } from '../limits.ts';
+
+const NEW_FILE_MODE = 0o644;
+
+/** A file on disk, as text. */
+export interface StoredFile {
+  /** Where it really is, behind symbolic links. */
+  readonly path: string;
+  /** '' for a file that is not there. */
+  readonly text: string;
+  readonly exists: boolean;
+}
+
+/**
+ * Reads a hooks file; one that is not there is empty.
+ * @throws {UsageError} when it cannot be read, is no text in UTF-8, or too large to be one.
+ */
+export function readStored(path: string): StoredFile {
+  if (!existsSync(path)) return { path, text: '', exists: false };
+  try {
+    const real = realpathSync(path);
+    if (statSync(real).size > HOOKS_FILE_BYTES_MAX)
+      throw new Error(`it is larger than ${HOOKS_FILE_BYTES_MAX} bytes`);
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(real));
+    return { path: real, text, exists: true };
+  } catch (error) {
+    throw new UsageError(`read the hooks file ${path}: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'give the path of a JSON file that this user may read',
+    });
+  }
+}
+
+/**
+ * Replaces the text of a file at once: readers see the old text or the new one, also after a power loss. Its mode
+ * stays, and what it held before is kept beside it, with `.bak` after its name.
+ * @throws {UsageError} when somebody else changed it since it was read.
+ * @throws {StorageError} when it cannot be written; it is as it was then.
+ */
+export function replaceStored({ path, text: before, exists }: StoredFile, text: string): void {
+  const now = readStored(path);
+  if (now.text !== before || now.exists !== exists) {
+    throw new UsageError(`write the hooks file ${path}: another program has changed it meanwhile`, {
+      hint: 'run the command again',
+    });
+  }
+  try {
+    const mode = exists ? statSync(path).mode & 0o7777 : null;
+    if (exists) writeAtomically(`${path}.bak`, before, mode);
+    writeAtomically(path, text, mode);
+  } catch (error) {
+    throw new StorageError(`write the hooks file ${path}: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'create its folder, and give this user the right to write in it',
+    });
+  }
+}
+
+function writeAtomically(path: string, text: string, mode: number | null): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const file = openSync(temporary, 'wx', mode ?? NEW_FILE_MODE);
+    try {
+      // What the process masks off new files must not change one that is there.
+      if (mode !== null) fchmodSync(file, mode);
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

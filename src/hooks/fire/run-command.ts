@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import type { HookEnd } from './verdict.ts';
+
+/** More of what a hook says is not kept. */
+const OUTPUT_CHARACTERS_MAX = 64 * 1024;
+/** What a hook leaves running may hold its output open; it is not waited for. */
+const OUTPUT_WAIT_MS = 200;
+
+/** A command, and what it is given. */
+export interface CommandCall {
+  readonly command: string;
+  /** For standard input. */
+  readonly input: string;
+  readonly directory: string;
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** How a command ended, and what it said. */
+export interface CommandEnd extends HookEnd {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly durationMs: number;
+}
+
+/**
+ * Runs a command in a shell, as the leader of a process group. When its time is over, or the signal is aborted, the
+ * whole group is killed: a shell alone would leave its children running.
+ */
+export function runCommand({
+  command,
+  input,
+  directory,
+  timeoutSeconds,
+  signal,
+}: CommandCall): Promise<CommandEnd> {
+  return new Promise((resolve) => {
+    const startedAt = performance.now();
+    const child = spawn('/bin/sh', ['-c', command], { cwd: directory, detached: true, stdio: 'pipe' });
+    const stdout = collect(child.stdout);
+    const stderr = collect(child.stderr);
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      killGroup(child);
+    }, timeoutSeconds * 1_000);
+    const abort = () => killGroup(child);
+    signal.addEventListener('abort', abort);
+
+    let isOver = false;
+    let leftovers: NodeJS.Timeout | undefined;
+    const finish = (exitCode: number | null, why = '') => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      clearTimeout(leftovers);
+      signal.removeEventListener('abort', abort);
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+      const durationMs = Math.round(performance.now() - startedAt);
+      resolve({ exitCode, timedOut, stdout: stdout(), stderr: stderr() + why, durationMs });
+    };
+    child.on('error', (error) => finish(null, error.message));
+    child.on('close', (code) => finish(code));
+    child.on('exit', (code) => {
+      leftovers = setTimeout(() => finish(code), OUTPUT_WAIT_MS);
+    });
+    // A hook that does not read its input may close it.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+    if (signal.aborted) abort();
+  });
+}
+
+function collect(stream: Readable): () => string {
+  let text = '';
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    if (text.length < OUTPUT_CHARACTERS_MAX) text = (text + chunk).slice(0, OUTPUT_CHARACTERS_MAX);
+  });
+  return () => text;
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // The group may have ended just now.
+    if (!(error instanceof Error && 'code' in error && ['ESRCH', 'EPERM'].includes(String(error.code))))
+      throw error;
+  }
+}

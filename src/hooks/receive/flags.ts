@@ -1,0 +1,31 @@
+import { NOTIFY_SETTINGS, SPOOL_SETTING } from '../../settings/hook-settings.ts';
+
+const NAMES: readonly string[] = [
+  '--warehouse',
+  ...[SPOOL_SETTING, ...Object.values(NOTIFY_SETTINGS)].flatMap(({ flag }) => (flag === null ? [] : [flag])),
+];
+
+/** The flags of a command line, and what of it was not understood. */
+export interface ReceiverFlags {
+  readonly flags: Readonly<Record<string, string>>;
+  readonly ignored: readonly string[];
+}
+
+/**
+ * Reads flags without a word about what is wrong with them: an event is received with its flags half understood
+ * rather than not at all.
+ */
+export function readFlags(argv: readonly string[]): ReceiverFlags {
+  const flags: Record<string, string> = {};
+  const ignored: string[] = [];
+  const words = [...argv];
+  while (words.length > 0) {
+    const word = words.shift() ?? '';
+    const equals = word.indexOf('=');
+    const name = equals === -1 ? word : word.slice(0, equals);
+    const value = NAMES.includes(name) ? (equals === -1 ? words.shift() : word.slice(equals + 1)) : undefined;
+    if (value === undefined) ignored.push(name);
+    else flags[name] = value;
+  }
+  return { flags, ignored };
+}

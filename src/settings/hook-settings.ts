@@ -1,0 +1,101 @@
+import { oneOf } from './parsers/choice.ts';
+import { listOf } from './parsers/list.ts';
+import { wholeNumber } from './parsers/number.ts';
+import { parseFolder, parseText } from './parsers/text.ts';
+import { parseWebhook } from './parsers/webhook.ts';
+import { REDACTED } from './redact.ts';
+import { setting } from './setting.ts';
+
+/** The ways in which a hook event can be told. */
+export const NOTIFY_CHANNELS = ['desktop', 'bell', 'webhook'] as const;
+
+/** One of {@link NOTIFY_CHANNELS}. */
+export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
+
+/** The hook events that can be told (specification, section 6). */
+export const NOTIFY_EVENTS = ['Notification', 'Stop', 'SubagentStop', 'SessionEnd'] as const;
+
+/** One of {@link NOTIFY_EVENTS}. */
+export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+
+const shownList = (words: readonly string[]) => (words.length === 0 ? 'none' : words.join(','));
+
+/** Where received hook events are kept until they are drained. */
+export const SPOOL_SETTING = setting({
+  env: 'DAYWALK_SPOOL',
+  flag: '--spool',
+  placeholder: 'folder',
+  doc: 'where hook events wait for the warehouse',
+  fallback: null,
+  fallbackDoc: 'beside the warehouse, as <warehouse>.spool',
+  example: '/var/lib/daywalk/daywalk.db.spool',
+  parse: parseFolder,
+});
+
+/** The settings of notifications. Kept apart, because the receiver reads these and no others. */
+export const NOTIFY_SETTINGS = {
+  notify: setting({
+    env: 'DAYWALK_NOTIFY',
+    flag: '--notify',
+    isInDotenv: false,
+    placeholder: 'channels',
+    doc: 'how daywalk hook tells of events: desktop, bell, webhook, separated by commas, or none',
+    fallback: [],
+    fallbackDoc: 'none',
+    example: 'desktop,bell',
+    parse: listOf(NOTIFY_CHANNELS),
+    show: shownList,
+  }),
+  notifyEvents: setting({
+    env: 'DAYWALK_NOTIFY_EVENTS',
+    flag: '--notify-events',
+    isInDotenv: false,
+    placeholder: 'events',
+    doc: 'the events that are told',
+    fallback: NOTIFY_EVENTS,
+    fallbackDoc: NOTIFY_EVENTS.join(', '),
+    example: 'Notification,Stop',
+    parse: listOf(NOTIFY_EVENTS),
+    show: shownList,
+  }),
+  notifyTemplate: setting({
+    env: 'DAYWALK_NOTIFY_TEMPLATE',
+    flag: '--notify-template',
+    isInDotenv: false,
+    placeholder: 'text',
+    doc: 'what is told, with fields of the event in braces: {hook_event_name}, {message}, {cwd} …',
+    fallback: null,
+    fallbackDoc: 'a sentence for each event',
+    example: '{hook_event_name} in {cwd}: {message}{reason}',
+    parse: parseText,
+  }),
+  notifyWebhook: setting({
+    env: 'DAYWALK_NOTIFY_WEBHOOK',
+    flag: null,
+    isInDotenv: false,
+    placeholder: 'url',
+    doc: 'the address of the webhook; https, or http on loopback. Never given on the command line: it is a secret',
+    fallback: null,
+    secret: true,
+    parse: parseWebhook,
+    show: () => REDACTED,
+  }),
+  notifyWebhookFormat: setting({
+    env: 'DAYWALK_NOTIFY_WEBHOOK_FORMAT',
+    flag: '--notify-webhook-format',
+    isInDotenv: false,
+    placeholder: 'format',
+    doc: 'what the webhook gets: json (the text and the fields of the event) or chat ({"text": …} alone)',
+    fallback: 'json',
+    parse: oneOf(['json', 'chat']),
+  }),
+  notifyTimeoutMs: setting({
+    env: 'DAYWALK_NOTIFY_TIMEOUT_MS',
+    flag: '--notify-timeout-ms',
+    isInDotenv: false,
+    placeholder: 'ms',
+    doc: 'time for a notification; it is given up after that',
+    fallback: 2_000,
+    parse: wholeNumber({ min: 10, max: 60_000 }),
+  }),
+} as const;
