@@ -15,9 +15,10 @@ const LAYERS = {
   run: ['core', 'schema', 'api', 'warehouse', 'stages'],
   settings: ['core', 'api', 'stages'],
   emulator: ['core', 'api'],
-  jobs: ['core', 'schema', 'api', 'warehouse', 'stages', 'run', 'settings', 'emulator'],
-  cli: ['core', 'schema', 'api', 'warehouse', 'stages', 'run', 'settings', 'jobs'],
-  library: ['core', 'api'],
+  hooks: ['core', 'warehouse', 'settings'],
+  jobs: ['core', 'schema', 'api', 'warehouse', 'stages', 'run', 'settings', 'emulator', 'hooks'],
+  cli: ['core', 'schema', 'api', 'warehouse', 'stages', 'run', 'settings', 'hooks', 'jobs'],
+  library: ['core', 'api', 'hooks'],
 } as const satisfies Record<string, readonly string[]>;
 
 type Layer = keyof typeof LAYERS;
@@ -32,6 +33,7 @@ const FOLDERS: readonly (readonly [prefix: string, layer: Layer])[] = [
   ['src/pipeline/', 'stages'],
   ['src/settings/', 'settings'],
   ['src/emulator/', 'emulator'],
+  ['src/hooks/', 'hooks'],
   ['jobs/', 'jobs'],
   ['src/cli/', 'cli'],
   ['src/index.ts', 'library'],
@@ -44,18 +46,30 @@ const EMULATOR_JOBS = ['jobs/demo.ts', 'jobs/demo-warehouse.ts', 'jobs/emulate.t
 const SHARED_BY_STAGES = ['findings', 'privacy', 'events', 'too-deep'];
 
 /** Where the program meets the process that it runs in. */
-const ENTRY_POINTS = ['src/cli/main.ts'];
+const ENTRY_POINTS = [
+  'src/cli/main.ts',
+  'src/cli/start.ts',
+  'src/cli/hook-process.ts',
+  // A process of its own, which delivers a notification after the receiver has ended.
+  'src/hooks/notify/messenger.ts',
+  // Not an entry point, but what ends the process group of a hook that takes too long.
+  'src/hooks/fire/run-command.ts',
+];
 
 /** Files that may use the machine's time, timers or chance; all others have them injected. */
 const CLOCKS: Readonly<Record<string, string>> = {
   'src/core/clock.ts': 'is the clock',
   'src/api/http/deadline.ts': 'limits what a socket does, which only a real timer can',
   'src/api/client/options.ts': 'hands the chance to the transport',
-  'jobs/export.ts': 'hands the chance to the transport',
+  'jobs/open-transport.ts': 'hands the chance to the transport',
   'src/emulator/deliver.ts': 'delays what a socket sends',
   'src/cli/progress/progress.ts': 'redraws a line on a terminal',
   'src/cli/stopping.ts': 'ends a process that does not end by itself',
-  'src/cli/main.ts': 'ends a process that does not end by itself',
+  'src/cli/start.ts': 'ends a process that does not end by itself',
+  'src/cli/hook-process.ts': 'is the entry point of the receiver',
+  'src/hooks/receive/input.ts': 'limits how long an input that does not end is read',
+  'src/hooks/fire/run-command.ts': 'limits how long a hook may take',
+  'src/hooks/notify/messenger.ts': 'limits how long a notification may take',
 };
 
 interface Import {
@@ -214,10 +228,10 @@ describe('imports', () => {
     expect(users.filter(({ to, isType }) => !isType && to !== 'src/api/paths.ts').map(told)).toEqual([]);
   });
 
-  it('of settings come from jobs and the command line only', () => {
+  it('of settings come from jobs, the command line and the receiver only', () => {
     const users = imports.filter(({ to }) => layerOf(to) === 'settings');
     expect(
-      users.filter(({ from }) => !['settings', 'jobs', 'cli'].includes(layerOf(from))).map(told),
+      users.filter(({ from }) => !['settings', 'hooks', 'jobs', 'cli'].includes(layerOf(from))).map(told),
     ).toEqual([]);
   });
 });
@@ -257,7 +271,8 @@ describe('the process', () => {
   });
 
   it('has no exception that nobody needs', () => {
-    const touching = /\bDate\.now\b|\bMath\.random\b|\bperformance\.now\b|\bset(Timeout|Interval)\b/;
+    const touching =
+      /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bset(Timeout|Interval)\b/;
     expect(Object.keys(CLOCKS).filter((path) => !offenders(touching).includes(path))).toEqual([]);
   });
 

@@ -36,6 +36,7 @@ test('the list names every route, and each of them answers without a key', async
     'POST /__admin/revisions',
     'DELETE /__admin/revisions',
     'GET /__admin/repositories',
+    'GET /__admin/sessions',
   ]);
   for (const { path } of json.filter((route: Json) => route.method === 'GET')) {
     expect((await fetch(at.emulator.url + path)).status).toBe(200);

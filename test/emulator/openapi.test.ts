@@ -1,6 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ANALYTICS_PATHS, GROUP_BY, READINESS_MOVED_PATH, READINESS_PATH } from '../../src/api/paths.ts';
+import {
+  ANALYTICS_PATHS,
+  GROUP_BY,
+  READINESS_MOVED_PATH,
+  READINESS_PATH,
+  SESSIONS_PATH,
+} from '../../src/api/paths.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
 import { type Json, type Probe, pathOf, probeOf, TODAY } from './probe.ts';
 
@@ -97,6 +103,7 @@ describe('the document', () => {
       ...Object.values(ANALYTICS_PATHS),
       READINESS_PATH,
       READINESS_MOVED_PATH,
+      SESSIONS_PATH,
     ]);
     const names = (path: string) =>
       document.paths[path].get.parameters.map((parameter: Json) => parameter.name);

@@ -48,12 +48,17 @@ export class FakeClock implements Clock {
         reject(signal.reason);
         return;
       }
-      const sleeper = { atMs: this.#ms + ms + this.#lateMs(), wake: () => resolve() };
-      this.#sleepers.push(sleeper);
-      signal?.addEventListener('abort', () => {
+      const stop = () => {
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
-        reject(signal.reason);
-      });
+        reject(signal?.reason);
+      };
+      const wake = () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      };
+      const sleeper = { atMs: this.#ms + ms + this.#lateMs(), wake };
+      this.#sleepers.push(sleeper);
+      signal?.addEventListener('abort', stop, { once: true });
       if (this.#auto) setImmediate(() => this.#wakeNext());
     });
   }
