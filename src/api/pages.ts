@@ -82,18 +82,18 @@ export async function* walkReadiness(
       // Nothing came but what stood after the last report with an id: that is the end too.
       if (pages > 1 && JSON.stringify(page.reports) === JSON.stringify(tail)) return;
       if (pages > 1 || startAfter === undefined) {
-        throw broken(name, `page ${pages} has no report with a reportId to go on from`);
+        throw broken(name, `page ${pages} has no report with a reportId to go on from`, PAGES_STAY);
       }
       yield { ...page, lastId: startAfter };
       return;
     }
-    if (seen.has(lastId)) throw broken(name, `page ${pages} ends with report "${lastId}" again`);
+    if (seen.has(lastId)) throw broken(name, `page ${pages} ends with report "${lastId}" again`, PAGES_STAY);
     seen.add(lastId);
     yield { ...page, lastId };
     cursor = lastId;
     tail = page.reports.slice(page.reports.findLastIndex(hasId) + 1);
   }
-  throw broken(name, `the walk has no end within ${PAGES_MAX} pages`);
+  throw broken(name, `the walk has no end within ${PAGES_MAX} pages`, PAGES_STAY);
 }
 
 /** The ids of the reports of a page, also of those that are malformed otherwise. */
@@ -105,10 +105,12 @@ function hasId(report: unknown): report is { reportId: string } {
   return isObject(report) && typeof report['reportId'] === 'string' && report['reportId'] !== '';
 }
 
-function broken(name: string, what: string): UnitError {
-  return new UnitError(`${name}: ${what}`, {
-    hint: 'the service pages wrongly; nothing of the unit was stored',
-  });
+const NOTHING_STORED = 'nothing of the unit was stored';
+/** The readiness walk stores page by page. */
+const PAGES_STAY = 'the pages before it are kept';
+
+function broken(name: string, what: string, stored = NOTHING_STORED): UnitError {
+  return new UnitError(`${name}: ${what}`, { hint: `the service pages wrongly; ${stored}` });
 }
 
 function malformed(name: string, expected: string, answer: Answer): UnitError {

@@ -53,8 +53,10 @@ export class Findings {
       const sent = isExact(value) ? canonicalJson(value) : source.exact.fieldText(originalOf(record), name);
       const text = this.#privacy.scrubJson(sent ?? 'null');
       members ??= [];
-      members.push([name, text]);
-      this.#note(`${source.place}.${name}`, 'unknown field', text);
+      // A name may be an email too.
+      const shown = this.#privacy.scrub(name);
+      members.push([shown, text]);
+      this.#note(`${source.place}.${shown}`, 'unknown field', text);
     }
     if (nested !== undefined && nested.text !== null)
       members = [...(members ?? []), [nested.name, nested.text]];

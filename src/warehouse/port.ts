@@ -73,6 +73,11 @@ export interface DayCommit {
   readonly drift: readonly Drift[];
   readonly requests: number;
   readonly pulledAt: Date;
+  /**
+   * Compare every stored row even where the digest is the ledger's: repairs rows that something else has changed.
+   * Default: false.
+   */
+  readonly rewrite?: boolean;
 }
 
 /** What a commit did. */

@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../src/core/day.ts';
 import { daysAsked, requestsOf } from '../support/journal.ts';
@@ -64,6 +65,22 @@ describe('a second run', () => {
     await rig.run();
     const { report } = await rig.run({ force: true });
     expect(report).toMatchObject({ exitCode: 0, unitsPlanned: 27 * 5 + 1, rowsWritten: 0, restatements: 0 });
+  });
+
+  test('with --force repairs rows that something else has changed or removed', async () => {
+    const rig = await createRig({ users: 15 });
+    await rig.run();
+    const digest = await rig.digest();
+    const foreign = new Sqlite(rig.path);
+    foreign.exec("UPDATE tokens_daily SET billable_tokens = 1 WHERE date = '2026-01-20'");
+    foreign.exec("DELETE FROM user_daily WHERE date = '2026-01-21'");
+    foreign.close();
+    expect(await rig.digest()).not.toBe(digest);
+    expect((await rig.run()).report.rowsWritten).toBe(0);
+    const { report } = await rig.run({ force: true });
+    expect(report.rowsWritten).toBeGreaterThan(1);
+    expect(report.restatements).toBe(0);
+    expect(await rig.digest()).toBe(digest);
   });
 
   test('of fewer streams and days asks for those only, newest first where asked to', async () => {

@@ -104,7 +104,7 @@ export class Work {
     const { warehouse, clock } = this.#options;
     const day = await prepareDay(this.#context, unit, call, this.#takePrefetched(unit, call));
     const commit = dayCommit(day, { today: this.#today, settleDays: this.#options.settleDays }, clock.now());
-    const outcome = await warehouse.commitDay(commit);
+    const outcome = await warehouse.commitDay({ ...commit, rewrite: this.#options.force });
     const rows = commit.tables.reduce((sum, part) => sum + part.rows.length, 0);
     const { warnings, quarantined } = day.findings;
     const done = {

@@ -9,8 +9,8 @@ import { sumsOf } from './sums.ts';
 export function commitDay(connection: Connection, commit: DayCommit): CommitOutcome {
   const before = readUnit(connection, commit);
   const restated = restates(before, commit);
-  const rowsWritten =
-    before.contentSha256 === commit.contentSha256 ? 0 : writeContent(connection, commit, before, restated);
+  const isSame = before.contentSha256 === commit.contentSha256 && commit.rewrite !== true;
+  const rowsWritten = isSame ? 0 : writeContent(connection, commit, before, restated);
   replaceQuarantine(connection, commit, commit.quarantined, commit.pulledAt);
   noteDrift(connection, commit, commit.drift, commit.day);
   writeUnit(connection, afterCommit(before, commit));
