@@ -19,8 +19,12 @@ export function digestWarehouse(settings: Settings, { clock }: JobContext): Prom
   return withWarehouse(settings.warehouse, { clock, create: false }, digestOf);
 }
 
-/** The digests of an open warehouse. Streams, so memory stays bounded. */
-export async function digestOf(warehouse: Warehouse): Promise<WarehouseDigest> {
+/** The digests of an open warehouse, all of one state of it. Streams, so memory stays bounded. */
+export function digestOf(warehouse: Warehouse): Promise<WarehouseDigest> {
+  return warehouse.inSnapshot(() => digestTables(warehouse));
+}
+
+async function digestTables(warehouse: Warehouse): Promise<WarehouseDigest> {
   const whole = createHash('sha256');
   const tables: Record<string, string> = {};
   for (const table of contentTables) {

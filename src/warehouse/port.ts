@@ -237,5 +237,8 @@ export interface Warehouse {
   /** All rows of a table in key order, `[]` for a table without rows; streamed, so memory stays bounded. */
   scan(table: AnyTable, scope?: { orgId: string; day?: UtcDay }): AsyncIterable<readonly Row[]>;
 
+  /** Reads in one snapshot: what others commit meanwhile is not seen. `read` must not write. */
+  inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;
+
   close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { byKey } from '../../schema/order.ts';
 import { allTables, tables } from '../../schema/tables.ts';
@@ -112,5 +113,21 @@ describe('a scan', () => {
     await warehouse.commitDay(commit);
     const stored = await collect(warehouse.scan(tables.tokensDailyByModel));
     expect(stored).toEqual(commit.tables.find(({ table }) => table === tables.tokensDailyByModel)?.rows);
+  });
+});
+
+describe('a snapshot', () => {
+  it('shows one state to all its reads, whatever another process commits meanwhile', async () => {
+    const warehouse = await filled();
+    const scan = () => collect(warehouse.scan(tables.tokensDailyByModel));
+    const seen = await warehouse.inSnapshot(async () => {
+      const before = await scan();
+      const foreign = new Sqlite(warehouse.location);
+      foreign.exec('DELETE FROM tokens_daily_by_model');
+      foreign.close();
+      return { before, after: await scan() };
+    });
+    expect(seen.after).toEqual(seen.before);
+    expect(await scan()).toEqual([]);
   });
 });

@@ -108,6 +108,19 @@ export class Connection {
     }
   }
 
+  /** Runs reads in one transaction, so that all see the same state. */
+  async snapshot<Result>(read: () => Promise<Result>): Promise<Result> {
+    try {
+      this.db.exec('BEGIN');
+      const result = await read();
+      this.db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#rollback();
+      throw storageError(error, 'read', this.path);
+    }
+  }
+
   close(): void {
     this.#statements.clear();
     this.db.close();

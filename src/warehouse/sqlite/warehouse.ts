@@ -74,6 +74,7 @@ function sqliteWarehouse(connection: Connection): Warehouse {
     quarantineCounts: async () => connection.read('read', () => readQuarantineCounts(connection)),
     restatementCount: async () => connection.read('read', () => countRestatements(connection)),
     scan: (table, scope) => scan(connection, table, scope),
+    inSnapshot: (read) => connection.snapshot(read),
     close: async () => connection.close(),
   };
 }
