@@ -9,8 +9,6 @@ const LOCK_WAIT_MS = 24 * 60 * 60 * 1000;
 /** How often a run that waits for another one looks whether it has ended. */
 const LOCK_PAUSE_MS = 500;
 
-export { openWarehouse } from '../src/warehouse/open.ts';
-
 /** Opens a warehouse, hands it to `use`, and closes it whatever happens. */
 export async function withWarehouse<Result>(
   location: string,

@@ -22,7 +22,9 @@ export const exportUnits = table({
   role: 'ledger',
   by: unit,
   values: {
-    state: text('pending, awaiting, loaded, empty, quarantined or failed'),
+    state: text(
+      'pending (not pulled to its end yet), awaiting (empty and young), loaded, empty, quarantined or failed',
+    ),
     rows: count('rows of the unit over all its tables'),
     content_sha256: label('SHA-256 of the rows of the unit; NULL before the first load'),
     attempts: count('times the unit was pulled, also in vain'),
