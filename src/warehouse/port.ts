@@ -173,9 +173,42 @@ export interface HookEventCommit {
   readonly rows: readonly Row[];
 }
 
-/** The exclusive right to run against a warehouse. Freed by `release`, and by the operating system at any death. */
+/** How the right to run is asked for. */
+export interface LockOptions {
+  /**
+   * Refuse every other holder: for work on the warehouse as a whole. Default: false, which lets a database server's
+   * other workers share the plan by claiming units; SQLite has one holder in any case.
+   */
+  readonly exclusive?: boolean;
+}
+
+/** The right to run against a warehouse. Freed by `release`, and by the operating system at any death. */
 export interface RunLock {
+  /**
+   * Claims units, so that no other worker works on them until they are freed: a claim dies with its process. Answers
+   * the ledger's rows of those that were free, as they are once claimed; the others are at work elsewhere.
+   */
+  claim(units: readonly UnitKey[]): Promise<LedgerUnit[]>;
+  /** Frees claimed units, whether they were committed or not. */
+  free(units: readonly UnitKey[]): Promise<void>;
+  /** Frees everything. */
   release(): Promise<void>;
+}
+
+/** Rows to be written and removed as they are, see {@link Warehouse.change}. */
+export interface RowChanges {
+  /** Whole rows to insert, or to update where they differ. */
+  readonly put: readonly TableRows[];
+  /** Rows to delete where they exist; only the values of their key columns are looked at, the others may be null. */
+  readonly remove: readonly TableRows[];
+}
+
+/** Which rows of a table are meant; without days those of every day. */
+export interface ScanScope {
+  readonly orgId: string;
+  /** First and last day, for tables with a `date` only. */
+  readonly firstDay?: UtcDay;
+  readonly lastDay?: UtcDay;
 }
 
 /**
@@ -190,9 +223,9 @@ export interface Warehouse {
 
   /**
    * Takes the run lock.
-   * @throws {BusyError} when another run holds it.
+   * @throws {BusyError} when it is held in a way that excludes this.
    */
-  lock(): Promise<RunLock>;
+  lock(options?: LockOptions): Promise<RunLock>;
 
   /** The organizations that the ledger knows. */
   organizations(): Promise<string[]>;
@@ -235,7 +268,13 @@ export interface Warehouse {
   restatementCount(): Promise<number>;
 
   /** All rows of a table in key order, `[]` for a table without rows; streamed, so memory stays bounded. */
-  scan(table: AnyTable, scope?: { orgId: string; day?: UtcDay }): AsyncIterable<readonly Row[]>;
+  scan(table: AnyTable, scope?: ScanScope): AsyncIterable<readonly Row[]>;
+
+  /**
+   * Writes and removes rows of any table as they are, all or none: for moving a warehouse, whose ledger moves with it.
+   * Answers how many rows were inserted, updated or deleted.
+   */
+  change(changes: RowChanges): Promise<number>;
 
   /** Reads in one snapshot: what others commit meanwhile is not seen. `read` must not write. */
   inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;

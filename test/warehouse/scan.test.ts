@@ -49,8 +49,16 @@ describe('a scan', () => {
     expect(await collect(warehouse.scan(tables.tokensDailyByModel, { orgId: 'org_0' }))).toHaveLength(1);
     expect(await collect(warehouse.scan(tables.tokensDailyByModel, { orgId: 'org_1' }))).toHaveLength(2303);
     const day = parseDay('2026-02-01');
-    expect(await collect(warehouse.scan(tables.tokensDailyByModel, { orgId: 'org_1', day }))).toHaveLength(3);
-    expect(await collect(warehouse.scan(tables.tokensDailyByModel, { orgId: 'org_9', day }))).toEqual([]);
+    expect(
+      await collect(
+        warehouse.scan(tables.tokensDailyByModel, { orgId: 'org_1', firstDay: day, lastDay: day }),
+      ),
+    ).toHaveLength(3);
+    expect(
+      await collect(
+        warehouse.scan(tables.tokensDailyByModel, { orgId: 'org_9', firstDay: day, lastDay: day }),
+      ),
+    ).toEqual([]);
   });
 
   it('can read every table of an empty warehouse', async () => {

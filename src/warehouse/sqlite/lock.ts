@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { BusyError } from '../../core/errors.ts';
-import type { RunLock } from '../port.ts';
 import { createPrivately } from './connection.ts';
 import { isBusy, storageError } from './errors.ts';
 
@@ -10,7 +9,7 @@ import { isBusy, storageError } from './errors.ts';
  * at any kind of death, so that no lock is ever stale.
  * @throws {BusyError} when another run holds it.
  */
-export function takeRunLock(warehousePath: string): RunLock {
+export function takeRunLock(warehousePath: string): { release(): Promise<void> } {
   // Two names of one file must not have two locks.
   const path = `${realpathSync(warehousePath)}.lock`;
   createPrivately(path);

@@ -1,5 +1,5 @@
 import { keyPositions } from '../../../schema/order.ts';
-import type { Row, TableRows } from '../port.ts';
+import type { Row, RowChanges, TableRows } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { selectKeys, statementsOf } from './statements.ts';
 
@@ -34,4 +34,17 @@ export function replaceScope(connection: Connection, { table, rows }: TableRows,
 export function putRows(connection: Connection, { table, rows }: TableRows): number {
   const put = connection.prepare(statementsOf(table).upsert);
   return rows.reduce((written, row: Row) => written + put.run(row).changes, 0);
+}
+
+/** Writes and removes rows as they are, see `Warehouse.change`. Call inside a transaction. */
+export function changeRows(connection: Connection, { put, remove }: RowChanges): number {
+  const removed = remove.reduce((sum, { table, rows }) => {
+    const positions = keyPositions(table);
+    const statement = connection.prepare(statementsOf(table).deleteByKey);
+    return rows.reduce(
+      (written, row) => written + statement.run(positions.map((position) => row[position])).changes,
+      sum,
+    );
+  }, 0);
+  return put.reduce((written, rows) => written + putRows(connection, rows), removed);
 }

@@ -41,9 +41,14 @@ export function selectKeys(table: AnyTable, scope: readonly string[]): string {
   return `SELECT ${table.key.map(quoted).join(', ')} FROM ${quoted(table.name)} WHERE ${equals(scope)}`;
 }
 
-/** Every column of the rows in a scope, in key order; of the whole table without a scope. */
+/** Every column of the rows in a scope, in key order. */
 export function selectRows(table: AnyTable, scope: readonly string[]): string {
-  const where = scope.length === 0 ? '' : ` WHERE ${equals(scope)}`;
+  return selectWhere(table, [equals(scope)]);
+}
+
+/** Every column of the rows that meet all conditions, in key order. */
+export function selectWhere(table: AnyTable, conditions: readonly string[]): string {
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   const columns = Object.keys(table.columns).map(quoted).join(', ');
   return `SELECT ${columns} FROM ${quoted(table.name)}${where} ORDER BY ${table.key.map(quoted).join(', ')}`;
 }

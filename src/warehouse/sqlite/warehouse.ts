@@ -1,15 +1,13 @@
-import type { AnyTable } from '../../../schema/define.ts';
-import type { UtcDay } from '../../core/day.ts';
 import { afterFailure } from '../ledger.ts';
-import type { Row, Warehouse } from '../port.ts';
+import type { RunLock, Warehouse } from '../port.ts';
 import { commitDay } from './commit-day.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
-import { storageError } from './errors.ts';
 import { storeHookEvents } from './hook-events.ts';
 import { readUnit, readUnits, writeUnit } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
 import { migrate } from './migrate.ts';
 import { commitReadinessPage, endReadinessWalk, goneReports, knownReports } from './readiness.ts';
+import { changeRows } from './rows.ts';
 import {
   countRestatements,
   endRun,
@@ -18,11 +16,8 @@ import {
   readRuns,
   startRun,
 } from './runs.ts';
+import { scan } from './scan.ts';
 import { recordSession } from './sessions.ts';
-import { selectRows } from './statements.ts';
-
-/** Rows that a scan hands out at once. */
-const SCAN_ROWS = 1000;
 
 /**
  * Opens a SQLite file as a warehouse and brings it to the schema of this version.
@@ -44,7 +39,7 @@ function sqliteWarehouse(connection: Connection): Warehouse {
   const { path } = connection;
   return {
     location: path,
-    lock: async () => takeRunLock(path),
+    lock: async () => runLock(connection),
     organizations: async () => connection.read('read', () => readOrganizations(connection)),
     units: async (orgId, streams) => connection.read('read', () => readUnits(connection, orgId, streams)),
     readinessUnit: async (orgId) =>
@@ -74,32 +69,18 @@ function sqliteWarehouse(connection: Connection): Warehouse {
     quarantineCounts: async () => connection.read('read', () => readQuarantineCounts(connection)),
     restatementCount: async () => connection.read('read', () => countRestatements(connection)),
     scan: (table, scope) => scan(connection, table, scope),
+    change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
     inSnapshot: (read) => connection.snapshot(read),
     close: async () => connection.close(),
   };
 }
 
-async function* scan(
-  connection: Connection,
-  table: AnyTable,
-  scope?: { orgId: string; day?: UtcDay },
-): AsyncGenerator<readonly Row[]> {
-  const columns = scope === undefined ? [] : scope.day === undefined ? ['org_id'] : ['org_id', 'date'];
-  const values =
-    scope === undefined ? [] : scope.day === undefined ? [scope.orgId] : [scope.orgId, scope.day];
-  let chunk: Row[] = [];
-  try {
-    // A statement of its own: a cached one cannot be iterated twice at once.
-    const statement = connection.db.prepare<unknown[], Row>(selectRows(table, columns)).raw();
-    for (const row of statement.iterate(...values)) {
-      chunk.push(row);
-      if (chunk.length === SCAN_ROWS) {
-        yield chunk;
-        chunk = [];
-      }
-    }
-  } catch (error) {
-    throw storageError(error, `read ${table.name} of`, connection.path);
-  }
-  if (chunk.length > 0) yield chunk;
+/** The run lock; who holds it is the only worker, so every unit is free. */
+function runLock(connection: Connection): RunLock {
+  const { release } = takeRunLock(connection.path);
+  return {
+    claim: async (units) => connection.read('read', () => units.map((unit) => readUnit(connection, unit))),
+    free: async () => undefined,
+    release,
+  };
 }
