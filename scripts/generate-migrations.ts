@@ -1,33 +1,37 @@
 /**
- * Writes the next migration when `schema/` declares something that the last migration did not.
+ * Writes the next migrations when `schema/` declares something that the last ones did not, one per database.
  *
- * `npm run schema:generate -- NAME` writes `schema/migrations/sqlite/NNNN_NAME.sql` with its snapshot;
+ * `npm run schema:generate -- NAME` writes `schema/migrations/<database>/NNNN_NAME.sql` with its snapshot;
  * `-- --check` writes nothing and exits with 1 when a migration is missing.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
+import {
+  generateDrizzleJson,
+  generateMigration,
+  generateSQLiteDrizzleJson,
+  generateSQLiteMigration,
+} from 'drizzle-kit/api';
+import { postgresTables, postgresViews } from '../schema/postgres.ts';
 import { sqliteTables, sqliteViews } from '../schema/sqlite.ts';
 import { allTables } from '../schema/tables.ts';
 
-const FOLDER = 'schema/migrations/sqlite';
-const META = join(FOLDER, 'meta');
-const EMPTY = {
-  version: '6',
-  dialect: 'sqlite',
-  id: '',
-  prevId: '',
-  tables: {},
-  views: {},
-  enums: {},
-  _meta: { tables: {}, columns: {} },
-};
+type Snapshot = { id: string } & Record<string, unknown>;
 
-type Snapshot = Awaited<ReturnType<typeof generateSQLiteDrizzleJson>>;
 interface Journal {
   version: string;
-  dialect: 'sqlite';
+  dialect: string;
   entries: { idx: number; version: string; when: number; tag: string; breakpoints: boolean }[];
+}
+
+/** How the migrations of one database are made. */
+interface Dialect {
+  readonly name: string;
+  readonly folder: string;
+  readonly snapshotVersion: string;
+  readonly empty: Snapshot;
+  snapshot(before: Snapshot): Promise<Snapshot>;
+  statements(before: Snapshot, now: Snapshot): Promise<string[]>;
 }
 
 const byDay = new Set(allTables.filter((table) => table.role === 'fact').map((table) => table.name));
@@ -40,39 +44,94 @@ function withoutRowid(statement: string): string {
     : statement;
 }
 
-const journalFile = join(META, '_journal.json');
-const journal: Journal = existsSync(journalFile)
-  ? JSON.parse(readFileSync(journalFile, 'utf8'))
-  : { version: '7', dialect: 'sqlite', entries: [] };
-const last = existsSync(META)
-  ? readdirSync(META)
-      .filter((file) => file.endsWith('_snapshot.json'))
-      .sort()
-      .at(-1)
-  : undefined;
-const before = last === undefined ? EMPTY : JSON.parse(readFileSync(join(META, last), 'utf8'));
+/** The generator names the default schema, and quotes the collation of keys as if it were a type. */
+function inSearchPath(statement: string): string {
+  return statement.replaceAll('"public".', '').replaceAll('"text COLLATE "C""', 'text COLLATE "C"');
+}
 
-const now: Snapshot = await generateSQLiteDrizzleJson(
-  { ...sqliteTables, ...sqliteViews },
-  before.id || undefined,
-);
-const statements = await generateSQLiteMigration(before, now);
+const EMPTY = { id: '', prevId: '', tables: {}, views: {}, enums: {} };
 
-if (statements.length === 0) {
-  process.stdout.write('the migrations are up to date\n');
-} else if (process.argv.includes('--check')) {
-  process.stderr.write(
-    `schema/ declares more than the migrations do; run npm run schema:generate\n${statements.join('\n')}\n`,
-  );
-  process.exitCode = 1;
-} else {
-  const index = journal.entries.length;
-  const number = String(index).padStart(4, '0');
+const sqlite: Dialect = {
+  name: 'sqlite',
+  folder: 'schema/migrations/sqlite',
+  snapshotVersion: '6',
+  empty: { ...EMPTY, version: '6', dialect: 'sqlite', _meta: { tables: {}, columns: {} } },
+  snapshot: (before) =>
+    generateSQLiteDrizzleJson(
+      { ...sqliteTables, ...sqliteViews },
+      before.id || undefined,
+    ) as Promise<Snapshot>,
+  statements: async (before, now) =>
+    (await generateSQLiteMigration(before as never, now as never)).map(withoutRowid),
+};
+
+const postgres: Dialect = {
+  name: 'postgresql',
+  folder: 'schema/migrations/postgres',
+  snapshotVersion: '7',
+  empty: {
+    ...EMPTY,
+    version: '7',
+    dialect: 'postgresql',
+    schemas: {},
+    sequences: {},
+    roles: {},
+    policies: {},
+    _meta: { schemas: {}, tables: {}, columns: {} },
+  },
+  snapshot: async (before) =>
+    generateDrizzleJson(
+      { ...postgresTables, ...postgresViews },
+      before.id || undefined,
+    ) as unknown as Snapshot,
+  statements: async (before, now) =>
+    (await generateMigration(before as never, now as never)).map(inSearchPath),
+};
+
+for (const dialect of [sqlite, postgres]) await generate(dialect);
+
+async function generate(dialect: Dialect): Promise<void> {
+  const { name, folder } = dialect;
+  const meta = join(folder, 'meta');
+  const journalFile = join(meta, '_journal.json');
+  const journal: Journal = existsSync(journalFile)
+    ? JSON.parse(readFileSync(journalFile, 'utf8'))
+    : { version: '7', dialect: name, entries: [] };
+  const before = lastSnapshot(meta) ?? dialect.empty;
+  const now = await dialect.snapshot(before);
+  const statements = await dialect.statements(before, now);
+  if (statements.length === 0) {
+    process.stdout.write(`the migrations of ${name} are up to date\n`);
+    return;
+  }
+  if (process.argv.includes('--check')) {
+    process.stderr.write(
+      `schema/ declares more than the migrations of ${name} do; run npm run schema:generate\n${statements.join('\n')}\n`,
+    );
+    process.exitCode = 1;
+    return;
+  }
+  const number = String(journal.entries.length).padStart(4, '0');
   const tag = `${number}_${process.argv[2] ?? 'change'}`;
-  mkdirSync(META, { recursive: true });
-  writeFileSync(join(FOLDER, `${tag}.sql`), statements.map(withoutRowid).join('--> statement-breakpoint\n'));
-  writeFileSync(join(META, `${number}_snapshot.json`), `${JSON.stringify(now, null, 2)}\n`);
-  journal.entries.push({ idx: index, version: '6', when: Date.now(), tag, breakpoints: true });
+  mkdirSync(meta, { recursive: true });
+  writeFileSync(join(folder, `${tag}.sql`), statements.join('--> statement-breakpoint\n'));
+  writeFileSync(join(meta, `${number}_snapshot.json`), `${JSON.stringify(now, null, 2)}\n`);
+  journal.entries.push({
+    idx: journal.entries.length,
+    version: dialect.snapshotVersion,
+    when: Date.now(),
+    tag,
+    breakpoints: true,
+  });
   writeFileSync(journalFile, `${JSON.stringify(journal, null, 2)}\n`);
-  process.stdout.write(`wrote ${tag}.sql\n`);
+  process.stdout.write(`wrote ${folder}/${tag}.sql\n`);
+}
+
+function lastSnapshot(meta: string): Snapshot | undefined {
+  if (!existsSync(meta)) return undefined;
+  const last = readdirSync(meta)
+    .filter((file) => file.endsWith('_snapshot.json'))
+    .sort()
+    .at(-1);
+  return last === undefined ? undefined : JSON.parse(readFileSync(join(meta, last), 'utf8'));
 }

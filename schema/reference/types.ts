@@ -13,7 +13,7 @@ export const SQL_TYPES = {
   instant: { sqlite: 'TEXT', postgres: 'timestamptz' },
   moment: { sqlite: 'TEXT', postgres: 'timestamptz' },
   json: { sqlite: 'TEXT', postgres: 'jsonb' },
-  record: { sqlite: 'TEXT', postgres: 'jsonb' },
+  record: { sqlite: 'TEXT', postgres: 'json' },
 } as const satisfies Record<ColumnKind, { sqlite: string; postgres: string }>;
 
 const NULLABLE: ReadonlySet<ColumnKind> = new Set(['label', 'metric', 'integer', 'flag', 'moment', 'json']);

@@ -26,12 +26,12 @@ ${matrix}`;
 
 const postgres = `
 WITH calendar(date) AS (
-  SELECT to_char(d, 'YYYY-MM-DD') FROM generate_series(
+  SELECT CAST(d AS date) FROM generate_series(
     DATE '${FIRST_DAY}',
     GREATEST((now() AT TIME ZONE 'UTC')::date - 1, (SELECT MAX(NULLIF(date, ''))::date FROM export_units)),
     INTERVAL '1 day') AS d
 ), streams(stream) AS (${streams})
-${matrix}`;
+${matrix.replace('u.date = c.date', "u.date = to_char(c.date, 'YYYY-MM-DD')")}`;
 
 export const coverage = {
   name: 'coverage',

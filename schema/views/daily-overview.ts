@@ -1,6 +1,6 @@
 import { count, day, flag, metric, orgColumn, ratio, type View } from '../define.ts';
 
-const select = `
+const sqlite = `
 SELECT d.org_id, d.date,
   t.billable_tokens, t.input_tokens, t.output_tokens,
   a.daily_active_users, a.weekly_active_users, a.monthly_active_users,
@@ -21,6 +21,11 @@ LEFT JOIN activity_daily a ON a.org_id = d.org_id AND a.date = d.date
 LEFT JOIN tools_daily o ON o.org_id = d.org_id AND o.date = d.date
 LEFT JOIN productivity_daily p ON p.org_id = d.org_id AND p.date = d.date
 `;
+
+// The ledger names days as text, because the readiness reports have none.
+const postgres = sqlite
+  .replace('SELECT org_id, date,', 'SELECT org_id, CAST(date AS date) AS date,')
+  .replace('THEN 1 ELSE 0 END AS is_settled', 'THEN true ELSE false END AS is_settled');
 
 export const dailyOverview = {
   name: 'daily_overview',
@@ -49,5 +54,5 @@ export const dailyOverview = {
     streams_held: count('how many of the five daily streams hold the day; fewer than 5 is a hole'),
     is_settled: flag('1 once all five streams of the day are settled'),
   },
-  select: { sqlite: select, postgres: select },
+  select: { sqlite, postgres },
 } satisfies View;

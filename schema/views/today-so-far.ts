@@ -30,12 +30,12 @@ GROUP BY o.org_id, o.since
 const postgres = `
 WITH organizations AS (
   SELECT known.org_id, COALESCE(
-    (SELECT to_char(MAX(date)::date + 1, 'YYYY-MM-DD') FROM export_units u WHERE u.org_id = known.org_id AND ${EXPORTED}),
-    '${FIRST_DAY}') AS since
+    (SELECT CAST(MAX(date) AS date) + 1 FROM export_units u WHERE u.org_id = known.org_id AND ${EXPORTED}),
+    DATE '${FIRST_DAY}') AS since
   FROM (SELECT org_id FROM export_units UNION SELECT org_id FROM hook_events) known
 )
 ${counts}
-LEFT JOIN hook_events h ON h.org_id = o.org_id AND h.received_at >= (o.since::timestamp AT TIME ZONE 'UTC')
+LEFT JOIN hook_events h ON h.org_id = o.org_id AND h.received_at >= (CAST(o.since AS timestamp) AT TIME ZONE 'UTC')
 GROUP BY o.org_id, o.since
 `;
 
