@@ -13,8 +13,8 @@ export type DailyStream = (typeof DAILY_STREAMS)[number];
 export type Stream = (typeof STREAMS)[number];
 
 /** True for the name of a stream. */
-export function isStream(name: string): name is Stream {
-  return (STREAMS as readonly string[]).includes(name);
+export function isStream(name: unknown): name is Stream {
+  return (STREAMS as readonly unknown[]).includes(name);
 }
 
 /** True for the name of a stream with one unit per day. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ExactText } from '../api/exact.ts';
 import { originalOf, type Rejected } from '../api/shapes/salvage.ts';
 import { canonicalJson, isExact, isObject } from '../core/json.ts';
+import { canonicalText } from '../core/json-text.ts';
 import type { Drift, QuarantinedRecord } from '../warehouse/port.ts';
 import type { Privacy } from './privacy.ts';
 
@@ -50,8 +51,11 @@ export class Findings {
     for (const name in record) {
       if (known.has(name) || !Object.hasOwn(record, name)) continue;
       const value: unknown = Reflect.get(record, name);
-      const sent = isExact(value) ? canonicalJson(value) : source.exact.fieldText(originalOf(record), name);
-      const text = this.#privacy.scrubJson(sent ?? 'null');
+      const text = this.#scrubbed(
+        isExact(value)
+          ? canonicalJson(value)
+          : canonicalText(source.exact.fieldText(originalOf(record), name) ?? 'null'),
+      );
       members ??= [];
       // A name may be an email too.
       const shown = this.#privacy.scrub(name);
@@ -61,8 +65,9 @@ export class Findings {
     if (nested !== undefined && nested.text !== null)
       members = [...(members ?? []), [nested.name, nested.text]];
     if (members === undefined) return null;
-    members.sort(([a], [b]) => (a < b ? -1 : 1));
-    return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+    // Two names may have become one; every database keeps the last of them.
+    const sorted = [...new Map(members)].sort(([a], [b]) => (a < b ? -1 : 1));
+    return `{${sorted.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
   }
 
   /** Notes a value of an open-ended enumeration that this version does not know. */
@@ -86,6 +91,12 @@ export class Findings {
 
   get warnings(): string[] {
     return [...this.#warnings];
+  }
+
+  /** A canonical text without what must not be kept, canonical again. */
+  #scrubbed(text: string): string {
+    const scrubbed = this.#privacy.scrubJson(text);
+    return scrubbed === text ? text : canonicalText(scrubbed);
   }
 
   #note(path: string, kind: Drift['kind'], sample: string): void {

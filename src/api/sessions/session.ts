@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Flag, Identity, Label, listOf, mapOf } from '../shapes/fields.ts';
+import { Flag, Identity, Instant, Label, listOf, mapOf } from '../shapes/fields.ts';
 import { type Problem, problemsOf } from './problems.ts';
 
 /** States of a session (specification, section 3). */
@@ -49,18 +49,15 @@ export const AnsweredSettings = Type.Object({
 });
 export type AnsweredSettings = Static<typeof AnsweredSettings>;
 
-// The outer bounds of a JavaScript Date, so that every accepted value is an instant.
-const INSTANT = { minimum: -8.64e15, maximum: 8.64e15 } as const;
-
 /** A session, as its creation answers it (section 2.3). Instants are Unix milliseconds. Unknown fields are kept. */
 export const Session = Type.Object({
   sessionId: Identity,
   title: Label,
   status: Type.Enum(SESSION_STATES),
   messageCount: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
-  createdAt: Type.Integer(INSTANT),
-  updatedAt: Type.Integer(INSTANT),
-  completedAt: Type.Optional(Type.Union([Type.Integer(INSTANT), Type.Null()])),
+  createdAt: Instant,
+  updatedAt: Instant,
+  completedAt: Type.Optional(Type.Union([Instant, Type.Null()])),
   computerId: Label,
   sessionSettings: Type.Optional(Type.Union([AnsweredSettings, Type.Null()])),
 });

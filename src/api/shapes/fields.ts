@@ -37,3 +37,6 @@ export function recordOf<Element extends TSchema>(element: Element) {
 export function mapOf<Element extends TSchema>(element: Element) {
   return Type.Optional(Type.Union([recordOf(element), Type.Null()]));
 }
+
+/** An instant in Unix milliseconds, in the years 1 to 9999, which every database can hold and sort as text. */
+export const Instant = Type.Integer({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999 });

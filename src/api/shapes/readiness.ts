@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Flag, Identity, Label, Metric, recordOf } from './fields.ts';
+import { Flag, Identity, Instant, Label, Metric, recordOf } from './fields.ts';
 
 /** One criterion of a report. `numerator` is null where the criterion was skipped (specification, section 2.5). */
 export const Criterion = Type.Object({ numerator: Metric, denominator: Metric, rationale: Label });
@@ -14,8 +14,7 @@ export type ModelUsed = Static<typeof ModelUsed>;
 /** A readiness report (section 2.5). `createdAt` is a whole number of Unix milliseconds. */
 export const ReadinessReport = Type.Object({
   reportId: Identity,
-  // The outer bounds of a JavaScript Date, so that every accepted value is an instant.
-  createdAt: Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 }),
+  createdAt: Instant,
   repoUrl: Type.String(),
   apps: recordOf(ReportApp),
   report: recordOf(Criterion),

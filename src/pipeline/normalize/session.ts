@@ -1,6 +1,7 @@
 import { exactText } from '../../api/exact.ts';
 import type { CreatedSession } from '../../api/sessions/create.ts';
 import { canonicalJson, isExact } from '../../core/json.ts';
+import { canonicalText } from '../../core/json-text.ts';
 import type { Row, Value } from '../../warehouse/port.ts';
 import { Findings } from '../findings.ts';
 import type { Privacy } from '../privacy.ts';
@@ -28,7 +29,7 @@ export function sessionRow(
   const settingsJson =
     settings === null || isExact(settings)
       ? canonicalJson(settings)
-      : (exact.fieldText(session, 'sessionSettings') ?? canonicalJson(settings));
+      : canonicalText(exact.fieldText(session, 'sessionSettings') ?? 'null');
   const { title } = session;
   return [
     orgId,
@@ -40,7 +41,7 @@ export function sessionRow(
     instantOf(session.updatedAt),
     instantOf(session.completedAt ?? null),
     orNull(session.computerId),
-    settings === null ? null : privacy.scrub(settingsJson),
+    settings === null ? null : canonicalText(privacy.scrubJson(settingsJson)),
     new Findings(privacy).extra(session, FIELDS, { place: 'session', exact }),
   ];
 }

@@ -1,43 +1,32 @@
-import { and, eq, inArray } from 'drizzle-orm';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { sqliteTables } from '../../../schema/sqlite.ts';
 import { tables } from '../../../schema/tables.ts';
-import { isDay } from '../../core/day.ts';
-import { isStream, type Stream } from '../../core/stream.ts';
+import type { Stream } from '../../core/stream.ts';
 import { pendingUnit } from '../ledger.ts';
-import type { Drift, LedgerUnit, QuarantinedRecord, Row, UnitKey, UnitState } from '../port.ts';
-import { UNIT_STATES } from '../port.ts';
+import { rowOfUnit, unitOfRow } from '../ledger-rows.ts';
+import type { Drift, LedgerUnit, QuarantinedRecord, Row, UnitKey } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { putRows } from './rows.ts';
-import { deleteScope } from './statements.ts';
-
-const { exportUnits } = sqliteTables;
-type StoredUnit = typeof exportUnits.$inferSelect;
+import { deleteScope, selectRows } from './statements.ts';
 
 /** The columns that name a unit. */
 export const UNIT_SCOPE = ['org_id', 'stream', 'date'] as const;
 
 /** The ledger's units of an organization. */
 export function readUnits(connection: Connection, orgId: string, streams?: readonly Stream[]): LedgerUnit[] {
-  const inStreams = streams === undefined ? undefined : inArray(exportUnits.stream, [...streams]);
-  const stored = drizzle({ client: connection.db })
-    .select()
-    .from(exportUnits)
-    .where(and(eq(exportUnits.org_id, orgId), inStreams))
-    .all();
-  return stored.flatMap((row) => unitOf(row) ?? []);
+  const stored = connection.prepareRows(selectRows(tables.exportUnits, ['org_id'])).all(orgId) as Row[];
+  const units = stored.flatMap((row) => unitOfRow(row) ?? []);
+  return streams === undefined ? units : units.filter(({ stream }) => streams.includes(stream));
 }
 
 /** The ledger's row of a unit, or a pending one where there is none. */
 export function readUnit(connection: Connection, key: UnitKey): LedgerUnit {
-  const sql = 'SELECT * FROM "export_units" WHERE "org_id" = ? AND "stream" = ? AND "date" = ?';
-  const row = connection.prepare(sql).get(key.orgId, key.stream, key.day) as StoredUnit | undefined;
-  return (row === undefined ? undefined : unitOf(row)) ?? pendingUnit(key);
+  const sql = selectRows(tables.exportUnits, UNIT_SCOPE);
+  const row = connection.prepareRows(sql).get(key.orgId, key.stream, key.day) as Row | undefined;
+  return (row === undefined ? undefined : unitOfRow(row)) ?? pendingUnit(key);
 }
 
 /** Writes the ledger's row of a unit. */
 export function writeUnit(connection: Connection, unit: LedgerUnit): void {
-  putRows(connection, { table: tables.exportUnits, rows: [rowOf(unit)] });
+  putRows(connection, { table: tables.exportUnits, rows: [rowOfUnit(unit)] });
 }
 
 /** Makes the quarantine of a unit exactly `records`; those that were there keep the instant they were first seen. */
@@ -104,48 +93,4 @@ export function writeRestatement(
     const instant = new Date(time).toISOString();
     if (insert.run(unit.orgId, unit.stream, unit.day, instant, before, after).changes > 0) return;
   }
-}
-
-function unitOf(row: StoredUnit): LedgerUnit | undefined {
-  const { stream, date } = row;
-  const state = UNIT_STATES.find((name) => name === row.state);
-  if (!isStream(stream) || state === undefined || !(date === '' || isDay(date))) return undefined;
-  return { ...keyed(row, stream, state), day: date };
-}
-
-function keyed(row: StoredUnit, stream: Stream, state: UnitState) {
-  return {
-    orgId: row.org_id,
-    stream,
-    state,
-    rows: row.rows,
-    contentSha256: row.content_sha256,
-    attempts: row.attempts,
-    requests: row.requests,
-    firstLoadedAt: row.first_loaded_at,
-    lastPulledAt: row.last_pulled_at,
-    changedAt: row.changed_at,
-    settledAt: row.settled_at,
-    cursor: row.cursor,
-    lastError: row.last_error,
-  };
-}
-
-function rowOf(unit: LedgerUnit): Row {
-  return [
-    unit.orgId,
-    unit.stream,
-    unit.day,
-    unit.state,
-    unit.rows,
-    unit.contentSha256,
-    unit.attempts,
-    unit.requests,
-    unit.firstLoadedAt,
-    unit.lastPulledAt,
-    unit.changedAt,
-    unit.settledAt,
-    unit.cursor,
-    unit.lastError,
-  ];
 }

@@ -1,28 +1,15 @@
 import { ContentHash } from '../../../schema/digest.ts';
-import { tables, tablesOf } from '../../../schema/tables.ts';
-import type {
-  CommitOutcome,
-  ReadinessPageCommit,
-  ReadinessWalkEnd,
-  Row,
-  TableRows,
-  UnitKey,
-} from '../port.ts';
+import { tables } from '../../../schema/tables.ts';
+import type { CommitOutcome, ReadinessPageCommit, ReadinessWalkEnd, Row, TableRows } from '../port.ts';
+import { isSameReport, READINESS_TABLES, readinessKey, rowsByReport } from '../readiness-page.ts';
 import type { Connection } from './connection.ts';
 import { addQuarantine, noteDrift, readUnit, UNIT_SCOPE, writeRestatement, writeUnit } from './ledger.ts';
 import { replaceScope, type Scope } from './rows.ts';
 import { deleteScope, selectRows } from './statements.ts';
 import { sumsOf } from './sums.ts';
 
-const READINESS = tablesOf('readiness');
 /** Rows that are hashed at once. */
 const CHUNK_ROWS = 1000;
-/** Position of `report_id` in the rows of each readiness table. */
-const REPORT_ID = 1;
-
-function unitKey(orgId: string): UnitKey {
-  return { orgId, stream: 'readiness', day: '' };
-}
 
 function orgScope(orgId: string): Scope {
   return { columns: ['org_id'], values: [orgId] };
@@ -34,7 +21,7 @@ function reportScope(orgId: string, reportId: string): Scope {
 
 /** Which reports of `page` are stored with the same content, see `Warehouse.knownReports`. */
 export function knownReports(connection: Connection, orgId: string, page: readonly TableRows[]): Set<string> {
-  const reports = byReport(page);
+  const reports = rowsByReport(page);
   return new Set([...reports.keys()].filter((id) => isStored(connection, orgId, id, reports.get(id) ?? [])));
 }
 
@@ -42,18 +29,20 @@ export function knownReports(connection: Connection, orgId: string, page: readon
 export function commitReadinessPage(connection: Connection, page: ReadinessPageCommit): CommitOutcome {
   const { orgId, pulledAt } = page;
   const changed = changesOf(connection, page);
-  const before = changed.restated ? sumsOf(connection, READINESS, { ...orgScope(orgId), sha256: null }) : '';
+  const before = changed.restated
+    ? sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null })
+    : '';
   let rowsWritten = 0;
   for (const [reportId, parts] of changed.reports) {
     for (const rows of parts) rowsWritten += replaceScope(connection, rows, reportScope(orgId, reportId));
   }
   if (changed.restated) {
-    const after = sumsOf(connection, READINESS, { ...orgScope(orgId), sha256: null });
-    writeRestatement(connection, unitKey(orgId), pulledAt, before, after);
+    const after = sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null });
+    writeRestatement(connection, readinessKey(orgId), pulledAt, before, after);
   }
-  addQuarantine(connection, unitKey(orgId), page.quarantined, pulledAt);
-  noteDrift(connection, unitKey(orgId), page.drift, pulledAt.toISOString().slice(0, 10));
-  const unit = readUnit(connection, unitKey(orgId));
+  addQuarantine(connection, readinessKey(orgId), page.quarantined, pulledAt);
+  noteDrift(connection, readinessKey(orgId), page.drift, pulledAt.toISOString().slice(0, 10));
+  const unit = readUnit(connection, readinessKey(orgId));
   writeUnit(connection, {
     ...unit,
     // The digest is known again when the walk has ended.
@@ -71,14 +60,15 @@ export function commitReadinessPage(connection: Connection, page: ReadinessPageC
 export function endReadinessWalk(connection: Connection, end: ReadinessWalkEnd): CommitOutcome {
   const { orgId, pulledAt } = end;
   const gone = end.seenReportIds === null ? [] : goneReports(connection, orgId, end.seenReportIds);
-  const before = gone.length > 0 ? sumsOf(connection, READINESS, { ...orgScope(orgId), sha256: null }) : '';
+  const before =
+    gone.length > 0 ? sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null }) : '';
   const rowsWritten = gone.reduce((sum, reportId) => sum + deleteReport(connection, orgId, reportId), 0);
   if (gone.length > 0) {
-    const after = sumsOf(connection, READINESS, { ...orgScope(orgId), sha256: null });
-    writeRestatement(connection, unitKey(orgId), pulledAt, before, after);
+    const after = sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null });
+    writeRestatement(connection, readinessKey(orgId), pulledAt, before, after);
   }
   const quarantined = settleQuarantine(connection, orgId, end.seenQuarantine);
-  const unit = readUnit(connection, unitKey(orgId));
+  const unit = readUnit(connection, readinessKey(orgId));
   const unchanged = gone.length === 0 && unit.contentSha256 !== null;
   const contentSha256 = unchanged ? unit.contentSha256 : digestOf(connection, orgId);
   const rows = unchanged ? unit.rows : countRows(connection, orgId);
@@ -100,7 +90,7 @@ export function endReadinessWalk(connection: Connection, end: ReadinessWalkEnd):
 
 /** The reports of a page that differ from what is stored, and whether one of them was stored before. */
 function changesOf(connection: Connection, page: ReadinessPageCommit) {
-  const reports = byReport(page.tables);
+  const reports = rowsByReport(page.tables);
   let restated = false;
   for (const [reportId, parts] of reports) {
     if (isStored(connection, page.orgId, reportId, parts)) reports.delete(reportId);
@@ -110,22 +100,6 @@ function changesOf(connection: Connection, page: ReadinessPageCommit) {
   return { reports, restated };
 }
 
-function byReport(page: readonly TableRows[]): Map<string, TableRows[]> {
-  const reports = new Map<string, { table: TableRows['table']; rows: Row[] }[]>();
-  for (const [index, { rows }] of page.entries()) {
-    for (const row of rows) {
-      const id = String(row[REPORT_ID]);
-      let parts = reports.get(id);
-      if (parts === undefined) {
-        parts = page.map(({ table }) => ({ table, rows: [] }));
-        reports.set(id, parts);
-      }
-      parts[index]?.rows.push(row);
-    }
-  }
-  return reports;
-}
-
 function isStored(
   connection: Connection,
   orgId: string,
@@ -133,9 +107,8 @@ function isStored(
   parts: readonly TableRows[],
 ): boolean {
   const scope = reportScope(orgId, reportId);
-  return parts.every(
-    ({ table, rows }) => JSON.stringify(rowsOf(connection, table, scope)) === JSON.stringify(rows),
-  );
+  const stored = parts.map(({ table }) => ({ table, rows: rowsOf(connection, table, scope) }));
+  return isSameReport(stored, parts);
 }
 
 function rowsOf(connection: Connection, table: TableRows['table'], scope: Scope): Row[] {
@@ -151,7 +124,7 @@ export function goneReports(connection: Connection, orgId: string, seen: Readonl
 }
 
 function countRows(connection: Connection, orgId: string): number {
-  return READINESS.reduce((sum, { name }) => {
+  return READINESS_TABLES.reduce((sum, { name }) => {
     const count = connection.prepareRows(`SELECT COUNT(*) FROM "${name}" WHERE "org_id" = ?`).get(orgId);
     return sum + (Array.isArray(count) ? Number(count[0]) : 0);
   }, 0);
@@ -160,7 +133,7 @@ function countRows(connection: Connection, orgId: string): number {
 /** The digest of all reports, streamed: there may be millions of criteria. */
 function digestOf(connection: Connection, orgId: string): string {
   const hash = new ContentHash();
-  for (const table of READINESS) {
+  for (const table of READINESS_TABLES) {
     hash.begin(table);
     let chunk: Row[] = [];
     const rows = connection.db
@@ -181,7 +154,7 @@ function digestOf(connection: Connection, orgId: string): string {
 
 function deleteReport(connection: Connection, orgId: string, reportId: string): number {
   const { columns, values } = reportScope(orgId, reportId);
-  return READINESS.reduce(
+  return READINESS_TABLES.reduce(
     (sum, table) => sum + connection.prepare(deleteScope(table, columns)).run(...values).changes,
     0,
   );
@@ -189,7 +162,7 @@ function deleteReport(connection: Connection, orgId: string, reportId: string): 
 
 /** Drops from quarantine what a complete walk no longer met; returns how many records are left there. */
 function settleQuarantine(connection: Connection, orgId: string, seen: ReadonlySet<string> | null): number {
-  const key = unitKey(orgId);
+  const key = readinessKey(orgId);
   const stored = connection
     .prepareRows('SELECT record_sha256 FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?')
     .all(key.orgId, key.stream, key.day) as [string][];

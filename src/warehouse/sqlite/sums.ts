@@ -1,13 +1,10 @@
 import type { AnyTable } from '../../../schema/define.ts';
+import { restatementText } from '../restatement.ts';
 import type { Connection } from './connection.ts';
 import type { Scope } from './rows.ts';
 import { selectSums } from './statements.ts';
 
-/**
- * What a restatement records of a unit: its rows over all tables, the sum of each additive column of its first
- * table, the same for each further table under `breakdowns`, and the digest, which tells of changes that no sum shows.
- * As JSON text.
- */
+/** What a restatement records of the stored rows of a unit, see {@link restatementText}. */
 export function sumsOf(
   connection: Connection,
   tables: readonly AnyTable[],
@@ -17,13 +14,7 @@ export function sumsOf(
     const row = connection.prepare(selectSums(table, scope.columns)).get(...scope.values);
     return { name: table.name, sums: numbersOf(row) };
   });
-  const [main, ...breakdowns] = sums;
-  return JSON.stringify({
-    ...main?.sums,
-    rows: sums.reduce((total, table) => total + (table.sums['rows'] ?? 0), 0),
-    content_sha256: scope.sha256,
-    breakdowns: Object.fromEntries(breakdowns.map((table) => [table.name, table.sums])),
-  });
+  return restatementText(sums, scope.sha256);
 }
 
 function numbersOf(row: unknown): Record<string, number | null> {

@@ -1,0 +1,71 @@
+import type { AnyTable } from '../../../schema/define.ts';
+import { SQL_TYPES } from '../../../schema/reference/types.ts';
+
+/** A name as SQL writes it. The names of tables and columns are our own. */
+export function quoted(name: string): string {
+  return `"${name}"`;
+}
+
+/** The columns of a table, for a list in SQL. */
+export function columnList(table: AnyTable): string {
+  return Object.keys(table.columns).map(quoted).join(', ');
+}
+
+function keyList(table: AnyTable): string {
+  return table.key.map(quoted).join(', ');
+}
+
+/** The PostgreSQL type of a column. */
+export function typeOf(table: AnyTable, column: string): string {
+  const kind = table.columns[column]?.kind;
+  if (kind === undefined) throw new TypeError(`${table.name} has no column ${column}`);
+  return SQL_TYPES[kind].postgres;
+}
+
+/** Inserts the rows of `source`, or updates those that differ: an unchanged row is not written. */
+export function upsertFrom(table: AnyTable, source: string): string {
+  const values = Object.keys(table.columns).filter((name) => !table.key.includes(name));
+  const assignments = values.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ');
+  const differs = values.map((name) => differing(table, name)).join(' OR ');
+  const conflict = values.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments} WHERE ${differs}`;
+  return (
+    `INSERT INTO ${quoted(table.name)} AS stored (${columnList(table)}) ${source} ` +
+    `ON CONFLICT (${keyList(table)}) ${conflict}`
+  );
+}
+
+/** `json` keeps a text and has no equality of its own. */
+function differing(table: AnyTable, column: string): string {
+  const cast = typeOf(table, column) === 'json' ? '::text' : '';
+  return `stored.${quoted(column)}${cast} IS DISTINCT FROM excluded.${quoted(column)}${cast}`;
+}
+
+/** `unnest` of one array per column, the first parameter being `$first`. */
+export function unnested(table: AnyTable, columns: readonly string[], first = 1): string {
+  return `unnest(${columns.map((name, index) => `$${first + index}::${typeOf(table, name)}[]`).join(', ')})`;
+}
+
+/** Deletes the rows whose keys stand in arrays, one per key column. */
+export function deleteByKeys(table: AnyTable): string {
+  const matches = table.key.map((name) => `stored.${quoted(name)} = gone.${quoted(name)}`).join(' AND ');
+  return (
+    `DELETE FROM ${quoted(table.name)} AS stored ` +
+    `USING ${unnested(table, table.key)} AS gone(${keyList(table)}) WHERE ${matches}`
+  );
+}
+
+/** Every column of the rows that meet all conditions, in key order. */
+export function selectWhere(table: AnyTable, conditions: readonly string[]): string {
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  return `SELECT ${columnList(table)} FROM ${quoted(table.name)}${where} ORDER BY ${keyList(table)}`;
+}
+
+/** Number of rows and the sum of each additive column of the rows that meet all conditions. */
+export function selectSums(table: AnyTable, conditions: readonly string[]): { sql: string; names: string[] } {
+  const names = Object.entries(table.columns)
+    .filter(([, column]) => column.additive === true)
+    .map(([name]) => name);
+  const sums = names.map((name) => `, SUM(${quoted(name)})`).join('');
+  const where = conditions.join(' AND ');
+  return { sql: `SELECT COUNT(*)${sums} FROM ${quoted(table.name)} WHERE ${where}`, names };
+}

@@ -1,0 +1,95 @@
+import type { ClientConfig } from 'pg';
+import { UsageError } from '../../core/errors.ts';
+
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+type SslMode = (typeof SSL_MODES)[number];
+
+const CONNECT_TIMEOUT_MS = 15_000;
+/** No statement of ours takes this long; one that does waits for a server that is gone. */
+const STATEMENT_TIMEOUT_MS = 15 * 60 * 1000;
+const SCHEMA_BYTES_MAX = 63;
+const LOOPBACK = /^(localhost|127\.|\[?::1\]?$|\/|$)/;
+
+/** A PostgreSQL warehouse, as its URL names it. */
+export interface PostgresTarget {
+  /** How to connect, in the order in which it is to be tried. */
+  readonly configs: readonly ClientConfig[];
+  /** The schema that holds the tables. */
+  readonly schema: string;
+  /** The URL as it may be shown: without password. */
+  readonly location: string;
+}
+
+/**
+ * Reads `postgres://user:password@host:port/database?schema=…&sslmode=…`. What the URL leaves out comes from where
+ * PostgreSQL's own tools take it: PGPASSWORD, a password file and so on. `sslmode` means what libpq says it means:
+ * without it, TLS is tried first unless the host is this machine.
+ * @throws {UsageError} when it is not such a URL.
+ */
+export function parseTarget(text: string): PostgresTarget {
+  if (!URL.canParse(text)) {
+    throw new UsageError('the warehouse is not a PostgreSQL URL', {
+      hint: 'write it as postgres://user:password@host:5432/database, special characters of the password percent-encoded',
+    });
+  }
+  const url = new URL(text);
+  const schema = schemaOf(url);
+  const host = url.searchParams.get('host') ?? url.hostname;
+  const modes = modesOf(url, LOOPBACK.test(host));
+  return { configs: modes.map((mode) => configOf(url, mode)), schema, location: shownUrl(url, schema) };
+}
+
+function schemaOf(url: URL): string {
+  const schema = url.searchParams.get('schema') ?? 'public';
+  const isReserved = /^pg_/i.test(schema) || schema === 'information_schema';
+  if (
+    schema !== '' &&
+    !isReserved &&
+    Buffer.byteLength(schema) <= SCHEMA_BYTES_MAX &&
+    !schema.includes('\0')
+  ) {
+    return schema;
+  }
+  throw new UsageError(`"${schema}" cannot be the schema of a warehouse`, {
+    hint: `name one of 1 to ${SCHEMA_BYTES_MAX} bytes that PostgreSQL does not keep for itself, for example ?schema=daywalk`,
+  });
+}
+
+function modesOf(url: URL, isLocal: boolean): SslMode[] {
+  const asked = url.searchParams.get('sslmode');
+  if (asked === null) return isLocal ? ['disable'] : ['prefer', 'disable'];
+  const mode = SSL_MODES.find((name) => name === asked);
+  if (mode === undefined) {
+    throw new UsageError(`sslmode=${asked} is not known`, { hint: `choose from ${SSL_MODES.join(', ')}` });
+  }
+  if (mode === 'verify-ca' && url.searchParams.get('sslrootcert') === null) {
+    throw new UsageError('sslmode=verify-ca needs the certificate authority to check against', {
+      hint: 'add sslrootcert=FILE, or use sslmode=verify-full',
+    });
+  }
+  return mode === 'prefer' ? ['prefer', 'disable'] : [mode];
+}
+
+function configOf(url: URL, mode: SslMode): ClientConfig {
+  const own = new URL(url);
+  own.searchParams.delete('schema');
+  own.searchParams.set('sslmode', mode);
+  own.searchParams.set('uselibpqcompat', 'true');
+  // A client that does not use TLS must not have to read certificates.
+  if (mode === 'disable') {
+    for (const name of ['sslcert', 'sslkey', 'sslrootcert']) own.searchParams.delete(name);
+  }
+  return {
+    connectionString: own.href,
+    application_name: url.searchParams.get('application_name') ?? 'daywalk',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS,
+    keepAlive: true,
+  };
+}
+
+function shownUrl(url: URL, schema: string): string {
+  const user = url.username === '' ? '' : `${url.username}@`;
+  const suffix = url.searchParams.has('schema') ? `?schema=${encodeURIComponent(schema)}` : '';
+  return `postgres://${user}${url.host}${url.pathname}${suffix}`;
+}

@@ -1,0 +1,29 @@
+import { types } from 'pg';
+import { canonicalText } from '../../core/json-text.ts';
+import type { Value } from '../port.ts';
+
+const { BOOL, INT4, INT8, FLOAT8, TIMESTAMPTZ, JSONB } = types.builtins;
+const INSTANT = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?\+00$/;
+
+/** An instant as PostgreSQL writes it in UTC, as `YYYY-MM-DDTHH:MM:SS.sssZ`. */
+function instantOf(text: string): string {
+  const [, day, time, fraction = ''] = INSTANT.exec(text) ?? [];
+  // One that something else wrote, such as infinity, is shown as it is.
+  return day === undefined ? text : `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+}
+
+const PARSERS: Readonly<Record<number, (text: string) => Value>> = {
+  [BOOL]: (text) => (text === 't' ? 1 : 0),
+  [INT4]: Number,
+  [INT8]: Number,
+  [FLOAT8]: Number,
+  [TIMESTAMPTZ]: instantOf,
+  [JSONB]: canonicalText,
+};
+
+const asText = (text: string): Value => text;
+
+/** Turns what PostgreSQL answers into the values of rows: all but numbers and flags is text. */
+export const valueTypes = {
+  getTypeParser: (oid: number) => PARSERS[oid] ?? asText,
+};

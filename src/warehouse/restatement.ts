@@ -1,0 +1,20 @@
+/** Sums over the rows of one table in a unit: by column the sum, NULL where every value is; and `rows`. */
+export interface TableSums {
+  readonly name: string;
+  readonly sums: Readonly<Record<string, number | null>>;
+}
+
+/**
+ * What a restatement records of a unit, before and after, as JSON text: its rows over all tables, the sum of each
+ * additive column of its first table, the same for each further table under `breakdowns`, and the digest, which tells
+ * of changes that no sum shows.
+ */
+export function restatementText(tables: readonly TableSums[], contentSha256: string | null): string {
+  const [main, ...breakdowns] = tables;
+  return JSON.stringify({
+    ...main?.sums,
+    rows: tables.reduce((total, { sums }) => total + (sums['rows'] ?? 0), 0),
+    content_sha256: contentSha256,
+    breakdowns: Object.fromEntries(breakdowns.map(({ name, sums }) => [name, sums])),
+  });
+}
