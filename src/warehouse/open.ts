@@ -11,15 +11,22 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
+
 /**
- * Opens the warehouse that `location` names: a SQLite path.
+ * Opens the warehouse that `location` names, a SQLite path or `postgres://…`, and brings it to the schema of this
+ * version. Only the driver of that database is loaded.
  * @throws {UsageError} for a location that this version cannot open.
  */
 export async function openWarehouse(location: string, options: OpenOptions): Promise<Warehouse> {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(location)) {
-    const scheme = location.slice(0, location.indexOf(':'));
-    throw new UsageError(`this version has no ${scheme} warehouse`, {
-      hint: 'name a SQLite file, for example --warehouse daywalk.db',
+  const scheme = SCHEME.exec(location)?.[1]?.toLowerCase();
+  if (scheme === 'postgres' || scheme === 'postgresql') {
+    const { openPostgres } = await import('./postgres/warehouse.ts');
+    return openPostgres(location, options);
+  }
+  if (scheme !== undefined) {
+    throw new UsageError(`there are no ${scheme} warehouses`, {
+      hint: 'name a SQLite file, for example daywalk.db, or a postgres:// URL',
     });
   }
   const { openSqlite } = await import('./sqlite/warehouse.ts');

@@ -239,6 +239,8 @@ export interface Warehouse {
    * stored content changed, a restatement written. Content equal to the ledger's digest writes no fact row.
    */
   commitDay(commit: DayCommit): Promise<CommitOutcome>;
+  /** Stores several days of one organization, each as {@link commitDay} does, in one transaction: all or none. */
+  commitDays(commits: readonly DayCommit[]): Promise<CommitOutcome[]>;
   /** Stores one page of readiness reports and the place where the walk goes on. */
   commitReadinessPage(page: ReadinessPageCommit): Promise<CommitOutcome>;
   /** Which of these reports are stored with the same content. */

@@ -60,6 +60,11 @@ export class Link {
     return (await this.#send(sql, values)).rowCount ?? 0;
   }
 
+  /** Opens a cursor: a statement that is used once, and so is not kept prepared. */
+  async declare(sql: string, values: readonly Parameter[]): Promise<void> {
+    await this.#next(() => this.#client.query(sql, [...values]));
+  }
+
   /** Runs statements without parameters in one round trip; the rows are those of the last one. */
   script(sql: string): Promise<Row[]> {
     return this.#next(async () => {

@@ -8,47 +8,80 @@ import { columnList, deleteByKeys, quoted, unnested, upsertFrom } from './statem
 /** From so many rows on, COPY into a temporary table is faster than arrays as parameters. */
 const COPY_ROWS_MIN = 200;
 
+/** A statement that writes rows, and its parameters. */
+interface Writing {
+  readonly sql: string;
+  readonly values: readonly Parameter[];
+}
+
 /** Inserts rows, or updates those that differ. Each key may occur once. Answers how many were written. */
-export async function putRows(link: Link, { table, rows }: TableRows): Promise<number> {
-  if (rows.length === 0) return 0;
-  return rows.length < COPY_ROWS_MIN ? putArrays(link, table, rows) : putCopied(link, table, rows);
+export async function putRows(link: Link, part: TableRows): Promise<number> {
+  if (part.rows.length === 0) return 0;
+  const { sql, values } = await upsert(link, part);
+  return link.execute(sql, values);
+}
+
+/** As {@link putRows}, for rows of several days: answers the day of each row that was written. */
+export async function putDays(link: Link, part: TableRows): Promise<string[]> {
+  if (part.rows.length === 0) return [];
+  const { sql, values } = await upsert(link, part);
+  return daysOf(await link.query(`${sql} RETURNING stored."date"`, values));
 }
 
 /** Deletes rows by their keys. Answers how many there were. */
-export async function removeRows(link: Link, { table, rows }: TableRows): Promise<number> {
-  if (rows.length === 0) return 0;
-  return link.execute(deleteByKeys(table), columnsOf(rows, keyPositions(table)));
+export async function removeRows(link: Link, part: TableRows): Promise<number> {
+  if (part.rows.length === 0) return 0;
+  const { sql, values } = deletion(part);
+  return link.execute(sql, values);
+}
+
+/** As {@link removeRows}, for rows of several days: answers the day of each row that was there. */
+export async function removeDays(link: Link, part: TableRows): Promise<string[]> {
+  if (part.rows.length === 0) return [];
+  const { sql, values } = deletion(part);
+  return daysOf(await link.query(`${sql} RETURNING stored."date"`, values));
 }
 
 /** Writes and removes rows as they are, see `Warehouse.change`. Call inside a transaction. */
 export async function changeRows(link: Link, { put, remove }: RowChanges): Promise<number> {
   let written = 0;
-  for (const rows of remove) written += await removeRows(link, rows);
-  for (const rows of put) written += await putRows(link, rows);
+  for (const part of remove) written += await removeRows(link, part);
+  for (const part of put) written += await putRows(link, part);
   return written;
 }
 
-function putArrays(link: Link, table: AnyTable, rows: readonly Row[]): Promise<number> {
-  const columns = Object.keys(table.columns);
-  const positions = columns.map((_, index) => index);
-  return link.execute(
-    upsertFrom(table, `SELECT * FROM ${unnested(table, columns)}`),
-    columnsOf(rows, positions),
-  );
-}
-
-async function putCopied(link: Link, table: AnyTable, rows: readonly Row[]): Promise<number> {
-  const staged = `pg_temp.${quoted(`staged_${table.name}`)}`;
-  // Lives as long as the session; no transaction leaves rows in it.
-  await link.script(
-    `CREATE TEMPORARY TABLE IF NOT EXISTS ${quoted(`staged_${table.name}`)} (LIKE ${quoted(table.name)}) ON COMMIT DELETE ROWS`,
-  );
-  await link.copyIn(`COPY ${staged} (${columnList(table)}) FROM STDIN`, copyText(rows));
-  const written = await link.execute(upsertFrom(table, `SELECT ${columnList(table)} FROM ${staged}`));
-  await link.script(`TRUNCATE ${staged}`);
-  return written;
-}
-
-function columnsOf(rows: readonly Row[], positions: readonly number[]): Parameter[] {
+/** Values by column, for the rows and the columns at `positions`. */
+export function arraysOf(rows: readonly Row[], positions: readonly number[]): Parameter[] {
   return positions.map((position) => rows.map((row) => row[position] ?? null));
+}
+
+/** The positions of all columns of a table. */
+export function everyPosition(table: AnyTable): number[] {
+  return Object.keys(table.columns).map((_, index) => index);
+}
+
+async function upsert(link: Link, { table, rows }: TableRows): Promise<Writing> {
+  if (rows.length >= COPY_ROWS_MIN) return { sql: await stage(link, table, rows), values: [] };
+  const source = `SELECT * FROM ${unnested(table, Object.keys(table.columns))}`;
+  return { sql: upsertFrom(table, source), values: arraysOf(rows, everyPosition(table)) };
+}
+
+/** Copies rows into a temporary table; answers the statement that takes them from there. */
+async function stage(link: Link, table: AnyTable, rows: readonly Row[]): Promise<string> {
+  const staged = quoted(`staged_${table.name}`);
+  // The table lives as long as the session, its rows until the transaction ends.
+  await link.script(
+    `CREATE TEMPORARY TABLE IF NOT EXISTS ${staged} (LIKE ${quoted(table.name)}) ON COMMIT DELETE ROWS; ` +
+      `TRUNCATE pg_temp.${staged}`,
+  );
+  await link.copyIn(`COPY pg_temp.${staged} (${columnList(table)}) FROM STDIN`, copyText(rows));
+  return upsertFrom(table, `SELECT ${columnList(table)} FROM pg_temp.${staged}`);
+}
+
+function deletion({ table, rows }: TableRows): Writing {
+  return { sql: deleteByKeys(table), values: arraysOf(rows, keyPositions(table)) };
+}
+
+function daysOf(rows: readonly Row[]): string[] {
+  return rows.map(([day]) => String(day));
 }

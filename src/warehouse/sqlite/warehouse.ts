@@ -46,6 +46,10 @@ function sqliteWarehouse(connection: Connection): Warehouse {
       connection.read('read', () => readUnits(connection, orgId, ['readiness']).at(0) ?? null),
     commitDay: (commit) =>
       connection.transaction(`commit ${commit.stream} ${commit.day} to`, () => commitDay(connection, commit)),
+    commitDays: (commits) =>
+      connection.transaction(`commit ${commits.length} units to`, () =>
+        commits.map((commit) => commitDay(connection, commit)),
+      ),
     commitReadinessPage: (page) =>
       connection.transaction('commit a page of readiness reports to', () =>
         commitReadinessPage(connection, page),

@@ -1,0 +1,118 @@
+import { BusyError } from '../../core/errors.ts';
+import type { LedgerUnit, LockOptions, RunLock, UnitKey } from '../port.ts';
+import { ClaimLostError } from './errors.ts';
+import { readUnitRows } from './ledger.ts';
+import type { Link } from './link.ts';
+import { lockKey } from './lock-key.ts';
+import type { Session } from './session.ts';
+
+/**
+ * What this process holds of a warehouse, as advisory locks of its session: the server frees them when the session
+ * ends, however that happens. A new session holds nothing, so what was claimed in the old one counts as lost.
+ */
+export class Claims {
+  readonly #session: Session;
+  /** By the lock's key, the generation of the session that took it. */
+  readonly #held = new Map<string, number>();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Takes the run lock: workers share it, exclusive work refuses them and each other.
+   * @throws {BusyError} when it is held in a way that excludes this.
+   */
+  async lock({ exclusive = false }: LockOptions = {}): Promise<RunLock> {
+    await this.#takeRunLock(exclusive);
+    let generation = this.#session.generation;
+    return {
+      claim: async (units) => {
+        // A session that was lost took the run lock along.
+        if (generation !== this.#session.generation) {
+          await this.#takeRunLock(exclusive);
+          generation = this.#session.generation;
+        }
+        return this.#claim(units);
+      },
+      free: (units) => this.#free(units.map((unit) => this.#keyOf(unit))),
+      release: async () => {
+        await this.#free([...this.#held.keys()]);
+        await this.#session.transaction('unlock', (link) =>
+          link.query(`SELECT ${exclusive ? 'pg_advisory_unlock' : 'pg_advisory_unlock_shared'}($1::bigint)`, [
+            this.#runKey,
+          ]),
+        );
+      },
+    };
+  }
+
+  /**
+   * Makes sure that claims which were made still hold; units that were never claimed are not looked at.
+   * @throws {ClaimLostError} when one was lost with the connection, so that another worker may have taken the unit.
+   */
+  expectHeld(units: readonly UnitKey[]): void {
+    for (const unit of units) {
+      const generation = this.#held.get(this.#keyOf(unit));
+      if (generation === undefined || generation === this.#session.generation) continue;
+      this.#held.delete(this.#keyOf(unit));
+      throw new ClaimLostError(
+        `the connection to ${this.#session.target.location} was lost while ${unit.stream} ${unit.day} was pulled`,
+        { hint: 'the unit is pulled again' },
+      );
+    }
+  }
+
+  async #claim(units: readonly UnitKey[]): Promise<LedgerUnit[]> {
+    if (units.length === 0) return [];
+    return this.#session.transaction('claim units in', async (link) => {
+      const free = await this.#tryLocks(link, units);
+      // Read after the locks are taken: what their last holders committed is seen.
+      return free.length === 0 ? [] : readUnitRows(link, free);
+    });
+  }
+
+  async #tryLocks(link: Link, units: readonly UnitKey[]): Promise<UnitKey[]> {
+    const generation = this.#session.generation;
+    // The server lets one session take a lock twice; a unit that is at work here is not free.
+    const open = units.filter((unit) => this.#held.get(this.#keyOf(unit)) !== generation);
+    const keys = open.map((unit) => this.#keyOf(unit));
+    const taken = await link.query(
+      'SELECT pg_try_advisory_lock(key) FROM unnest($1::bigint[]) AS wanted(key)',
+      [keys],
+    );
+    const free = open.filter((_, index) => taken[index]?.[0] === 1);
+    for (const unit of free) this.#held.set(this.#keyOf(unit), generation);
+    return free;
+  }
+
+  async #free(keys: readonly string[]): Promise<void> {
+    const held = keys.filter((key) => this.#held.get(key) === this.#session.generation);
+    for (const key of keys) this.#held.delete(key);
+    if (held.length === 0) return;
+    await this.#session.transaction('free units in', (link) =>
+      link.query('SELECT pg_advisory_unlock(key) FROM unnest($1::bigint[]) AS held(key)', [held]),
+    );
+  }
+
+  async #takeRunLock(exclusive: boolean): Promise<void> {
+    const take = exclusive ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
+    const [row] = await this.#session.transaction('lock', (link) =>
+      link.query(`SELECT ${take}($1::bigint)`, [this.#runKey]),
+    );
+    if (row?.[0] === 1) return;
+    throw new BusyError(`another process works on the warehouse ${this.#session.target.location}`, {
+      hint: exclusive
+        ? 'wait for the runs on it to end'
+        : 'it copies or replaces the warehouse as a whole; wait for it to end, or pass --wait',
+    });
+  }
+
+  get #runKey(): string {
+    return lockKey(this.#session.target.schema, ['run']);
+  }
+
+  #keyOf({ orgId, stream, day }: UnitKey): string {
+    return lockKey(this.#session.target.schema, ['unit', orgId, stream, day]);
+  }
+}

@@ -1,0 +1,141 @@
+import type { AnyTable } from '../../../schema/define.ts';
+import { keyPositions } from '../../../schema/order.ts';
+import { afterCommit, restates } from '../ledger.ts';
+import type { CommitOutcome, DayCommit, LedgerUnit, Row, TableRows } from '../port.ts';
+import {
+  noteDrift,
+  readUnitRows,
+  replaceQuarantine,
+  sumsOf,
+  writeRestatement,
+  writeUnits,
+} from './ledger.ts';
+import type { Link } from './link.ts';
+import { putDays, putRows, removeDays, removeRows } from './rows.ts';
+import { quoted } from './statements.ts';
+
+/** A unit on its way into the tables. */
+interface Pending {
+  readonly commit: DayCommit;
+  readonly before: LedgerUnit;
+  readonly restated: boolean;
+}
+
+/**
+ * Stores days of one organization, see `Warehouse.commitDays`. Call inside a transaction. The rows of all days go table
+ * by table, so that a group of small days takes as many statements as one.
+ */
+export async function commitDays(link: Link, commits: readonly DayCommit[]): Promise<CommitOutcome[]> {
+  const units = await readUnitRows(link, commits);
+  const pending = commits.flatMap((commit, index): Pending[] => {
+    const before = units[index];
+    return before === undefined ? [] : [{ commit, before, restated: restates(before, commit) }];
+  });
+  const changed = pending.filter(
+    ({ commit, before }) => before.contentSha256 !== commit.contentSha256 || commit.rewrite === true,
+  );
+  const restated = changed.filter((unit) => unit.restated);
+  const before = await sumsBefore(link, restated);
+  const written = await writeContent(
+    link,
+    changed.map(({ commit }) => commit),
+  );
+  await noteRestatements(link, restated, before);
+  await replaceQuarantine(link, commits);
+  for (const commit of commits) await noteDrift(link, commit, commit.drift, commit.day);
+  await writeUnits(
+    link,
+    pending.map((unit) => afterCommit(unit.before, unit.commit)),
+  );
+  return pending.map((unit) => ({ rowsWritten: written(unit.commit), restated: unit.restated }));
+}
+
+/** Makes the rows of each unit what its commit says; answers what tells how many were written of one. */
+async function writeContent(
+  link: Link,
+  commits: readonly DayCommit[],
+): Promise<(commit: DayCommit) => number> {
+  const counts = new Map<string, number>();
+  const count = (name: string, rows: number) => counts.set(name, (counts.get(name) ?? 0) + rows);
+  for (const [table, units] of byTable(commits)) {
+    const rows = units.flatMap(({ part }) => part.rows);
+    const gone = await goneRows(link, table, units);
+    const [only, ...others] = units;
+    if (only !== undefined && others.length === 0) {
+      const removed = await removeRows(link, { table, rows: gone });
+      count(nameOf(only.commit), removed + (await putRows(link, { table, rows })));
+      continue;
+    }
+    const stream = only?.commit.stream ?? '';
+    const days = [
+      ...(await removeDays(link, { table, rows: gone })),
+      ...(await putDays(link, { table, rows })),
+    ];
+    for (const day of days) count(`${stream} ${day}`, 1);
+  }
+  return (commit) => counts.get(nameOf(commit)) ?? 0;
+}
+
+function nameOf({ stream, day }: DayCommit): string {
+  return `${stream} ${day}`;
+}
+
+type UnitPart = { readonly commit: DayCommit; readonly part: TableRows };
+
+function byTable(commits: readonly DayCommit[]): Map<AnyTable, UnitPart[]> {
+  const groups = new Map<AnyTable, UnitPart[]>();
+  for (const commit of commits) {
+    for (const part of commit.tables) {
+      const group = groups.get(part.table);
+      if (group === undefined) groups.set(part.table, [{ commit, part }]);
+      else group.push({ commit, part });
+    }
+  }
+  return groups;
+}
+
+/** The stored rows of the units that are in their answers no more; whole keys, the other columns null. */
+async function goneRows(link: Link, table: AnyTable, units: readonly UnitPart[]): Promise<Row[]> {
+  const stored = await link.query(
+    `SELECT ${table.key.map(quoted).join(', ')} FROM ${quoted(table.name)} ` +
+      'WHERE "org_id" = $1 AND "date" = ANY ($2::date[])',
+    [units[0]?.commit.orgId ?? '', units.map(({ commit }) => commit.day)],
+  );
+  if (stored.length === 0) return [];
+  const positions = keyPositions(table);
+  const kept = new Set(
+    units.flatMap(({ part }) =>
+      part.rows.map((row) => JSON.stringify(positions.map((position) => row[position]))),
+    ),
+  );
+  return stored
+    .filter((key) => !kept.has(JSON.stringify(key)))
+    .map((key) => {
+      const row: Row[number][] = Object.keys(table.columns).map(() => null);
+      for (const [index, position] of positions.entries()) row[position] = key[index] ?? null;
+      return row;
+    });
+}
+
+async function sumsBefore(link: Link, restated: readonly Pending[]): Promise<string[]> {
+  const sums: string[] = [];
+  for (const { commit, before } of restated) sums.push(await sumsOfUnit(link, commit, before.contentSha256));
+  return sums;
+}
+
+async function noteRestatements(
+  link: Link,
+  restated: readonly Pending[],
+  sums: readonly string[],
+): Promise<void> {
+  for (const [index, { commit }] of restated.entries()) {
+    const after = await sumsOfUnit(link, commit, commit.contentSha256);
+    await writeRestatement(link, commit, commit.pulledAt, { before: sums[index] ?? '{}', after });
+  }
+}
+
+function sumsOfUnit(link: Link, commit: DayCommit, contentSha256: string | null): Promise<string> {
+  const specs = commit.tables.map(({ table }) => table);
+  const scope = { conditions: ['"org_id" = $1', '"date" = $2'], values: [commit.orgId, commit.day] };
+  return sumsOf(link, specs, scope, contentSha256);
+}

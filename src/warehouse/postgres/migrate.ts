@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
+import pg from 'pg';
+import { allTables } from '../../../schema/tables.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { Link } from './link.ts';
+import { lockKey } from './lock-key.ts';
+import type { Session } from './session.ts';
+
+const FOLDER = fileURLToPath(new URL('../../../schema/migrations/postgres', import.meta.url));
+const HISTORY = '"__drizzle_migrations"';
+
+/** The migrations that this version knows, oldest first. */
+export function knownMigrations(): MigrationMeta[] {
+  return existsSync(FOLDER) ? readMigrationFiles({ migrationsFolder: FOLDER }) : [];
+}
+
+/**
+ * Brings the schema to this version, in one transaction; does nothing when it is there already. Several processes may
+ * do so at once: one migrates, the others wait for it.
+ * @throws {UsageError} when the schema holds something else, belongs to a newer version, or is not there and must not
+ * be created.
+ */
+export async function migrate(session: Session, { create }: { readonly create: boolean }): Promise<void> {
+  const known = knownMigrations();
+  const { schema, location } = session.target;
+  const isDone = await session.transaction('read the schema of', async (link) => {
+    const applied = await appliedMigrations(link, schema, location);
+    if (applied === null && !create) {
+      throw new UsageError(`there is no warehouse at ${location}`, {
+        hint: 'create it with daywalk run, or name another with --warehouse',
+      });
+    }
+    return pending(known, applied ?? [], location).length === 0;
+  });
+  if (isDone) return;
+  await session.transaction('migrate', async (link) => {
+    await link.query('SELECT pg_advisory_xact_lock($1::bigint)', [lockKey(schema, ['migrate'])]);
+    await createSchema(link, schema);
+    // Another process may have migrated between the look above and the lock.
+    const applied = (await appliedMigrations(link, schema, location)) ?? [];
+    await link.script(
+      `CREATE TABLE IF NOT EXISTS ${HISTORY} (id bigint PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
+    );
+    for (const [index, migration] of pending(known, applied, location).entries()) {
+      for (const statement of migration.sql) await link.script(statement);
+      await link.execute(`INSERT INTO ${HISTORY} VALUES ($1, $2, $3)`, [
+        applied.length + index + 1,
+        migration.hash,
+        migration.folderMillis,
+      ]);
+    }
+  });
+}
+
+function pending(known: MigrationMeta[], applied: readonly number[], location: string): MigrationMeta[] {
+  const newest = known.at(-1)?.folderMillis ?? 0;
+  if (applied.some((when) => when > newest)) {
+    throw new UsageError(`the warehouse ${location} was written by a newer version of daywalk`, {
+      hint: 'update daywalk, or name another warehouse with --warehouse',
+    });
+  }
+  return known.filter((migration) => !applied.includes(migration.folderMillis));
+}
+
+/** When the migrations that were applied were made; null when there is nothing of a warehouse yet. */
+async function appliedMigrations(link: Link, schema: string, location: string): Promise<number[] | null> {
+  const stored = await link.query(
+    'SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = ANY ($2::text[])',
+    [schema, ['__drizzle_migrations', ...allTables.map(({ name }) => name)]],
+  );
+  const names = new Set(stored.map(([name]) => name));
+  if (names.size === 0) return null;
+  if (!names.has('__drizzle_migrations') || (names.size > 1 && !names.has('export_units'))) {
+    throw new UsageError(`the schema ${schema} of ${location} holds tables of another program`, {
+      hint: 'name a schema of its own for the warehouse with ?schema=daywalk',
+    });
+  }
+  const applied = await link.query(`SELECT created_at FROM ${HISTORY}`);
+  return applied.map(([when]) => Number(when));
+}
+
+/** Creates the schema where it is not there; one that an administrator made needs no right to create. */
+async function createSchema(link: Link, schema: string): Promise<void> {
+  const found = await link.query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
+  if (found.length === 0) await link.script(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`);
+}

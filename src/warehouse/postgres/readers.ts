@@ -1,0 +1,81 @@
+import type { AnyTable } from '../../../schema/define.ts';
+import type { Row, ScanScope } from '../port.ts';
+import { storageError } from './errors.ts';
+import { Link } from './link.ts';
+import { scanRows } from './scan.ts';
+import type { PostgresTarget } from './target.ts';
+
+const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/** Long reads, each on a connection of its own, so that what is written meanwhile does not wait for them. */
+export class Readers {
+  readonly #target: PostgresTarget;
+  readonly #idle: Link[] = [];
+  #snapshot: Link | undefined;
+
+  constructor(target: PostgresTarget) {
+    this.#target = target;
+  }
+
+  /** The connection that all reads go through now, if a snapshot is being read. */
+  get snapshotLink(): Link | undefined {
+    return this.#snapshot;
+  }
+
+  /** See `Warehouse.inSnapshot`. */
+  inSnapshot<Result>(read: () => Promise<Result>): Promise<Result> {
+    return this.#explained('read', async () => {
+      const link = await this.#begin();
+      this.#snapshot = link;
+      try {
+        return await read();
+      } finally {
+        this.#snapshot = undefined;
+        await this.#end(link);
+      }
+    });
+  }
+
+  /** See `Warehouse.scan`. */
+  async *scan(table: AnyTable, scope?: ScanScope): AsyncGenerator<readonly Row[]> {
+    const doing = `read ${table.name} of`;
+    const link = this.#snapshot ?? (await this.#explained(doing, () => this.#begin()));
+    const rows = scanRows(link, table, scope);
+    try {
+      for (;;) {
+        const next = await this.#explained(doing, () => rows.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      await rows.return(undefined);
+      if (link !== this.#snapshot) await this.#end(link);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#idle.map((link) => link.close()));
+  }
+
+  async #begin(): Promise<Link> {
+    const idle = this.#idle.pop();
+    const link = idle === undefined || idle.isLost ? await Link.connect(this.#target) : idle;
+    await link.script(BEGIN);
+    return link;
+  }
+
+  async #end(link: Link): Promise<void> {
+    // Nothing was written; a connection that is gone needs no end of its transaction.
+    if (!link.isLost) await link.script('ROLLBACK').catch(() => undefined);
+    if (link.isLost) await link.close();
+    else this.#idle.push(link);
+  }
+
+  async #explained<Result>(doing: string, read: () => Promise<Result>): Promise<Result> {
+    try {
+      return await read();
+    } catch (error) {
+      throw storageError(error, doing, this.#target.location);
+    }
+  }
+}

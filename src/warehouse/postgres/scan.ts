@@ -1,0 +1,49 @@
+import type { AnyTable } from '../../../schema/define.ts';
+import type { Row, ScanScope } from '../port.ts';
+import type { Link } from './link.ts';
+import { selectWhere } from './statements.ts';
+
+/** Rows that are fetched and handed out at once. */
+const SCAN_ROWS = 2000;
+
+/** Names cursors apart: several may be open on one connection. */
+let cursors = 0;
+
+/** All rows of a table in key order, streamed, see `Warehouse.scan`. Call inside a transaction. */
+export async function* scanRows(
+  link: Link,
+  table: AnyTable,
+  scope?: ScanScope,
+): AsyncGenerator<readonly Row[]> {
+  const cursor = `scan_${++cursors}`;
+  const conditions = conditionsOf(scope);
+  const sql = selectWhere(
+    table,
+    conditions.map(([condition], index) => `${condition}$${index + 1}`),
+  );
+  await link.declare(
+    `DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`,
+    conditions.map(([, value]) => value),
+  );
+  try {
+    for (;;) {
+      const rows = await link.script(`FETCH ${SCAN_ROWS} FROM ${cursor}`);
+      if (rows.length > 0) yield rows;
+      if (rows.length < SCAN_ROWS) return;
+    }
+  } finally {
+    // A transaction that failed has closed it already.
+    if (!link.isLost) await link.script(`CLOSE ${cursor}`).catch(() => undefined);
+  }
+}
+
+function conditionsOf(scope: ScanScope | undefined): [condition: string, value: string][] {
+  if (scope === undefined) return [];
+  const { orgId, firstDay, lastDay } = scope;
+  const conditions: [string, string | undefined][] = [
+    ['"org_id" = ', orgId],
+    ['"date" >= ', firstDay],
+    ['"date" <= ', lastDay],
+  ];
+  return conditions.flatMap(([condition, value]) => (value === undefined ? [] : [[condition, value]]));
+}

@@ -1,0 +1,108 @@
+import { tables } from '../../../schema/tables.ts';
+import { afterFailure } from '../ledger.ts';
+import type { DayCommit, Warehouse } from '../port.ts';
+import { readinessKey } from '../readiness-page.ts';
+import { Claims } from './claims.ts';
+import { commitDays } from './commit-days.ts';
+import { storeHookEvents } from './hook-events.ts';
+import { readUnit, readUnits, writeUnits } from './ledger.ts';
+import type { Link } from './link.ts';
+import { migrate } from './migrate.ts';
+import { Readers } from './readers.ts';
+import { commitReadinessPage, endReadinessWalk, goneReports, knownReports } from './readiness.ts';
+import { changeRows, putRows } from './rows.ts';
+import {
+  countRestatements,
+  endRun,
+  readOrganizations,
+  readQuarantineCounts,
+  readRuns,
+  startRun,
+} from './runs.ts';
+import { Session, type SessionOptions } from './session.ts';
+import { parseTarget } from './target.ts';
+
+/**
+ * Opens a schema of a PostgreSQL database as a warehouse and brings it to the schema of this version.
+ * @throws {UsageError} when the URL is wrong, the schema is missing (unless `create`), foreign, or of a newer version.
+ * @throws {StorageError} when it cannot be reached or written.
+ */
+export async function openPostgres(
+  url: string,
+  options: SessionOptions & { readonly create: boolean },
+): Promise<Warehouse> {
+  const session = await Session.open(parseTarget(url), options);
+  try {
+    await migrate(session, options);
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+  return postgresWarehouse(session);
+}
+
+function postgresWarehouse(session: Session): Warehouse {
+  const { location } = session.target;
+  const claims = new Claims(session);
+  const readers = new Readers(session.target);
+  // Within a snapshot every read is of that snapshot.
+  const read = <Result>(work: (link: Link) => Promise<Result>) =>
+    readers.snapshotLink === undefined ? session.transaction('read', work) : work(readers.snapshotLink);
+  const commit = (commits: readonly DayCommit[]) =>
+    session.transaction(`commit ${told(commits)} to`, (link) => {
+      claims.expectHeld(commits);
+      return commitDays(link, commits);
+    });
+  return {
+    location,
+    lock: (options) => claims.lock(options),
+    organizations: () => read(readOrganizations),
+    units: (orgId, streams) => read((link) => readUnits(link, orgId, streams)),
+    readinessUnit: (orgId) =>
+      read(async (link) => (await readUnits(link, orgId, ['readiness'])).at(0) ?? null),
+    commitDay: async (day) => (await commit([day]))[0] ?? { rowsWritten: 0, restated: false },
+    commitDays: commit,
+    commitReadinessPage: (page) =>
+      session.transaction('commit a page of readiness reports to', (link) => {
+        claims.expectHeld([readinessKey(page.orgId)]);
+        return commitReadinessPage(link, page);
+      }),
+    knownReports: (orgId, page) => read((link) => knownReports(link, orgId, page)),
+    missingReports: (orgId, reportIds) =>
+      read(async (link) => (await goneReports(link, orgId, reportIds)).length),
+    endReadinessWalk: (end) =>
+      session.transaction('end the readiness walk in', (link) => {
+        claims.expectHeld([readinessKey(end.orgId)]);
+        return endReadinessWalk(link, end);
+      }),
+    failUnit: (failure) =>
+      session.transaction('record a failure in', async (link) =>
+        writeUnits(link, [afterFailure(await readUnit(link, failure), failure)]),
+      ),
+    storeHookEvents: (events) =>
+      session.transaction('store hook events in', (link) => storeHookEvents(link, events)),
+    recordSession: async (row) => {
+      await session.transaction('record a session in', (link) =>
+        putRows(link, { table: tables.sessions, rows: [row] }),
+      );
+    },
+    startRun: (run) => session.transaction('record the run in', (link) => startRun(link, run)),
+    endRun: (run) => session.transaction('record the run in', (link) => endRun(link, run)),
+    runs: (limit) => read((link) => readRuns(link, limit)),
+    quarantineCounts: () => read(readQuarantineCounts),
+    restatementCount: () => read(countRestatements),
+    scan: (table, scope) => readers.scan(table, scope),
+    change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
+    inSnapshot: (work) => readers.inSnapshot(work),
+    close: async () => {
+      await readers.close();
+      await session.close();
+    },
+  };
+}
+
+function told(commits: readonly DayCommit[]): string {
+  const [first] = commits;
+  const others = commits.length > 1 ? ` and ${commits.length - 1} other units` : '';
+  return first === undefined ? 'nothing' : `${first.stream} ${first.day}${others}`;
+}
