@@ -66,6 +66,7 @@ function demoSettings(warehouse: string, { url, apiKey }: { url: string; apiKey:
     appUrl: url,
     warehouse,
     concurrency: 8,
+    rangeDays: 31,
     maxRequestsPerMinute: null,
     requestTimeoutMs: 30_000,
     attempts: 6,

@@ -42,8 +42,8 @@ const FOLDERS: readonly (readonly [prefix: string, layer: Layer])[] = [
 /** The jobs whose work is to serve the emulator. */
 const EMULATOR_JOBS = ['jobs/demo.ts', 'jobs/demo-warehouse.ts', 'jobs/emulate.ts'];
 
-/** What the stages of the pipeline share: what they find, whom they protect, what they tell. */
-const SHARED_BY_STAGES = ['findings', 'privacy', 'events', 'too-deep'];
+/** What the stages of the pipeline share: what they work on, what they find, whom they protect, what they tell. */
+const SHARED_BY_STAGES = ['batch', 'findings', 'privacy', 'events', 'too-deep'];
 
 /** Where the program meets the process that it runs in. */
 const ENTRY_POINTS = [

@@ -27,6 +27,7 @@ export const exportSettings = [
   SETTINGS.appUrl,
   SETTINGS.warehouse,
   SETTINGS.concurrency,
+  SETTINGS.rangeDays,
   SETTINGS.maxRequestsPerMinute,
   SETTINGS.requestTimeoutMs,
   SETTINGS.attempts,

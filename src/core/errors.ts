@@ -67,6 +67,16 @@ export class BusyError extends DaywalkError {
   }
 }
 
+/**
+ * What was claimed for this worker was lost with the connection that held it, and may be another's by now: nothing was
+ * stored, and the unit must be claimed and pulled again.
+ */
+export class ClaimLostError extends DaywalkError {
+  constructor(message: string, options: DaywalkErrorOptions = {}) {
+    super(message, { ...options, exitCode: EXIT.upstream, effect: 'unit' });
+  }
+}
+
 /** The process was asked to stop. Exit code 130 (SIGINT) or 143 (SIGTERM). */
 export class StoppedError extends DaywalkError {
   constructor(signal: 'SIGINT' | 'SIGTERM') {

@@ -10,7 +10,6 @@ export interface NormalizedDay {
   readonly unit: DayUnit;
   readonly tables: readonly TableRows[];
   readonly findings: Findings;
-  readonly requests: number;
 }
 
 /** When a day counts as settled. */
@@ -20,12 +19,18 @@ export interface SettleRule {
   readonly settleDays: number;
 }
 
+/** When a day was pulled, and the requests that are counted for it. */
+export interface PullCost {
+  readonly pulledAt: Date;
+  readonly requests: number;
+}
+
 /**
  * What is to be stored of a day, and in which state: a day without activity is awaited while it is young, because the
  * service's daily batch may be late, and taken as empty once it has settled.
  */
-export function dayCommit(day: NormalizedDay, rule: SettleRule, pulledAt: Date): DayCommit {
-  const { orgId, unit, tables, findings, requests } = day;
+export function dayCommit(day: NormalizedDay, rule: SettleRule, pull: PullCost): DayCommit {
+  const { orgId, unit, tables, findings } = day;
   const { quarantined, drift } = findings;
   const isOld = daysBetween(unit.day, rule.today) >= rule.settleDays;
   const state =
@@ -39,8 +44,7 @@ export function dayCommit(day: NormalizedDay, rule: SettleRule, pulledAt: Date):
     settled: isOld && quarantined.length === 0,
     quarantined,
     drift,
-    requests,
-    pulledAt,
+    ...pull,
   };
 }
 

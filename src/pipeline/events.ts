@@ -31,6 +31,13 @@ export type RunEvent =
       readonly restated: boolean;
       readonly quarantined: number;
     }
+  /** Another worker has brought a unit of the plan. */
+  | {
+      readonly type: 'unit-elsewhere';
+      readonly stream: Stream;
+      readonly day: UtcDay | '';
+      readonly state: UnitState;
+    }
   | {
       readonly type: 'unit-failed';
       readonly stream: Stream;
@@ -75,8 +82,10 @@ export interface RunReport {
   readonly lastDay: UtcDay | null;
   readonly unitsPlanned: number;
   readonly unitsDone: number;
+  /** Brought by other workers on the same warehouse since this run made its plan. */
+  readonly unitsElsewhere: number;
   readonly unitsFailed: number;
-  /** Planned, but neither done nor failed when the run ended. */
+  /** Planned, but neither done, here or elsewhere, nor failed when the run ended. */
   readonly unitsLeftOut: number;
   /** Committed units by the state they are in now. */
   readonly states: Readonly<Partial<Record<UnitState, number>>>;

@@ -8,7 +8,7 @@ import {
   walkUsers,
 } from '../api/pages.ts';
 import { analyticsTarget, type Hosts, readinessTarget } from '../api/targets.ts';
-import type { DayUnit } from './plan.ts';
+import { batchName, type DayBatch } from './batch.ts';
 
 /** The service, as the pipeline needs it. */
 export interface Source {
@@ -23,30 +23,26 @@ export interface PullCall {
   readonly meter: Meter;
 }
 
-/** The first page of a unit, which for all streams but `users` is the only one. */
-export function pullFirstPage(
-  source: Source,
-  { stream, day }: DayUnit,
-  call: PullCall,
-): Promise<AnalyticsPage> {
-  return pullPage(source, { stream, day }, undefined, call);
+/** The first page of a batch, which for all streams but `users` is the only one. */
+export function pullFirstPage(source: Source, batch: DayBatch, call: PullCall): Promise<AnalyticsPage> {
+  return pullPage(source, batch, undefined, call);
 }
 
 /**
- * All pages of a unit, one after the other; one day per request, which every server allows.
+ * All pages of a batch, one after the other.
  * @param first the first page, where it is in hand already.
  */
-export async function* pullDay(
+export async function* pullBatch(
   source: Source,
-  unit: DayUnit,
+  batch: DayBatch,
   call: PullCall,
   first?: AnalyticsPage,
 ): AsyncGenerator<AnalyticsPage, void, void> {
-  if (unit.stream !== 'users') {
-    yield first ?? (await pullFirstPage(source, unit, call));
+  if (batch.stream !== 'users') {
+    yield first ?? (await pullFirstPage(source, batch, call));
     return;
   }
-  yield* walkUsers((cursor) => pullPage(source, unit, cursor, call), `pull users ${unit.day}`, first);
+  yield* walkUsers((cursor) => pullPage(source, batch, cursor, call), `pull ${batchName(batch)}`, first);
 }
 
 /** The page of readiness reports after `startAfter`; the first one without it. */
@@ -61,11 +57,13 @@ export async function pullReadinessPage(
 
 async function pullPage(
   { transport, hosts }: Source,
-  { stream, day }: DayUnit,
+  batch: DayBatch,
   cursor: string | undefined,
   call: PullCall,
 ): Promise<AnalyticsPage> {
+  const { stream, days } = batch;
   const limit = stream === 'users' ? USERS_LIMIT.max : undefined;
-  const target = analyticsTarget(hosts, stream, { startDate: day, endDate: day, limit, cursor });
-  return analyticsPage(await transport.get(target, call), `pull ${stream} ${day}`);
+  const range = { startDate: days[0], endDate: days.at(-1) ?? days[0] };
+  const target = analyticsTarget(hosts, stream, { ...range, limit, cursor });
+  return analyticsPage(await transport.get(target, call), `pull ${batchName(batch)}`);
 }

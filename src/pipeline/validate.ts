@@ -1,41 +1,52 @@
 import type { AnalyticsPage, ReadinessPage } from '../api/pages.ts';
 import { ReadinessReport } from '../api/shapes/readiness.ts';
-import { type Checked, originalOf, type RowCheck, rowCheck } from '../api/shapes/salvage.ts';
+import { type Checked, originalOf, type Rejected, type RowCheck, rowCheck } from '../api/shapes/salvage.ts';
 import { RunError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
-import type { DayUnit } from './plan.ts';
+import { batchName, type DayBatch } from './batch.ts';
 
 /**
  * Refuses an answer that is about another organization than the run's: one key answers for one organization, so
  * nothing of such a run could be trusted.
  */
-export function expectOrganization(page: AnalyticsPage, orgId: string, unit: DayUnit): void {
+export function expectOrganization(page: AnalyticsPage, orgId: string, batch: DayBatch): void {
   if (page.meta.org_id === orgId) return;
   throw new RunError(
-    `pull ${unit.stream} ${unit.day}: the answer is about organization "${page.meta.org_id}", not "${orgId}"`,
+    `pull ${batchName(batch)}: the answer is about organization "${page.meta.org_id}", not "${orgId}"`,
     { exitCode: EXIT.quarantine, hint: 'check the key and the URL; nothing of that answer was stored' },
   );
 }
 
-/** The rows of a page that keep to their shape and are about the unit's day. */
-export function validateDay<Row extends { date: string }>(
+/** The rows of a page that keep to their shape, by the day of the batch that they are about. */
+export function validateDays<Row extends { date: string }>(
   check: RowCheck<Row>,
   page: AnalyticsPage,
-  unit: DayUnit,
-): Checked<Row> {
+  { days }: DayBatch,
+): { readonly rows: ReadonlyMap<string, readonly Row[]>; readonly rejected: readonly Rejected[] } {
   const { rows, rejected } = check(page.data, { path: 'data', text: page.text });
-  if (rows.every((row) => row.date === unit.day)) return { rows, rejected };
-  const strangers = rows.filter((row) => row.date !== unit.day);
+  const [only, ...others] = days;
+  // The usual case, in which nothing needs to be moved.
+  if (others.length === 0 && rows.every((row) => row.date === only)) {
+    return { rows: new Map([[only, rows]]), rejected };
+  }
+  const byDay = new Map<string, Row[]>(days.map((day) => [day, []]));
+  const strangers = rows.filter((row) => byDay.get(row.date)?.push(row) === undefined);
   return {
-    rows: rows.filter((row) => row.date === unit.day),
-    rejected: [
-      ...rejected,
-      ...strangers.map((record) => ({
-        record,
-        path: `data[${page.data.indexOf(originalOf(record))}]`,
-        reason: `is about ${record.date}, and ${unit.day} was asked for`,
-      })),
-    ],
+    rows: byDay,
+    rejected: [...rejected, ...strangers.map((record) => rejectStranger(record, page, days))],
+  };
+}
+
+function rejectStranger(
+  record: { readonly date: string },
+  page: AnalyticsPage,
+  days: readonly string[],
+): Rejected {
+  const asked = days.length === 1 ? `${days[0]} was` : `${days[0]} to ${days.at(-1)} were`;
+  return {
+    record,
+    path: `data[${page.data.indexOf(originalOf(record))}]`,
+    reason: `is about ${record.date}, and ${asked} asked for`,
   };
 }
 

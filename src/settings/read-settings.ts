@@ -52,6 +52,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     }),
     warehouse: reader.read(SETTINGS.warehouse),
     concurrency: reader.read(SETTINGS.concurrency),
+    rangeDays: reader.read(SETTINGS.rangeDays),
     maxRequestsPerMinute: reader.read(SETTINGS.maxRequestsPerMinute),
     requestTimeoutMs: reader.read(SETTINGS.requestTimeoutMs),
     attempts: reader.read(SETTINGS.attempts),

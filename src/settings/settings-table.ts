@@ -69,6 +69,14 @@ export const SETTINGS = {
     fallback: 8,
     parse: wholeNumber({ min: 1, max: 256 }),
   }),
+  rangeDays: setting({
+    env: 'DAYWALK_RANGE_DAYS',
+    flag: '--range-days',
+    placeholder: 'days',
+    doc: 'days that one request asks for at most, where the service allows it; 1 asks for each day alone',
+    fallback: 31,
+    parse: wholeNumber({ min: 1, max: 366 }),
+  }),
   maxRequestsPerMinute: setting({
     env: 'DAYWALK_MAX_REQUESTS_PER_MINUTE',
     flag: '--max-requests-per-minute',

@@ -17,6 +17,8 @@ export interface Settings {
   readonly warehouse: string;
   /** Units in flight at most. */
   readonly concurrency: number;
+  /** Days that one request asks for at most. */
+  readonly rangeDays: number;
   /** Requests in any 60 seconds at most; null without a limit. */
   readonly maxRequestsPerMinute: number | null;
   /** Milliseconds for one attempt, from its start to the last byte. */

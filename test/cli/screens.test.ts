@@ -22,6 +22,7 @@ const report: RunReport = {
   unitsPlanned: 1_236,
   unitsDone: 1_236,
   unitsFailed: 0,
+  unitsElsewhere: 0,
   unitsLeftOut: 0,
   states: { loaded: 1_230, empty: 6 },
   rowsWritten: 48_120,

@@ -12,10 +12,10 @@ const BAD = { date: DAY, sessions: 'x', messages: 'x' };
 function decided(stream: DailyStream, data: unknown[], options: { ageDays: number; settleDays?: number }) {
   const { tables, findings } = normalize(stream, data);
   const today = new Date(Date.parse(DAY) + options.ageDays * 86_400_000).toISOString().slice(0, 10);
-  const day = { orgId: 'org_1', unit: { stream, day: parseDay(DAY) }, tables, findings, requests: 3 };
+  const day = { orgId: 'org_1', unit: { stream, day: parseDay(DAY) }, tables, findings };
   const rule = { today: parseDay(today), settleDays: options.settleDays ?? 3 };
   const pulledAt = new Date('2026-02-02T03:00:00Z');
-  return { commit: dayCommit(day, rule, pulledAt), tables, pulledAt };
+  return { commit: dayCommit(day, rule, { pulledAt, requests: 3 }), tables, pulledAt };
 }
 
 const NOTHING: unknown[] = [];

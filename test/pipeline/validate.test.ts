@@ -4,9 +4,11 @@ import { rowCheck } from '../../src/api/shapes/salvage.ts';
 import { ToolsRow } from '../../src/api/shapes/tools.ts';
 import { UserRow } from '../../src/api/shapes/users.ts';
 import { parseDay } from '../../src/core/day.ts';
-import { expectOrganization, validateDay, validateReports } from '../../src/pipeline/validate.ts';
+import type { DayBatch } from '../../src/pipeline/batch.ts';
+import { expectOrganization, validateDays, validateReports } from '../../src/pipeline/validate.ts';
 
-const UNIT = { stream: 'users', day: parseDay('2026-02-01') } as const;
+const DAY = parseDay('2026-02-01');
+const BATCH: DayBatch = { stream: 'users', days: [DAY] };
 
 function pageOf(data: unknown[], orgId = 'org_1') {
   const body = { data, meta: { org_id: orgId } };
@@ -20,8 +22,8 @@ describe('a row', () => {
       { date: '2026-02-02', user_id: 'b' },
       { date: '2026-02-01T00:00:00Z', user_id: 'c' },
     ];
-    const { rows: kept, rejected } = validateDay(rowCheck(UserRow), pageOf(rows), UNIT);
-    expect(kept).toEqual([rows[0]]);
+    const { rows: kept, rejected } = validateDays(rowCheck(UserRow), pageOf(rows), BATCH);
+    expect([...kept]).toEqual([[DAY, [rows[0]]]]);
     expect(rejected).toEqual([
       { record: rows[1], path: 'data[1]', reason: 'is about 2026-02-02, and 2026-02-01 was asked for' },
       {
@@ -34,26 +36,43 @@ describe('a row', () => {
 
   it('of another day is told with its place also when something of it was set aside before', () => {
     const rows = [{ date: '2026-02-01' }, { date: '2026-02-02', by_tool: [{}] }];
-    const { rejected } = validateDay(rowCheck(ToolsRow), pageOf(rows), { stream: 'tools', day: UNIT.day });
+    const { rejected } = validateDays(rowCheck(ToolsRow), pageOf(rows), { stream: 'tools', days: [DAY] });
     expect(rejected.map(({ path }) => path)).toEqual(['data[1].by_tool[0]', 'data[1]']);
   });
 
   it('of the day is passed on as it is', () => {
     const rows = [{ date: '2026-02-01', user_id: 'a', new: 1 }];
-    expect(validateDay(rowCheck(UserRow), pageOf(rows), UNIT).rows[0]).toBe(rows[0]);
+    expect(validateDays(rowCheck(UserRow), pageOf(rows), BATCH).rows.get(DAY)?.[0]).toBe(rows[0]);
+  });
+
+  it('stands with its day when a range was asked for', () => {
+    const next = parseDay('2026-02-02');
+    const rows = [
+      { date: '2026-02-02', user_id: 'a' },
+      { date: '2026-02-01', user_id: 'a' },
+      { date: '2026-02-02', user_id: 'b' },
+      { date: '2026-02-03', user_id: 'b' },
+    ];
+    const range: DayBatch = { stream: 'users', days: [DAY, next] };
+    const { rows: kept, rejected } = validateDays(rowCheck(UserRow), pageOf(rows), range);
+    expect(kept.get(DAY)).toEqual([rows[1]]);
+    expect(kept.get(next)).toEqual([rows[0], rows[2]]);
+    expect(rejected.map(({ reason }) => reason)).toEqual([
+      'is about 2026-02-03, and 2026-02-01 to 2026-02-02 were asked for',
+    ]);
   });
 });
 
 describe('an answer about another organization', () => {
   it('ends the run with exit code 5', () => {
-    expect(() => expectOrganization(pageOf([], 'org_2'), 'org_1', UNIT)).toThrow(
+    expect(() => expectOrganization(pageOf([], 'org_2'), 'org_1', BATCH)).toThrow(
       expect.objectContaining({
         effect: 'run',
         exitCode: 5,
         message: expect.stringMatching(/users 2026-02-01.*"org_2".*"org_1"/),
       }),
     );
-    expect(() => expectOrganization(pageOf([], 'org_1'), 'org_1', UNIT)).not.toThrow();
+    expect(() => expectOrganization(pageOf([], 'org_1'), 'org_1', BATCH)).not.toThrow();
   });
 });
 

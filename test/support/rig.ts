@@ -61,6 +61,7 @@ export function rigOver(emulator: Emulator, path: string): Rig {
     appUrl: emulator.url,
     warehouse: path,
     concurrency: 8,
+    rangeDays: 31,
     maxRequestsPerMinute: null,
     requestTimeoutMs: 10_000,
     attempts: 3,

@@ -17,6 +17,12 @@ function wordsOf(event: RunEvent): Pick<LogEntry, 'level' | 'message' | 'hint' |
       return { level: 'info', message: planOf(event) };
     case 'unit-done':
       return { level: 'info', message: `${unitOf(event)} is ${event.state}`, routine: true };
+    case 'unit-elsewhere':
+      return {
+        level: 'info',
+        message: `${unitOf(event)} is ${event.state}, by another worker`,
+        routine: true,
+      };
     case 'unit-failed':
       return {
         level: event.state === 'failed' ? 'error' : 'warn',

@@ -1,7 +1,7 @@
 import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
 import type { Style } from '../text/style.ts';
 import { truncateTo, widthOf } from '../text/width.ts';
-import { type ProgressState, requestRate, timeLeftMs } from './progress-state.ts';
+import { type ProgressState, requestRate, timeLeftMs, unitsEnded } from './progress-state.ts';
 
 const BAR_MIN = 10;
 const BAR_MAX = 40;
@@ -32,7 +32,7 @@ export function describeProgress(state: ProgressState, atMs: number): string {
 }
 
 function partsOf(state: ProgressState, atMs: number): string[] {
-  const ended = state.unitsDone + state.unitsFailed;
+  const ended = unitsEnded(state);
   const rate = requestRate(state, atMs);
   const leftMs = timeLeftMs(state, atMs);
   return [
@@ -56,8 +56,8 @@ function fittingPrefix(parts: readonly string[], width: number): string {
   return text;
 }
 
-function bar({ unitsDone, unitsFailed, unitsPlanned }: ProgressState, width: number, style: Style): string {
-  const planned = Math.max(1, unitsPlanned ?? 0);
-  const filled = Math.min(width, Math.floor(((unitsDone + unitsFailed) / planned) * width));
+function bar(state: ProgressState, width: number, style: Style): string {
+  const planned = Math.max(1, state.unitsPlanned ?? 0);
+  const filled = Math.min(width, Math.floor((unitsEnded(state) / planned) * width));
   return style.green('━'.repeat(filled)) + style.dim('─'.repeat(width - filled));
 }

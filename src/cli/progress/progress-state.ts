@@ -16,6 +16,8 @@ export interface ProgressState {
   /** Null before the plan is known. */
   readonly unitsPlanned: number | null;
   readonly unitsDone: number;
+  /** Brought by other workers meanwhile. */
+  readonly unitsElsewhere: number;
   readonly unitsFailed: number;
   readonly rowsWritten: number;
   readonly requests: number;
@@ -31,6 +33,7 @@ export function startProgress(startedMs: number): ProgressState {
     startedMs,
     unitsPlanned: null,
     unitsDone: 0,
+    unitsElsewhere: 0,
     unitsFailed: 0,
     rowsWritten: 0,
     requests: 0,
@@ -56,6 +59,8 @@ export function advance(state: ProgressState, event: RunEvent, atMs: number): Pr
         },
         atMs,
       );
+    case 'unit-elsewhere':
+      return { ...state, unitsElsewhere: state.unitsElsewhere + 1 };
     case 'unit-failed':
       return { ...state, unitsFailed: state.unitsFailed + 1 };
     case 'retry':
@@ -72,9 +77,14 @@ export function requestRate({ samples, requests }: ProgressState, atMs: number):
   return ((requests - oldest.requests) * 1_000) / (atMs - oldest.atMs);
 }
 
+/** Units that need no more work in this run. */
+export function unitsEnded({ unitsDone, unitsElsewhere, unitsFailed }: ProgressState): number {
+  return unitsDone + unitsElsewhere + unitsFailed;
+}
+
 /** Milliseconds to the end at the pace so far; null while too little is known. */
 export function timeLeftMs(state: ProgressState, atMs: number): number | null {
-  const ended = state.unitsDone + state.unitsFailed;
+  const ended = unitsEnded(state);
   const elapsedMs = atMs - state.startedMs;
   if (state.unitsPlanned === null || ended < 3 || elapsedMs < 1_000) return null;
   return (elapsedMs / ended) * Math.max(0, state.unitsPlanned - ended);

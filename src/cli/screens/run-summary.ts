@@ -33,20 +33,23 @@ export function renderRunSummary(report: RunReport, frame: SummaryFrame): string
 }
 
 function headline(report: RunReport, { style }: SummaryFrame): string {
-  const { command, exitCode, unitsPlanned, unitsDone } = report;
+  const { command, exitCode, unitsPlanned, unitsDone, unitsElsewhere } = report;
   if (exitCode === EXIT.ok && unitsPlanned === 0)
     return style.green(`${command}: nothing to do, every day is settled`);
   if (exitCode === EXIT.ok) {
     const awaiting = report.states.awaiting ?? 0;
     const late = awaiting === 0 ? '' : `; ${formatNumber(awaiting)} await the daily batch`;
-    return style.green(`${command}: complete, ${counted(unitsDone, 'unit')} in the warehouse${late}`);
+    return style.green(
+      `${command}: complete, ${counted(unitsDone + unitsElsewhere, 'unit')} in the warehouse${late}`,
+    );
   }
   const paint = exitCode === EXIT.upstream || exitCode === EXIT.quarantine ? style.yellow : style.red;
   return paint(`${command}: exit code ${exitCode}, ${exitMeaning(exitCode)}`);
 }
 
 function fieldsOf(report: RunReport): Field[] {
-  const { unitsDone, unitsFailed, unitsLeftOut, unitsPlanned } = report;
+  const { unitsDone, unitsElsewhere, unitsFailed, unitsLeftOut, unitsPlanned } = report;
+  const elsewhere = unitsElsewhere === 0 ? '' : ` ${formatNumber(unitsElsewhere)} by other workers,`;
   const states = UNIT_STATES.flatMap((state) => {
     const units = report.states[state] ?? 0;
     return units === 0 ? [] : [`${formatNumber(units)} ${state}`];
@@ -59,7 +62,7 @@ function fieldsOf(report: RunReport): Field[] {
     ['days', days],
     [
       'units',
-      `${formatNumber(unitsPlanned)} planned: ${formatNumber(unitsDone)} done, ${formatNumber(unitsFailed)} failed, ${formatNumber(unitsLeftOut)} left out`,
+      `${formatNumber(unitsPlanned)} planned: ${formatNumber(unitsDone)} done,${elsewhere} ${formatNumber(unitsFailed)} failed, ${formatNumber(unitsLeftOut)} left out`,
     ],
     ...(states.length === 0 ? [] : [['states', states.join(', ')] as const]),
     ['rows written', report.rowsWritten],

@@ -29,7 +29,7 @@ export async function identify(
   for (const unit of candidates(lastDay, streams)) {
     const meter = { requests: 0, retries: 0 };
     try {
-      const page = await pullFirstPage(source, unit, { signal, meter });
+      const page = await pullFirstPage(source, { stream: unit.stream, days: [unit.day] }, { signal, meter });
       return { orgId: page.meta.org_id, unit, page, requests: meter.requests };
     } catch (error) {
       if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;

@@ -4,14 +4,14 @@ import { type ReadinessPage, reportIdsOf, walkReadiness as walkReadinessPages } 
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
 import { UnitError } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
+import { canonicalJson, isObject } from '../../core/json.ts';
 import type { TableRows, Warehouse } from '../../warehouse/port.ts';
 import { Findings } from '../findings.ts';
 import { normalizeReadiness } from '../normalize/readiness.ts';
-import { type PullCall, pullReadinessPage } from '../pull.ts';
+import { type PullCall, pullReadinessPage, type Source } from '../pull.ts';
 import { unlessTooDeep } from '../too-deep.ts';
 import { validateReports } from '../validate.ts';
-import type { DayContext } from './day-unit.ts';
+import type { DayContext } from './days.ts';
 import {
   afterPage,
   firstPass,
@@ -28,6 +28,7 @@ const RESTARTS_MAX = 3;
 
 /** What a walk needs. */
 export interface ReadinessContext extends DayContext {
+  readonly source: Source;
   readonly warehouse: Warehouse;
   readonly clock: Clock;
   /** Read every report again, whatever the ledger says. */
@@ -187,7 +188,7 @@ async function storePage(
   const outcome = await warehouse.commitReadinessPage({
     orgId,
     tables,
-    cursor: JSON.stringify(state),
+    cursor: canonicalJson(state),
     quarantined: findings.quarantined,
     drift: findings.drift,
     requests: takeRequests(call, total),
@@ -219,7 +220,7 @@ async function endWalk(
   const done = walkDone(pass.state, pass.seen === null ? null : pass.today);
   const outcome = await context.warehouse.endReadinessWalk({
     orgId: context.orgId,
-    cursor: JSON.stringify(done),
+    cursor: canonicalJson(done),
     seenReportIds: pass.seen?.reports ?? null,
     seenQuarantine: pass.seen?.quarantine ?? null,
     requests: takeRequests(call, total),

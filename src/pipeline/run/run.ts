@@ -1,18 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import pLimit from 'p-limit';
 import { EXIT } from '../../core/exit-code.ts';
 import type { RunReport } from '../events.ts';
 import { type PlanRequest, planUnits } from '../plan.ts';
 import { identify } from './identify.ts';
+import { Outcomes } from './outcomes.ts';
+import { RangeGauge, rowsPerDay } from './range-gauge.ts';
+import { Schedule } from './schedule.ts';
 import { Tally } from './tally.ts';
+import { UnitClaims } from './unit-claims.ts';
 import { Work, type WorkOptions } from './work.ts';
+import { workOnReadiness } from './work-on-readiness.ts';
+import { Writer } from './writer.ts';
 
-/** What a run needs. The warehouse must be locked by the caller. */
+/** What a run needs. The caller has locked the warehouse, and releases the lock. */
 export interface RunOptions extends PlanRequest, WorkOptions {
   readonly command: string;
-  /** Units in flight at most. */
+  /** Batches of units in flight at most. */
   readonly concurrency: number;
+  /** Days of one request at most. */
+  readonly rangeDays: number;
   readonly versions: Readonly<Record<string, string>>;
   /** Aborted when the run is to end at the next unit boundary. */
   readonly signal: AbortSignal;
@@ -76,20 +83,52 @@ async function walk(options: RunOptions, tally: Tally): Promise<void> {
 }
 
 async function walkUntil(options: RunOptions, tally: Tally, stop: AbortController): Promise<void> {
-  const { source, warehouse, observe, firstDay, lastDay } = options;
+  const { source, warehouse, observe, clock, lock, firstDay, lastDay } = options;
   const identity = await identify(source, options, stop.signal);
   const { orgId } = identity;
-  const plan = planUnits(options, await warehouse.units(orgId));
+  const ledger = await warehouse.units(orgId);
+  const plan = planUnits(options, ledger);
   tally.orgId = orgId;
   tally.range = { firstDay, lastDay };
   tally.planned = plan.units.length + Number(plan.readiness);
   observe({ type: 'planned', orgId, units: tally.planned, firstDay, lastDay, streams: options.streams });
 
-  const work = new Work(options, tally, stop, identity);
-  const limit = pLimit(options.concurrency);
-  const tasks = plan.units.map((unit) => limit(() => work.day(unit)));
-  if (plan.readiness) tasks.unshift(work.readiness());
-  await Promise.all(tasks);
-  work.reportLeftOut();
+  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, tally, stop });
+  const schedule = new Schedule(plan.units, options);
+  const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, planned: ledger });
+  const writer = new Writer((commits) => warehouse.commitDays(commits));
+  const gauge = new RangeGauge(options.rangeDays, rowsPerDay(ledger));
+  const parts = { schedule, gauge, claims, writer, outcomes };
+  const work = new Work(options, parts, { stop, identity });
+  const readiness = plan.readiness
+    ? workOnReadiness({ ...options, orgId, outcomes, tally, stop, planned: ledger })
+    : undefined;
+  do {
+    await pullAll(work, options.concurrency);
+    await writer.idle();
+    // A claim that was lost on the way leaves something to do; so may a worker that died.
+  } while (!stop.signal.aborted && (!schedule.isEmpty || (await claims.awaitOthers(stop.signal))));
+  await Promise.all([readiness, claims.settled()]);
+  outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;
+}
+
+/** Keeps so many batches in flight until there is none to begin and none under way. */
+function pullAll(work: Work, concurrency: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let running = 0;
+    const fill = () => {
+      for (let task = free(); task !== undefined; task = free()) {
+        running += 1;
+        task().then(ended, reject);
+      }
+      if (running === 0) resolve();
+    };
+    const free = () => (running < concurrency ? work.next() : undefined);
+    const ended = () => {
+      running -= 1;
+      fill();
+    };
+    fill();
+  });
 }

@@ -22,6 +22,7 @@ export class Tally {
   planned = 0;
   #done = 0;
   #failed = 0;
+  #elsewhere = 0;
   #rowsWritten = 0;
   #restatements = 0;
   #quarantined = 0;
@@ -35,6 +36,12 @@ export class Tally {
     this.#quarantined += unit.quarantined;
     this.#states[unit.state] = (this.#states[unit.state] ?? 0) + 1;
     if (unit.state === 'quarantined') this.#exits.add(EXIT.quarantine);
+  }
+
+  /** Another worker brought a unit, which is in this state now. */
+  elsewhere(state: UnitState): void {
+    this.#elsewhere += 1;
+    if (state === 'quarantined') this.#exits.add(EXIT.quarantine);
   }
 
   /** Fact rows were inserted, updated or deleted. */
@@ -67,9 +74,9 @@ export class Tally {
     this.problem(error, { kind: 'end', units: 0 });
   }
 
-  /** Planned, but neither done nor failed. */
+  /** Planned, but neither done, here or elsewhere, nor failed. */
   get leftOut(): number {
-    return this.planned - this.#done - this.#failed;
+    return this.planned - this.#done - this.#elsewhere - this.#failed;
   }
 
   get exitCode(): ExitCode {
@@ -89,6 +96,7 @@ export class Tally {
       lastDay: this.range?.lastDay ?? null,
       unitsPlanned: this.planned,
       unitsDone: this.#done,
+      unitsElsewhere: this.#elsewhere,
       unitsFailed: this.#failed,
       unitsLeftOut: this.leftOut,
       states: { ...this.#states },

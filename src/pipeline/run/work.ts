@@ -1,25 +1,28 @@
-import { BadRequestError, CredentialError } from '../../api/http/errors.ts';
+import { BadRequestError } from '../../api/http/errors.ts';
 import type { AnalyticsPage } from '../../api/pages.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
-import { DaywalkError, DefectError, messageOf, UnitError } from '../../core/errors.ts';
-import type { Stream } from '../../core/stream.ts';
-import type { Warehouse } from '../../warehouse/port.ts';
-import { dayCommit } from '../commit.ts';
+import { DaywalkError, DefectError } from '../../core/errors.ts';
+import type { DailyStream } from '../../core/stream.ts';
+import type { DayCommit, RunLock, Warehouse } from '../../warehouse/port.ts';
+import { batchName, type DayBatch } from '../batch.ts';
+import { dayCommit, type NormalizedDay } from '../commit.ts';
 import type { RunObserver } from '../events.ts';
-import type { DayUnit } from '../plan.ts';
 import type { Privacy } from '../privacy.ts';
 import type { PullCall, Source } from '../pull.ts';
-import { createBreaker } from './breaker.ts';
-import { type DayContext, prepareDay } from './day-unit.ts';
 import type { Identity } from './identify.ts';
-import { walkReadiness } from './readiness-unit.ts';
-import type { DoneUnit, Tally } from './tally.ts';
+import type { Outcomes } from './outcomes.ts';
+import { prepareBatch, UnclearRangeError } from './prepare.ts';
+import type { RangeGauge } from './range-gauge.ts';
+import type { Schedule } from './schedule.ts';
+import type { UnitClaims } from './unit-claims.ts';
+import type { Writer, Written } from './writer.ts';
 
 /** What the work on units needs. */
 export interface WorkOptions {
   readonly source: Source;
   readonly warehouse: Warehouse;
+  readonly lock: RunLock;
   readonly clock: Clock;
   readonly privacy: Privacy;
   readonly settleDays: number;
@@ -27,160 +30,160 @@ export interface WorkOptions {
   readonly observe: RunObserver;
 }
 
-/** A call whose requests are counted from zero. */
-function newCall(signal: AbortSignal): PullCall {
-  return { signal, meter: { requests: 0, retries: 0 } };
+/** The parts of one run, which this one joins. */
+export interface WorkParts {
+  readonly schedule: Schedule;
+  readonly gauge: RangeGauge;
+  readonly claims: UnitClaims;
+  readonly writer: Writer;
+  readonly outcomes: Outcomes;
 }
 
-/** The units of one run at work: each ends committed, failed on record, or untouched. */
+/** Days that are ready to be stored, and those that must be asked for again. */
+interface PreparedCommits {
+  readonly commits: readonly { readonly commit: DayCommit; readonly warnings: readonly string[] }[];
+  readonly open: readonly UtcDay[];
+}
+
+/** The daily units of one run at work: each ends committed, failed on record, with another worker, or untouched. */
 export class Work {
   readonly #options: WorkOptions;
-  readonly #tally: Tally;
+  readonly #parts: WorkParts;
   readonly #stop: AbortController;
-  readonly #context: DayContext;
+  readonly #orgId: string;
   readonly #today: UtcDay;
-  readonly #breaker = createBreaker();
-  readonly #leftOut = new Map<Stream, number>();
   #prefetched: Identity | undefined;
 
-  constructor(options: WorkOptions, tally: Tally, stop: AbortController, identity: Identity) {
+  constructor(options: WorkOptions, parts: WorkParts, run: { stop: AbortController; identity: Identity }) {
     this.#options = options;
-    this.#tally = tally;
-    this.#stop = stop;
-    this.#prefetched = identity;
-    this.#context = { source: options.source, orgId: identity.orgId, privacy: options.privacy };
+    this.#parts = parts;
+    this.#stop = run.stop;
+    this.#orgId = run.identity.orgId;
     // Fixed for the whole run, also when it crosses midnight.
     this.#today = dayOf(options.clock.now());
+    this.#prefetched = parts.schedule.first(run.identity.unit) ? run.identity : undefined;
   }
 
-  async day(unit: DayUnit): Promise<void> {
-    if (this.#stop.signal.aborted) return;
-    if (this.#breaker.isOpen(unit.stream)) {
-      this.#leftOut.set(unit.stream, (this.#leftOut.get(unit.stream) ?? 0) + 1);
+  /** The next thing to do; undefined when nothing is left that can be begun now. */
+  next(): (() => Promise<void>) | undefined {
+    const { schedule, gauge, outcomes } = this.#parts;
+    for (;;) {
+      const batch = this.#stop.signal.aborted ? undefined : schedule.take((stream) => gauge.daysFor(stream));
+      if (batch === undefined) return undefined;
+      if (!outcomes.isGivenUp(batch)) return () => this.#claimAndPull(batch);
+    }
+  }
+
+  async #claimAndPull(batch: DayBatch): Promise<void> {
+    try {
+      for (const claimed of await this.#parts.claims.take(batch)) await this.#pull(claimed);
+    } catch (error) {
+      // Not what the service answers, but the warehouse itself or a defect here: there is no going on.
+      this.#stop.abort(error);
+    }
+  }
+
+  async #pull(batch: DayBatch): Promise<void> {
+    const { clock } = this.#options;
+    const { gauge, outcomes } = this.#parts;
+    const call: PullCall = { signal: this.#stop.signal, meter: { requests: 0, retries: 0 } };
+    const days = batch.days.length;
+    const since = clock.monotonicMs();
+    gauge.asking(days);
+    const prepared = await this.#prepare(batch, call);
+    if (prepared === undefined) return;
+    const rows = prepared.commits.reduce((sum, { commit }) => sum + rowsOf(commit), 0);
+    gauge.answered(batch.stream, { days, rows, ms: clock.monotonicMs() - since });
+    outcomes.answered(batch.stream);
+    for (const { commit, warnings } of prepared.commits) {
+      await this.#parts.writer.add(commit, (written) => this.#written(written, warnings));
+    }
+    await this.#again(batch.stream, prepared.open, 1);
+  }
+
+  /** Pulls a batch and makes its days ready to be stored; undefined when that failed, which is seen to then. */
+  async #prepare(batch: DayBatch, call: PullCall): Promise<PreparedCommits | undefined> {
+    const { source, privacy } = this.#options;
+    try {
+      const context = { source, orgId: this.#orgId, privacy };
+      const { days, open } = await prepareBatch(context, batch, call, this.#takePrefetched(batch, call));
+      // The requests of the batch are counted for its first day.
+      const commits = days.map((day, index) => this.#commitOf(day, index === 0 ? call.meter.requests : 0));
+      return { commits, open };
+    } catch (error) {
+      await this.#failed(batch, call, error);
+      return undefined;
+    }
+  }
+
+  #commitOf(day: NormalizedDay, requests: number): PreparedCommits['commits'][number] {
+    const { clock, settleDays, force } = this.#options;
+    const rule = { today: this.#today, settleDays };
+    const commit = dayCommit(day, rule, { pulledAt: clock.now(), requests });
+    return { commit: { ...commit, rewrite: force }, warnings: day.findings.warnings };
+  }
+
+  async #written({ commit, result }: Written, warnings: readonly string[]): Promise<void> {
+    const { claims, outcomes } = this.#parts;
+    if ('error' in result) {
+      await this.#notStored(commit, result.error);
       return;
     }
-    const call = newCall(this.#stop.signal);
-    try {
-      await this.#pullAndCommit(unit, call);
-      this.#breaker.succeeded(unit.stream);
-    } catch (error) {
-      await this.#failed(unit.stream, unit.day, call, error);
+    claims.done(commit);
+    outcomes.stored(commit, result, warnings);
+  }
+
+  async #notStored(commit: DayCommit, error: unknown): Promise<void> {
+    const { claims, outcomes } = this.#parts;
+    const { stream, day, requests } = commit;
+    if (claims.isLost(error)) return claims.tryAgain(commit);
+    await outcomes.failed({ stream, day }, requests, error);
+    claims.done(commit);
+  }
+
+  /** What failed as a range is asked for in smaller ones, down to the day that makes it fail. */
+  async #failed(batch: DayBatch, call: PullCall, thrown: unknown): Promise<void> {
+    const { gauge, outcomes, claims } = this.#parts;
+    const { stream, days } = batch;
+    const isRange = days.length > 1;
+    // An abort is not the unit's failure: it stays as it was, and the next run pulls it.
+    if (this.#stop.signal.aborted) return;
+    const error = thrown instanceof DaywalkError ? thrown : new DefectError(batchName(batch), thrown);
+    if (isRange && error instanceof BadRequestError) {
+      gauge.refused(days.length);
+      return this.#again(stream, days, Math.ceil(days.length / 2));
     }
-  }
-
-  async readiness(): Promise<void> {
-    const { warehouse, clock, force, observe } = this.#options;
-    const call = newCall(this.#stop.signal);
-    let rowsTold = 0;
-    const onPage = (page: { reports: number; rowsWritten: number }) => {
-      // A page is stored for good, whatever becomes of the walk.
-      rowsTold += page.rowsWritten;
-      this.#tally.wrote(page.rowsWritten);
-      observe({ type: 'readiness-page', ...page });
-    };
-    try {
-      const outcome = await walkReadiness({ ...this.#context, warehouse, clock, force, onPage }, call);
-      const unit = await warehouse.readinessUnit(this.#context.orgId);
-      this.#tally.wrote(outcome.rowsWritten - rowsTold);
-      this.#done('readiness', '', { ...outcome, state: unit?.state ?? 'loaded', rows: unit?.rows ?? 0 });
-      this.#breaker.succeeded('readiness');
-    } catch (error) {
-      await this.#failed('readiness', '', call, error);
+    gauge.undecided(days.length);
+    if (isRange && error.effect !== 'run') {
+      // A range that says too little is an answer all the same.
+      if (error instanceof UnclearRangeError) outcomes.answered(stream);
+      else outcomes.unanswered(stream, error);
+      return this.#again(stream, days, 1);
     }
+    await outcomes.failed({ stream, day: days[0] }, call.meter.requests, error);
+    claims.done({ orgId: this.#orgId, stream, day: days[0] });
   }
 
-  /** Tells which streams were given up. */
-  reportLeftOut(): void {
-    for (const [stream, units] of this.#leftOut) {
-      const error = new UnitError(`${stream}: ${units} units were left out after several failures in a row`, {
-        hint: 'the service seems to be down; run again later, it resumes there',
-      });
-      this.#tally.problem(error, { kind: `left out ${stream}`, units });
-      this.#options.observe({ type: 'warning', message: error.message, hint: error.hint });
-    }
+  async #again(stream: DailyStream, days: readonly UtcDay[], daysMax: number): Promise<void> {
+    if (days.length === 0) return;
+    // They are claimed again when their turn comes.
+    await this.#parts.claims.free(days.map((day) => ({ orgId: this.#orgId, stream, day })));
+    this.#parts.schedule.again(stream, days, daysMax);
   }
 
-  async #pullAndCommit(unit: DayUnit, call: PullCall): Promise<void> {
-    const { warehouse, clock } = this.#options;
-    const day = await prepareDay(this.#context, unit, call, this.#takePrefetched(unit, call));
-    const commit = dayCommit(day, { today: this.#today, settleDays: this.#options.settleDays }, clock.now());
-    const outcome = await warehouse.commitDay({ ...commit, rewrite: this.#options.force });
-    const rows = commit.tables.reduce((sum, part) => sum + part.rows.length, 0);
-    const { warnings, quarantined } = day.findings;
-    const done = {
-      state: commit.state,
-      quarantined: quarantined.length,
-      requests: commit.requests,
-      rows,
-      warnings,
-    };
-    this.#tally.wrote(outcome.rowsWritten);
-    this.#done(unit.stream, unit.day, { ...done, ...outcome });
-  }
-
-  #takePrefetched(unit: DayUnit, call: PullCall): AnalyticsPage | undefined {
+  #takePrefetched(batch: DayBatch, call: PullCall): AnalyticsPage | undefined {
     const held = this.#prefetched;
-    if (held === undefined || held.unit.stream !== unit.stream || held.unit.day !== unit.day)
-      return undefined;
+    const [day, ...others] = batch.days;
+    if (held === undefined || others.length > 0) return undefined;
+    if (held.unit.stream !== batch.stream || held.unit.day !== day) return undefined;
     this.#prefetched = undefined;
     // Pages pulled hours apart would be of two states of the day.
     if (held.page.meta.has_more === true) return undefined;
     call.meter.requests += held.requests;
     return held.page;
   }
-
-  #done(
-    stream: Stream,
-    day: UtcDay | '',
-    unit: DoneUnit & { rows: number; rowsWritten: number; requests: number; warnings: readonly string[] },
-  ): void {
-    const { observe } = this.#options;
-    const { state, rows, rowsWritten, requests, restated, quarantined } = unit;
-    this.#tally.done(unit);
-    observe({ type: 'unit-done', stream, day, state, rows, rowsWritten, requests, restated, quarantined });
-    for (const message of unit.warnings) observe({ type: 'warning', message, hint: undefined });
-  }
-
-  async #failed(stream: Stream, day: UtcDay | '', call: PullCall, thrown: unknown): Promise<void> {
-    // An abort is not the unit's failure: it stays as it was, and the next run pulls it.
-    if (this.#stop.signal.aborted) return;
-    const error =
-      thrown instanceof DaywalkError ? thrown : new DefectError(`${stream} ${day}`.trim(), thrown);
-    if (error.effect === 'run' && !isReadinessDenied(stream, error)) {
-      this.#stop.abort(error);
-      return;
-    }
-    this.#breaker.failed(stream, error);
-    const skewed = day !== '' && isTooEarly(error, day);
-    const state = skewed ? 'awaiting' : 'failed';
-    const { warehouse, clock, observe } = this.#options;
-    const failure = { orgId: this.#context.orgId, stream, day, state, error: messageOf(error) } as const;
-    try {
-      await warehouse.failUnit({ ...failure, requests: call.meter.requests, pulledAt: clock.now() });
-    } catch (storage) {
-      this.#stop.abort(storage);
-      return;
-    }
-    if (skewed) {
-      this.#tally.done({ state, restated: false, quarantined: 0 });
-      const hint = "this machine's clock is ahead of the service's; the day is pulled again in the next run";
-      observe({ type: 'warning', message: messageOf(error), hint });
-    } else {
-      this.#tally.failed(stream, error);
-      observe({ type: 'unit-failed', stream, day, state, error: messageOf(error), hint: error.hint });
-    }
-  }
 }
 
-/**
- * True when the key that analytics accepts may not read the readiness reports: which role they need is not documented,
- * and the analytics are worth having without them.
- */
-function isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
-  return stream === 'readiness' && error instanceof CredentialError && error.status === 403;
-}
-
-/** True for the refusal of a day that is not over yet by the service's own clock. */
-function isTooEarly(error: DaywalkError, day: UtcDay): boolean {
-  return error instanceof BadRequestError && error.serverDate !== undefined && dayOf(error.serverDate) <= day;
+function rowsOf({ tables }: DayCommit): number {
+  return tables.reduce((sum, part) => sum + part.rows.length, 0);
 }

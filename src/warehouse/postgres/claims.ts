@@ -1,6 +1,5 @@
-import { BusyError } from '../../core/errors.ts';
+import { BusyError, ClaimLostError } from '../../core/errors.ts';
 import type { LedgerUnit, LockOptions, RunLock, UnitKey } from '../port.ts';
-import { ClaimLostError } from './errors.ts';
 import { readUnitRows } from './ledger.ts';
 import type { Link } from './link.ts';
 import { lockKey } from './lock-key.ts';

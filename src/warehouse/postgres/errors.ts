@@ -8,9 +8,6 @@ import {
   UsageError,
 } from '../../core/errors.ts';
 
-/** A claim was lost with the connection that held it: the unit must be claimed and pulled again. */
-export class ClaimLostError extends UnitError {}
-
 const HINTS: readonly [RegExp, string][] = [
   [/^53100/, 'free space on the disk of the server, then run again: it resumes'],
   [

@@ -105,9 +105,12 @@ describe('a readiness report', () => {
     expect(rows('readiness_reports')[0]?.['created_at']).toBe(new Date(createdAt).toISOString());
   });
 
-  it.each([253_402_300_800_000, -62_135_596_800_001, 1.5, '1770000000123', 1e300])('is set aside when its instant is %j', (createdAt) => {
-    const { rows, findings } = normalize('readiness', [{ ...REPORT, createdAt }]);
-    expect(rows('readiness_reports')).toEqual([]);
-    expect(findings.quarantined).toHaveLength(1);
-  });
+  it.each([253_402_300_800_000, -62_135_596_800_001, 1.5, '1770000000123', 1e300])(
+    'is set aside when its instant is %j',
+    (createdAt) => {
+      const { rows, findings } = normalize('readiness', [{ ...REPORT, createdAt }]);
+      expect(rows('readiness_reports')).toEqual([]);
+      expect(findings.quarantined).toHaveLength(1);
+    },
+  );
 });

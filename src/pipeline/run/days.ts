@@ -8,6 +8,7 @@ import { ToolsRow } from '../../api/shapes/tools.ts';
 import { UserRow } from '../../api/shapes/users.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import type { TableRows } from '../../warehouse/port.ts';
+import type { DayBatch } from '../batch.ts';
 import type { NormalizedDay } from '../commit.ts';
 import { Findings } from '../findings.ts';
 import { normalizeActivity } from '../normalize/activity.ts';
@@ -18,14 +19,20 @@ import { normalizeTools } from '../normalize/tools.ts';
 import { normalizeUsers } from '../normalize/users.ts';
 import type { DayUnit } from '../plan.ts';
 import type { Privacy } from '../privacy.ts';
-import { type PullCall, pullDay, type Source } from '../pull.ts';
-import { unlessTooDeep } from '../too-deep.ts';
-import { expectOrganization, validateDay } from '../validate.ts';
+import { validateDays } from '../validate.ts';
 
-/** Takes the pages of one unit and ends with its tables. */
-interface Collector {
-  add(page: AnalyticsPage, unit: DayUnit, context: NormalizeContext): void;
-  finish(): TableRows[];
+/** What preparing units needs besides the units. */
+export interface DayContext {
+  readonly orgId: string;
+  readonly privacy: Privacy;
+}
+
+/** The days of a batch while its pages come in: each is validated, normalized, and ends as tables of its own. */
+export interface Days {
+  /** Adds the rows of a page. Answers how many parts of it were rejected. */
+  add(page: AnalyticsPage): number;
+  /** Every day, in order; `rows` tells how many rows the service sent for it. */
+  finish(): { readonly day: NormalizedDay; readonly rows: number }[];
 }
 
 interface Normalizer<Row> {
@@ -35,21 +42,40 @@ interface Normalizer<Row> {
 
 /** Joins the validation and the normalizer of a stream. */
 function collector<Row extends { date: string }>(check: RowCheck<Row>, normalizer: () => Normalizer<Row>) {
-  return (): Collector => {
-    const { add, finish } = normalizer();
+  return (batch: DayBatch, { orgId, privacy }: DayContext): Days => {
+    const days = batch.days.map((day) => ({
+      unit: { stream: batch.stream, day },
+      findings: new Findings(privacy),
+      normalizer: normalizer(),
+      rows: 0,
+    }));
     return {
-      add: (page, unit, context) => {
-        const { rows, rejected } = validateDay(check, page, unit);
-        for (const row of unit.stream === 'users' ? rows : lastOf(rows, unit, context)) add(row, context);
-        for (const part of rejected) context.findings.reject(part, context.exact);
+      add: (page) => {
+        const exact = exactText(page);
+        const { rows, rejected } = validateDays(check, page, batch);
+        for (const day of days) {
+          const own = rows.get(day.unit.day) ?? [];
+          day.rows += own.length;
+          const context = { orgId, findings: day.findings, privacy, exact };
+          const kept = batch.stream === 'users' ? own : lastOf(own, day.unit, day.findings);
+          for (const row of kept) day.normalizer.add(row, context);
+        }
+        // Which day a part belongs to can be told for sure only where one was asked for.
+        for (const part of rejected) days[0]?.findings.reject(part, exact);
+        return rejected.length;
       },
-      finish,
+      finish: () =>
+        days.map(({ unit, findings, normalizer: { finish }, rows }) => ({
+          day: { orgId, unit, tables: finish(), findings },
+          rows,
+        })),
     };
   };
 }
 
 /** All streams but users have one row per day; should there be more, they are not summed. */
-function lastOf<Row>(rows: readonly Row[], { stream, day }: DayUnit, { findings }: NormalizeContext): Row[] {
+function lastOf<Row>(rows: readonly Row[], { stream, day }: DayUnit, findings: Findings): readonly Row[] {
+  if (rows.length < 2) return rows;
   if (new Set(rows.map((row) => JSON.stringify(row))).size > 1) {
     findings.warn(
       `${stream} ${day} was answered with ${rows.length} different rows instead of one; the last one is kept`,
@@ -59,7 +85,7 @@ function lastOf<Row>(rows: readonly Row[], { stream, day }: DayUnit, { findings 
 }
 
 /** A new endpoint with daily rows is added here, with its shape and its normalizer. */
-const COLLECTORS: Readonly<Record<DailyStream, () => Collector>> = {
+const COLLECTORS: Readonly<Record<DailyStream, (batch: DayBatch, context: DayContext) => Days>> = {
   tokens: collector<TokensRow>(rowCheck(TokensRow), normalizeTokens),
   tools: collector(rowCheck(ToolsRow), normalizeTools),
   activity: collector(rowCheck(ActivityRow), normalizeActivity),
@@ -67,27 +93,7 @@ const COLLECTORS: Readonly<Record<DailyStream, () => Collector>> = {
   users: collector(rowCheck(UserRow), normalizeUsers),
 };
 
-/** What preparing a unit needs besides the unit. */
-export interface DayContext {
-  readonly source: Source;
-  readonly orgId: string;
-  readonly privacy: Privacy;
-}
-
-/** Pulls, validates and normalizes one unit, page by page; stores nothing. */
-export async function prepareDay(
-  { source, orgId, privacy }: DayContext,
-  unit: DayUnit,
-  call: PullCall,
-  first?: AnalyticsPage,
-): Promise<NormalizedDay> {
-  const findings = new Findings(privacy);
-  const collect = COLLECTORS[unit.stream]();
-  for await (const page of pullDay(source, unit, call, first)) {
-    expectOrganization(page, orgId, unit);
-    unlessTooDeep(`pull ${unit.stream} ${unit.day}`, () =>
-      collect.add(page, unit, { orgId, findings, privacy, exact: exactText(page) }),
-    );
-  }
-  return { orgId, unit, tables: collect.finish(), findings, requests: call.meter.requests };
+/** Begins to collect the days of a batch. */
+export function collectDays(batch: DayBatch, context: DayContext): Days {
+  return COLLECTORS[batch.stream](batch, context);
 }

@@ -1,0 +1,134 @@
+import { BadRequestError, CredentialError } from '../../api/http/errors.ts';
+import type { Clock } from '../../core/clock.ts';
+import { dayOf, type UtcDay } from '../../core/day.ts';
+import { DaywalkError, DefectError, messageOf, UnitError } from '../../core/errors.ts';
+import type { Stream } from '../../core/stream.ts';
+import type { CommitOutcome, DayCommit, LedgerUnit, Warehouse } from '../../warehouse/port.ts';
+import type { DayBatch } from '../batch.ts';
+import type { RunObserver } from '../events.ts';
+import { createBreaker } from './breaker.ts';
+import type { DoneUnit, Tally } from './tally.ts';
+
+/** What telling needs. */
+export interface OutcomesOptions {
+  readonly orgId: string;
+  readonly warehouse: Warehouse;
+  readonly clock: Clock;
+  readonly observe: RunObserver;
+  readonly tally: Tally;
+  /** Aborted here when the run must end. */
+  readonly stop: AbortController;
+}
+
+/** A unit by name. */
+type UnitName = { readonly stream: Stream; readonly day: UtcDay | '' };
+
+/** What becomes of units: on record in the warehouse, counted, told, and judged for whether to go on. */
+export class Outcomes {
+  readonly #options: OutcomesOptions;
+  readonly #breaker = createBreaker();
+  readonly #leftOut = new Map<Stream, number>();
+
+  constructor(options: OutcomesOptions) {
+    this.#options = options;
+  }
+
+  /** True when the stream is given up: the units of the batch count as left out. */
+  isGivenUp({ stream, days }: DayBatch): boolean {
+    const isOpen = this.#breaker.isOpen(stream);
+    if (isOpen) this.#leftOut.set(stream, (this.#leftOut.get(stream) ?? 0) + days.length);
+    return isOpen;
+  }
+
+  /** The service answered for a stream. */
+  answered(stream: Stream): void {
+    this.#breaker.succeeded(stream);
+  }
+
+  /** The service did not answer for a range; its units are tried one by one. */
+  unanswered(stream: Stream, error: unknown): void {
+    this.#breaker.failed(stream, error);
+  }
+
+  /** A day is stored. */
+  stored(commit: DayCommit, outcome: CommitOutcome, warnings: readonly string[]): void {
+    const { stream, day, state, requests, quarantined } = commit;
+    const rows = commit.tables.reduce((sum, part) => sum + part.rows.length, 0);
+    this.#options.tally.wrote(outcome.rowsWritten);
+    const unit = { state, rows, requests, quarantined: quarantined.length, warnings, ...outcome };
+    this.done({ stream, day }, unit);
+  }
+
+  /** A unit is done. */
+  done(
+    { stream, day }: UnitName,
+    unit: DoneUnit & { rows: number; rowsWritten: number; requests: number; warnings: readonly string[] },
+  ): void {
+    const { observe, tally } = this.#options;
+    const { state, rows, rowsWritten, requests, restated, quarantined } = unit;
+    tally.done(unit);
+    observe({ type: 'unit-done', stream, day, state, rows, rowsWritten, requests, restated, quarantined });
+    for (const message of unit.warnings) observe({ type: 'warning', message, hint: undefined });
+  }
+
+  /** Another worker has brought a unit meanwhile. */
+  elsewhere({ stream, day, state }: LedgerUnit): void {
+    this.#options.tally.elsewhere(state);
+    this.#options.observe({ type: 'unit-elsewhere', stream, day, state });
+  }
+
+  /** A unit failed: its failure is put on record, unless it is one that ends the run. */
+  async failed({ stream, day }: UnitName, requests: number, thrown: unknown): Promise<void> {
+    const { warehouse, clock, observe, tally, stop, orgId } = this.#options;
+    // An abort is not the unit's failure: it stays as it was, and the next run pulls it.
+    if (stop.signal.aborted) return;
+    const error =
+      thrown instanceof DaywalkError ? thrown : new DefectError(`${stream} ${day}`.trim(), thrown);
+    if (error.effect === 'run' && !isReadinessDenied(stream, error)) {
+      stop.abort(error);
+      return;
+    }
+    this.#breaker.failed(stream, error);
+    const skewed = day !== '' && isTooEarly(error, day);
+    const state = skewed ? 'awaiting' : 'failed';
+    const failure = { orgId, stream, day, state, error: messageOf(error), requests } as const;
+    try {
+      await warehouse.failUnit({ ...failure, pulledAt: clock.now() });
+    } catch (storage) {
+      stop.abort(storage);
+      return;
+    }
+    if (skewed) {
+      tally.done({ state, restated: false, quarantined: 0 });
+      const hint = "this machine's clock is ahead of the service's; the day is pulled again in the next run";
+      observe({ type: 'warning', message: messageOf(error), hint });
+    } else {
+      tally.failed(stream, error);
+      observe({ type: 'unit-failed', stream, day, state, error: messageOf(error), hint: error.hint });
+    }
+  }
+
+  /** Tells which streams were given up. */
+  reportLeftOut(): void {
+    for (const [stream, units] of this.#leftOut) {
+      const error = new UnitError(`${stream}: ${units} units were left out after several failures in a row`, {
+        hint: 'the service seems to be down; run again later, it resumes there',
+      });
+      this.#options.tally.problem(error, { kind: `left out ${stream}`, units });
+      this.#options.observe({ type: 'warning', message: error.message, hint: error.hint });
+    }
+  }
+}
+
+/**
+ * True when the key that analytics accepts may not read the readiness reports: which role they need is not documented,
+ * and the analytics are worth having without them.
+ */
+function isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
+  return stream === 'readiness' && error instanceof CredentialError && error.status === 403;
+}
+
+/** True for the refusal of a day that is not over yet by the service's own clock. */
+function isTooEarly(error: DaywalkError, day: UtcDay): boolean {
+  return error instanceof BadRequestError && error.serverDate !== undefined && dayOf(error.serverDate) <= day;
+}

@@ -1,0 +1,147 @@
+import type { Clock } from '../../core/clock.ts';
+import { ClaimLostError, UnitError } from '../../core/errors.ts';
+import type { DayCommit, LedgerUnit, RunLock, UnitKey } from '../../warehouse/port.ts';
+import { batchesOf, type DayBatch } from '../batch.ts';
+import type { Outcomes } from './outcomes.ts';
+import type { Schedule } from './schedule.ts';
+
+/** How often units that are at work elsewhere are looked at again. */
+const PAUSE_MS = 250;
+/** How long they are waited for while none of them ends. */
+const PATIENCE_MS = 30 * 60 * 1000;
+/** How often a unit is pulled again because its claim was lost. */
+const LOST_MAX = 3;
+
+/** What sharing units needs. */
+export interface UnitClaimsOptions {
+  readonly orgId: string;
+  readonly lock: RunLock;
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  readonly outcomes: Outcomes;
+  /** The ledger as the plan saw it. */
+  readonly planned: readonly LedgerUnit[];
+}
+
+/** Shares the units of a plan with other workers: none is pulled by two at a time, and none is left behind. */
+export class UnitClaims {
+  readonly #options: UnitClaimsOptions;
+  /** Attempts of each unit when the plan was made: more of them since then tell that another worker was there. */
+  readonly #attempts: ReadonlyMap<string, number>;
+  readonly #elsewhere = new Map<string, UnitKey>();
+  readonly #lost = new Map<string, number>();
+  #toFree: UnitKey[] = [];
+  #freeing: Promise<void> | undefined;
+
+  constructor(options: UnitClaimsOptions) {
+    this.#options = options;
+    this.#attempts = new Map(options.planned.map((unit) => [nameOf(unit), unit.attempts]));
+  }
+
+  /** Claims a batch. Answers what of it is free and still to be done, as batches without gaps. */
+  async take({ stream, days }: DayBatch): Promise<DayBatch[]> {
+    const { orgId, lock } = this.#options;
+    const wanted = days.map((day) => ({ orgId, stream, day }));
+    const claimed = new Map((await lock.claim(wanted)).map((unit) => [nameOf(unit), unit]));
+    for (const unit of wanted) {
+      if (!claimed.has(nameOf(unit))) this.#elsewhere.set(nameOf(unit), unit);
+    }
+    const done = [...claimed.values()].filter((unit) => this.#isDone(unit));
+    await this.free(done);
+    for (const unit of done) this.#options.outcomes.elsewhere(unit);
+    const open = days.filter((day) => {
+      const unit = claimed.get(nameOf({ stream, day }));
+      return unit !== undefined && !this.#isDone(unit);
+    });
+    return batchesOf(stream, open, days.length);
+  }
+
+  /** A unit is done with: it is freed while the work goes on, together with others. */
+  done(unit: UnitKey): void {
+    this.#toFree.push(unit);
+    this.#freeing ??= this.#freeAll();
+  }
+
+  /** Frees units that are to be claimed again later. */
+  free(units: readonly UnitKey[]): Promise<void> {
+    return this.#options.lock.free(units);
+  }
+
+  /** True when a commit was refused because its claim was lost on the way. */
+  isLost(error: unknown): boolean {
+    return error instanceof ClaimLostError;
+  }
+
+  /** Pulls a unit again whose claim was lost; gives it up when that happens again and again. */
+  async tryAgain({ orgId, stream, day, requests }: DayCommit): Promise<void> {
+    const name = nameOf({ stream, day });
+    const lost = (this.#lost.get(name) ?? 0) + 1;
+    this.#lost.set(name, lost);
+    if (lost <= LOST_MAX) {
+      this.#options.schedule.again(stream, [day], 1);
+      return;
+    }
+    const error = new UnitError(`${name}: the connection to the warehouse was lost ${lost} times meanwhile`, {
+      hint: 'check the server and the network to it, then run again: it resumes',
+    });
+    await this.#options.outcomes.failed({ stream, day }, requests, error);
+    await this.free([{ orgId, stream, day }]);
+  }
+
+  /**
+   * Waits for units that are at work elsewhere. True when some are to be tried again: their worker has ended with them,
+   * one way or the other. False when there are none, or they take too long.
+   */
+  async awaitOthers(signal: AbortSignal): Promise<boolean> {
+    const { clock, schedule } = this.#options;
+    const since = clock.monotonicMs();
+    while (this.#elsewhere.size > 0 && !signal.aborted && clock.monotonicMs() - since < PATIENCE_MS) {
+      await clock.sleep(PAUSE_MS, signal).catch(() => undefined);
+      const free = await this.#nowFree();
+      if (free.length === 0) continue;
+      for (const unit of free) {
+        this.#elsewhere.delete(nameOf(unit));
+        if (unit.day !== '' && unit.stream !== 'readiness') schedule.again(unit.stream, [unit.day], 1);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  /** Waits until all that was done with is freed. */
+  async settled(): Promise<void> {
+    while (this.#freeing !== undefined) await this.#freeing;
+  }
+
+  async #freeAll(): Promise<void> {
+    // What is done in the same turn is freed along.
+    await Promise.resolve();
+    while (this.#toFree.length > 0) {
+      const units = this.#toFree;
+      this.#toFree = [];
+      // Where units cannot be freed, the connection that held them is gone, and they are free.
+      await this.free(units).catch(() => undefined);
+    }
+    this.#freeing = undefined;
+  }
+
+  async #nowFree(): Promise<UnitKey[]> {
+    const { lock } = this.#options;
+    const free = await lock.claim([...this.#elsewhere.values()]);
+    await lock.free(free);
+    return free;
+  }
+
+  /** True when another worker has brought the unit since the plan was made; one that failed there is tried here too. */
+  #isDone(unit: LedgerUnit): boolean {
+    return (
+      unit.attempts !== (this.#attempts.get(nameOf(unit)) ?? 0) &&
+      unit.state !== 'failed' &&
+      !this.#lost.has(nameOf(unit))
+    );
+  }
+}
+
+function nameOf({ stream, day }: Pick<UnitKey, 'stream' | 'day'>): string {
+  return `${stream} ${day}`;
+}

@@ -1,0 +1,72 @@
+import type { LedgerUnit, RunLock, UnitKey } from '../../warehouse/port.ts';
+import type { RunObserver } from '../events.ts';
+import type { PullCall } from '../pull.ts';
+import type { Outcomes } from './outcomes.ts';
+import { type ReadinessContext, walkReadiness } from './readiness-unit.ts';
+import type { Tally } from './tally.ts';
+
+/** How often a worker that waits for its turn looks again. */
+const PAUSE_MS = 500;
+
+/** What the work on the readiness reports needs. */
+export interface ReadinessWork extends Omit<ReadinessContext, 'onPage'> {
+  readonly lock: RunLock;
+  readonly outcomes: Outcomes;
+  readonly tally: Tally;
+  readonly observe: RunObserver;
+  readonly stop: AbortController;
+  /** The ledger as the plan saw it. */
+  readonly planned: readonly LedgerUnit[];
+}
+
+/** Brings the readiness reports up to date, one worker at a time; nothing where another has done so meanwhile. */
+export async function workOnReadiness(work: ReadinessWork): Promise<void> {
+  const key = readinessKey(work.orgId);
+  try {
+    const unit = await claimed(work);
+    if (unit === undefined) return;
+    const before = work.planned.find(({ stream }) => stream === 'readiness')?.attempts ?? 0;
+    if (unit.attempts !== before && unit.state !== 'failed') work.outcomes.elsewhere(unit);
+    else await walk(work);
+    await work.lock.free([key]);
+  } catch (error) {
+    work.stop.abort(error);
+  }
+}
+
+/** The unit once it is claimed; undefined when the run ends first. */
+async function claimed({ lock, orgId, clock, stop }: ReadinessWork): Promise<LedgerUnit | undefined> {
+  while (!stop.signal.aborted) {
+    const [unit] = await lock.claim([readinessKey(orgId)]);
+    if (unit !== undefined) return unit;
+    await clock.sleep(PAUSE_MS, stop.signal).catch(() => undefined);
+  }
+  return undefined;
+}
+
+async function walk(work: ReadinessWork): Promise<void> {
+  const { outcomes, tally, observe, warehouse, orgId } = work;
+  const call: PullCall = { signal: work.stop.signal, meter: { requests: 0, retries: 0 } };
+  let rowsTold = 0;
+  const onPage = (page: { reports: number; rowsWritten: number }) => {
+    // A page is stored for good, whatever becomes of the walk.
+    rowsTold += page.rowsWritten;
+    tally.wrote(page.rowsWritten);
+    observe({ type: 'readiness-page', ...page });
+  };
+  try {
+    const outcome = await walkReadiness({ ...work, onPage }, call);
+    const unit = await warehouse.readinessUnit(orgId);
+    tally.wrote(outcome.rowsWritten - rowsTold);
+    const { state = 'loaded', rows = 0 } = unit ?? {};
+    outcomes.done({ stream: 'readiness', day: '' }, { ...outcome, state, rows });
+    outcomes.answered('readiness');
+  } catch (error) {
+    await outcomes.failed({ stream: 'readiness', day: '' }, call.meter.requests, error);
+  }
+}
+
+/** The one unit of an organization's reports. */
+function readinessKey(orgId: string): UnitKey {
+  return { orgId, stream: 'readiness', day: '' };
+}
