@@ -15,6 +15,8 @@ export class RangeGauge {
   /** The longest range that was answered in this run. */
   #proven = 1;
   #onTrial = false;
+  /** A range to be tried was given out; whether it will be asked for is not known yet. */
+  #isGivenOut = false;
   readonly #rowsPerDay = new Map<DailyStream, number>();
   readonly #slowMax = new Map<DailyStream, number>();
 
@@ -34,17 +36,20 @@ export class RangeGauge {
     const fitting = Math.max(1, Math.floor(BATCH_ROWS_TARGET / Math.max(1, rows)));
     const days = Math.min(this.#daysMax, fitting, this.#slowMax.get(stream) ?? this.#daysMax);
     // Others wait with longer ranges until the trial has ended.
-    return this.#onTrial ? Math.min(days, this.#proven) : days;
+    if (days > this.#proven && (this.#onTrial || this.#isGivenOut)) return this.#proven;
+    this.#isGivenOut ||= days > this.#proven;
+    return days;
   }
 
-  /** A batch of so many days is about to be asked for. */
-  asking(days: number): void {
-    if (days > this.#proven) this.#onTrial = true;
+  /** What became of the ranges that were last given out: so many days has the longest of them that will be asked for. */
+  taken(days: number): void {
+    this.#onTrial ||= this.#isGivenOut && days > this.#proven;
+    this.#isGivenOut = false;
   }
 
   /** A batch was answered. */
   answered(stream: DailyStream, { days, rows, ms }: { days: number; rows: number; ms: number }): void {
-    if (days > this.#proven) this.#onTrial = false;
+    this.undecided(days);
     this.#proven = Math.max(this.#proven, days);
     this.#rowsPerDay.set(stream, Math.max(rows / days, (this.#rowsPerDay.get(stream) ?? 0) / 2));
     if (days > 1 && ms > SLOW_ANSWER_MS) this.#slowMax.set(stream, Math.max(1, Math.floor(days / 2)));
@@ -52,11 +57,11 @@ export class RangeGauge {
 
   /** A range was refused: half of it is the most to ask for, unless as long a one was answered before. */
   refused(days: number): void {
-    if (days > this.#proven) this.#onTrial = false;
+    this.undecided(days);
     if (days > this.#proven) this.#daysMax = Math.max(this.#proven, Math.floor(days / 2));
   }
 
-  /** A trial ended without an answer that tells anything. */
+  /** A batch ended without an answer that tells anything of ranges. */
   undecided(days: number): void {
     if (days > this.#proven) this.#onTrial = false;
   }

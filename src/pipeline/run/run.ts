@@ -108,7 +108,7 @@ async function walkUntil(options: RunOptions, tally: Tally, stop: AbortControlle
     await writer.idle();
     // A claim that was lost on the way leaves something to do; so may a worker that died.
   } while (!stop.signal.aborted && (!schedule.isEmpty || (await claims.awaitOthers(stop.signal))));
-  await Promise.all([readiness, claims.settled()]);
+  await readiness;
   outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;
 }

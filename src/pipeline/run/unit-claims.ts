@@ -31,35 +31,39 @@ export class UnitClaims {
   readonly #elsewhere = new Map<string, UnitKey>();
   readonly #lost = new Map<string, number>();
   #toFree: UnitKey[] = [];
-  #freeing: Promise<void> | undefined;
 
   constructor(options: UnitClaimsOptions) {
     this.#options = options;
     this.#attempts = new Map(options.planned.map((unit) => [nameOf(unit), unit.attempts]));
   }
 
-  /** Claims a batch. Answers what of it is free and still to be done, as batches without gaps. */
-  async take({ stream, days }: DayBatch): Promise<DayBatch[]> {
-    const { orgId, lock } = this.#options;
-    const wanted = days.map((day) => ({ orgId, stream, day }));
+  /** Claims batches at once. Answers what of them is free and still to be done, as batches without gaps. */
+  async take(batches: readonly DayBatch[]): Promise<DayBatch[]> {
+    const { orgId, lock, outcomes } = this.#options;
+    await this.#freeDone();
+    const wanted = batches.flatMap(({ stream, days }) => days.map((day) => ({ orgId, stream, day })));
     const claimed = new Map((await lock.claim(wanted)).map((unit) => [nameOf(unit), unit]));
     for (const unit of wanted) {
       if (!claimed.has(nameOf(unit))) this.#elsewhere.set(nameOf(unit), unit);
     }
     const done = [...claimed.values()].filter((unit) => this.#isDone(unit));
+    for (const unit of done) {
+      claimed.delete(nameOf(unit));
+      outcomes.elsewhere(unit);
+    }
     await this.free(done);
-    for (const unit of done) this.#options.outcomes.elsewhere(unit);
-    const open = days.filter((day) => {
-      const unit = claimed.get(nameOf({ stream, day }));
-      return unit !== undefined && !this.#isDone(unit);
-    });
-    return batchesOf(stream, open, days.length);
+    return batches.flatMap(({ stream, days }) =>
+      batchesOf(
+        stream,
+        days.filter((day) => claimed.has(nameOf({ stream, day }))),
+        days.length,
+      ),
+    );
   }
 
-  /** A unit is done with: it is freed while the work goes on, together with others. */
+  /** A unit is done with: it is freed together with others, before the next ones are claimed. */
   done(unit: UnitKey): void {
     this.#toFree.push(unit);
-    this.#freeing ??= this.#freeAll();
   }
 
   /** Frees units that are to be claimed again later. */
@@ -94,6 +98,7 @@ export class UnitClaims {
    */
   async awaitOthers(signal: AbortSignal): Promise<boolean> {
     const { clock, schedule } = this.#options;
+    await this.#freeDone();
     const since = clock.monotonicMs();
     while (this.#elsewhere.size > 0 && !signal.aborted && clock.monotonicMs() - since < PATIENCE_MS) {
       await clock.sleep(PAUSE_MS, signal).catch(() => undefined);
@@ -108,21 +113,10 @@ export class UnitClaims {
     return false;
   }
 
-  /** Waits until all that was done with is freed. */
-  async settled(): Promise<void> {
-    while (this.#freeing !== undefined) await this.#freeing;
-  }
-
-  async #freeAll(): Promise<void> {
-    // What is done in the same turn is freed along.
-    await Promise.resolve();
-    while (this.#toFree.length > 0) {
-      const units = this.#toFree;
-      this.#toFree = [];
-      // Where units cannot be freed, the connection that held them is gone, and they are free.
-      await this.free(units).catch(() => undefined);
-    }
-    this.#freeing = undefined;
+  async #freeDone(): Promise<void> {
+    const units = this.#toFree;
+    this.#toFree = [];
+    await this.free(units);
   }
 
   async #nowFree(): Promise<UnitKey[]> {

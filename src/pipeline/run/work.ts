@@ -18,6 +18,9 @@ import type { Schedule } from './schedule.ts';
 import type { UnitClaims } from './unit-claims.ts';
 import type { Writer, Written } from './writer.ts';
 
+/** Units that are claimed at once, roughly: enough to keep all requests going, few enough to leave others their share. */
+const CLAIMED_UNITS = 16;
+
 /** What the work on units needs. */
 export interface WorkOptions {
   readonly source: Source;
@@ -52,6 +55,9 @@ export class Work {
   readonly #stop: AbortController;
   readonly #orgId: string;
   readonly #today: UtcDay;
+  /** Claimed for this worker, not begun. */
+  readonly #claimed: DayBatch[] = [];
+  #claiming: Promise<void> | undefined;
   #prefetched: Identity | undefined;
 
   constructor(options: WorkOptions, parts: WorkParts, run: { stop: AbortController; identity: Identity }) {
@@ -66,21 +72,51 @@ export class Work {
 
   /** The next thing to do; undefined when nothing is left that can be begun now. */
   next(): (() => Promise<void>) | undefined {
-    const { schedule, gauge, outcomes } = this.#parts;
-    for (;;) {
-      const batch = this.#stop.signal.aborted ? undefined : schedule.take((stream) => gauge.daysFor(stream));
-      if (batch === undefined) return undefined;
-      if (!outcomes.isGivenUp(batch)) return () => this.#claimAndPull(batch);
-    }
+    const isOver = this.#stop.signal.aborted || (this.#claimed.length === 0 && this.#parts.schedule.isEmpty);
+    return isOver ? undefined : () => this.#pullNext();
   }
 
-  async #claimAndPull(batch: DayBatch): Promise<void> {
+  async #pullNext(): Promise<void> {
     try {
-      for (const claimed of await this.#parts.claims.take(batch)) await this.#pull(claimed);
+      const batch = await this.#takeClaimed();
+      if (batch === undefined || this.#stop.signal.aborted) return;
+      if (this.#parts.outcomes.isGivenUp(batch)) this.#doneWith(batch);
+      else await this.#pull(batch);
     } catch (error) {
       // Not what the service answers, but the warehouse itself or a defect here: there is no going on.
       this.#stop.abort(error);
     }
+  }
+
+  /** A batch that is claimed for this worker; undefined when none is left. Units are claimed several at a time. */
+  async #takeClaimed(): Promise<DayBatch | undefined> {
+    for (;;) {
+      const batch = this.#claimed.shift();
+      if (batch !== undefined || (this.#claiming === undefined && this.#parts.schedule.isEmpty)) return batch;
+      this.#claiming ??= this.#claimMore();
+      await this.#claiming;
+    }
+  }
+
+  async #claimMore(): Promise<void> {
+    const { schedule, gauge, claims } = this.#parts;
+    const batches: DayBatch[] = [];
+    for (let units = 0; units < CLAIMED_UNITS; units += batches.at(-1)?.days.length ?? 0) {
+      const batch = schedule.take((stream) => gauge.daysFor(stream));
+      if (batch === undefined) break;
+      batches.push(batch);
+    }
+    try {
+      const claimed = await claims.take(batches);
+      gauge.taken(Math.max(0, ...claimed.map(({ days }) => days.length)));
+      this.#claimed.push(...claimed);
+    } finally {
+      this.#claiming = undefined;
+    }
+  }
+
+  #doneWith({ stream, days }: DayBatch): void {
+    for (const day of days) this.#parts.claims.done({ orgId: this.#orgId, stream, day });
   }
 
   async #pull(batch: DayBatch): Promise<void> {
@@ -89,7 +125,6 @@ export class Work {
     const call: PullCall = { signal: this.#stop.signal, meter: { requests: 0, retries: 0 } };
     const days = batch.days.length;
     const since = clock.monotonicMs();
-    gauge.asking(days);
     const prepared = await this.#prepare(batch, call);
     if (prepared === undefined) return;
     const rows = prepared.commits.reduce((sum, { commit }) => sum + rowsOf(commit), 0);
