@@ -3,7 +3,7 @@ import type { HookEventCommit, Row } from '../port.ts';
 import type { Link } from './link.ts';
 import { arraysOf, everyPosition, removeRows } from './rows.ts';
 import { readOrganizations } from './runs.ts';
-import { quoted, selectWhere, unnested } from './statements.ts';
+import { quoted, rowsFromArrays, selectWhere } from './statements.ts';
 
 const { hookEvents } = tables;
 const COLUMNS = Object.keys(hookEvents.columns);
@@ -48,7 +48,7 @@ async function knownEvents(
 function insert(link: Link, rows: readonly Row[]): Promise<number> {
   return link.execute(
     `INSERT INTO "hook_events" (${COLUMNS.map(quoted).join(', ')}) ` +
-      `SELECT * FROM ${unnested(hookEvents, COLUMNS)} ON CONFLICT DO NOTHING`,
+      `${rowsFromArrays(hookEvents)} ON CONFLICT DO NOTHING`,
     arraysOf(rows, everyPosition(hookEvents)),
   );
 }

@@ -7,7 +7,7 @@ import type { Drift, LedgerUnit, QuarantinedRecord, Row, UnitKey } from '../port
 import { restatementText } from '../restatement.ts';
 import type { Link, Parameter } from './link.ts';
 import { arraysOf, everyPosition, putRows, removeRows } from './rows.ts';
-import { quoted, selectSums, selectWhere, unnested } from './statements.ts';
+import { quoted, rowsFromArrays, selectSums, selectWhere } from './statements.ts';
 
 const { exportUnits, quarantine, restatements, schemaDrift } = tables;
 
@@ -106,12 +106,11 @@ export async function noteDrift(
   seenOn: string,
 ): Promise<void> {
   if (drift.length === 0) return;
-  const columns = Object.keys(schemaDrift.columns);
   // In one order, so that workers that note the same places do not wait for each other in a circle.
   const sorted = drift.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const rows = sorted.map(({ path, kind, sample }): Row => [orgId, stream, path, kind, sample, seenOn]);
   await link.execute(
-    `INSERT INTO "schema_drift" AS stored SELECT * FROM ${unnested(schemaDrift, columns)} ` +
+    `INSERT INTO "schema_drift" AS stored ${rowsFromArrays(schemaDrift)} ` +
       'ON CONFLICT ("org_id", "stream", "path") DO UPDATE SET "first_seen_on" = excluded."first_seen_on" ' +
       'WHERE excluded."first_seen_on" < stored."first_seen_on"',
     arraysOf(rows, everyPosition(schemaDrift)),
@@ -154,9 +153,8 @@ function numberOf(value: Row[number] | undefined): number | null {
 }
 
 async function insertNew(link: Link, table: AnyTable, rows: readonly Row[]): Promise<number> {
-  const columns = Object.keys(table.columns);
   return link.execute(
-    `INSERT INTO ${quoted(table.name)} SELECT * FROM ${unnested(table, columns)} ON CONFLICT DO NOTHING`,
+    `INSERT INTO ${quoted(table.name)} ${rowsFromArrays(table)} ON CONFLICT DO NOTHING`,
     arraysOf(rows, everyPosition(table)),
   );
 }

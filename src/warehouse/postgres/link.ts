@@ -20,6 +20,8 @@ export class Link {
   readonly #names = new Map<string, string>();
   #last: Promise<unknown> = Promise.resolve();
   #lost = false;
+  /** Tables that rows were copied for in the transaction that is open. */
+  readonly staged = new Set<string>();
   /** The backend that serves this connection, as it said when the connection was made. */
   backendPid = 0;
 

@@ -3,10 +3,10 @@ import { keyPositions } from '../../../schema/order.ts';
 import type { Row, RowChanges, TableRows } from '../port.ts';
 import { copyText } from './copy-text.ts';
 import type { Link, Parameter } from './link.ts';
-import { columnList, deleteByKeys, quoted, unnested, upsertFrom } from './statements.ts';
+import { columnList, deleteByKeys, quoted, rowsFromArrays, upsertFrom } from './statements.ts';
 
 /** From so many rows on, COPY into a temporary table is faster than arrays as parameters. */
-const COPY_ROWS_MIN = 200;
+const COPY_ROWS_MIN = 800;
 
 /** A statement that writes rows, and its parameters. */
 interface Writing {
@@ -62,17 +62,19 @@ export function everyPosition(table: AnyTable): number[] {
 
 async function upsert(link: Link, { table, rows }: TableRows): Promise<Writing> {
   if (rows.length >= COPY_ROWS_MIN) return { sql: await stage(link, table, rows), values: [] };
-  const source = `SELECT * FROM ${unnested(table, Object.keys(table.columns))}`;
-  return { sql: upsertFrom(table, source), values: arraysOf(rows, everyPosition(table)) };
+  return { sql: upsertFrom(table, rowsFromArrays(table)), values: arraysOf(rows, everyPosition(table)) };
 }
 
 /** Copies rows into a temporary table; answers the statement that takes them from there. */
 async function stage(link: Link, table: AnyTable, rows: readonly Row[]): Promise<string> {
   const staged = quoted(`staged_${table.name}`);
-  // The table lives as long as the session, its rows until the transaction ends.
+  // The table lives as long as the session, its rows until the transaction ends or the table is used again in it.
+  const isUsed = link.staged.has(table.name);
+  link.staged.add(table.name);
   await link.script(
-    `CREATE TEMPORARY TABLE IF NOT EXISTS ${staged} (LIKE ${quoted(table.name)}) ON COMMIT DELETE ROWS; ` +
-      `TRUNCATE pg_temp.${staged}`,
+    isUsed
+      ? `TRUNCATE pg_temp.${staged}`
+      : `CREATE TEMPORARY TABLE IF NOT EXISTS ${staged} (LIKE ${quoted(table.name)}) ON COMMIT DELETE ROWS`,
   );
   await link.copyIn(`COPY pg_temp.${staged} (${columnList(table)}) FROM STDIN`, copyText(rows));
   return upsertFrom(table, `SELECT ${columnList(table)} FROM pg_temp.${staged}`);

@@ -140,6 +140,7 @@ export class Session {
  * @throws {UsageError} when another backend serves it than the one that this connection was made with.
  */
 async function begin(link: Link): Promise<string> {
+  link.staged.clear();
   const [row] = await link.script('BEGIN; SELECT pg_current_xact_id(), pg_backend_pid()');
   const [transactionId, pid] = row ?? [];
   if (pid !== link.backendPid) {
