@@ -1,0 +1,59 @@
+import type { AnyTable } from '../../schema/define.ts';
+import { isNullable, SQL_TYPES } from '../../schema/reference/types.ts';
+import {
+  toolsDaily,
+  toolsDailyByMcpServer,
+  toolsDailyBySkill,
+  toolsDailyBySlashCommand,
+  toolsDailyByTool,
+} from '../../schema/tables/tools.ts';
+import { userDaily, userDailyLanguages } from '../../schema/tables/users.ts';
+import type { Row, TableRows } from '../../src/warehouse/port.ts';
+
+/** The rows of one unit, by table. */
+export type Unit = readonly TableRows[];
+
+/** Tables of a large unit. */
+export const LARGE = [userDaily, userDailyLanguages];
+
+/** Tables of a small unit. */
+export const SMALL = [
+  toolsDaily,
+  toolsDailyByTool,
+  toolsDailyByMcpServer,
+  toolsDailyBySkill,
+  toolsDailyBySlashCommand,
+];
+
+/** The columns of a table with their PostgreSQL types, in order. */
+export function typedColumns(table: AnyTable): { name: string; type: string }[] {
+  return Object.entries(table.columns).map(([name, { kind }]) => ({ name, type: SQL_TYPES[kind].postgres }));
+}
+
+/** CREATE TABLE as the warehouse has it; autovacuum is off, so that it does not run in some measurements only. */
+export function createTable(table: AnyTable): string {
+  const columns = Object.entries(table.columns).map(([name, { kind }]) => {
+    const collation = SQL_TYPES[kind].postgres === 'text' && !isNullable(kind) ? ' COLLATE "C"' : '';
+    return `"${name}" ${SQL_TYPES[kind].postgres}${collation}${isNullable(kind) ? '' : ' NOT NULL'}`;
+  });
+  return (
+    `CREATE TABLE "${table.name}" (${columns.join(', ')}, PRIMARY KEY (${table.key.join(', ')})) ` +
+    'WITH (autovacuum_enabled = false)'
+  );
+}
+
+/** The rows of several units by table, each table once. */
+export function merged(units: readonly Unit[]): Unit {
+  const rows = new Map<AnyTable, Row[]>();
+  for (const part of units.flat()) {
+    const known = rows.get(part.table) ?? [];
+    rows.set(part.table, known);
+    known.push(...part.rows);
+  }
+  return [...rows].map(([table, all]) => ({ table, rows: all }));
+}
+
+/** How many rows units have. */
+export function countRows(units: readonly Unit[]): number {
+  return units.flat().reduce((sum, { rows }) => sum + rows.length, 0);
+}
