@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
-import { UsageError } from '../src/core/errors.ts';
+import { NoWarehouseError, UsageError } from '../src/core/errors.ts';
 import { STREAMS, type Stream } from '../src/core/stream.ts';
 import { packageVersion } from '../src/core/version.ts';
 import type { RunReport } from '../src/pipeline/events.ts';
@@ -92,17 +91,24 @@ export function runExport(
  * Says what {@link runExport} would do, from the warehouse alone: sends no request and writes nothing.
  * @throws {UsageError} when there is a warehouse and it cannot be read as one.
  */
-export async function forecastExport(
+export function forecastExport(
   settings: Settings,
   request: ExportRequest,
   context: JobContext,
 ): Promise<ExportForecast> {
   const plan = planRequest(request, context);
-  if (!existsSync(settings.warehouse)) return forecast(plan, null, [], []);
-  return withWarehouse(settings.warehouse, { clock: context.clock, create: false }, async (warehouse) => {
-    const orgId = await onlyOrganization(warehouse);
-    const ledger = orgId === null ? [] : await warehouse.units(orgId);
-    return forecast(plan, orgId, ledger, await warehouse.runs(PACE_RUNS));
+  const held = withWarehouse(
+    settings.warehouse,
+    { clock: context.clock, create: false },
+    async (warehouse) => {
+      const orgId = await onlyOrganization(warehouse);
+      const ledger = orgId === null ? [] : await warehouse.units(orgId);
+      return forecast(plan, orgId, ledger, await warehouse.runs(PACE_RUNS));
+    },
+  );
+  return held.catch((error: unknown) => {
+    if (error instanceof NoWarehouseError) return forecast(plan, null, [], []);
+    throw error;
   });
 }
 
@@ -158,12 +164,12 @@ function forecast(
   };
 }
 
-/** What a unit of the stream took so far, on average; one request where nothing is known. */
+/** What a unit of the stream took so far, on average: less than one with ranges. One where nothing is known. */
 function requestsPerUnit(stream: Stream, ledger: readonly LedgerUnit[]): number {
   const pulled = ledger.filter((unit) => unit.stream === stream && unit.attempts > 0);
   const attempts = pulled.reduce((sum, unit) => sum + unit.attempts, 0);
   const requests = pulled.reduce((sum, unit) => sum + unit.requests, 0);
-  return attempts === 0 ? 1 : Math.max(1, requests / attempts);
+  return attempts === 0 ? 1 : requests / attempts;
 }
 
 function millisecondsPerRequest(runs: readonly RunRecord[]): number | null {

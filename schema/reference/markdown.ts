@@ -13,7 +13,9 @@ This page is generated from \`schema/\` by \`npm run docs\`; \`daywalk schema\` 
 - **Do not sum** marks columns whose values mean nothing when they are added up over days or groups: averages,
   percentiles, shares and counts of distinct people. Adding up daily active users counts people once per day.
 - Columns in **bold** are the primary key.
-- The types of both databases follow from the same declarations. This version opens SQLite warehouses.
+- The types of both databases follow from the same declarations. In the ledger (\`export_units\`, \`restatements\`,
+  \`quarantine\`) \`date\` is text in PostgreSQL too, because the readiness reports have none: \`date::date\` where it
+  is not ''. Keys are compared by their bytes (\`COLLATE "C"\`).
 `;
 
 const GROUPS: readonly { readonly role: TableRole; readonly title: string; readonly doc: string }[] = [

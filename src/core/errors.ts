@@ -39,6 +39,15 @@ export class UsageError extends DaywalkError {
   }
 }
 
+/** There is no warehouse where one is to be read. Exit code 2. */
+export class NoWarehouseError extends UsageError {
+  constructor(location: string) {
+    super(`there is no warehouse at ${location}`, {
+      hint: 'create it with daywalk run, or name another with --warehouse',
+    });
+  }
+}
+
 /** One unit cannot be completed now; the others go on. Exit code 4; a rerun pulls the unit again. */
 export class UnitError extends DaywalkError {
   constructor(message: string, options: DaywalkErrorOptions & { effect?: ErrorEffect } = {}) {

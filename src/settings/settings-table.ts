@@ -55,8 +55,8 @@ export const SETTINGS = {
   warehouse: setting({
     env: 'DAYWALK_WAREHOUSE',
     flag: '--warehouse',
-    placeholder: 'path',
-    doc: 'path of the SQLite file that holds the tables',
+    placeholder: 'path or url',
+    doc: 'where the tables are: the path of a SQLite file, or postgres://user@host/database',
     fallback: 'daywalk.db',
     parse: parseWarehouse,
     show: maskUrlPassword,

@@ -10,7 +10,9 @@ describe('the migrations', () => {
         encoding: 'utf8',
       },
     );
-    expect(check.stdout + check.stderr).toContain('the migrations are up to date');
+    expect(check.stdout + check.stderr).toBe(
+      'the migrations of sqlite are up to date\nthe migrations of postgresql are up to date\n',
+    );
     expect(check.status).toBe(0);
   });
 });

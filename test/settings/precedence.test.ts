@@ -58,6 +58,7 @@ describe('the defaults', () => {
       appUrl: null,
       warehouse: 'daywalk.db',
       concurrency: 8,
+      rangeDays: 31,
       maxRequestsPerMinute: null,
       requestTimeoutMs: 30_000,
       attempts: 6,

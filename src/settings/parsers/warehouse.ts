@@ -10,7 +10,7 @@ export function isPostgres(location: string): boolean {
 }
 
 /**
- * A warehouse location: a SQLite path, or `postgres://…`, which whoever opens it may refuse.
+ * A warehouse location: a SQLite path, or `postgres://…`.
  * @throws {UsageError} for a URL of another kind, which would otherwise become a file of that name.
  */
 export function parseWarehouse(text: string): string {
@@ -20,7 +20,7 @@ export function parseWarehouse(text: string): string {
   const scheme = SCHEME.exec(text)?.[1];
   if (scheme === undefined) return text;
   throw new UsageError(`"${maskUserInfo(text)}" is not a warehouse: ${scheme}: is not known`, {
-    hint: 'give the path of a SQLite file, for example daywalk.db',
+    hint: 'give the path of a SQLite file, for example daywalk.db, or postgres://user@host/database',
   });
 }
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import pg from 'pg';
 import { allTables } from '../../../schema/tables.ts';
-import { UsageError } from '../../core/errors.ts';
+import { NoWarehouseError, UsageError } from '../../core/errors.ts';
 import type { Link } from './link.ts';
 import { lockKey } from './lock-key.ts';
 import type { Session } from './session.ts';
@@ -27,11 +27,7 @@ export async function migrate(session: Session, { create }: { readonly create: b
   const { schema, location } = session.target;
   const isDone = await session.transaction('read the schema of', async (link) => {
     const applied = await appliedMigrations(link, schema, location);
-    if (applied === null && !create) {
-      throw new UsageError(`there is no warehouse at ${location}`, {
-        hint: 'create it with daywalk run, or name another with --warehouse',
-      });
-    }
+    if (applied === null && !create) throw new NoWarehouseError(location);
     return pending(known, applied ?? [], location).length === 0;
   });
   if (isDone) return;

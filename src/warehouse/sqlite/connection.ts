@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { Clock } from '../../core/clock.ts';
-import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
 import { isBusy, storageError } from './errors.ts';
 
 /** Marks a file as a warehouse of this program ("DWLK"). */
@@ -149,9 +149,7 @@ function openFile(path: string, create: boolean): Database {
     });
   }
   if (!create && !existsSync(path)) {
-    throw new UsageError(`there is no warehouse at ${path}`, {
-      hint: 'create it with daywalk run, or name another with --warehouse',
-    });
+    throw new NoWarehouseError(path);
   }
   createPrivately(path);
   try {
