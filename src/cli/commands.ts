@@ -14,12 +14,14 @@ import { run } from './commands/run.ts';
 import { schema } from './commands/schema.ts';
 import { sessionsCreate } from './commands/sessions-create.ts';
 import { status } from './commands/status.ts';
+import { verify } from './commands/verify.ts';
 
 /** Every command, in the order of help. */
 export const commands: readonly Command[] = [
   run,
   backfill,
   status,
+  verify,
   digest,
   config,
   schema,

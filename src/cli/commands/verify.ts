@@ -1,0 +1,38 @@
+import { EXIT } from '../../core/exit-code.ts';
+import type { Command } from '../command.ts';
+import { exportSettings } from '../setting-groups.ts';
+
+const AGAINST_API = { min: 1, max: 100_000 };
+
+/** `daywalk verify`: whether the warehouse still holds what was stored. */
+export const verify: Command = {
+  name: 'verify',
+  summary: 'recomputes every unit from its rows; compares endpoints',
+  description:
+    'Recomputes the digest of every unit from the stored rows and compares it with the ledger, which finds a flipped ' +
+    'byte, a row that was edited by hand, a day that was deleted. Compares the endpoints with each other, day by day. ' +
+    'Broken promises and differences end with exit code 5; figures of the service that do not go together are warnings.',
+  uses: exportSettings,
+  flags: [
+    {
+      syntax: '--against-api <units>',
+      doc: 'also pull so many units again, chosen by chance, and compare them',
+    },
+    { syntax: '--json', doc: 'print one JSON document with the findings' },
+  ],
+  examples: [
+    { line: 'daywalk verify', does: 'checks the whole warehouse; sends nothing' },
+    { line: 'daywalk verify --against-api 20', does: 'also asks the service for twenty of its days again' },
+  ],
+  resultIsOutput: true,
+  act: async ({ settings, job, flags, out }) => {
+    const { verifyWarehouse } = await import('../../../jobs/verify.ts');
+    const { renderVerification } = await import('../screens/verification.ts');
+    const againstApi = flags.number('--against-api', AGAINST_API) ?? 0;
+    const result = await verifyWarehouse(settings, { againstApi }, job);
+    const { style } = out.terminal;
+    if (flags.isOn('--json')) out.json(result);
+    else out.print(renderVerification(result, { width: out.terminal.columns(), style }));
+    return result.counts.broken + result.counts.difference > 0 ? EXIT.quarantine : EXIT.ok;
+  },
+};
