@@ -36,6 +36,24 @@ describe('docs/scaling.md', () => {
   });
 });
 
+it('has constants that are the line through the smallest and the largest organization of the page', () => {
+  const page = readFileSync('docs/scaling.md', 'utf8');
+  const sizes = page.split('\n').flatMap((line) => {
+    const cells = line.split('|').map((cell) => Number(cell.replaceAll(',', '')));
+    return cells.length === 9 && cells.every(Number.isFinite) && Number(cells[2]) < 365 ? [cells] : [];
+  });
+  expect(
+    sizes.map((cells) => ({ users: cells[1], days: cells[2], backfill: cells[6], night: cells[7] })),
+  ).toEqual(MEASURED.requests);
+  const [first = [], last = []] = [sizes.at(0), sizes.at(-1)];
+  const { rows, sqliteBytes, postgresBytes } = MEASURED;
+  for (const [index, fit] of [rows, sqliteBytes, postgresBytes].entries()) {
+    const [small, large] = [Number(first[index + 3]), Number(last[index + 3])];
+    expect((large - small) / (Number(last[1]) - Number(first[1]))).toBeCloseTo(fit.perUserDay, 1);
+    expect(Math.abs(small - perDay(fit, Number(first[1])))).toBeLessThan(3);
+  }
+});
+
 describe('the arithmetic', () => {
   it('asks for ranges as the program does', () => {
     expect(ASKING.usersPerPage).toBe(USERS_LIMIT.max);
