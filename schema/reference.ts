@@ -2,4 +2,4 @@
 export { schemaDocument } from './reference/document.ts';
 export { type ExampleQuery, exampleQueries } from './reference/examples.ts';
 export { schemaMarkdown } from './reference/markdown.ts';
-export { schemaSql } from './reference/sql.ts';
+export { DATABASES, DISTRIBUTIONS, schemaSql } from './reference/sql.ts';

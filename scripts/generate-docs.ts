@@ -1,23 +1,28 @@
 /**
  * Writes what is generated from declarations: `docs/warehouse.md` from `schema/`, `.env.example` and the table of
- * settings in `README.md` from `src/settings/`. `npm run docs`; with `--check` it writes nothing and exits with 1 when
- * something is stale.
+ * settings in `README.md` from `src/settings/`, the tables of `docs/scaling.md` from `bench/scaling/`. `npm run docs`;
+ * with `--check` it writes nothing and exits with 1 when something is stale.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { scalingTables } from '../bench/scaling/tables.ts';
 import { schemaMarkdown } from '../schema/reference.ts';
 import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
 
-const BLOCK = /(<!-- settings:begin -->\n)[\s\S]*?(<!-- settings:end -->)/;
-
 const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
-const readme = read('README.md');
+
+/** A file with the texts between its markers replaced. */
+function filled(file: string, blocks: Readonly<Record<string, string>>): string {
+  return Object.entries(blocks).reduce((text, [name, block]) => {
+    const marked = new RegExp(`(<!-- ${name}:begin -->\\n)[\\s\\S]*?(<!-- ${name}:end -->)`);
+    return text.replace(marked, (_, begin, end) => `${begin}${block}${end}`);
+  }, read(file));
+}
 
 const generated: Readonly<Record<string, string>> = {
   'docs/warehouse.md': schemaMarkdown(),
   '.env.example': dotenvExample(),
-  ...(BLOCK.test(readme)
-    ? { 'README.md': readme.replace(BLOCK, (_, begin, end) => `${begin}${settingsMarkdown()}${end}`) }
-    : {}),
+  'README.md': filled('README.md', { settings: settingsMarkdown() }),
+  'docs/scaling.md': filled('docs/scaling.md', scalingTables()),
 };
 
 for (const [file, text] of Object.entries(generated)) {

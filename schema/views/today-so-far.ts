@@ -27,12 +27,13 @@ LEFT JOIN hook_events h ON h.org_id = o.org_id AND h.received_at >= o.since
 GROUP BY o.org_id, o.since
 `;
 
+// A subquery for each row of a UNION is what a distributed PostgreSQL refuses, so the last days are joined.
 const postgres = `
 WITH organizations AS (
-  SELECT known.org_id, COALESCE(
-    (SELECT CAST(MAX(date) AS date) + 1 FROM export_units u WHERE u.org_id = known.org_id AND ${EXPORTED}),
-    DATE '${FIRST_DAY}') AS since
+  SELECT known.org_id, COALESCE(CAST(e.last_day AS date) + 1, DATE '${FIRST_DAY}') AS since
   FROM (SELECT org_id FROM export_units UNION SELECT org_id FROM hook_events) known
+  LEFT JOIN (SELECT org_id, MAX(date) AS last_day FROM export_units WHERE ${EXPORTED} GROUP BY org_id) e
+    ON e.org_id = known.org_id
 )
 ${counts}
 LEFT JOIN hook_events h ON h.org_id = o.org_id AND h.received_at >= (CAST(o.since AS timestamp) AT TIME ZONE 'UTC')

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import pg from 'pg';
+import { CREATE_HISTORY, HISTORY_TABLE } from '../../../schema/history.ts';
 import { allTables } from '../../../schema/tables.ts';
 import { NoWarehouseError, UsageError } from '../../core/errors.ts';
 import type { Link } from './link.ts';
@@ -9,7 +10,7 @@ import { lockKey } from './lock-key.ts';
 import type { Session } from './session.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../schema/migrations/postgres', import.meta.url));
-const HISTORY = '"__drizzle_migrations"';
+const HISTORY = `"${HISTORY_TABLE}"`;
 
 /** The migrations that this version knows, oldest first. */
 export function knownMigrations(): MigrationMeta[] {
@@ -36,9 +37,7 @@ export async function migrate(session: Session, { create }: { readonly create: b
     await createSchema(link, schema);
     // Another process may have migrated between the look above and the lock.
     const applied = (await appliedMigrations(link, schema, location)) ?? [];
-    await link.script(
-      `CREATE TABLE IF NOT EXISTS ${HISTORY} (id bigint PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
-    );
+    await link.script(CREATE_HISTORY);
     for (const [index, migration] of pending(known, applied, location).entries()) {
       for (const statement of migration.sql) await link.script(statement);
       await link.execute(`INSERT INTO ${HISTORY} VALUES ($1, $2, $3)`, [
@@ -64,11 +63,11 @@ function pending(known: MigrationMeta[], applied: readonly number[], location: s
 async function appliedMigrations(link: Link, schema: string, location: string): Promise<number[] | null> {
   const stored = await link.query(
     'SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = ANY ($2::text[])',
-    [schema, ['__drizzle_migrations', ...allTables.map(({ name }) => name)]],
+    [schema, [HISTORY_TABLE, ...allTables.map(({ name }) => name)]],
   );
   const names = new Set(stored.map(([name]) => name));
   if (names.size === 0) return null;
-  if (!names.has('__drizzle_migrations') || (names.size > 1 && !names.has('export_units'))) {
+  if (!names.has(HISTORY_TABLE) || (names.size > 1 && !names.has('export_units'))) {
     throw new UsageError(`the schema ${schema} of ${location} holds tables of another program`, {
       hint: 'name a schema of its own for the warehouse with ?schema=daywalk',
     });

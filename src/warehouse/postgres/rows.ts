@@ -3,7 +3,7 @@ import { keyPositions } from '../../../schema/order.ts';
 import type { Row, RowChanges, TableRows } from '../port.ts';
 import { copyText } from './copy-text.ts';
 import type { Link, Parameter } from './link.ts';
-import { columnList, deleteByKeys, quoted, rowsFromArrays, upsertFrom } from './statements.ts';
+import { columnList, deleteByKey, deleteByKeys, quoted, rowsFromArrays, upsertFrom } from './statements.ts';
 
 /** From so many rows on, COPY into a temporary table is faster than arrays as parameters. */
 const COPY_ROWS_MIN = 800;
@@ -30,16 +30,18 @@ export async function putDays(link: Link, part: TableRows): Promise<string[]> {
 
 /** Deletes rows by their keys. Answers how many there were. */
 export async function removeRows(link: Link, part: TableRows): Promise<number> {
-  if (part.rows.length === 0) return 0;
-  const { sql, values } = deletion(part);
-  return link.execute(sql, values);
+  let removed = 0;
+  for (const { sql, values } of deletions(part)) removed += await link.execute(sql, values);
+  return removed;
 }
 
 /** As {@link removeRows}, for rows of several days: answers the day of each row that was there. */
 export async function removeDays(link: Link, part: TableRows): Promise<string[]> {
-  if (part.rows.length === 0) return [];
-  const { sql, values } = deletion(part);
-  return daysOf(await link.query(`${sql} RETURNING stored."date"`, values));
+  const days: string[] = [];
+  for (const { sql, values } of deletions(part)) {
+    days.push(...daysOf(await link.query(`${sql} RETURNING stored."date"`, values)));
+  }
+  return days;
 }
 
 /** Writes and removes rows as they are, see `Warehouse.change`. Call inside a transaction. */
@@ -80,8 +82,21 @@ async function stage(link: Link, table: AnyTable, rows: readonly Row[]): Promise
   return upsertFrom(table, `SELECT ${columnList(table)} FROM pg_temp.${staged}`);
 }
 
-function deletion({ table, rows }: TableRows): Writing {
-  return { sql: deleteByKeys(table), values: arraysOf(rows, keyPositions(table)) };
+/** One statement per organization. */
+function deletions({ table, rows }: TableRows): Writing[] {
+  if (rows.length === 0) return [];
+  const [first = 0, ...others] = keyPositions(table);
+  const [column = ''] = table.key;
+  if (others.length === 0) return [{ sql: deleteByKey(table, column), values: arraysOf(rows, [first]) }];
+  const sql = deleteByKeys(table);
+  const orgs = new Map<Row[number], Row[]>();
+  for (const row of rows) {
+    const org = row[first] ?? null;
+    const own = orgs.get(org);
+    if (own === undefined) orgs.set(org, [row]);
+    else own.push(row);
+  }
+  return [...orgs].map(([org, own]) => ({ sql, values: [...arraysOf(own, others), org] }));
 }
 
 function daysOf(rows: readonly Row[]): string[] {

@@ -51,13 +51,22 @@ export function rowsFromArrays(
   return `SELECT ${lists.join(', ')}`;
 }
 
-/** Deletes the rows whose keys stand in arrays, one per key column. */
+/**
+ * Deletes rows of one organization by the other columns of their keys, which stand in arrays before the organization.
+ * The organization is a value of its own, so that a distributed database asks the one server that holds it.
+ */
 export function deleteByKeys(table: AnyTable): string {
-  const matches = table.key.map((name) => `stored.${quoted(name)} = gone.${quoted(name)}`).join(' AND ');
+  const [first = '', ...others] = table.key;
+  const matches = others.map((name) => `stored.${quoted(name)} = gone.${quoted(name)}`).join(' AND ');
   return (
-    `DELETE FROM ${quoted(table.name)} AS stored ` +
-    `USING (${rowsFromArrays(table, table.key)}) AS gone WHERE ${matches}`
+    `DELETE FROM ${quoted(table.name)} AS stored USING (${rowsFromArrays(table, others)}) AS gone ` +
+    `WHERE stored.${quoted(first)} = $${others.length + 1} AND ${matches}`
   );
+}
+
+/** Deletes the rows of a table whose key is one column; its values stand in an array. */
+export function deleteByKey(table: AnyTable, column: string): string {
+  return `DELETE FROM ${quoted(table.name)} AS stored WHERE ${quoted(column)} = ANY ($1::${typeOf(table, column)}[])`;
 }
 
 /** Every column of the rows that meet all conditions, in key order. */

@@ -1,0 +1,35 @@
+import type { AnyTable } from '../define.ts';
+import { allTables } from '../tables.ts';
+
+/** How a table is spread over servers: by its organization, or whole on each of them. */
+export type Placement = 'distributed' | 'reference';
+
+/** The column whose value decides on which server a row is. */
+export const DISTRIBUTION_COLUMN = 'org_id';
+
+/**
+ * How a table is spread. A key must contain the column that rows are distributed by; the runs are the only table whose
+ * key has no organization, because a run may end before it knows one.
+ */
+export function placementOf(table: AnyTable): Placement {
+  return table.key[0] === DISTRIBUTION_COLUMN ? 'distributed' : 'reference';
+}
+
+/**
+ * The statements that distribute a PostgreSQL warehouse with Citus. All tables are colocated, so that the rows of an
+ * organization stand on one server and a day is committed there.
+ */
+export function citusSql(): string {
+  const distributed = allTables.filter((table) => placementOf(table) === 'distributed');
+  const reference = allTables.filter((table) => placementOf(table) === 'reference');
+  const first = distributed[0]?.name;
+  const lines = [
+    '-- Distribution: run from here on to distribute a warehouse that exists already.',
+    ...distributed.map(
+      ({ name }) =>
+        `SELECT create_distributed_table('${name}', '${DISTRIBUTION_COLUMN}', colocate_with => '${name === first ? 'none' : first}');`,
+    ),
+    ...reference.map(({ name }) => `SELECT create_reference_table('${name}');`),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,98 @@
+import { readFileSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  ASKING,
+  backfillHours,
+  backfillRequests,
+  fleet,
+  perDay,
+  rangeDays,
+  requestsPerNight,
+} from '../../bench/scaling/arithmetic.ts';
+import { MEASURED } from '../../bench/scaling/measured.ts';
+import { scalingTables } from '../../bench/scaling/tables.ts';
+import { contentTables } from '../../schema/tables.ts';
+import { USERS_LIMIT } from '../../src/api/limits.ts';
+import { parseDay } from '../../src/core/day.ts';
+import { RangeGauge } from '../../src/pipeline/run/range-gauge.ts';
+import { createRig } from '../support/rig.ts';
+
+const DAYS = 30;
+
+describe('docs/scaling.md', () => {
+  it('has the tables that the formulas give', () => {
+    const page = readFileSync('docs/scaling.md', 'utf8');
+    for (const [name, table] of Object.entries(scalingTables())) {
+      expect(page, 'run npm run docs').toContain(`<!-- ${name}:begin -->\n${table}<!-- ${name}:end -->`);
+    }
+  });
+
+  it('plugs the numbers of the formulas in', () => {
+    const page = readFileSync('docs/scaling.md', 'utf8').replaceAll(/\s+/g, ' ');
+    expect(page).toContain(`= ${requestsPerNight(1_000)} requests`);
+    expect(page).toContain(`= ${backfillRequests(1_000).toLocaleString('en')} requests`);
+    expect(page).toContain(`= ${Math.round(perDay(MEASURED.rows, 1_000)).toLocaleString('en')} rows`);
+    expect(page).toContain(`= ${fleet(10_000).workers} runs at a time`);
+  });
+});
+
+it('has constants that are the line through the smallest and the largest organization of the page', () => {
+  const page = readFileSync('docs/scaling.md', 'utf8');
+  const sizes = page.split('\n').flatMap((line) => {
+    const cells = line.split('|').map((cell) => Number(cell.replaceAll(',', '')));
+    return cells.length === 9 && cells.every(Number.isFinite) && Number(cells[2]) < 365 ? [cells] : [];
+  });
+  expect(
+    sizes.map((cells) => ({ users: cells[1], days: cells[2], backfill: cells[6], night: cells[7] })),
+  ).toEqual(MEASURED.requests);
+  const [first = [], last = []] = [sizes.at(0), sizes.at(-1)];
+  const { rows, sqliteBytes, postgresBytes } = MEASURED;
+  for (const [index, fit] of [rows, sqliteBytes, postgresBytes].entries()) {
+    const [small, large] = [Number(first[index + 3]), Number(last[index + 3])];
+    expect((large - small) / (Number(last[1]) - Number(first[1]))).toBeCloseTo(fit.perUserDay, 1);
+    expect(Math.abs(small - perDay(fit, Number(first[1])))).toBeLessThan(3);
+  }
+});
+
+describe('the arithmetic', () => {
+  it('asks for ranges as the program does', () => {
+    expect(ASKING.usersPerPage).toBe(USERS_LIMIT.max);
+    for (const rows of [1, 100, 258, 700, 2_400, 9_000]) {
+      const gauge = new RangeGauge(ASKING.rangeDaysMax, new Map([['users', rows]]));
+      expect(rangeDays(rows), `${rows} rows a day`).toBe(gauge.daysFor('users'));
+    }
+  });
+
+  it.each(MEASURED.requests)('is within a fifth of the requests counted for $users users', (counted) => {
+    expect(requestsPerNight(counted.users)).toBeGreaterThanOrEqual(counted.night);
+    expect(requestsPerNight(counted.users)).toBeLessThanOrEqual(counted.night * 1.2);
+    const requests = backfillRequests(counted.users, counted.days);
+    expect(requests).toBeGreaterThan(counted.backfill * 0.8);
+    expect(requests).toBeLessThan(counted.backfill * 1.2);
+  });
+
+  it('never makes a slower service or a lower limit cost less', () => {
+    const paces = [
+      { latencyMs: 50, perMinute: null },
+      { latencyMs: 200, perMinute: null },
+      { latencyMs: 1_000, perMinute: 600 },
+      { latencyMs: 1_000, perMinute: 60 },
+    ];
+    const hours = paces.map((pace) => backfillHours(3_000, pace));
+    expect(hours).toEqual(hours.toSorted((a, b) => a - b));
+  });
+});
+
+it('is measured: a month of 50 active users takes the rows and bytes of the constants', async () => {
+  const rig = await createRig({ users: 50, steady: true, reports: 0, today: parseDay('2026-04-01') });
+  const until = parseDay('2026-03-31');
+  await rig.run({ from: parseDay('2026-03-02'), until, now: parseDay('2026-04-01') });
+  const rows = contentTables
+    .map(({ name }) => Number(rig.column(`SELECT COUNT(*) FROM "${name}"`)[0]))
+    .reduce((sum, count) => sum + count, 0);
+  const within = (value: number, expected: number, share: number) =>
+    expect(Math.abs(value / expected - 1), `${value} of ${expected}`).toBeLessThan(share);
+  within(rows / DAYS, perDay(MEASURED.rows, 50), 0.1);
+  // An empty warehouse takes some 200 KB by itself, which is much of a month of so few users.
+  within((statSync(rig.path).size - 200_000) / DAYS, perDay(MEASURED.sqliteBytes, 50), 0.25);
+});
