@@ -6,7 +6,7 @@ process.env['TZ'] = 'Pacific/Auckland';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/postgres/setup.ts'],
     reporters: ['default', './test/support/totals-reporter.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

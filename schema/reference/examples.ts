@@ -1,4 +1,4 @@
-/** A query to start from. It means the same in SQLite and PostgreSQL. */
+/** A query to start from. It gives the same rows in the same order in SQLite and PostgreSQL: none sorts by NULL. */
 export interface ExampleQuery {
   readonly id: string;
   /** The question that it answers. */
@@ -23,7 +23,7 @@ LIMIT 7`,
   ROUND(CAST(100.0 * SUM(billable_tokens) / NULLIF(SUM(SUM(billable_tokens)) OVER (), 0) AS numeric), 1) AS percent
 FROM model_mix
 GROUP BY model_id, model_tier
-ORDER BY SUM(billable_tokens) DESC
+ORDER BY COALESCE(SUM(billable_tokens), 0) DESC, model_id
 LIMIT 8`,
   },
   topUsers: {
@@ -31,7 +31,7 @@ LIMIT 8`,
     title: 'Who uses it most',
     sql: `SELECT user_email, active_days, sessions, billable_tokens
 FROM users
-ORDER BY billable_tokens DESC
+ORDER BY COALESCE(billable_tokens, 0) DESC, user_id
 LIMIT 5`,
   },
   languages: {
@@ -48,7 +48,8 @@ LIMIT 10`,
     title: 'Which repositories are least ready for agents',
     sql: `SELECT repo_url, created_at, criteria_passed, criteria_evaluated, score
 FROM readiness_latest
-ORDER BY score
+WHERE score IS NOT NULL
+ORDER BY score, repo_url
 LIMIT 10`,
   },
   holes: {
@@ -65,7 +66,7 @@ ORDER BY stream, state`,
     title: 'Which stored numbers the service has changed since',
     sql: `SELECT stream, date, detected_at, "before", "after"
 FROM restatements
-ORDER BY detected_at DESC
+ORDER BY detected_at DESC, stream, date
 LIMIT 20`,
   },
 } as const satisfies Record<string, ExampleQuery>;

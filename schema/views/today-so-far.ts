@@ -1,5 +1,5 @@
 import { FIRST_DAY } from '../../src/core/day.ts';
-import { count, day, key, metric, moment, orgColumn, type View } from '../define.ts';
+import { count, day, key, moment, orgColumn, type View } from '../define.ts';
 
 // The stream that counts sessions tells which day is the last that was exported; a day that awaits its batch is not.
 const EXPORTED = `stream = 'activity' AND state IN ('loaded', 'empty', 'quarantined')`;
@@ -48,11 +48,11 @@ export const todaySoFar = {
   columns: {
     org_id: key(`${orgColumn.org_id.doc}; '' for events of a warehouse that knows none or several`),
     since: day('first UTC day that is not exported yet'),
-    sessions: metric('distinct sessions that had an event'),
-    stops: metric('tasks that the agent finished'),
-    subagent_stops: metric('tasks that subagents finished'),
-    notifications: metric('times that the agent waited for attention'),
-    session_ends: metric('sessions that ended'),
+    sessions: count('distinct sessions that had an event'),
+    stops: count('tasks that the agent finished'),
+    subagent_stops: count('tasks that subagents finished'),
+    notifications: count('times that the agent waited for attention'),
+    session_ends: count('sessions that ended'),
     events: count('all hook events'),
     last_event_at: moment('when the latest of them was received'),
   },

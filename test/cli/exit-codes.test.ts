@@ -45,7 +45,7 @@ describe('the exit code of a run is', () => {
     expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/1 unit: .*tools.*answered 500/);
     expect(stdout).toMatch(/Next\n {2}daywalk run\n/);
     expect(
-      rig.column("SELECT state FROM export_units WHERE stream = 'tools' AND date = '2026-02-08'"),
+      await rig.column("SELECT state FROM export_units WHERE stream = 'tools' AND date = '2026-02-08'"),
     ).toEqual(['failed']);
   });
 
@@ -97,12 +97,12 @@ describe('the exit code of a run is', () => {
       expect(performance.now() - askedAt).toBeLessThan(5_000);
       expect(result).toMatchObject({ code, signal: null });
       expect(result.stdout).toContain(`stopped by ${signal}; the next run resumes`);
-      expect(rig.column('SELECT exit_code FROM export_runs')).toEqual([code]);
+      expect(await rig.column('SELECT exit_code FROM export_runs')).toEqual([code]);
 
-      const partial = rig.column('SELECT COUNT(*) FROM export_units')[0];
+      const partial = await rig.value('SELECT COUNT(*) FROM export_units');
       const rest = await runOn(rig, ['--streams', 'tokens']);
       expect(rest.code).toBe(0);
-      expect(rig.column('SELECT COUNT(*) FROM export_units')[0]).toBeGreaterThan(Number(partial));
+      expect(await rig.value('SELECT COUNT(*) FROM export_units')).toBeGreaterThan(Number(partial));
     },
   );
 

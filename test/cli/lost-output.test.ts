@@ -43,8 +43,8 @@ describe.skipIf(!hasFullDevice)('the data are safe when the output is lost:', ()
     const { code } = await shell(line, rig);
     expect(code).toBe(0);
     const digest = await rig.digest();
-    expect(rig.column('SELECT COUNT(*) FROM export_units')).toEqual([8]);
-    expect(rig.column('SELECT exit_code FROM export_runs')).toEqual([0]);
+    expect(await rig.column('SELECT COUNT(*) FROM export_units')).toEqual([8]);
+    expect(await rig.column('SELECT exit_code FROM export_runs')).toEqual([0]);
 
     const whole = await createRig();
     await daywalk(RUN.split(' '), { env: envOf(whole) });

@@ -54,7 +54,7 @@ describe('daywalk schema', () => {
     const made = new Sqlite(':memory:').exec((await daywalk(['schema', '--format', 'sql'])).stdout);
     const query =
       "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\' ORDER BY name";
-    expect(made.prepare(query).pluck().all()).toEqual(rig.column(query));
+    expect(made.prepare(query).pluck().all()).toEqual(await rig.column(query));
     made.close();
   });
 
@@ -88,7 +88,9 @@ describe('daywalk schema', () => {
 test('every example query answers on a real warehouse', async () => {
   const rig = await createRig();
   await rig.run();
-  const answers = Object.entries(exampleQueries).map(([name, { sql }]) => [name, rig.sql(sql).length > 0]);
+  const answers = await Promise.all(
+    Object.entries(exampleQueries).map(async ([name, { sql }]) => [name, (await rig.sql(sql)).length > 0]),
+  );
   // Nothing is missing and nothing was restated in this warehouse.
   expect(Object.fromEntries(answers)).toEqual({
     ...Object.fromEntries(Object.keys(exampleQueries).map((name) => [name, true])),

@@ -279,8 +279,8 @@ describe('a run', () => {
     fill(`${rig.path}.spool`, EVENTS);
     const { report } = await rig.run({ streams: ['readiness', 'tokens'] });
     expect(report.exitCode).toBe(0);
-    expect(rig.column('SELECT DISTINCT org_id FROM hook_events')).toEqual([rig.emulator.orgId]);
-    expect(rig.column<number>('SELECT COUNT(*) FROM hook_events')).toEqual([3]);
+    expect(await rig.column('SELECT DISTINCT org_id FROM hook_events')).toEqual([rig.emulator.orgId]);
+    expect(await rig.column<number>('SELECT COUNT(*) FROM hook_events')).toEqual([3]);
     expect(readdirSync(`${rig.path}.spool`)).toEqual([]);
   });
 
@@ -289,7 +289,7 @@ describe('a run', () => {
     fill(`${rig.path}.spool`, EVENTS);
     const { report } = await rig.run({ settings: { apiKey: 'wrong-key' } });
     expect(report.exitCode).toBe(3);
-    expect(rig.column<number>('SELECT COUNT(*) FROM hook_events')).toEqual([3]);
+    expect(await rig.column<number>('SELECT COUNT(*) FROM hook_events')).toEqual([3]);
   });
 
   test('goes on with a warning where the spool cannot be drained', async () => {

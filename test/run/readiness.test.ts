@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { shiftDay } from '../../src/core/day.ts';
+import { type Found, onEachDatabase } from '../support/database.ts';
 import { expectExactReports } from '../support/exact-copy.ts';
 import { firings, requestsOf } from '../support/journal.ts';
 import { expectedReports } from '../support/oracle.ts';
@@ -14,280 +15,295 @@ function cursors(rig: Rig): string[] {
     .map(({ query }) => query['startAfter'] ?? '');
 }
 
-function stateOf(rig: Rig): Record<string, unknown> {
-  return rig.sql("SELECT state, rows, cursor FROM export_units WHERE stream = 'readiness'")[0] ?? {};
+async function stateOf(rig: Rig): Promise<Found> {
+  const [unit = {}] = await rig.sql(
+    "SELECT state, rows, cursor FROM export_units WHERE stream = 'readiness'",
+  );
+  return unit;
 }
 
-describe('the readiness walk', () => {
-  test('that was interrupted goes on after the last page that was stored', async () => {
-    const rig = await createRig({ reports: 30, quirks: { readinessLimitCap: 4 } });
-    rig.emulator.setRules([
-      { match: { stream: 'readiness', page: 4 }, action: { type: 'status', status: 500 } },
-    ]);
-    const first = await rig.run({ ...readiness, settings: { attempts: 1 } });
-    expect(first.report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
-    expect(rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([12]);
-    const { state, cursor } = stateOf(rig);
-    expect(state).toBe('failed');
-    const { startAfter } = JSON.parse(String(cursor));
+onEachDatabase((database) => {
+  describe('the readiness walk', () => {
+    test('that was interrupted goes on after the last page that was stored', async () => {
+      const rig = await createRig({ reports: 30, quirks: { readinessLimitCap: 4 } }, { database });
+      rig.emulator.setRules([
+        { match: { stream: 'readiness', page: 4 }, action: { type: 'status', status: 500 } },
+      ]);
+      const first = await rig.run({ ...readiness, settings: { attempts: 1 } });
+      expect(first.report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+      expect(await rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([12]);
+      const { state, cursor } = await stateOf(rig);
+      expect(state).toBe('failed');
+      const { startAfter } = JSON.parse(String(cursor));
 
-    rig.emulator.setRules([]);
-    rig.emulator.resetJournal();
-    const second = await rig.run(readiness);
-    expect(second.report.exitCode).toBe(0);
-    expect(cursors(rig)[0]).toBe(startAfter);
-    await expectExactReports(rig);
-    expect(stateOf(rig)).toMatchObject({ state: 'loaded' });
-  });
-
-  test('that goes on in the middle also finds what is newer than its first page', async () => {
-    const rig = await createRig({ reports: 30, quirks: { readinessLimitCap: 4 } });
-    rig.emulator.setRules([
-      { match: { stream: 'readiness', page: 4 }, action: { type: 'status', status: 500 } },
-    ]);
-    await rig.run({ ...readiness, settings: { attempts: 1 } });
-    rig.emulator.setRules([]);
-    rig.emulator.revise({ kind: 'add-reports', count: 3 });
-    expect((await rig.run(readiness)).report.exitCode).toBe(0);
-    await expectExactReports(rig);
-  });
-
-  test('asks a service that answers newest first only for what is new', async () => {
-    const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 5 } });
-    await rig.run(readiness);
-    rig.emulator.resetJournal();
-    const { report } = await rig.run(readiness);
-    expect(report.rowsWritten).toBe(0);
-    expect(cursors(rig)).toEqual(['']);
-
-    rig.emulator.revise({ kind: 'add-reports', count: 7 });
-    rig.emulator.resetJournal();
-    await rig.run(readiness);
-    expect(cursors(rig)).toHaveLength(3);
-    await expectExactReports(rig);
-  });
-
-  test('that is interrupted among new reports does not take what it has stored for the end', async () => {
-    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 3 } });
-    await rig.run(readiness);
-    rig.emulator.revise({ kind: 'add-reports', count: 8 });
-    rig.emulator.setRules([
-      { match: { stream: 'readiness', page: 2 }, action: { type: 'status', status: 500 } },
-    ]);
-    await rig.run({ ...readiness, settings: { attempts: 1 } });
-    expect(rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([23]);
-    rig.emulator.setRules([]);
-    await rig.run(readiness);
-    await expectExactReports(rig);
-  });
-
-  for (const readinessOrder of ['oldest', 'shuffled'] as const) {
-    test(`reads everything where the order is ${readinessOrder}`, async () => {
-      const rig = await createRig({ reports: 12, quirks: { readinessLimitCap: 5, readinessOrder } });
-      await rig.run(readiness);
-      rig.emulator.revise({ kind: 'add-reports', count: 2 });
+      rig.emulator.setRules([]);
       rig.emulator.resetJournal();
-      const { report } = await rig.run(readiness);
-      expect(report.exitCode).toBe(0);
-      expect(cursors(rig)).toHaveLength(4);
+      const second = await rig.run(readiness);
+      expect(second.report.exitCode).toBe(0);
+      expect(cursors(rig)[0]).toBe(startAfter);
+      await expectExactReports(rig);
+      expect(await stateOf(rig)).toMatchObject({ state: 'loaded' });
+    });
+
+    test('that goes on in the middle also finds what is newer than its first page', async () => {
+      const rig = await createRig({ reports: 30, quirks: { readinessLimitCap: 4 } }, { database });
+      rig.emulator.setRules([
+        { match: { stream: 'readiness', page: 4 }, action: { type: 'status', status: 500 } },
+      ]);
+      await rig.run({ ...readiness, settings: { attempts: 1 } });
+      rig.emulator.setRules([]);
+      rig.emulator.revise({ kind: 'add-reports', count: 3 });
+      expect((await rig.run(readiness)).report.exitCode).toBe(0);
       await expectExactReports(rig);
     });
-  }
 
-  test('starts over when the report under its cursor is deleted', async () => {
-    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } });
-    rig.emulator.setRules([
-      {
-        id: 'lost',
-        match: { stream: 'readiness', page: 3 },
-        when: { count: 1 },
-        action: { type: 'status', status: 400, detail: 'Unknown report' },
-      },
-    ]);
-    const { report } = await rig.run(readiness);
-    expect(report.exitCode).toBe(0);
-    expect(cursors(rig).filter((cursor) => cursor === '')).toHaveLength(2);
-    await expectExactReports(rig);
-  });
+    test('asks a service that answers newest first only for what is new', async () => {
+      const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 5 } }, { database });
+      await rig.run(readiness);
+      rig.emulator.resetJournal();
+      const { report } = await rig.run(readiness);
+      expect(report.rowsWritten).toBe(0);
+      expect(cursors(rig)).toEqual(['']);
 
-  test('gives up in a bounded number of requests when every cursor is refused', async () => {
-    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } });
-    rig.emulator.setRules([
-      { match: { stream: 'readiness', page: 2 }, action: { type: 'status', status: 400 } },
-    ]);
-    const { report } = await rig.run(readiness);
-    expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
-    expect(cursors(rig).length).toBeLessThan(12);
-  });
-
-  test('that serves the same page for ever fails at its first repetition', async () => {
-    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } });
-    rig.emulator.setRules([
-      { match: { stream: 'readiness', page: 3 }, action: { type: 'cursor', mode: 'repeat' } },
-    ]);
-    const { report } = await rig.run(readiness);
-    expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
-    expect(cursors(rig).length).toBeLessThan(8);
-  });
-
-  test('replaces a report that changed, and records it', async () => {
-    const rig = await createRig({ reports: 10 });
-    await rig.run(readiness);
-    rig.emulator.revise({ kind: 'change-report' });
-    const { report } = await rig.run(readiness);
-    expect(report.restatements).toBe(1);
-    await expectExactReports(rig);
-    expect(rig.column("SELECT date FROM restatements WHERE stream = 'readiness'")).toEqual(['']);
-  });
-
-  test('drops a report that is gone when it reads everything, and records it', async () => {
-    const rig = await createRig({ reports: 10 });
-    await rig.run(readiness);
-    rig.emulator.revise({ kind: 'delete-report' });
-    const { report } = await rig.run({ ...readiness, force: true });
-    expect(report.restatements).toBe(1);
-    await expectExactReports(rig);
-  });
-
-  test('sets a malformed report aside and keeps what was stored of it', async () => {
-    const rig = await createRig({ reports: 10 });
-    await rig.run(readiness);
-    const operations = [{ op: 'set' as const, path: '/reports/0/createdAt', value: 'yesterday' }];
-    rig.emulator.setRules([
-      { match: { stream: 'readiness', page: 1 }, action: { type: 'patch', operations } },
-    ]);
-    const broken = await rig.run({ ...readiness, force: true });
-    expect(broken.report).toMatchObject({ exitCode: 5, quarantined: 1 });
-    expect(rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([10]);
-    expect(stateOf(rig)).toMatchObject({ state: 'quarantined' });
-    rig.emulator.setRules([]);
-    expect((await rig.run(readiness)).report.exitCode).toBe(0);
-    expect(rig.column('SELECT COUNT(*) FROM quarantine')).toEqual([0]);
-  });
-});
-
-describe('what a walk for new reports cannot see', () => {
-  test('is found within a week, when every report is read again', async () => {
-    const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 20 } });
-    await rig.run(readiness);
-    const all = [...(await expectedReports(rig.emulator)).keys()];
-    // One of the first page is gone, another far behind has changed.
-    rig.emulator.revise({ kind: 'delete-report', reportId: all[5] ?? '' });
-    rig.emulator.revise({ kind: 'change-report', reportId: all[45] ?? '' });
-    for (let night = 1; night <= 7; night += 1) {
-      const now = shiftDay(TODAY, night);
-      rig.emulator.setToday(now);
-      expect((await rig.run({ ...readiness, now })).report.exitCode).toBe(0);
-    }
-    await expectExactReports(rig);
-  });
-
-  test('is nothing where equal instants are all that suggests an order', async () => {
-    const operations = [{ op: 'set' as const, path: '/reports/*/createdAt', value: 1_770_000_000_000 }];
-    const rig = await createRig({ reports: 12, quirks: { readinessOrder: 'oldest', readinessLimitCap: 5 } });
-    rig.emulator.setRules([{ match: { stream: 'readiness' }, action: { type: 'patch', operations } }]);
-    await rig.run(readiness);
-    rig.emulator.revise({ kind: 'add-reports', count: 2 });
-    await rig.run(readiness);
-    expect(rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([14]);
-  });
-});
-
-describe('a walk that was interrupted over a service without order', () => {
-  test('reads everything once more, so that nothing that was added meanwhile is missed', async () => {
-    const rig = await createRig({
-      reports: 16,
-      quirks: { readinessOrder: 'shuffled', readinessLimitCap: 4 },
+      rig.emulator.revise({ kind: 'add-reports', count: 7 });
+      rig.emulator.resetJournal();
+      await rig.run(readiness);
+      expect(cursors(rig)).toHaveLength(3);
+      await expectExactReports(rig);
     });
-    rig.emulator.setRules([
-      { match: { stream: 'readiness', page: 3 }, action: { type: 'status', status: 500 } },
-    ]);
-    await rig.run({ ...readiness, settings: { attempts: 1 } });
-    rig.emulator.setRules([]);
-    rig.emulator.revise({ kind: 'add-reports', count: 6 });
-    expect((await rig.run(readiness)).report.exitCode).toBe(0);
-    await expectExactReports(rig);
-  });
-});
 
-describe('a service that answers nothing where more reports follow', () => {
-  test('because the report under the cursor is gone, does not cost what was stored', async () => {
-    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } });
-    await rig.run(readiness);
-    const reportId =
-      rig.column('SELECT report_id FROM readiness_reports ORDER BY created_at DESC LIMIT 1 OFFSET 7')[0] ??
-      '';
-    const revision = { kind: 'delete-report' as const, reportId };
-    rig.emulator.setRules([
-      {
-        id: 'gone',
-        match: { stream: 'readiness', query: { startAfter: reportId } },
-        action: [
-          { type: 'revise', revision },
-          { type: 'body', text: '{"reports":[]}' },
-        ],
-      },
-    ]);
-    const { report } = await rig.run({ ...readiness, force: true });
-    expect(firings(rig, 'gone')).toBeGreaterThan(0);
-    expect(report.exitCode).toBe(0);
-    expect(rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([19]);
-    await expectExactReports(rig);
+    test('that is interrupted among new reports does not take what it has stored for the end', async () => {
+      const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 3 } }, { database });
+      await rig.run(readiness);
+      rig.emulator.revise({ kind: 'add-reports', count: 8 });
+      rig.emulator.setRules([
+        { match: { stream: 'readiness', page: 2 }, action: { type: 'status', status: 500 } },
+      ]);
+      await rig.run({ ...readiness, settings: { attempts: 1 } });
+      expect(await rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([23]);
+      rig.emulator.setRules([]);
+      await rig.run(readiness);
+      await expectExactReports(rig);
+    });
+
+    for (const readinessOrder of ['oldest', 'shuffled'] as const) {
+      test(`reads everything where the order is ${readinessOrder}`, async () => {
+        const rig = await createRig(
+          { reports: 12, quirks: { readinessLimitCap: 5, readinessOrder } },
+          { database },
+        );
+        await rig.run(readiness);
+        rig.emulator.revise({ kind: 'add-reports', count: 2 });
+        rig.emulator.resetJournal();
+        const { report } = await rig.run(readiness);
+        expect(report.exitCode).toBe(0);
+        expect(cursors(rig)).toHaveLength(4);
+        await expectExactReports(rig);
+      });
+    }
+
+    test('starts over when the report under its cursor is deleted', async () => {
+      const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
+      rig.emulator.setRules([
+        {
+          id: 'lost',
+          match: { stream: 'readiness', page: 3 },
+          when: { count: 1 },
+          action: { type: 'status', status: 400, detail: 'Unknown report' },
+        },
+      ]);
+      const { report } = await rig.run(readiness);
+      expect(report.exitCode).toBe(0);
+      expect(cursors(rig).filter((cursor) => cursor === '')).toHaveLength(2);
+      await expectExactReports(rig);
+    });
+
+    test('gives up in a bounded number of requests when every cursor is refused', async () => {
+      const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
+      rig.emulator.setRules([
+        { match: { stream: 'readiness', page: 2 }, action: { type: 'status', status: 400 } },
+      ]);
+      const { report } = await rig.run(readiness);
+      expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+      expect(cursors(rig).length).toBeLessThan(12);
+    });
+
+    test('that serves the same page for ever fails at its first repetition', async () => {
+      const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
+      rig.emulator.setRules([
+        { match: { stream: 'readiness', page: 3 }, action: { type: 'cursor', mode: 'repeat' } },
+      ]);
+      const { report } = await rig.run(readiness);
+      expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+      expect(cursors(rig).length).toBeLessThan(8);
+    });
+
+    test('replaces a report that changed, and records it', async () => {
+      const rig = await createRig({ reports: 10 }, { database });
+      await rig.run(readiness);
+      rig.emulator.revise({ kind: 'change-report' });
+      const { report } = await rig.run(readiness);
+      expect(report.restatements).toBe(1);
+      await expectExactReports(rig);
+      expect(await rig.column("SELECT date FROM restatements WHERE stream = 'readiness'")).toEqual(['']);
+    });
+
+    test('drops a report that is gone when it reads everything, and records it', async () => {
+      const rig = await createRig({ reports: 10 }, { database });
+      await rig.run(readiness);
+      rig.emulator.revise({ kind: 'delete-report' });
+      const { report } = await rig.run({ ...readiness, force: true });
+      expect(report.restatements).toBe(1);
+      await expectExactReports(rig);
+    });
+
+    test('sets a malformed report aside and keeps what was stored of it', async () => {
+      const rig = await createRig({ reports: 10 }, { database });
+      await rig.run(readiness);
+      const operations = [{ op: 'set' as const, path: '/reports/0/createdAt', value: 'yesterday' }];
+      rig.emulator.setRules([
+        { match: { stream: 'readiness', page: 1 }, action: { type: 'patch', operations } },
+      ]);
+      const broken = await rig.run({ ...readiness, force: true });
+      expect(broken.report).toMatchObject({ exitCode: 5, quarantined: 1 });
+      expect(await rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([10]);
+      expect(await stateOf(rig)).toMatchObject({ state: 'quarantined' });
+      rig.emulator.setRules([]);
+      expect((await rig.run(readiness)).report.exitCode).toBe(0);
+      expect(await rig.column('SELECT COUNT(*) FROM quarantine')).toEqual([0]);
+    });
   });
 
-  test('by mistake, does not cost what was stored', async () => {
-    const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } });
-    await rig.run(readiness);
-    rig.emulator.setRules([
-      {
-        match: { stream: 'readiness', page: 3 },
-        when: { count: 1 },
-        action: { type: 'body', text: '{"reports":[]}' },
-      },
-    ]);
-    const { report } = await rig.run({ ...readiness, force: true });
-    expect(report).toMatchObject({ exitCode: 0, restatements: 0, rowsWritten: 0 });
-    await expectExactReports(rig);
-  });
-});
+  describe('what a walk for new reports cannot see', () => {
+    test('is found within a week, when every report is read again', async () => {
+      const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 20 } }, { database });
+      await rig.run(readiness);
+      const all = [...(await expectedReports(rig.emulator)).keys()];
+      // One of the first page is gone, another far behind has changed.
+      rig.emulator.revise({ kind: 'delete-report', reportId: all[5] ?? '' });
+      rig.emulator.revise({ kind: 'change-report', reportId: all[45] ?? '' });
+      for (let night = 1; night <= 7; night += 1) {
+        const now = shiftDay(TODAY, night);
+        rig.emulator.setToday(now);
+        expect((await rig.run({ ...readiness, now })).report.exitCode).toBe(0);
+      }
+      await expectExactReports(rig);
+    });
 
-describe('a report with hostile names', () => {
-  test('is checked inside all the same, and loads without the parts that are wrong', async () => {
-    const rig = await createRig({ reports: 3 });
-    const operations = [
-      {
-        op: 'raw' as const,
-        path: '/reports/0/report',
-        text: '{"line\\nbreak":{"numerator":"7","denominator":1,"rationale":"x"}}',
-      },
-      {
-        op: 'raw' as const,
-        path: '/reports/0/apps',
-        text: '{"a\\nb":null,"__proto__":{"description":"kept"}}',
-      },
-    ];
-    rig.emulator.setRules([
-      { match: { stream: 'readiness', page: 1 }, action: { type: 'patch', operations } },
-    ]);
-    const { report } = await rig.run(readiness);
-    expect(report).toMatchObject({ exitCode: 5, quarantined: 2, unitsFailed: 0 });
-    expect(rig.column("SELECT app_path FROM readiness_report_apps WHERE description = 'kept'")).toEqual([
-      '__proto__',
-    ]);
-    expect(
-      rig.column("SELECT COUNT(*) FROM readiness_report_criteria WHERE criterion_id LIKE 'line%'"),
-    ).toEqual([0]);
+    test('is nothing where equal instants are all that suggests an order', async () => {
+      const operations = [{ op: 'set' as const, path: '/reports/*/createdAt', value: 1_770_000_000_000 }];
+      const rig = await createRig(
+        { reports: 12, quirks: { readinessOrder: 'oldest', readinessLimitCap: 5 } },
+        { database },
+      );
+      rig.emulator.setRules([{ match: { stream: 'readiness' }, action: { type: 'patch', operations } }]);
+      await rig.run(readiness);
+      rig.emulator.revise({ kind: 'add-reports', count: 2 });
+      await rig.run(readiness);
+      expect(await rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([14]);
+    });
   });
 
-  test('fails the unit, not the program, when it nests deeper than any stack', async () => {
-    const rig = await createRig({ reports: 3 });
-    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
-    const operations = [{ op: 'raw' as const, path: '/reports/0/deep', text: deep }];
-    rig.emulator.setRules([
-      { match: { stream: 'readiness', page: 1 }, action: { type: 'patch', operations } },
-    ]);
-    const { report } = await rig.run(readiness);
-    expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
-    expect(report.problems[0]?.message).toContain('nested too deeply');
+  describe('a walk that was interrupted over a service without order', () => {
+    test('reads everything once more, so that nothing that was added meanwhile is missed', async () => {
+      const rig = await createRig(
+        {
+          reports: 16,
+          quirks: { readinessOrder: 'shuffled', readinessLimitCap: 4 },
+        },
+        { database },
+      );
+      rig.emulator.setRules([
+        { match: { stream: 'readiness', page: 3 }, action: { type: 'status', status: 500 } },
+      ]);
+      await rig.run({ ...readiness, settings: { attempts: 1 } });
+      rig.emulator.setRules([]);
+      rig.emulator.revise({ kind: 'add-reports', count: 6 });
+      expect((await rig.run(readiness)).report.exitCode).toBe(0);
+      await expectExactReports(rig);
+    });
+  });
+
+  describe('a service that answers nothing where more reports follow', () => {
+    test('because the report under the cursor is gone, does not cost what was stored', async () => {
+      const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
+      await rig.run(readiness);
+      const reportId =
+        (await rig.value(
+          'SELECT report_id FROM readiness_reports ORDER BY created_at DESC LIMIT 1 OFFSET 7',
+        )) ?? '';
+      const revision = { kind: 'delete-report' as const, reportId };
+      rig.emulator.setRules([
+        {
+          id: 'gone',
+          match: { stream: 'readiness', query: { startAfter: reportId } },
+          action: [
+            { type: 'revise', revision },
+            { type: 'body', text: '{"reports":[]}' },
+          ],
+        },
+      ]);
+      const { report } = await rig.run({ ...readiness, force: true });
+      expect(firings(rig, 'gone')).toBeGreaterThan(0);
+      expect(report.exitCode).toBe(0);
+      expect(await rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([19]);
+      await expectExactReports(rig);
+    });
+
+    test('by mistake, does not cost what was stored', async () => {
+      const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
+      await rig.run(readiness);
+      rig.emulator.setRules([
+        {
+          match: { stream: 'readiness', page: 3 },
+          when: { count: 1 },
+          action: { type: 'body', text: '{"reports":[]}' },
+        },
+      ]);
+      const { report } = await rig.run({ ...readiness, force: true });
+      expect(report).toMatchObject({ exitCode: 0, restatements: 0, rowsWritten: 0 });
+      await expectExactReports(rig);
+    });
+  });
+
+  describe('a report with hostile names', () => {
+    test('is checked inside all the same, and loads without the parts that are wrong', async () => {
+      const rig = await createRig({ reports: 3 }, { database });
+      const operations = [
+        {
+          op: 'raw' as const,
+          path: '/reports/0/report',
+          text: '{"line\\nbreak":{"numerator":"7","denominator":1,"rationale":"x"}}',
+        },
+        {
+          op: 'raw' as const,
+          path: '/reports/0/apps',
+          text: '{"a\\nb":null,"__proto__":{"description":"kept"}}',
+        },
+      ];
+      rig.emulator.setRules([
+        { match: { stream: 'readiness', page: 1 }, action: { type: 'patch', operations } },
+      ]);
+      const { report } = await rig.run(readiness);
+      expect(report).toMatchObject({ exitCode: 5, quarantined: 2, unitsFailed: 0 });
+      expect(
+        await rig.column("SELECT app_path FROM readiness_report_apps WHERE description = 'kept'"),
+      ).toEqual(['__proto__']);
+      expect(
+        await rig.column("SELECT COUNT(*) FROM readiness_report_criteria WHERE criterion_id LIKE 'line%'"),
+      ).toEqual([0]);
+    });
+
+    test('fails the unit, not the program, when it nests deeper than any stack', async () => {
+      const rig = await createRig({ reports: 3 }, { database });
+      const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+      const operations = [{ op: 'raw' as const, path: '/reports/0/deep', text: deep }];
+      rig.emulator.setRules([
+        { match: { stream: 'readiness', page: 1 }, action: { type: 'patch', operations } },
+      ]);
+      const { report } = await rig.run(readiness);
+      expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+      expect(report.problems[0]?.message).toContain('nested too deeply');
+    });
   });
 });

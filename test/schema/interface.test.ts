@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allTables } from '../../schema/tables.ts';
-import { openTemporary, query } from '../support/warehouse.ts';
+import { onEachDatabase, open } from '../support/database.ts';
 
 const CREDITS = 'billable_tokens, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens';
 
@@ -63,65 +63,83 @@ function names(list: string): string[] {
 
 const EXPECTED = expectedTables();
 
-describe('the warehouse', () => {
-  it('has these tables and views and no others', async () => {
-    const { path } = await openTemporary();
-    const stored = query(
-      path,
-      "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND type <> 'index'",
-    );
-    const namesOf = (type: string) => stored.filter((row) => row['type'] === type).map((row) => row['name']);
-    expect(namesOf('table').toSorted()).toEqual(
-      [...EXPECTED.map(({ name }) => name), '__drizzle_migrations'].toSorted(),
-    );
-    expect(namesOf('view').toSorted()).toEqual([
-      'coverage',
-      'daily_overview',
-      'model_mix',
-      'readiness_latest',
-      'today_so_far',
-      'users',
-    ]);
-  });
-
-  it.each(EXPECTED)('has in $name these columns, and this key in order', async ({ name, key, columns }) => {
-    const { path } = await openTemporary();
-    const stored = query(path, `SELECT name, pk FROM pragma_table_info('${name}') ORDER BY cid`);
-    expect(stored.map((column) => column['name'])).toEqual([...key, ...columns]);
-    const keyed = stored
-      .filter(({ pk }) => Number(pk) > 0)
-      .toSorted((a, b) => Number(a['pk']) - Number(b['pk']));
-    expect(keyed.map((column) => column['name'])).toEqual(key);
-  });
-
-  it('holds days and instants as text, numbers without a declared width, and nothing but keys as required', async () => {
-    const { path } = await openTemporary();
-    const types: Record<string, string> = {
-      key: 'text!',
-      day: 'text!',
-      text: 'text!',
-      label: 'text',
-      metric: 'numeric',
-      integer: 'integer',
-      count: 'integer!',
-      flag: 'integer',
-      instant: 'text!',
-      moment: 'text',
-      json: 'text',
-      record: 'text!',
-    };
-    for (const table of allTables) {
-      const stored = query(
-        path,
-        `SELECT name, lower(type) AS type, "notnull" FROM pragma_table_info('${table.name}')`,
+onEachDatabase((database) => {
+  describe('the warehouse', () => {
+    it('has these tables and views and no others', async () => {
+      const relations = await (await open(database)).place.relations();
+      const namesOf = (isView: boolean) =>
+        relations.filter((relation) => relation.isView === isView).map(({ name }) => name);
+      expect(namesOf(false).toSorted()).toEqual(
+        [...EXPECTED.map(({ name }) => name), '__drizzle_migrations'].toSorted(),
       );
-      const actual = stored.map(({ name, type, notnull }) => [name, `${type}${notnull === 1 ? '!' : ''}`]);
-      expect(actual, table.name).toEqual(
-        Object.entries(table.columns).map(([name, { kind }]) => [name, types[kind]]),
-      );
-    }
+      expect(namesOf(true).toSorted()).toEqual([
+        'coverage',
+        'daily_overview',
+        'model_mix',
+        'readiness_latest',
+        'today_so_far',
+        'users',
+      ]);
+    });
+
+    it('has in each table these columns, and this key in order', async () => {
+      const relations = await (await open(database)).place.relations();
+      for (const { name, key, columns } of EXPECTED) {
+        const relation = relations.find((each) => each.name === name);
+        expect(
+          relation?.columns.map((column) => column.name),
+          name,
+        ).toEqual([...key, ...columns]);
+        expect(relation?.key, name).toEqual(key);
+      }
+    });
+
+    it('has in each column the type of its kind, and nothing but keys and what is always there as required', async () => {
+      const relations = await (await open(database)).place.relations();
+      for (const { name, columns } of allTables) {
+        const relation = relations.find((each) => each.name === name);
+        expect(
+          relation?.columns.map((column) => [column.name, column.type + (column.isRequired ? '!' : '')]),
+          name,
+        ).toEqual(
+          Object.entries(columns).map(([column, { kind }]) => [column, TYPES[database.name]?.[kind]]),
+        );
+      }
+    });
   });
 });
+
+/** The types of columns; `!` where they are required. Texts that identify are sorted by their bytes everywhere. */
+const TYPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  SQLite: {
+    key: 'text!',
+    day: 'text!',
+    text: 'text!',
+    label: 'text',
+    metric: 'numeric',
+    integer: 'integer',
+    count: 'integer!',
+    flag: 'integer',
+    instant: 'text!',
+    moment: 'text',
+    json: 'text',
+    record: 'text!',
+  },
+  PostgreSQL: {
+    key: 'text COLLATE "C"!',
+    day: 'date!',
+    text: 'text!',
+    label: 'text',
+    metric: 'double precision',
+    integer: 'bigint',
+    count: 'bigint!',
+    flag: 'boolean',
+    instant: 'timestamp with time zone!',
+    moment: 'timestamp with time zone',
+    json: 'jsonb',
+    record: 'json!',
+  },
+};
 
 describe('the declarations', () => {
   it('are those tables, in that order of columns', () => {

@@ -43,7 +43,7 @@ describe('daywalk sessions create', () => {
     expect(session).toMatchObject({ computerId: 'computer-2', cwd: '/srv/app' });
     for (const shown of [session?.sessionId, 'pending', 'computer-2', 'org_1', rig.path])
       expect(stdout).toContain(shown);
-    expect(sessionsOf(rig)).toEqual([
+    expect(await sessionsOf(rig)).toEqual([
       {
         org_id: 'org_1',
         session_id: session?.sessionId,
@@ -69,7 +69,7 @@ describe('daywalk sessions create', () => {
     });
     expect(code).toBe(0);
     expect(rig.emulator.sessions()).toMatchObject([{ sessionSettings: EVERY_SETTING }]);
-    const [row] = sessionsOf(rig);
+    const [row] = await sessionsOf(rig);
     expect(JSON.parse(String(row?.['session_settings']))).toEqual(EVERY_SETTING);
   });
 
@@ -78,7 +78,7 @@ describe('daywalk sessions create', () => {
     const input = '{"interactionMode":"auto","autonomyLevel":"low"}';
     const { code } = await createApart(rig, ['--computer-id', 'computer-1', '--settings', '-'], { input });
     expect(code).toBe(0);
-    expect(rig.column('SELECT session_settings FROM sessions')).toEqual([
+    expect(await rig.column('SELECT session_settings FROM sessions')).toEqual([
       '{"autonomyLevel":"low","interactionMode":"auto"}',
     ]);
   });
@@ -102,7 +102,7 @@ describe('daywalk sessions create', () => {
       warehouse: rig.path,
       session: { status: 'pending', computerId: 'computer-1', emulator_extra: unknown },
     });
-    expect(rig.column('SELECT extra FROM sessions').map((extra) => JSON.parse(extra))).toEqual([
+    expect((await rig.column('SELECT extra FROM sessions')).map((extra) => JSON.parse(extra))).toEqual([
       { emulator_extra: unknown },
     ]);
   });
@@ -110,7 +110,7 @@ describe('daywalk sessions create', () => {
   test('makes one more session each time', async () => {
     const rig = await createRig();
     for (let count = 0; count < 2; count += 1) await create(rig, ['--computer-id', 'computer-1']);
-    expect(rig.column('SELECT COUNT(*) FROM sessions')).toEqual([2]);
+    expect(await rig.column('SELECT COUNT(*) FROM sessions')).toEqual([2]);
   });
 
   test('keeps numbers beyond 2^53 as they were answered', async () => {
@@ -128,7 +128,7 @@ describe('daywalk sessions create', () => {
     ]);
     const input = '{"assistantActiveTimeMs":1}';
     await create(rig, ['--computer-id', 'computer-1', '--settings', '-'], { input });
-    expect(rig.column('SELECT session_settings FROM sessions')).toEqual([
+    expect(await rig.column('SELECT session_settings FROM sessions')).toEqual([
       '{"assistantActiveTimeMs":9007199254740993}',
     ]);
   });
@@ -205,7 +205,7 @@ describe('a session that is not created', () => {
     const { code, stdout, stderr } = await create(rig, ['--computer-id', 'computer-1'], { env });
     expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
     expect(stderr).toContain(message);
-    expect(sessionsOf(rig)).toEqual([]);
+    expect(await sessionsOf(rig)).toEqual([]);
   });
 
   test.each<[string, number]>([
@@ -257,14 +257,14 @@ describe('the organization of a session', () => {
     rig.emulator.resetJournal();
     expect((await createHere(args, { env: envOf(rig) })).code).toBe(0);
     expect(rig.emulator.journal().byPath).toEqual({ '/api/v0/sessions': 1 });
-    expect(rig.column('SELECT org_id FROM sessions')).toEqual([rig.emulator.orgId]);
+    expect(await rig.column('SELECT org_id FROM sessions')).toEqual([rig.emulator.orgId]);
   });
 
   test('is asked of the analytics when the ledger is empty', async () => {
     const rig = await createRig();
     expect((await createHere(args, { env: envOf(rig) })).code).toBe(0);
     expect(rig.emulator.journal().byPath).toEqual({ '/api/v1/analytics/activity': 1, '/api/v0/sessions': 1 });
-    expect(rig.column('SELECT org_id FROM sessions')).toEqual([rig.emulator.orgId]);
+    expect(await rig.column('SELECT org_id FROM sessions')).toEqual([rig.emulator.orgId]);
   });
 
   test('must be named when the key may not read analytics: no session was created', async () => {
@@ -275,7 +275,7 @@ describe('the organization of a session', () => {
     expect(stderr).toContain('name the organization with --org-id; no session was created');
     expect(rig.emulator.sessions()).toEqual([]);
     expect((await createHere([...args, '--org-id', 'org_9'], { env })).code).toBe(0);
-    expect(rig.column('SELECT org_id FROM sessions')).toEqual(['org_9']);
+    expect(await rig.column('SELECT org_id FROM sessions')).toEqual(['org_9']);
   });
 });
 
@@ -285,7 +285,7 @@ describe('people', () => {
     const input = '{"tags":[{"name":"for ada@example.com"}]}';
     const env = { DAYWALK_EMAILS: 'drop' };
     await create(rig, ['--computer-id', 'computer-1', '--settings', '-'], { input, env });
-    expect(rig.column('SELECT session_settings FROM sessions')).toEqual([
+    expect(await rig.column('SELECT session_settings FROM sessions')).toEqual([
       '{"tags":[{"name":"for [dropped]"}]}',
     ]);
   });

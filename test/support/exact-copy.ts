@@ -13,7 +13,9 @@ export async function expectExactCopy(rig: Rig, today: UtcDay = TODAY): Promise<
   const expected = await expectedTables(rig.emulator, days);
   for (const table of allTables.filter(({ role }) => role === 'fact')) {
     const columns = Object.keys(table.columns).filter((name) => !ADDED.has(name));
-    const held = rig.sql(`SELECT ${columns.join(', ')} FROM ${table.name}`).map((row) => Object.values(row));
+    const held = (await rig.sql(`SELECT ${columns.join(', ')} FROM ${table.name}`)).map((row) =>
+      Object.values(row),
+    );
     expect(inOrder(held), table.name).toEqual(inOrder(expected.get(table.name) ?? []));
   }
   await expectExactReports(rig);
@@ -22,7 +24,9 @@ export async function expectExactCopy(rig: Rig, today: UtcDay = TODAY): Promise<
 /** Holds the readiness tables against the service's reports. */
 export async function expectExactReports(rig: Rig): Promise<void> {
   const reports = await expectedReports(rig.emulator);
-  const held = rig.sql('SELECT report_id, created_at, repo_url, branch, commit_hash FROM readiness_reports');
+  const held = await rig.sql(
+    'SELECT report_id, created_at, repo_url, branch, commit_hash FROM readiness_reports',
+  );
   expect(inOrder(held.map((row) => Object.values(row)))).toEqual(
     inOrder(
       [...reports.values()].map((report) => [
@@ -34,7 +38,7 @@ export async function expectExactReports(rig: Rig): Promise<void> {
       ]),
     ),
   );
-  const criteria = rig.sql(
+  const criteria = await rig.sql(
     'SELECT report_id, criterion_id, numerator, denominator, rationale FROM readiness_report_criteria',
   );
   expect(inOrder(criteria.map((row) => Object.values(row)))).toEqual(

@@ -1,3 +1,4 @@
+import { daysFrom, parseDay } from '../../src/core/day.ts';
 import type { Rig } from './rig.ts';
 
 /** A request as the emulated service saw it. */
@@ -21,7 +22,10 @@ export function requestsOf({ emulator }: Rig): Seen[] {
 
 /** The days that analytics were asked for, each once, in order. */
 export function daysAsked(rig: Rig): string[] {
-  return [...new Set(requestsOf(rig).flatMap(({ query }) => query['startDate'] ?? []))].sort();
+  const days = requestsOf(rig).flatMap(({ query: { startDate, endDate } }) =>
+    startDate === undefined || endDate === undefined ? [] : daysFrom(parseDay(startDate), parseDay(endDate)),
+  );
+  return [...new Set(days)].sort();
 }
 
 /** How often a fault rule changed an answer. */

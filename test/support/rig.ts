@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { digestWarehouse } from '../../jobs/digest.ts';
 import { type ExportRequest, runExport } from '../../jobs/export.ts';
@@ -9,7 +7,9 @@ import { STREAMS } from '../../src/core/stream.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../../src/pipeline/events.ts';
 import type { Settings } from '../../src/settings/settings.ts';
-import { tempDir } from './temp-dir.ts';
+import type { Value } from '../../src/warehouse/port.ts';
+import type { Database, Found, Place } from './database.ts';
+import { sqlite } from './sqlite.ts';
 
 /** The day on which a rig's service and runs believe to be, unless told otherwise. */
 export const TODAY = parseDay('2026-02-10');
@@ -30,9 +30,11 @@ export interface RunRequest extends Partial<ExportRequest> {
   readonly onEvent?: RunObserver;
 }
 
-/** An emulated service and a warehouse file, with runs between them over TCP. */
+/** An emulated service and a warehouse, with runs between them over TCP. */
 export interface Rig {
   readonly emulator: Emulator;
+  readonly place: Place;
+  /** The setting of the warehouse: a path or a URL. */
   readonly path: string;
   readonly settings: Settings;
   /** Runs an export; `now` is a day, at 03:00 UTC of which the run takes place. */
@@ -40,26 +42,30 @@ export interface Rig {
   /** The digest of the warehouse's content. */
   digest(): Promise<string>;
   /** Rows of a query on the warehouse, as objects. */
-  sql<Row = Record<string, string | number | null>>(query: string, ...params: unknown[]): Row[];
+  sql<Row = Found>(query: string, ...values: Value[]): Promise<Row[]>;
   /** All values of the first column of a query. */
-  column<Value = string>(query: string, ...params: unknown[]): Value[];
+  column<Cell extends Value = string>(query: string, ...values: Value[]): Promise<Cell[]>;
+  /** The first of them; undefined where there is no row. */
+  value<Cell extends Value = string>(query: string, ...values: Value[]): Promise<Cell | undefined>;
 }
 
 /** Builds a rig that takes itself down when the test ends. */
-export async function createRig(options: Partial<EmulatorOptions> = {}): Promise<Rig> {
+export async function createRig(
+  options: Partial<EmulatorOptions> = {},
+  { database = sqlite }: { readonly database?: Database } = {},
+): Promise<Rig> {
   const emulator = await startEmulator({ today: TODAY, users: 40, reports: 25, ...options });
   onTestFinished(() => emulator.close());
-  const path = join(tempDir(), 'warehouse.db');
-  return rigOver(emulator, path);
+  return rigOver(emulator, database.place());
 }
 
-/** A rig over a service and a file that exist already, for example to fill a second warehouse from the same service. */
-export function rigOver(emulator: Emulator, path: string): Rig {
+/** A rig over a service and a place that exist already, for example to fill a second warehouse from the same service. */
+export function rigOver(emulator: Emulator, place: Place): Rig {
   const settings: Settings = {
     apiKey: emulator.apiKey,
     baseUrl: emulator.url,
     appUrl: emulator.url,
-    warehouse: path,
+    warehouse: place.location,
     concurrency: 8,
     rangeDays: 31,
     maxRequestsPerMinute: null,
@@ -70,9 +76,14 @@ export function rigOver(emulator: Emulator, path: string): Rig {
     log: 'silent',
     now: null,
   };
+  const column = async <Cell extends Value>(query: string, ...values: Value[]) =>
+    (await place.query<Record<string, Cell>>(query, ...values)).flatMap((row) =>
+      Object.values(row).slice(0, 1),
+    );
   return {
     emulator,
-    path,
+    place,
+    path: place.location,
     settings,
     run: (request = {}) => run(settings, request),
     digest: async () =>
@@ -82,14 +93,10 @@ export function rigOver(emulator: Emulator, path: string): Rig {
           contextOf(TODAY, () => undefined),
         )
       ).warehouse,
-    sql: (query, ...params) => read(path, (db) => db.prepare<unknown[], never>(query).all(...params)),
-    column: (query, ...params) =>
-      read(path, (db) =>
-        db
-          .prepare<unknown[], never>(query)
-          .pluck()
-          .all(...params),
-      ),
+    sql: (query, ...values) => place.query(query, ...values),
+    column,
+    value: async <Cell extends Value>(query: string, ...values: Value[]) =>
+      (await column<Cell>(query, ...values))[0],
   };
 }
 
@@ -114,13 +121,4 @@ function contextOf(now: UtcDay, observe: RunObserver, signal = new AbortControll
     observe,
     signal,
   };
-}
-
-function read<Result>(path: string, use: (db: Sqlite.Database) => Result): Result {
-  const db = new Sqlite(path, { readonly: true });
-  try {
-    return use(db);
-  } finally {
-    db.close();
-  }
 }

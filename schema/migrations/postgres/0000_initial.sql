@@ -406,10 +406,10 @@ CROSS JOIN streams s
 CROSS JOIN calendar c
 LEFT JOIN export_units u ON u.org_id = o.org_id AND u.stream = s.stream AND u.date = to_char(c.date, 'YYYY-MM-DD'));--> statement-breakpoint
 CREATE VIEW "today_so_far" AS (WITH organizations AS (
-  SELECT known.org_id, COALESCE(
-    (SELECT CAST(MAX(date) AS date) + 1 FROM export_units u WHERE u.org_id = known.org_id AND stream = 'activity' AND state IN ('loaded', 'empty', 'quarantined')),
-    DATE '2026-01-14') AS since
+  SELECT known.org_id, COALESCE(CAST(e.last_day AS date) + 1, DATE '2026-01-14') AS since
   FROM (SELECT org_id FROM export_units UNION SELECT org_id FROM hook_events) known
+  LEFT JOIN (SELECT org_id, MAX(date) AS last_day FROM export_units WHERE stream = 'activity' AND state IN ('loaded', 'empty', 'quarantined') GROUP BY org_id) e
+    ON e.org_id = known.org_id
 )
 
 SELECT o.org_id, o.since,

@@ -13,6 +13,8 @@ export class Claims {
   readonly #session: Session;
   /** By the lock's key, the generation of the session that took it. */
   readonly #held = new Map<string, number>();
+  /** The run locks of this process, true for one held alone: the server lets one session take a lock again. */
+  #runLocks: boolean[] = [];
 
   constructor(session: Session) {
     this.#session = session;
@@ -23,7 +25,9 @@ export class Claims {
    * @throws {BusyError} when it is held in a way that excludes this.
    */
   async lock({ exclusive = false }: LockOptions = {}): Promise<RunLock> {
+    if (this.#runLocks.some((isAlone) => isAlone || exclusive)) throw this.#busy(exclusive);
     await this.#takeRunLock(exclusive);
+    this.#runLocks.push(exclusive);
     let generation = this.#session.generation;
     return {
       claim: async (units) => {
@@ -37,6 +41,7 @@ export class Claims {
       free: (units) => this.#free(units.map((unit) => this.#keyOf(unit))),
       release: async () => {
         await this.#free([...this.#held.keys()]);
+        this.#runLocks.splice(this.#runLocks.indexOf(exclusive), 1);
         await this.#session.transaction('unlock', (link) =>
           link.query(`SELECT ${exclusive ? 'pg_advisory_unlock' : 'pg_advisory_unlock_shared'}($1::bigint)`, [
             this.#runKey,
@@ -100,7 +105,11 @@ export class Claims {
       link.query(`SELECT ${take}($1::bigint)`, [this.#runKey]),
     );
     if (row?.[0] === 1) return;
-    throw new BusyError(`another process works on the warehouse ${this.#session.target.location}`, {
+    throw this.#busy(exclusive);
+  }
+
+  #busy(exclusive: boolean): BusyError {
+    return new BusyError(`another process works on the warehouse ${this.#session.target.location}`, {
       hint: exclusive
         ? 'wait for the runs on it to end'
         : 'it copies or replaces the warehouse as a whole; wait for it to end, or pass --wait',

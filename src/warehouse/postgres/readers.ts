@@ -12,6 +12,7 @@ export class Readers {
   readonly #target: PostgresTarget;
   readonly #idle: Link[] = [];
   #snapshot: Link | undefined;
+  #isClosed = false;
 
   constructor(target: PostgresTarget) {
     this.#target = target;
@@ -54,10 +55,12 @@ export class Readers {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(this.#idle.map((link) => link.close()));
   }
 
   async #begin(): Promise<Link> {
+    if (this.#isClosed) throw new TypeError(`the warehouse ${this.#target.location} is closed`);
     const idle = this.#idle.pop();
     const link = idle === undefined || idle.isLost ? await Link.connect(this.#target) : idle;
     await link.script(BEGIN);
@@ -67,7 +70,7 @@ export class Readers {
   async #end(link: Link): Promise<void> {
     // Nothing was written; a connection that is gone needs no end of its transaction.
     if (!link.isLost) await link.script('ROLLBACK').catch(() => undefined);
-    if (link.isLost) await link.close();
+    if (link.isLost || this.#isClosed) await link.close();
     else this.#idle.push(link);
   }
 

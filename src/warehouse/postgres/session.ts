@@ -28,6 +28,7 @@ export class Session {
   readonly #clock: Clock;
   #link: Link;
   #generation = 1;
+  #isClosed = false;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -67,6 +68,7 @@ export class Session {
 
   async close(): Promise<void> {
     await this.#last;
+    this.#isClosed = true;
     await this.#link.close();
   }
 
@@ -116,6 +118,7 @@ export class Session {
 
   /** The connection; a new one where it is lost. */
   async #connected(): Promise<Link> {
+    if (this.#isClosed) throw new TypeError(`the warehouse ${this.target.location} is closed`);
     if (!this.#link.isLost) return this.#link;
     const since = this.#clock.monotonicMs();
     for (;;) {

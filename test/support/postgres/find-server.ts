@@ -1,0 +1,110 @@
+import { messageOf } from '../../../src/core/errors.ts';
+import { MAJOR_MIN, newestInstalled } from './binaries.ts';
+import { keepProcess } from './kept-process.ts';
+import { versionOf } from './probe.ts';
+
+/** The server that many machines have. */
+const RUNNING = { url: 'postgres://postgres@127.0.0.1:5432/test', shown: '127.0.0.1:5432' };
+
+/** The ways to a server that can be forced. */
+const SOURCES = ['running', 'own', 'pglite', 'none'] as const;
+type Source = (typeof SOURCES)[number];
+
+/** The PostgreSQL that the tests use. */
+export interface Server {
+  /** Null where there is none. */
+  readonly url: string | null;
+  /** PGlite is PostgreSQL in one process, with one session. */
+  readonly kind: 'server' | 'PGlite' | 'none';
+  /** Which it is, or why there is none, on one line. */
+  readonly description: string;
+  stop(): Promise<void>;
+}
+
+/** What the environment says of the server. */
+export interface Wish {
+  /** A URL: this server and no other. */
+  readonly url?: string | undefined;
+  /** One of `running`, `own`, `pglite`, `none`: this way and no other. */
+  readonly source?: string | undefined;
+  /** The folders in which programs are looked for. */
+  readonly path: string;
+}
+
+/**
+ * Finds a server, or starts one: the one that is asked for; one that runs on this machine; one started from installed
+ * binaries; PGlite.
+ * @throws {Error} when the one that is asked for cannot be had.
+ */
+export async function findServer({ url, source, path }: Wish): Promise<Server> {
+  const ways: Readonly<Record<Source, () => Promise<Server>>> = {
+    running: () => running(RUNNING.url, `already running on ${RUNNING.shown}`),
+    own: () => own(path),
+    pglite,
+    none: async () => none(['DAYWALK_TEST_POSTGRES_SOURCE=none']),
+  };
+  if (source !== undefined) return ways[sourceOf(source)]();
+  if (url !== undefined) return running(url, `named by DAYWALK_TEST_POSTGRES`);
+  const reasons: string[] = [];
+  for (const way of [ways.running, ways.own, ways.pglite]) {
+    try {
+      const server = await way();
+      const isSecondChoice = server.kind === 'PGlite';
+      return isSecondChoice ? { ...server, description: because(server.description, reasons) } : server;
+    } catch (error) {
+      reasons.push(messageOf(error));
+    }
+  }
+  return none(reasons);
+}
+
+function sourceOf(text: string): Source {
+  const source = SOURCES.find((name) => name === text);
+  if (source !== undefined) return source;
+  throw new Error(`DAYWALK_TEST_POSTGRES_SOURCE is "${text}"; choose from ${SOURCES.join(', ')}`);
+}
+
+async function running(url: string, told: string): Promise<Server> {
+  try {
+    const version = await versionOf(url);
+    return {
+      url,
+      kind: 'server',
+      description: `PostgreSQL ${version}, ${told}`,
+      stop: async () => undefined,
+    };
+  } catch (error) {
+    throw new Error(`the server ${told} is of no use: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+async function own(path: string): Promise<Server> {
+  const installed = newestInstalled(path);
+  if (installed === undefined) throw new Error(`no PostgreSQL ${MAJOR_MIN} or newer is installed`);
+  const { url, stop } = await keepProcess('./own-server.ts', [installed.folder]);
+  const description = `PostgreSQL ${installed.version}, started by the suite from ${installed.folder}`;
+  return { url, kind: 'server', description, stop };
+}
+
+async function pglite(): Promise<Server> {
+  const { url, stop } = await keepProcess('./pglite-server.ts');
+  return { url, kind: 'PGlite', description: `PGlite (PostgreSQL ${await versionOf(url)})`, stop };
+}
+
+function none(reasons: readonly string[]): Server {
+  return {
+    url: null,
+    kind: 'none',
+    description: because('no PostgreSQL', reasons),
+    stop: async () => undefined,
+  };
+}
+
+function because(what: string, reasons: readonly string[]): string {
+  return reasons.length === 0 ? what : `${what}, because ${reasons.join('; and ')}`;
+}
+
+/** A host with several addresses fails with one error for all of them, whose message is empty. */
+function reasonOf(error: unknown): string {
+  return error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : messageOf(error);
+}

@@ -1,0 +1,127 @@
+// A process of its own: makes a PostgreSQL server in a temporary folder and serves it until its standard input ends,
+// which it does when its parent dies too. The folder of the binaries is the argument.
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+
+const READY_MS = 30_000;
+const PAUSE_MS = 50;
+
+/** A server whose data live as long as a test run: nothing waits for the disk. */
+const CONFIGURATION = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'fsync=off',
+  'full_page_writes=off',
+  'max_connections=100',
+  'shared_buffers=64MB',
+  'logging_collector=off',
+];
+
+interface Identity {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const [binaries = ''] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'daywalk-postgres-'));
+let server: ChildProcess | undefined;
+
+process.on('exit', () => {
+  server?.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+process.stdin.resume().on('end', () => void end());
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end());
+
+await serve();
+
+async function serve(): Promise<void> {
+  const identity = identityOfServer();
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  if (identity !== undefined) for (const path of [folder, data]) chownSync(path, identity.uid, identity.gid);
+  initialize(data, identity);
+  const port = await freePort();
+  const settings = CONFIGURATION.flatMap((setting) => ['-c', setting]);
+  server = spawn(join(binaries, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+    ...identity,
+    cwd: folder,
+    env: environment(),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  // It ends by itself only when something is wrong, and has said what.
+  server.on('exit', () => process.exit(1));
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  await ready(url);
+  process.stdout.write(`${JSON.stringify({ url })}\n`);
+}
+
+/** PostgreSQL refuses to run as root: root runs it as its own user, or as one without rights. */
+function identityOfServer(): Identity | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const user = ['postgres', 'nobody'].find((name) => spawnSync('id', ['-u', name]).status === 0);
+  if (user === undefined) throw new Error('there is no user "postgres" or "nobody" to run PostgreSQL as');
+  const idOf = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
+  return { uid: idOf('-u'), gid: idOf('-g') };
+}
+
+/** The database sorts as people do where it can, so that what must be sorted by bytes has to say so. */
+function initialize(data: string, identity: Identity | undefined): void {
+  const options = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  const initdb = (more: readonly string[]) =>
+    spawnSync(join(binaries, 'initdb'), [...options, ...more], {
+      ...identity,
+      cwd: folder,
+      env: environment(),
+      encoding: 'utf8',
+    });
+  if (initdb(['--locale-provider=icu', '--icu-locale=en']).status === 0) return;
+  const { status, stderr, error } = initdb([]);
+  if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`);
+}
+
+/** Nothing of this process's own settings of PostgreSQL, such as PGDATA. */
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('there is no free port');
+  return address.port;
+}
+
+async function ready(url: string): Promise<void> {
+  const deadline = performance.now() + READY_MS;
+  for (;;) {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+/** Its data are of no use any more, so it need not shut down in order. */
+async function end(): Promise<void> {
+  server?.removeAllListeners('exit');
+  if (server !== undefined && server.exitCode === null) {
+    server.kill('SIGQUIT');
+    await once(server, 'exit');
+  }
+  process.exit();
+}

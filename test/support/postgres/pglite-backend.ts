@@ -1,0 +1,101 @@
+import type { PGlite } from '@electric-sql/pglite';
+import { encode, type Message, queryOf } from './wire.ts';
+
+/** What one client has set and named in the one session that PGlite has. */
+export interface ClientState {
+  /** Tells the client's prepared statements from those of others. */
+  readonly prefix: string;
+  /** Its prepared statements, as PGlite knows them. */
+  readonly statements: Set<string>;
+  /** Its `SET`s, while another client has its turn. */
+  settings: readonly Setting[];
+  /** True when it may have set something since they were read. */
+  hasSet: boolean;
+}
+
+interface Setting {
+  readonly name: string;
+  readonly setting: string;
+}
+
+interface Waiting {
+  readonly client: ClientState;
+  readonly messages: Buffer;
+  readonly answer: (bytes: Buffer) => void;
+}
+
+const SETTING = /\b(set|reset|set_config|discard)\b/i;
+/** Of a batch, the part that is searched for settings; data may follow. */
+const SEARCHED_BYTES = 4096;
+const IDLE = 'I'.charCodeAt(0);
+
+/**
+ * PGlite, which has one session, shared by many clients: one batch of messages at a time, a transaction keeps the
+ * others waiting, and each client finds its own settings. Locks of the session are not kept apart.
+ */
+export class PgliteBackend {
+  readonly #db: PGlite;
+  #waiting: Waiting[] = [];
+  #current: ClientState | undefined;
+  #isIdle = true;
+  #isBusy = false;
+
+  constructor(db: PGlite) {
+    this.#db = db;
+  }
+
+  /** Runs messages up to a Sync or a Query, when it is the client's turn. Answers what PGlite says to them. */
+  run(client: ClientState, messages: readonly Message[]): Promise<Buffer> {
+    return new Promise((answer) => {
+      this.#waiting.push({ client, messages: Buffer.concat(messages.map(encode)), answer });
+      void this.#work();
+    });
+  }
+
+  /** Ends a client's transaction and drops what it left behind. */
+  async leave(client: ClientState): Promise<void> {
+    this.#waiting = this.#waiting.filter((waiting) => waiting.client !== client);
+    if (this.#current === client && !this.#isIdle) await this.run(client, [queryOf('ROLLBACK')]);
+    const names = [...client.statements].map((name) => `DEALLOCATE "${name}";`);
+    await this.run(client, [queryOf(`${names.join(' ')} DISCARD TEMP`)]);
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      if (next.client !== this.#current) await this.#switchTo(next.client);
+      const answer = await this.#exchange(next.messages);
+      if (SETTING.test(next.messages.toString('latin1', 0, SEARCHED_BYTES))) next.client.hasSet = true;
+      this.#isIdle = answer.at(-1) === IDLE;
+      next.answer(answer);
+    }
+    this.#isBusy = false;
+  }
+
+  #next(): Waiting | undefined {
+    const index = this.#isIdle ? 0 : this.#waiting.findIndex(({ client }) => client === this.#current);
+    return index === -1 ? undefined : this.#waiting.splice(index, 1)[0];
+  }
+
+  async #exchange(messages: Buffer): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    await this.#db.execProtocolRawStream(messages, {
+      onRawData: (data) => void parts.push(Buffer.from(data)),
+    });
+    return Buffer.concat(parts);
+  }
+
+  async #switchTo(client: ClientState): Promise<void> {
+    if (this.#current?.hasSet) {
+      const sql = "SELECT name, setting FROM pg_settings WHERE source = 'session'";
+      this.#current.settings = (await this.#db.query<Setting>(sql)).rows;
+      this.#current.hasSet = false;
+    }
+    await this.#db.exec('RESET ALL');
+    for (const { name, setting } of client.settings) {
+      await this.#db.query('SELECT set_config($1, $2, false)', [name, setting]);
+    }
+    this.#current = client;
+  }
+}
