@@ -8,6 +8,9 @@ import {
   UsageError,
 } from '../../core/errors.ts';
 
+/** What to do about a proxy that hands transactions to whatever backend is free. */
+export const POOLED = 'connect to the server itself, or through a pool in session mode';
+
 const HINTS: readonly [RegExp, string][] = [
   [/^53100/, 'free space on the disk of the server, then run again: it resumes'],
   [
@@ -25,6 +28,8 @@ const BUSY: readonly [RegExp, string][] = [
 const REFUSED: readonly [RegExp, string][] = [
   [/^28/, 'check user and password in the URL, PGPASSWORD or the password file'],
   [/^3D000/, 'create the database first, or correct its name in the URL'],
+  // Statements that this connection prepared are gone, or another's are there.
+  [/^(42P05|26000)/, POOLED],
 ];
 /** Values that a database cannot hold, or that exceed its limits: the fault of one unit, not of the run. */
 const DATA = /^(22|54)/;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { DaywalkError, UsageError } from '../../core/errors.ts';
-import { isLost, isRepeatable, sqlState, storageError } from './errors.ts';
+import { isLost, isRepeatable, POOLED, sqlState, storageError } from './errors.ts';
 import { Link } from './link.ts';
 import type { PostgresTarget } from './target.ts';
 
@@ -150,7 +150,7 @@ async function begin(link: Link): Promise<string> {
     throw new UsageError(
       'a proxy hands each transaction to another backend, and claims would be lost there',
       {
-        hint: 'connect to the server itself, or through a pool in session mode',
+        hint: POOLED,
       },
     );
   }

@@ -1,5 +1,6 @@
+import { accessSync, constants } from 'node:fs';
 import type { ClientConfig } from 'pg';
-import { UsageError } from '../../core/errors.ts';
+import { messageOf, UsageError } from '../../core/errors.ts';
 
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 type SslMode = (typeof SSL_MODES)[number];
@@ -75,9 +76,10 @@ function configOf(url: URL, mode: SslMode): ClientConfig {
   own.searchParams.delete('schema');
   own.searchParams.set('sslmode', mode);
   own.searchParams.set('uselibpqcompat', 'true');
-  // A client that does not use TLS must not have to read certificates.
-  if (mode === 'disable') {
-    for (const name of ['sslcert', 'sslkey', 'sslrootcert']) own.searchParams.delete(name);
+  for (const name of ['sslcert', 'sslkey', 'sslrootcert']) {
+    // A client that does not use TLS must not have to read certificates.
+    if (mode === 'disable') own.searchParams.delete(name);
+    else expectReadable(name, own.searchParams.get(name));
   }
   return {
     connectionString: own.href,
@@ -86,6 +88,18 @@ function configOf(url: URL, mode: SslMode): ClientConfig {
     query_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
   };
+}
+
+function expectReadable(name: string, path: string | null): void {
+  if (path === null) return;
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw new UsageError(`${name}: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'name a file that this user may read',
+    });
+  }
 }
 
 function shownUrl(url: URL, schema: string): string {

@@ -1,24 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { selfSigned } from '../../support/certificates.ts';
 import { json, rawServer } from '../../support/raw-server.ts';
-import { tempDir } from '../../support/temp-dir.ts';
 import { targetOf, testRequester, testTransport, thrownBy } from '../../support/transport.ts';
-
-/** A key and a certificate that nobody signed but itself; null where this machine has no openssl. */
-function selfSigned(name: string): { key: string; cert: string } | null {
-  const folder = tempDir();
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
-  try {
-    const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    execFileSync('openssl', [...args, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
-  } catch {
-    return null;
-  }
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-}
 
 describe('a certificate that is not trusted', () => {
   it('ends the run with exit code 4 before the key is sent', async (context) => {
