@@ -87,9 +87,8 @@ it('is measured: a month of 50 active users takes the rows and bytes of the cons
   const rig = await createRig({ users: 50, steady: true, reports: 0, today: parseDay('2026-04-01') });
   const until = parseDay('2026-03-31');
   await rig.run({ from: parseDay('2026-03-02'), until, now: parseDay('2026-04-01') });
-  let rows = 0;
-  for (const { name } of contentTables)
-    rows += (await rig.value<number>(`SELECT COUNT(*) FROM "${name}"`)) ?? 0;
+  const counts = contentTables.map(({ name }) => rig.value(`SELECT COUNT(*) FROM "${name}"`));
+  const rows = (await Promise.all(counts)).reduce((sum, count) => sum + Number(count), 0);
   const within = (value: number, expected: number, share: number) =>
     expect(Math.abs(value / expected - 1), `${value} of ${expected}`).toBeLessThan(share);
   within(rows / DAYS, perDay(MEASURED.rows, 50), 0.1);

@@ -11,7 +11,7 @@ import { needsSessions, onDatabase, open, type Place } from '../support/database
 import { type Ended, type Running, startDaywalk } from '../support/daywalk.ts';
 import { postgres } from '../support/postgres/database.ts';
 import { type RunRequest, rigOver, TODAY } from '../support/rig.ts';
-import { tempFile } from '../support/temp-dir.ts';
+import { sqlite } from '../support/sqlite.ts';
 
 /** Days from the first to the day before the rig's today, in five streams, and the readiness reports. */
 const UNITS = 27 * 5 + 1;
@@ -40,13 +40,13 @@ function reportOf({ stdout, stderr }: Ended): RunReport {
 
 /** The digest of a SQLite warehouse that one run filled from the same service. */
 async function digestOfOne(emulator: Emulator, asked: RunRequest = {}): Promise<string> {
-  const rig = rigOver(emulator, tempFile());
+  const rig = rigOver(emulator, sqlite.place());
   expect((await rig.run(asked)).report.exitCode).toBe(0);
   return rig.digest();
 }
 
 async function digestOf(emulator: Emulator, place: Place): Promise<string> {
-  const { settings } = rigOver(emulator, place.location);
+  const { settings } = rigOver(emulator, place);
   const context = { clock: systemClock(), observe: () => undefined, signal: new AbortController().signal };
   return (await digestWarehouse(settings, context)).warehouse;
 }

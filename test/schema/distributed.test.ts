@@ -1,19 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { placementOf } from '../../schema/reference/citus.ts';
 import { schemaSql } from '../../schema/reference.ts';
-import { allTables } from '../../schema/tables.ts';
+import { allTables, tables } from '../../schema/tables.ts';
 import { allViews } from '../../schema/views.ts';
-import { openWarehouse } from '../../src/warehouse/open.ts';
 import { upsertFrom } from '../../src/warehouse/postgres/statements.ts';
 import { commitOf } from '../support/commit-of.ts';
+import { onDatabase, open } from '../support/database.ts';
 import { daywalk } from '../support/daywalk.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { postgres } from '../support/postgres/database.ts';
 
-const URL_OF_SERVER = 'postgres://postgres@127.0.0.1:5432/test';
-const SCHEMA = `daywalk_distributed_${process.pid}`;
 const WITHOUT_ORGANIZATION = ['export_runs'];
 
 const script = schemaSql('postgres', 'citus');
@@ -118,21 +115,6 @@ describe('the script', () => {
   });
 });
 
-const answer = await connect().then(
-  async (client) => {
-    await client.end();
-    return null;
-  },
-  (error: unknown) => String(error),
-);
-if (answer !== null) process.stderr.write(`SKIPPED: no PostgreSQL answers at ${URL_OF_SERVER}: ${answer}\n`);
-
-async function connect(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: URL_OF_SERVER, connectionTimeoutMillis: 2_000 });
-  await client.connect();
-  return client;
-}
-
 /** Functions of the names that the script calls, which note what they were given. */
 const STUBS = `
   CREATE TABLE noted (call text, relation regclass, distribution_column text, colocate_with text);
@@ -141,59 +123,36 @@ const STUBS = `
   CREATE FUNCTION create_reference_table(table_name regclass)
     RETURNS void LANGUAGE sql AS $$ INSERT INTO noted VALUES ('reference', table_name, NULL, NULL) $$;`;
 
-describe.skipIf(answer !== null)('on a PostgreSQL server', () => {
-  it('the script makes a warehouse that the program takes for one of this version', async () => {
-    const client = await connect();
-    try {
-      await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE; CREATE SCHEMA ${SCHEMA}`);
-      await client.query(`SET search_path = ${SCHEMA}`);
-      await client.query(STUBS);
-      await client.query(script);
-      const { rows } = await client.query('SELECT relation::text AS name FROM noted ORDER BY 1');
-      expect(rows.map(({ name }) => name)).toEqual(names.toSorted());
-      for (const { name } of allViews) await client.query(`SELECT * FROM "${name}"`);
-
-      const url = `${URL_OF_SERVER}?schema=${SCHEMA}`;
-      const warehouse = await openWarehouse(url, { clock: new FakeClock({ auto: true }), create: false });
-      try {
-        await warehouse.commitDay(commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
-        expect(await warehouse.organizations()).toEqual(['org_1']);
-      } finally {
-        await warehouse.close();
-      }
-    } finally {
-      await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
-      await client.end();
-    }
+onDatabase(postgres, () => {
+  it('takes what the script makes for a warehouse of this version', async () => {
+    const place = postgres.place();
+    await place.makeEmpty();
+    await place.execute(STUBS);
+    await place.execute(script);
+    const noted = await place.query('SELECT relation::text AS name FROM noted ORDER BY 1');
+    expect(noted.map(({ name }) => name)).toEqual(names.toSorted());
+    for (const { name } of allViews) await place.query(`SELECT * FROM "${name}"`);
+    const warehouse = await open(place, { create: false });
+    await warehouse.commitDay(commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
+    expect(await warehouse.organizations()).toEqual(['org_1']);
   });
 
-  it('rows of several organizations are removed, each from its own', async () => {
-    const url = `${URL_OF_SERVER}?schema=${SCHEMA}_rows`;
-    const table = allTables.find(({ name }) => name === 'user_daily_languages');
-    const runs = allTables.find(({ name }) => name === 'export_runs');
-    if (table === undefined || runs === undefined) throw new Error('a table is missing');
+  it('removes rows of several organizations, each from its own', async () => {
+    const { userDailyLanguages: table, exportRuns: runs } = tables;
     const row = (org: string, language: string) => [org, '2026-02-01', 'u1', language, null];
-    const warehouse = await openWarehouse(url, { clock: new FakeClock({ auto: true }), create: true });
-    try {
-      const rows = ['a', 'b', 'c'].flatMap((org) => [row(org, 'sql'), row(org, 'go')]);
-      await warehouse.change({ put: [{ table, rows }], remove: [] });
-      const gone = [row('a', 'sql'), row('b', 'go'), row('b', 'sql'), row('c', 'never')];
-      expect(await warehouse.change({ put: [], remove: [{ table, rows: gone }] })).toBe(3);
-      const left = [];
-      for await (const some of warehouse.scan(table)) left.push(...some);
-      expect(left).toEqual([row('a', 'go'), row('c', 'go'), row('c', 'sql')]);
+    const warehouse = await open(postgres);
+    const rows = ['a', 'b', 'c'].flatMap((org) => [row(org, 'sql'), row(org, 'go')]);
+    await warehouse.change({ put: [{ table, rows }], remove: [] });
+    const gone = [row('a', 'sql'), row('b', 'go'), row('b', 'sql'), row('c', 'never')];
+    expect(await warehouse.change({ put: [], remove: [{ table, rows: gone }] })).toBe(3);
+    const left = [];
+    for await (const some of warehouse.scan(table)) left.push(...some);
+    expect(left).toEqual([row('a', 'go'), row('c', 'go'), row('c', 'sql')]);
 
-      await warehouse.startRun({ runId: 'r1', command: 'run', startedAt: new Date(0), versions: {} });
-      const keyOnly = (id: string) =>
-        Object.keys(runs.columns).map((name) => (name === 'run_id' ? id : null));
-      expect(
-        await warehouse.change({ put: [], remove: [{ table: runs, rows: [keyOnly('r1'), keyOnly('r2')] }] }),
-      ).toBe(1);
-    } finally {
-      await warehouse.close();
-      const client = await connect();
-      await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA}_rows CASCADE`);
-      await client.end();
-    }
+    await warehouse.startRun({ runId: 'r1', command: 'run', startedAt: new Date(0), versions: {} });
+    const keyOnly = (id: string) => Object.keys(runs.columns).map((name) => (name === 'run_id' ? id : null));
+    expect(
+      await warehouse.change({ put: [], remove: [{ table: runs, rows: [keyOnly('r1'), keyOnly('r2')] }] }),
+    ).toBe(1);
   });
 });

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import type { JobContext } from '../../jobs/context.ts';
 import { digestWarehouse } from '../../jobs/digest.ts';
 import { type ExportRequest, runExport } from '../../jobs/export.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -86,13 +87,7 @@ export function rigOver(emulator: Emulator, place: Place): Rig {
     path: place.location,
     settings,
     run: (request = {}) => run(settings, request),
-    digest: async () =>
-      (
-        await digestWarehouse(
-          settings,
-          contextOf(TODAY, () => undefined),
-        )
-      ).warehouse,
+    digest: async () => (await digestWarehouse(settings, contextOf(TODAY))).warehouse,
     sql: (query, ...values) => place.query(query, ...values),
     column,
     value: async <Cell extends Value>(query: string, ...values: Value[]) =>
@@ -115,10 +110,11 @@ async function run(settings: Settings, request: RunRequest = {}): Promise<Ran> {
   return { report, events };
 }
 
-function contextOf(now: UtcDay, observe: RunObserver, signal = new AbortController().signal) {
-  return {
-    clock: systemClock(new Date(`${now}T03:00:00Z`)),
-    observe,
-    signal,
-  };
+/** What a job runs in at 03:00 UTC of a day. */
+export function contextOf(
+  now: UtcDay,
+  observe: RunObserver = () => undefined,
+  signal = new AbortController().signal,
+): JobContext {
+  return { clock: systemClock(new Date(`${now}T03:00:00Z`)), observe, signal };
 }
