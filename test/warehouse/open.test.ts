@@ -41,7 +41,7 @@ onEachDatabase((database) => {
     it('refuses, with exit code 2, to make up a warehouse that is not there', async () => {
       const place = database.place();
       const refusal = {
-        name: 'UsageError',
+        name: 'NoWarehouseError',
         exitCode: 2,
         message: `there is no warehouse at ${place.location}`,
         hint: expect.stringContaining('daywalk run'),

@@ -61,7 +61,7 @@ describe('the file of a warehouse', () => {
 
   it('is not made by looking for it', async () => {
     const path = tempFile();
-    expect(await thrownBy(openFile(path, false))).toMatchObject({ name: 'UsageError' });
+    expect(await thrownBy(openFile(path, false))).toMatchObject({ name: 'NoWarehouseError', exitCode: 2 });
     expect(() => statSync(path)).toThrow('ENOENT');
   });
 });
