@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { ContentHash } from '../schema/digest.ts';
+import { ContentHash, warehouseSha256 } from '../schema/digest.ts';
 import { contentTables } from '../schema/tables.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
@@ -25,15 +24,12 @@ export function digestOf(warehouse: Warehouse): Promise<WarehouseDigest> {
 }
 
 async function digestTables(warehouse: Warehouse): Promise<WarehouseDigest> {
-  const whole = createHash('sha256');
-  const tables: Record<string, string> = {};
+  const tables = new Map<string, string>();
   for (const table of contentTables) {
     const hash = new ContentHash();
     hash.begin(table);
     for await (const rows of warehouse.scan(table)) hash.add(rows);
-    const hex = hash.hex();
-    tables[table.name] = hex;
-    whole.update(`${table.name} ${hex}\n`);
+    tables.set(table.name, hash.hex());
   }
-  return { warehouse: whole.digest('hex'), tables };
+  return { warehouse: warehouseSha256(tables), tables: Object.fromEntries(tables) };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../src/core/clock.ts';
 import { BusyError } from '../src/core/errors.ts';
 import { type OpenOptions, openWarehouse } from '../src/warehouse/open.ts';
-import type { RunLock, Warehouse } from '../src/warehouse/port.ts';
+import type { LockOptions, RunLock, Warehouse } from '../src/warehouse/port.ts';
 
 /** How long a run waits for another one; longer than any run takes. */
 const LOCK_WAIT_MS = 24 * 60 * 60 * 1000;
@@ -23,18 +23,25 @@ export async function withWarehouse<Result>(
   }
 }
 
+/** How a lock is waited for. */
+export interface LockWait extends LockOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly wait: boolean;
+}
+
 /**
  * Takes the run lock, waiting for another run to end where that is asked for.
  * @throws {BusyError} when another run holds the warehouse and `wait` is false.
  */
 export async function takeLock(
   warehouse: Warehouse,
-  { clock, signal, wait }: { clock: Clock; signal: AbortSignal; wait: boolean },
+  { clock, signal, wait, exclusive = false }: LockWait,
 ): Promise<RunLock> {
   const since = clock.monotonicMs();
   for (;;) {
     try {
-      return await warehouse.lock();
+      return await warehouse.lock({ exclusive });
     } catch (error) {
       const patient = wait && clock.monotonicMs() - since < LOCK_WAIT_MS;
       if (!patient || !(error instanceof BusyError)) throw error;

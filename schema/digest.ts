@@ -43,3 +43,10 @@ export function contentSha256(tables: readonly { table: AnyTable; rows: readonly
   }
   return hash.hex();
 }
+
+/** The digest of a warehouse: over the digests of its content tables, by name in the order of the schema. */
+export function warehouseSha256(tables: ReadonlyMap<string, string>): string {
+  const hash = createHash('sha256');
+  for (const [name, hex] of tables) hash.update(`${name} ${hex}\n`);
+  return hash.digest('hex');
+}

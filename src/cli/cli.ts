@@ -3,9 +3,9 @@ import { StorageError, UsageError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { readSettings, type SettingsReading, soundSettings } from '../settings/read-settings.ts';
 import type { Redactor } from '../settings/redact.ts';
-import { redactorOf, redactorOfEnvironment } from '../settings/secrets.ts';
+import { redactorOf, redactorOfEnvironment, redactorOfLocations } from '../settings/secrets.ts';
 import type { LogFormat } from '../settings/settings.ts';
-import type { Command } from './command.ts';
+import { type Command, flagName } from './command.ts';
 import { describeFailure, failureOf, logFailure } from './failure.ts';
 import type { Flags } from './flags.ts';
 import { createOutput } from './output.ts';
@@ -82,7 +82,11 @@ async function perform(
     uses: command.uses,
   });
   const settings = command.acceptsUnsoundSettings === true ? reading.settings : soundSettings(reading);
-  const redact = bothRedactors(redactorOf(settings), redactorOfEnvironment(host.env));
+  const redact = everyRedactor(
+    redactorOf(settings),
+    redactorOfEnvironment(host.env),
+    redactorOfLocations(locationsIn(command, flags)),
+  );
   const clock = systemClock(settings.now ?? undefined);
   const terminal = streams.errTerminal;
   const reporting = createReporting({ format: settings.log, sink: streams.err, terminal, redact, clock });
@@ -120,8 +124,16 @@ function settingFlags(command: Command, flags: Flags): Record<string, string | u
   return Object.fromEntries(names.map((name) => [name, flags.text(name)]));
 }
 
-function bothRedactors(first: Redactor, second: Redactor): Redactor {
-  return (text) => second(first(text));
+/** What was given for flags whose values may hold a password. */
+function locationsIn(command: Command, flags: Flags): string[] {
+  return command.flags.flatMap(({ syntax, mayHoldPassword }) => {
+    const value = mayHoldPassword === true ? flags.text(flagName(syntax)) : undefined;
+    return value === undefined ? [] : [value];
+  });
+}
+
+function everyRedactor(...redactors: readonly Redactor[]): Redactor {
+  return (text) => redactors.reduce((result, redact) => redact(result), text);
 }
 
 function warn({ log }: Reporting, { warnings }: SettingsReading): void {

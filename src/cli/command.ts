@@ -6,6 +6,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { Flags } from './flags.ts';
 import type { Log } from './log/log.ts';
 import type { Output } from './output.ts';
+import type { ReportedEvent } from './reported-event.ts';
 
 /** A flag of one command. Flags of settings are not declared here, they come with the setting. */
 export interface CommandFlag {
@@ -13,6 +14,13 @@ export interface CommandFlag {
   readonly syntax: `--${string}`;
   readonly doc: string;
   readonly required?: boolean;
+  /** True when its value may be a URL with a password in it, which no output shows. */
+  readonly mayHoldPassword?: boolean;
+}
+
+/** The name of a flag: `--from` of `--from <day>`. */
+export function flagName(syntax: CommandFlag['syntax']): `--${string}` {
+  return `--${syntax.slice(2).split(' ', 1).join('')}`;
 }
 
 /** Commands that share the first word of their names, such as `sessions` in `sessions create`. */
@@ -45,7 +53,7 @@ export interface CommandContext {
   /** The settings with their sources and problems. */
   readonly reading: SettingsReading;
   /** What jobs need: clock, signal, observer. */
-  readonly job: JobContext;
+  readonly job: JobContext<ReportedEvent>;
   readonly log: Log;
   /** Standard output. Printing a result ends the progress. */
   readonly out: Output;

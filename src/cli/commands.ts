@@ -1,6 +1,7 @@
 import type { Command } from './command.ts';
 import { backfill } from './commands/backfill.ts';
 import { config } from './commands/config.ts';
+import { copy } from './commands/copy.ts';
 import { demo } from './commands/demo.ts';
 import { digest } from './commands/digest.ts';
 import { emulate } from './commands/emulate.ts';
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   status,
   verify,
   digest,
+  copy,
   config,
   schema,
   emulate,

@@ -1,5 +1,4 @@
 import type { Clock } from '../core/clock.ts';
-import type { RunObserver } from '../pipeline/events.ts';
 import type { Redactor } from '../settings/redact.ts';
 import type { LogFormat } from '../settings/settings.ts';
 import { describeEvent } from './log/describe-event.ts';
@@ -8,14 +7,15 @@ import { type Log, silentLog } from './log/log.ts';
 import { createPrettyLog } from './log/pretty-log.ts';
 import { createLiveLine } from './progress/live-line.ts';
 import { createLiveProgress, createSteadyProgress, noProgress, type Progress } from './progress/progress.ts';
+import type { ReportedEvent } from './reported-event.ts';
 import type { Sink } from './sink.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What a command says while it works, on standard error: its log and its progress. */
 export interface Reporting {
   readonly log: Log;
-  /** Hands a run's events to the log and the progress. */
-  readonly observe: RunObserver;
+  /** Hands a job's events to the log and the progress. */
+  observe(event: ReportedEvent): void;
   /** Removes the progress, so that a result can be printed. */
   stop(): void;
 }

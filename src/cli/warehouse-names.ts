@@ -6,6 +6,8 @@ import { shellQuote } from './text/shell.ts';
 
 /** How to name the same warehouse in another command line. */
 export interface WarehouseNames {
+  /** The location as a shell takes it. */
+  readonly name: string;
   /** `--warehouse …` where the flag named it; empty where the environment or the default does it again by itself. */
   readonly flag: string;
   /** A command line that asks the warehouse a query. */
@@ -23,6 +25,7 @@ export function warehouseNames({ reading }: { readonly reading: SettingsReading 
 export function namesOf(location: string, withFlag: boolean): WarehouseNames {
   const shown = shellQuote(maskUrlPassword(location));
   return {
+    name: shown,
     flag: withFlag ? ` --warehouse ${shown}` : '',
     query: (sql) =>
       isPostgres(location) ? `psql ${shown} -c ${shellQuote(sql)}` : `sqlite3 ${shown} ${shellQuote(sql)}`,

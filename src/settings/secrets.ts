@@ -13,6 +13,11 @@ export function redactorOf(settings: Settings): Redactor {
   return createRedactor(secretsOf(settings));
 }
 
+/** The redactor for the passwords of warehouses that are no setting. */
+export function redactorOfLocations(locations: readonly string[]): Redactor {
+  return createRedactor(locations.flatMap(passwordsOf));
+}
+
 /**
  * The redactor for what the environment holds, before any setting was read: what goes wrong that early must not show
  * a secret either.

@@ -76,6 +76,7 @@ describe('help', () => {
     backfill: ['--from', '--until', '--force', '--newest-first', '--json'],
     status: ['--json', '--max-age'],
     digest: ['--json'],
+    copy: ['--to', '--replace', '--wait', '--json'],
     config: ['--json'],
     schema: ['--format'],
     emulate: [

@@ -1,15 +1,17 @@
 import { EXIT } from '../../core/exit-code.ts';
 import type { RunEvent, RunReport } from '../../pipeline/events.ts';
+import type { ReportedEvent } from '../reported-event.ts';
 import { counted, formatDuration } from '../text/quantity.ts';
-import type { LogEntry } from './log.ts';
+import { describeCopyEvent } from './describe-copy-event.ts';
+import type { EventWords, LogEntry } from './log.ts';
 
-/** A run's event as a log entry. */
-export function describeEvent(event: RunEvent): LogEntry {
+/** A job's event as a log entry. */
+export function describeEvent(event: ReportedEvent): LogEntry {
   const { type, ...fields } = event;
   return { event: type, fields, ...wordsOf(event) };
 }
 
-function wordsOf(event: RunEvent): Pick<LogEntry, 'level' | 'message' | 'hint' | 'fields' | 'routine'> {
+function wordsOf(event: ReportedEvent): EventWords {
   switch (event.type) {
     case 'run-started':
       return { level: 'info', message: `${event.command} into ${event.warehouse}` };
@@ -49,6 +51,8 @@ function wordsOf(event: RunEvent): Pick<LogEntry, 'level' | 'message' | 'hint' |
         fields: { ...event.report },
         routine: true,
       };
+    default:
+      return describeCopyEvent(event);
   }
 }
 

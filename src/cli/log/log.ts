@@ -15,6 +15,9 @@ export interface LogEntry {
   readonly routine?: boolean;
 }
 
+/** What words make of an event; its fields are the event's own unless said otherwise. */
+export type EventWords = Pick<LogEntry, 'level' | 'message' | 'hint' | 'fields' | 'routine'>;
+
 /** Receives log entries. Never throws. */
 export interface Log {
   write(entry: LogEntry): void;

@@ -18,8 +18,7 @@ export interface ProgressFrame {
 /** The state of a run as one line: a bar, then as many of the numbers as there is room for. */
 export function renderProgress(state: ProgressState, frame: ProgressFrame): string {
   const parts = partsOf(state, frame.atMs);
-  if (state.unitsPlanned === null)
-    return truncateTo('asking the service which organization the key belongs to …', frame.width);
+  if (state.unitsPlanned === null) return truncateTo(state.preparing, frame.width);
   const text = fittingPrefix(parts, frame.width - BAR_MIN - GAP.length);
   const room = frame.width - widthOf(text) - GAP.length;
   if (room < BAR_MIN) return truncateTo(text, frame.width);
@@ -40,7 +39,7 @@ function partsOf(state: ProgressState, atMs: number): string[] {
     ...(leftMs === null ? [] : [`${formatDuration(leftMs)} left`]),
     counted(state.rowsWritten, 'row'),
     ...(state.unitsFailed === 0 ? [] : [`${formatNumber(state.unitsFailed)} failed`]),
-    ...(rate === null ? [] : [`${formatNumber(Math.round(rate))} requests/s`]),
+    ...(rate === null || state.requests === 0 ? [] : [`${formatNumber(Math.round(rate))} requests/s`]),
     ...(state.retries === 0 ? [] : [counted(state.retries, 'retry', 'retries')]),
     ...(state.current === '' ? [] : [state.current]),
   ];

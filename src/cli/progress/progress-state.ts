@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../pipeline/events.ts';
+import type { ReportedEvent } from '../reported-event.ts';
 
 /** The rate is measured over this much of the past. */
 const WINDOW_MS = 10_000;
@@ -10,9 +10,11 @@ interface Sample {
   readonly requests: number;
 }
 
-/** What a run has done so far, as its events tell. Times are monotonic milliseconds. */
+/** What a job has done so far, as its events tell. Times are monotonic milliseconds. */
 export interface ProgressState {
   readonly startedMs: number;
+  /** What is done before the plan is known. */
+  readonly preparing: string;
   /** Null before the plan is known. */
   readonly unitsPlanned: number | null;
   readonly unitsDone: number;
@@ -22,15 +24,16 @@ export interface ProgressState {
   readonly rowsWritten: number;
   readonly requests: number;
   readonly retries: number;
-  /** The unit that ended last. */
+  /** The unit that ended last, or what is done after the units. */
   readonly current: string;
   readonly samples: readonly Sample[];
 }
 
-/** The state of a run that has just begun. */
+/** The state of a job that has just begun. */
 export function startProgress(startedMs: number): ProgressState {
   return {
     startedMs,
+    preparing: 'asking the service which organization the key belongs to …',
     unitsPlanned: null,
     unitsDone: 0,
     unitsElsewhere: 0,
@@ -44,7 +47,7 @@ export function startProgress(startedMs: number): ProgressState {
 }
 
 /** The state after an event. */
-export function advance(state: ProgressState, event: RunEvent, atMs: number): ProgressState {
+export function advance(state: ProgressState, event: ReportedEvent, atMs: number): ProgressState {
   switch (event.type) {
     case 'planned':
       return { ...state, unitsPlanned: (state.unitsPlanned ?? 0) + event.units };
@@ -65,6 +68,19 @@ export function advance(state: ProgressState, event: RunEvent, atMs: number): Pr
       return { ...state, unitsFailed: state.unitsFailed + 1 };
     case 'retry':
       return { ...state, retries: state.retries + 1 };
+    case 'copy-started':
+      return { ...state, preparing: 'looking at what both warehouses hold …' };
+    case 'copy-planned':
+      return { ...state, unitsPlanned: event.units };
+    case 'copied':
+      return {
+        ...state,
+        unitsDone: state.unitsDone + event.units,
+        rowsWritten: state.rowsWritten + event.rowsWritten,
+        current: `${event.what} ${event.lastDay}`.trim(),
+      };
+    case 'copy-comparing':
+      return { ...state, current: `comparing ${event.table}` };
     default:
       return state;
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
-import type { RunEvent } from '../../pipeline/events.ts';
 import type { Log } from '../log/log.ts';
+import type { ReportedEvent } from '../reported-event.ts';
 import type { Style } from '../text/style.ts';
 import type { LiveLine } from './live-line.ts';
 import { describeProgress, renderProgress } from './progress-line.ts';
@@ -13,9 +13,9 @@ const ROOM_FOR_ECHO = 3;
 /** Where no line can be drawn again, people read how far it is this often. */
 const REPORT_MS = 30_000;
 
-/** Shows how far a run is. */
+/** Shows how far a job is. */
 export interface Progress {
-  observe(event: RunEvent): void;
+  observe(event: ReportedEvent): void;
   /** Removes what it drew and stops drawing. May be called again. */
   stop(): void;
 }
@@ -65,10 +65,10 @@ function ticking(clock: Clock, everyMs: number, display: Display): Progress {
   };
   return {
     observe: (event) => {
-      if (event.type === 'run-ended') return stop();
+      if (event.type === 'run-ended' || event.type === 'copy-ended') return stop();
       state = advance(state, event, clock.monotonicMs());
-      // The timer starts with the run, and does not keep a process alive that has nothing else to do.
-      if (event.type === 'run-started')
+      // The timer starts with the job, and does not keep a process alive that has nothing else to do.
+      if (event.type === 'run-started' || event.type === 'copy-started')
         timer ??= setInterval(() => display.draw(state, clock.monotonicMs()), everyMs).unref();
     },
     stop,

@@ -1,10 +1,8 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import type { Row, ScanScope } from '../port.ts';
+import { scanRowsMax } from '../scan-chunk.ts';
 import type { Link } from './link.ts';
 import { selectWhere } from './statements.ts';
-
-/** Rows that are fetched and handed out at once. */
-const SCAN_ROWS = 2000;
 
 /** Names cursors apart: several may be open on one connection. */
 let cursors = 0;
@@ -16,6 +14,7 @@ export async function* scanRows(
   scope?: ScanScope,
 ): AsyncGenerator<readonly Row[]> {
   const cursor = `scan_${++cursors}`;
+  const rowsMax = scanRowsMax(table);
   const conditions = conditionsOf(scope);
   const sql = selectWhere(
     table,
@@ -27,9 +26,9 @@ export async function* scanRows(
   );
   try {
     for (;;) {
-      const rows = await link.script(`FETCH ${SCAN_ROWS} FROM ${cursor}`);
+      const rows = await link.script(`FETCH ${rowsMax} FROM ${cursor}`);
       if (rows.length > 0) yield rows;
-      if (rows.length < SCAN_ROWS) return;
+      if (rows.length < rowsMax) return;
     }
   } finally {
     // A transaction that failed has closed it already.

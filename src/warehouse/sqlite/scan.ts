@@ -1,11 +1,9 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import type { Row, ScanScope } from '../port.ts';
+import { scanRowsMax } from '../scan-chunk.ts';
 import type { Connection } from './connection.ts';
 import { storageError } from './errors.ts';
 import { selectWhere } from './statements.ts';
-
-/** Rows that a scan hands out at once. */
-const SCAN_ROWS = 1000;
 
 /** All rows of a table in key order, streamed, see `Warehouse.scan`. */
 export async function* scan(
@@ -14,6 +12,7 @@ export async function* scan(
   scope?: ScanScope,
 ): AsyncGenerator<readonly Row[]> {
   const conditions = conditionsOf(scope);
+  const rowsMax = scanRowsMax(table);
   let chunk: Row[] = [];
   try {
     // A statement of its own: a cached one cannot be iterated twice at once.
@@ -24,7 +23,7 @@ export async function* scan(
     const rows = connection.db.prepare<unknown[], Row>(sql).raw();
     for (const row of rows.iterate(...conditions.map(([, value]) => value))) {
       chunk.push(row);
-      if (chunk.length === SCAN_ROWS) {
+      if (chunk.length === rowsMax) {
         yield chunk;
         chunk = [];
       }

@@ -1,0 +1,52 @@
+import { copyAll } from '../src/copy/copy.ts';
+import type { CopyEvent, CopyReport } from '../src/copy/events.ts';
+import { UsageError } from '../src/core/errors.ts';
+import { maskUrlPassword } from '../src/settings/mask-url.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import type { JobContext } from './context.ts';
+import { takeLock, withWarehouse } from './open-warehouse.ts';
+import { isSameWarehouse } from './same-warehouse.ts';
+
+/** What a copy is asked to do. */
+export interface CopyRequest {
+  /** The destination: a SQLite path, or `postgres://…`. It is created where it does not exist. */
+  readonly to: string;
+  /** Make the destination the same whatever it holds, and compare every row. */
+  readonly replace: boolean;
+  /** Wait for a run on the destination to end instead of failing with exit code 75. */
+  readonly wait: boolean;
+}
+
+/**
+ * Copies the warehouse of the settings with its ledger. May be repeated at will, also after a kill at any instant: it
+ * goes on where it was, and moves only what is not the same yet. The source may be at work meanwhile.
+ * @throws {UsageError} when both are the same, or the destination holds what the source does not.
+ * @throws {BusyError} when a run holds the destination.
+ */
+export function copyWarehouse(
+  settings: Settings,
+  { to, replace, wait }: CopyRequest,
+  { clock, signal, observe }: JobContext<CopyEvent>,
+): Promise<CopyReport> {
+  const from = settings.warehouse;
+  if (isSameWarehouse(from, to)) {
+    throw new UsageError(`--to names the warehouse that is to be copied: ${maskUrlPassword(to)}`, {
+      hint: 'name another file, database or schema; --warehouse says what is copied',
+    });
+  }
+  const existing = { clock, signal, create: false };
+  return withWarehouse(from, existing, (source) =>
+    withWarehouse(to, { clock, signal, create: true }, async (destination) => {
+      const lock = await takeLock(destination, { clock, signal, wait, exclusive: true });
+      try {
+        return await withWarehouse(to, existing, (stored) =>
+          source.inSnapshot(() =>
+            copyAll({ source, stored, destination, lock, replace, clock, signal, observe }),
+          ),
+        );
+      } finally {
+        await lock.release();
+      }
+    }),
+  );
+}

@@ -1,0 +1,53 @@
+import type { AnyTable } from '../../schema/define.ts';
+import type { Row, RowChanges } from '../warehouse/port.ts';
+import type { Difference } from './differences.ts';
+
+/** Rows, and characters in them, after which a transaction is ended where it may be: what must stay together does. */
+const ROWS_MAX = 20_000;
+const CHARACTERS_MAX = 16 * 1024 * 1024;
+
+interface TableChanges {
+  readonly put: Row[];
+  readonly remove: Row[];
+}
+
+/** What one transaction will write and remove. */
+export class ChangeSet {
+  readonly #tables = new Map<AnyTable, TableChanges>();
+  #rows = 0;
+  #characters = 0;
+
+  /** Rows to be written and removed. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** True when the transaction should take no more than what belongs together. */
+  get isFull(): boolean {
+    return this.#rows >= ROWS_MAX || this.#characters >= CHARACTERS_MAX;
+  }
+
+  /** Adds differences of one table. */
+  add(table: AnyTable, found: readonly Difference[]): void {
+    const changes = this.#tables.get(table) ?? { put: [], remove: [] };
+    this.#tables.set(table, changes);
+    for (const { kind, row } of found) {
+      changes[kind].push(row);
+      this.#characters += charactersOf(row);
+    }
+    this.#rows += found.length;
+  }
+
+  /** The same, as a warehouse takes it. */
+  get changes(): RowChanges {
+    const parts = [...this.#tables];
+    return {
+      put: parts.map(([table, { put }]) => ({ table, rows: put })),
+      remove: parts.map(([table, { remove }]) => ({ table, rows: remove })),
+    };
+  }
+}
+
+function charactersOf(row: Row): number {
+  return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+}

@@ -1,0 +1,122 @@
+import { tables } from '../../schema/tables.ts';
+import type { Clock } from '../core/clock.ts';
+import { UsageError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-code.ts';
+import { DAILY_STREAMS } from '../core/stream.ts';
+import type { RunLock, Warehouse } from '../warehouse/port.ts';
+import { compareSides } from './compare.ts';
+import type { CopyObserver, CopyReport } from './events.ts';
+import { describeLosses, type Losses, noLosses, noteRows, noteUnits } from './losses.ts';
+import { moveDays } from './move-days.ts';
+import { moveReadiness } from './move-readiness.ts';
+import { moveTable } from './move-table.ts';
+import type { Sides } from './sides.ts';
+import { createTarget, type Tally, type Target } from './target.ts';
+import { isSamePair, organizationsOf, unitPairs } from './unit-pairs.ts';
+
+/** The tables whose rows belong to no unit, the record of the runs last. */
+const UNITLESS = [tables.sessions, tables.hookEvents, tables.schemaDrift, tables.exportRuns] as const;
+
+/** What a copy needs. */
+export interface CopyWork extends Sides {
+  /** The destination; `stored` is another connection to it. */
+  readonly destination: Warehouse;
+  /** The exclusive lock of the destination. */
+  readonly lock: RunLock;
+  /** Make the destination the same whatever it holds, and compare every row. */
+  readonly replace: boolean;
+  readonly clock: Clock;
+  readonly observe: CopyObserver;
+}
+
+/**
+ * Makes the destination hold what the source holds, and compares the two in the end. The source must stand in a
+ * snapshot. May be repeated at will, also after a kill at any instant: what is the same already is not written.
+ * @throws {UsageError} when the destination holds what the source does not, unless that is to be replaced.
+ */
+export async function copyAll(work: CopyWork): Promise<CopyReport> {
+  const { source, destination, clock, observe } = work;
+  const startedMs = clock.monotonicMs();
+  const [from, to] = [source.location, destination.location];
+  observe({ type: 'copy-started', from, to });
+  const plan = await planCopy(work);
+  refuseLosses(work, plan.losses);
+  observe({ type: 'copy-planned', units: plan.units, unchanged: plan.unchanged });
+  const target = createTarget(work);
+  target.tally.unitsUnchanged = plan.unchanged;
+  await moveAll(work, target);
+  const comparison = await work.stored.inSnapshot(() => compareSides(work, observe));
+  const isSame = comparison.tables.every((table) => table.isSame);
+  const report: CopyReport = {
+    from,
+    to,
+    exitCode: isSame ? EXIT.ok : EXIT.quarantine,
+    ...totalsOf(target.tally),
+    tables: comparison.tables.map((table) => ({
+      ...table,
+      ...(target.tally.tables.get(table.table) ?? { written: 0, removed: 0 }),
+    })),
+    digest: comparison.digest,
+    durationMs: clock.monotonicMs() - startedMs,
+  };
+  observe({ type: 'copy-ended', report });
+  return report;
+}
+
+interface CopyPlan {
+  /** Units that are to be moved, or compared row by row. */
+  readonly units: number;
+  /** Units that are left out, because both ledgers say the same of them. */
+  readonly unchanged: number;
+  readonly losses: Losses;
+}
+
+/** Looks at what both sides hold; writes nothing. */
+async function planCopy(work: CopyWork): Promise<CopyPlan> {
+  const losses = noLosses();
+  const known = await work.source.organizations();
+  let units = 0;
+  let unchanged = 0;
+  for (const orgId of await organizationsOf(work)) {
+    const pairs = await unitPairs(work, orgId);
+    const same = work.replace ? 0 : pairs.filter(isSamePair).length;
+    unchanged += same;
+    units += pairs.length - same;
+    if (known.includes(orgId)) noteUnits(losses, pairs);
+    else losses.organizations.push(orgId);
+    work.signal.throwIfAborted();
+  }
+  await noteRows(losses, work);
+  return { units, unchanged, losses };
+}
+
+function refuseLosses({ source, destination, replace, observe }: CopyWork, losses: Losses): void {
+  const lost = describeLosses(losses);
+  if (lost === null) return;
+  if (replace) {
+    observe({ type: 'copy-replaces', to: destination.location, lost });
+    return;
+  }
+  throw new UsageError(
+    `copy into ${destination.location}: it holds what ${source.location} does not: ${lost}; nothing was written`,
+    { hint: 'copy into a new place, or pass --replace to make it the same and lose that' },
+  );
+}
+
+async function moveAll(work: CopyWork, target: Target): Promise<void> {
+  for (const orgId of await organizationsOf(work)) {
+    const pairs = await unitPairs(work, orgId);
+    for (const stream of DAILY_STREAMS) {
+      const own = pairs.filter((pair) => pair.stream === stream);
+      await moveDays(work, target, { orgId, stream, pairs: own, all: work.replace });
+    }
+    const readiness = pairs.find(({ stream }) => stream === 'readiness');
+    if (readiness !== undefined && (work.replace || !isSamePair(readiness)))
+      await moveReadiness(work, target, { orgId, pair: readiness });
+  }
+  for (const table of UNITLESS) await moveTable(work, target, table);
+}
+
+function totalsOf({ unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten }: Tally) {
+  return { unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten };
+}

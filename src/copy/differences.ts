@@ -1,0 +1,61 @@
+import type { AnyTable } from '../../schema/define.ts';
+import { byKey } from '../../schema/order.ts';
+import type { Row } from '../warehouse/port.ts';
+import { Reader } from './reader.ts';
+import { sameRow } from './same-row.ts';
+
+/** A row that the destination lacks or holds otherwise, or one that it holds and the source does not. */
+export interface Difference {
+  readonly kind: 'put' | 'remove';
+  readonly row: Row;
+}
+
+/**
+ * What makes the rows of `destination` those of `source`: both are rows of `table` in key order, in chunks of any
+ * size. The differences come in key order, as soon as they are known; no more than a chunk of each side is held.
+ */
+export async function* differences(
+  table: AnyTable,
+  source: AsyncIterable<readonly Row[]>,
+  destination: AsyncIterable<readonly Row[]>,
+): AsyncGenerator<readonly Difference[]> {
+  const sides = { from: new Reader(source), to: new Reader(destination) };
+  const rules = { compare: byKey(table), isSame: sameRow(table) };
+  try {
+    for (;;) {
+      await sides.from.fill();
+      await sides.to.fill();
+      if (sides.from.item === undefined && sides.to.item === undefined) return;
+      const found = mergeAtHand(sides, rules);
+      if (found.length > 0) yield found;
+    }
+  } finally {
+    await sides.from.close();
+    await sides.to.close();
+  }
+}
+
+interface Rules {
+  compare(a: Row, b: Row): number;
+  isSame(a: Row, b: Row): boolean;
+}
+
+/** Merges until one side must be read on. */
+function mergeAtHand({ from, to }: { from: Reader<Row>; to: Reader<Row> }, rules: Rules): Difference[] {
+  const found: Difference[] = [];
+  while (!from.isWaiting && !to.isWaiting) {
+    const { item: row } = from;
+    const { item: stored } = to;
+    if (row === undefined && stored === undefined) break;
+    const order = row === undefined ? 1 : stored === undefined ? -1 : rules.compare(row, stored);
+    if (row !== undefined && order <= 0) {
+      if (order < 0 || stored === undefined || !rules.isSame(row, stored)) found.push({ kind: 'put', row });
+      from.advance();
+    }
+    if (stored !== undefined && order >= 0) {
+      if (order > 0) found.push({ kind: 'remove', row: stored });
+      to.advance();
+    }
+  }
+  return found;
+}

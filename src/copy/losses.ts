@@ -1,0 +1,92 @@
+import type { AnyTable } from '../../schema/define.ts';
+import { tables } from '../../schema/tables.ts';
+import { differencesOf, type Sides } from './sides.ts';
+import type { UnitPair } from './unit-pairs.ts';
+
+const { hookEvents, sessions, exportRuns } = tables;
+/** Tables whose rows no unit accounts for. */
+const UNACCOUNTED: readonly AnyTable[] = [sessions, hookEvents, exportRuns];
+
+/** Names that a message lists before it counts. */
+const EXAMPLES_MAX = 3;
+/** Events that are followed to the organization they now belong to; further ones count as lost. */
+const FOLLOWED_MAX = 100_000;
+
+/** What only the destination holds, and a copy of the source would take away. */
+export interface Losses {
+  /** Organizations that the source does not know. */
+  readonly organizations: string[];
+  /** Units that the source does not have, and units that were pulled later than the source's. */
+  readonly missing: string[];
+  readonly newer: string[];
+  /** Rows that the source does not have, by table. */
+  readonly rows: Map<string, number>;
+}
+
+/** Nothing would be lost. */
+export function noLosses(): Losses {
+  return { organizations: [], missing: [], newer: [], rows: new Map() };
+}
+
+/** Notes what a copy would take away of the units of an organization that the source knows. */
+export function noteUnits(losses: Losses, pairs: readonly UnitPair[]): void {
+  for (const { stream, day, source, stored } of pairs) {
+    if (stored === null) continue;
+    const name = `${stream} ${day}`.trim();
+    if (source === null) losses.missing.push(name);
+    else if ((stored.lastPulledAt ?? '') > (source.lastPulledAt ?? '')) losses.newer.push(name);
+  }
+}
+
+/** Notes what a copy would take away of sessions, events and runs. */
+export async function noteRows(losses: Losses, sides: Sides): Promise<void> {
+  for (const table of UNACCOUNTED) {
+    const rows = (await isEmpty(sides, table)) ? 0 : await rowsOnlyStored(sides, table);
+    if (rows > 0) losses.rows.set(table.name, rows);
+  }
+}
+
+/** The losses in words; null where there are none. */
+export function describeLosses({ organizations, missing, newer, rows }: Losses): string | null {
+  const parts = [
+    ...(organizations.length === 0 ? [] : [`all of ${listed(organizations)}`]),
+    ...(missing.length === 0
+      ? []
+      : [`${count(missing.length, 'unit')} that the source lacks (${listed(missing)})`]),
+    ...(newer.length === 0
+      ? []
+      : [`${count(newer.length, 'unit')} pulled later than the source's (${listed(newer)})`]),
+    ...[...rows].map(([table, number]) => `${count(number, 'row')} of ${table}`),
+  ];
+  return parts.length === 0 ? null : parts.join('; ');
+}
+
+async function isEmpty({ stored }: Sides, table: AnyTable): Promise<boolean> {
+  for await (const rows of stored.scan(table)) if (rows.length > 0) return false;
+  return true;
+}
+
+async function rowsOnlyStored(sides: Sides, table: AnyTable): Promise<number> {
+  const [orgAt, idAt] = [0, 1];
+  // An event without an organization is given to one later. It is the same event, and '' comes before any other.
+  const followed = new Set<unknown>();
+  let only = 0;
+  for await (const found of differencesOf(sides, { table })) {
+    for (const { kind, row } of found) {
+      const isFollowed = table === hookEvents && row[orgAt] === '' && followed.size < FOLLOWED_MAX;
+      if (kind === 'put') followed.delete(row[idAt]);
+      else if (isFollowed) followed.add(row[idAt]);
+      else only += 1;
+    }
+  }
+  return only + followed.size;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${number === 1 ? noun : `${noun}s`}`;
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - EXAMPLES_MAX;
+  return `${names.slice(0, EXAMPLES_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

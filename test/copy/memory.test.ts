@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { open } from '../support/database.ts';
+import { daywalk } from '../support/daywalk.ts';
+import { sqlite } from '../support/sqlite.ts';
+import { copy, onEachCopyable } from './copying.ts';
+import { eventRow } from './full-warehouse.ts';
+import { fill } from './large-warehouse.ts';
+
+/** Enough for one day, not for two. */
+const HEAP_MB = 130;
+const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
+
+onEachCopyable((database) => {
+  test('large hook events are moved a few at a time', async () => {
+    const source = await open(sqlite);
+    const ids = Array.from({ length: 70 }, (_, number) => `event_${number}`);
+    const rows = ids.map((id) => [...eventRow(id).slice(0, -1), JSON.stringify({ pad: id.repeat(70_000) })]);
+    await source.storeHookEvents({ orgId: 'org_1', rows });
+    const { location } = database.place();
+    const { report, events } = await copy(source.place.location, location);
+    expect(report).toMatchObject({ exitCode: 0, rowsWritten: ids.length });
+    expect(events.filter(({ type }) => type === 'copied').length).toBeGreaterThan(1);
+  });
+
+  // The longer campaign takes the time for a server too.
+  test.skipIf(database !== sqlite && !isLongCampaign)(
+    'a copy holds one day of 50,000 users at a time, however many there are',
+    async () => {
+      const source = await open(sqlite);
+      await fill(source, { days: 3, users: 50_000, reports: 500 });
+      const args = [
+        'copy',
+        '--warehouse',
+        source.place.location,
+        '--to',
+        database.place().location,
+        '--json',
+      ];
+      const { code, stdout, stderr } = await daywalk(args, { nodeArgs: [`--max-old-space-size=${HEAP_MB}`] });
+      expect(code, stderr.slice(-2_000)).toBe(0);
+      expect(JSON.parse(stdout).rowsWritten).toBeGreaterThan(3 * 150_000);
+    },
+    180_000,
+  );
+});
