@@ -28,8 +28,12 @@ describe('the pace of a run', () => {
         users: 10,
         quirks: { rateLimit: { requestsPerMinute: 1200, burst: 30, retryAfter } },
       });
-      const { report } = await rig.run({ until: parseDay('2026-01-24'), settings: { attempts: 10 } });
+      const { report } = await rig.run({
+        until: parseDay('2026-01-24'),
+        settings: { attempts: 10, rangeDays: 1 },
+      });
       expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
+      expect(report.retries).toBeGreaterThan(0);
       expect(rig.emulator.journal().byStatus['429']).toBe(report.retries);
     });
   }
