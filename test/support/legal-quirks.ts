@@ -1,9 +1,30 @@
 import { parseDay } from '../../src/core/day.ts';
 import type { Quirks } from '../../src/emulator/index.ts';
 
-/** Ways in which a server may differ and still keep to the specification. */
-export const LEGAL_QUIRKS: Readonly<Record<string, Partial<Quirks>>> = {
+/** Ways in which a server may be odd, by what they say of it. */
+type Oddities = Readonly<Record<string, Partial<Quirks>>>;
+
+const inactiveDays = [parseDay('2026-01-20'), parseDay('2026-01-25')];
+
+/** Ways to answer other content that keep to the specification. */
+export const CONTENT_QUIRKS: Oddities = {
   'as it is by default': {},
+  'that calls the model "model"': { modelKey: 'model' },
+  'that calls the model "model_name"': { modelKey: 'model_name' },
+  'that calls the model "group_key"': { modelKey: 'group_key', modelTier: false },
+  'that answers cache metrics by model': { cacheFields: true },
+  'whose users have no models': { byUser: 'flat' },
+  'without a breakdown by user': { byUser: 'absent' },
+  'that answers days without activity with zeros': { emptyDays: 'zeros', inactiveDays },
+  'that answers days without activity with nothing': { emptyDays: 'absent', inactiveDays },
+  'with metrics that are null or absent': { nullMetrics: 0.2 },
+  'with fields that nobody knows': { unknownFields: true },
+  'with a new client type': { newClientType: true },
+  'with new criteria': { newCriteria: true, nullNumerators: 0.5 },
+};
+
+/** Ways to answer the same content that keep to the specification. */
+export const WAY_QUIRKS: Oddities = {
   'that allows one day per request only': { maxRangeDays: 1 },
   'that allows a week per request': { maxRangeDays: 7 },
   'that counts rows against the limit of users': { limitCounts: 'rows', usersLimitCap: 7 },
@@ -13,24 +34,6 @@ export const LEGAL_QUIRKS: Readonly<Record<string, Partial<Quirks>>> = {
   'whose pages have any size, also none': { pageSize: [1, 0, 7, 2, 0, 0, 13] },
   'with empty pages before the last one': { emptyPageWithMore: true },
   'whose pages overlap': { overlappingPages: 'identical', usersLimitCap: 5 },
-  'that calls the model "model"': { modelKey: 'model' },
-  'that calls the model "model_name"': { modelKey: 'model_name' },
-  'that calls the model "group_key"': { modelKey: 'group_key', modelTier: false },
-  'that answers cache metrics by model': { cacheFields: true },
-  'whose users have no models': { byUser: 'flat' },
-  'without a breakdown by user': { byUser: 'absent' },
-  'that answers days without activity with zeros': {
-    emptyDays: 'zeros',
-    inactiveDays: [parseDay('2026-01-20'), parseDay('2026-01-25')],
-  },
-  'that answers days without activity with nothing': {
-    emptyDays: 'absent',
-    inactiveDays: [parseDay('2026-01-20'), parseDay('2026-01-25')],
-  },
-  'with metrics that are null or absent': { nullMetrics: 0.2 },
-  'with fields that nobody knows': { unknownFields: true },
-  'with a new client type': { newClientType: true },
-  'with new criteria': { newCriteria: true, nullNumerators: 0.5 },
   'that redirects the readiness path': { readinessRedirect: '308', readinessLimitCap: 4 },
   'that answers reports oldest first': { readinessOrder: 'oldest', readinessLimitCap: 7 },
   'that answers reports in no order': { readinessOrder: 'shuffled', readinessLimitCap: 1 },
