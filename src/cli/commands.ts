@@ -11,6 +11,7 @@ import { hooksFire } from './commands/hooks-fire.ts';
 import { hooksInstall } from './commands/hooks-install.ts';
 import { hooksList } from './commands/hooks-list.ts';
 import { hooksRemove } from './commands/hooks-remove.ts';
+import { publish } from './commands/publish.ts';
 import { run } from './commands/run.ts';
 import { schema } from './commands/schema.ts';
 import { sessionsCreate } from './commands/sessions-create.ts';
@@ -25,6 +26,7 @@ export const commands: readonly Command[] = [
   verify,
   digest,
   copy,
+  publish,
   config,
   schema,
   emulate,

@@ -211,6 +211,12 @@ export interface ScanScope {
   readonly lastDay?: UtcDay;
 }
 
+/** A copy of a warehouse, see {@link Warehouse.saveCopy}. */
+export interface SavedCopy {
+  readonly path: string;
+  readonly bytes: number;
+}
+
 /**
  * A warehouse: the tables of `schema/` in one database.
  *
@@ -280,6 +286,13 @@ export interface Warehouse {
 
   /** Reads in one snapshot: what others commit meanwhile is not seen. `read` must not write. */
   inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;
+
+  /**
+   * Writes one state of the whole warehouse as a single SQLite file that needs no file beside it, and puts it in place
+   * at once: readers see the copy that was there before or the new one.
+   * @throws {UsageError} where this database cannot, or where something else than such a copy is in the place.
+   */
+  saveCopy(path: string): Promise<SavedCopy>;
 
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-import { isValid, parse } from 'date-fns';
+import { isValid } from 'date-fns/isValid';
+import { parse } from 'date-fns/parse';
 
 /**
  * Milliseconds that a `Retry-After` header asks to wait: whole seconds, or an HTTP date read against the server's

@@ -1,4 +1,5 @@
 import { tables } from '../../../schema/tables.ts';
+import { UsageError } from '../../core/errors.ts';
 import { afterFailure } from '../ledger.ts';
 import type { DayCommit, Warehouse } from '../port.ts';
 import { readinessKey } from '../readiness-page.ts';
@@ -94,6 +95,11 @@ function postgresWarehouse(session: Session): Warehouse {
     scan: (table, scope) => readers.scan(table, scope),
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
     inSnapshot: (work) => readers.inSnapshot(work),
+    saveCopy: async () => {
+      throw new UsageError(`${location} is no SQLite file that could be saved as one`, {
+        hint: 'daywalk copy --to FILE makes a SQLite warehouse of it, and what changed since is all a second one moves',
+      });
+    },
     close: async () => {
       await readers.close();
       await session.close();

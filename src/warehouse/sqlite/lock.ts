@@ -1,32 +1,29 @@
 import { realpathSync } from 'node:fs';
-import Sqlite from 'better-sqlite3';
 import { BusyError } from '../../core/errors.ts';
+import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
 import { createPrivately } from './connection.ts';
-import { isBusy, storageError } from './errors.ts';
+import { storageError } from './errors.ts';
 
 /**
- * Takes the run lock of a warehouse: an exclusive transaction on an empty side file, which the operating system frees
- * at any kind of death, so that no lock is ever stale.
+ * Takes the run lock of a warehouse, on a file beside it.
  * @throws {BusyError} when another run holds it.
  */
 export function takeRunLock(warehousePath: string): { release(): Promise<void> } {
   // Two names of one file must not have two locks.
   const path = `${realpathSync(warehousePath)}.lock`;
   createPrivately(path);
+  const lock = lockFile(path, 'lock the warehouse with');
+  if (lock !== null) return { release: async () => lock.release() };
+  throw new BusyError(`another run holds the warehouse ${warehousePath}`, {
+    hint: 'wait for it to end, or pass --wait',
+  });
+}
+
+/** As `tryFileLock`, its errors explained. */
+export function lockFile(path: string, doing: string): FileLock | null {
   try {
-    const db = new Sqlite(path, { timeout: 0 });
-    try {
-      db.exec('BEGIN EXCLUSIVE');
-    } catch (error) {
-      db.close();
-      throw error;
-    }
-    return { release: async () => void db.close() };
+    return tryFileLock(path);
   } catch (error) {
-    if (!isBusy(error)) throw storageError(error, 'lock the warehouse with', path);
-    throw new BusyError(`another run holds the warehouse ${warehousePath}`, {
-      cause: error,
-      hint: 'wait for it to end, or pass --wait',
-    });
+    throw storageError(error, doing, path);
   }
 }

@@ -16,6 +16,7 @@ import {
   readRuns,
   startRun,
 } from './runs.ts';
+import { saveCopy } from './save-copy.ts';
 import { scan } from './scan.ts';
 import { recordSession } from './sessions.ts';
 
@@ -74,6 +75,7 @@ function sqliteWarehouse(connection: Connection): Warehouse {
     restatementCount: async () => connection.read('read', () => countRestatements(connection)),
     scan: (table, scope) => scan(connection, table, scope),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
+    saveCopy: async (copy) => saveCopy(connection, copy),
     inSnapshot: (read) => connection.snapshot(read),
     close: async () => connection.close(),
   };

@@ -1,0 +1,56 @@
+import { open, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { tableNameOf } from './names.ts';
+
+/** What the folders of a partition's path are called: the table, then columns with their values. */
+const TABLE_FOLDER = /^[a-z][a-z0-9_]*$/;
+const COLUMN_FOLDER = /^(org_id|month)=/;
+/** Folders of a partition's path at most: table, organization, month. */
+const DEPTH_MAX = 3;
+
+/** Every file in a lake that is a partition's by its path, with its size, whoever put it there. */
+export async function partitionFiles(lake: string): Promise<Map<string, number>> {
+  const files = new Map<string, number>();
+  const walk = async (folder: string, depth: number): Promise<void> => {
+    for (const entry of await readdir(join(lake, folder), { withFileTypes: true })) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      const pattern = depth === 0 ? TABLE_FOLDER : COLUMN_FOLDER;
+      // Links are not followed: they lead to where nothing is ours.
+      if (entry.isDirectory() && depth < DEPTH_MAX && pattern.test(entry.name)) await walk(path, depth + 1);
+      else if (entry.isFile() && tableNameOf(path) !== undefined) {
+        files.set(path, (await stat(join(lake, path))).size);
+      }
+    }
+  };
+  await walk('', 0);
+  return files;
+}
+
+/** Removes a partition's file, and the folders that are empty without it. */
+export async function removePartition(lake: string, path: string): Promise<void> {
+  await rm(join(lake, path), { force: true });
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
+    try {
+      await rmdir(join(lake, folder));
+    } catch (error) {
+      // Something else is in it, or it is gone.
+      if (isCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) return;
+      throw error;
+    }
+  }
+}
+
+/** Makes the names in a folder durable: without it a power loss may take a rename back. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** True for an error of the file system with one of these codes. */
+export function isCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}

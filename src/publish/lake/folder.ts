@@ -1,0 +1,84 @@
+import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DaywalkError, messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import { isCode, syncFolder } from './files.ts';
+import { MANIFEST_FILE, type Manifest, manifestText, parseManifest } from './manifest.ts';
+
+/** What may stand in a folder that is taken for empty: our own files, hidden ones, and what a fresh disk has. */
+const IN_EMPTY_FOLDER = /^(_daywalk\..*|\..*|lost\+found)$/;
+
+/**
+ * Makes the folder of a lake where it is missing.
+ * @throws {UsageError} when it holds something else, or is no folder.
+ */
+export async function openFolder(directory: string): Promise<void> {
+  await makeFolder(directory);
+  await expectOurs(directory);
+}
+
+async function makeFolder(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+  } catch (error) {
+    if (!isCode(error, 'EEXIST', 'ENOTDIR')) throw error;
+    throw new UsageError(`${directory} is not a folder`, {
+      cause: error,
+      hint: 'name a folder with --parquet; it is made where it is missing',
+    });
+  }
+}
+
+async function expectOurs(directory: string): Promise<void> {
+  if ((await readManifest(directory)) !== undefined) return;
+  const foreign = (await readdir(directory)).find((name) => !IN_EMPTY_FOLDER.test(name));
+  if (foreign === undefined) return;
+  throw new UsageError(`${directory} holds something else than a lake of daywalk: ${foreign}`, {
+    hint: 'name a new or an empty folder with --parquet',
+  });
+}
+
+/** What a folder notes of its lake; undefined where it notes nothing. */
+export async function readManifest(directory: string): Promise<Manifest | undefined> {
+  const path = join(directory, MANIFEST_FILE);
+  try {
+    return parseManifest(await readFile(path, 'utf8'), path);
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Notes what a lake holds, durably and at once: after a power loss the folder has these notes or the ones before. */
+export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
+  const path = join(directory, MANIFEST_FILE);
+  const file = await open(`${path}.part`, 'w');
+  try {
+    await file.writeFile(manifestText(manifest));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.part`, path);
+  await syncFolder(directory);
+}
+
+/** Does something with a path; errors of storage name it, and the remedy. */
+export async function explained<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isOfStorage(error)) throw error;
+    throw new StorageError(`publish to ${path}: ${messageOf(error)}`, {
+      cause: error,
+      hint: isCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')
+        ? 'free space there, then run again: what was replaced is whole, and the rest follows'
+        : 'give this user the right to write the folder and everything in it, then run again',
+    });
+  }
+}
+
+/** True for errors of the file system, and of the lock, which is SQLite's. */
+function isOfStorage(error: unknown): boolean {
+  if (error instanceof DaywalkError || !(error instanceof Error) || !('code' in error)) return false;
+  return 'syscall' in error || String(error.code).startsWith('SQLITE_');
+}

@@ -1,0 +1,71 @@
+import { UsageError } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import { tableNameOf } from './names.ts';
+
+/** Names the file in which a lake notes what it holds. Readers ignore names that begin with an underscore. */
+export const MANIFEST_FILE = '_daywalk.json';
+
+const FORMAT = 'daywalk lake';
+const VERSION = 1;
+
+/** What a lake notes of a partition. */
+export interface PartitionFacts {
+  /** Of the rows that it was made from: an equal one means that there is nothing to do. */
+  readonly signature: string;
+  readonly rows: number;
+  /** Of its file; 0 where there is none, because there are no rows. */
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** What a lake holds: partitions by the path of their file. */
+export type Manifest = ReadonlyMap<string, PartitionFacts>;
+
+/** A manifest as JSON text. */
+export function manifestText(partitions: Manifest): string {
+  const sorted = [...partitions].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `${JSON.stringify({ format: FORMAT, version: VERSION, partitions: Object.fromEntries(sorted) }, null, 1)}\n`;
+}
+
+/**
+ * Reads a manifest. A damaged one is empty: everything is written again then.
+ * @throws {UsageError} when it is the manifest of something else, or of a newer version.
+ */
+export function parseManifest(text: string, path: string): Manifest {
+  const document = documentOf(text);
+  if (document === undefined) return new Map();
+  if (!isObject(document) || document['format'] !== FORMAT) {
+    throw new UsageError(`${path} is not the manifest of a lake of daywalk`, {
+      hint: 'name a new folder with --parquet',
+    });
+  }
+  const { version, partitions } = document;
+  if (typeof version !== 'number' || version > VERSION) {
+    throw new UsageError(`${path} was written by a newer version of daywalk`, {
+      hint: 'update daywalk, or name a new folder with --parquet',
+    });
+  }
+  if (!isObject(partitions)) return new Map();
+  return new Map(Object.entries(partitions).filter(isPartition));
+}
+
+function documentOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+// A path that is none of ours must never be opened or removed, whoever wrote it here.
+function isPartition(entry: [string, unknown]): entry is [string, PartitionFacts] {
+  const [path, facts] = entry;
+  return (
+    tableNameOf(path) !== undefined &&
+    isObject(facts) &&
+    typeof facts['signature'] === 'string' &&
+    typeof facts['rows'] === 'number' &&
+    typeof facts['bytes'] === 'number' &&
+    typeof facts['sha256'] === 'string'
+  );
+}

@@ -1,0 +1,29 @@
+import type { AnyTable } from '../../schema/define.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Row, ScanScope, Warehouse } from '../warehouse/port.ts';
+import { ROWS_WITHOUT_PAUSE_MAX } from './limits.ts';
+
+/** What a publish reads from. */
+export interface RowSource {
+  readonly warehouse: Warehouse;
+  readonly clock: Clock;
+  /** Aborted when the process was asked to stop. */
+  readonly signal: AbortSignal;
+}
+
+/** The rows of a table in key order, as `Warehouse.scan`; ends with the signal's reason when that is aborted. */
+export async function* scanRows(
+  { warehouse, clock, signal }: RowSource,
+  table: AnyTable,
+  scope?: ScanScope,
+): AsyncGenerator<readonly Row[]> {
+  let rows = 0;
+  for await (const chunk of warehouse.scan(table, scope)) {
+    yield chunk;
+    rows += chunk.length;
+    if (rows < ROWS_WITHOUT_PAUSE_MAX) continue;
+    // A database in this process answers without a pause, and signals are heard in pauses only.
+    await clock.sleep(0, signal);
+    rows = 0;
+  }
+}

@@ -1,0 +1,155 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { tables } from '../../schema/tables.ts';
+import type { Warehouse } from '../../src/warehouse/port.ts';
+import { commitOf } from '../support/commit-of.ts';
+import { daywalk, startDaywalk } from '../support/daywalk.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { openTemporary } from '../support/warehouse.ts';
+import { ask, lakeOf, rowsIn, tableIn } from './lake.ts';
+
+const PRELOAD = pathToFileURL(join(import.meta.dirname, 'kill-at.mjs')).href;
+const EVERYTHING = process.env['DAYWALK_CHAOS'] === '1';
+const TABLES = 'tokens_daily,tokens_daily_by_model';
+
+/** Gives an organization a month in which every number is `n`, of `rows` models; none makes it empty. */
+async function put(warehouse: Warehouse, orgId: string, month: string, n: number, rows = 50): Promise<void> {
+  const models = Array.from({ length: rows }, (_, model) => [`m ${model}`, null, n, n, n, n, n, null]);
+  await warehouse.commitDay(
+    commitOf({
+      orgId,
+      day: `${month}-01`,
+      rows: n === 0 ? {} : { tokens_daily: [[n, n, n, n, n, null]], tokens_daily_by_model: models },
+    }),
+  );
+}
+
+/** Publishes in a process that is killed at a step; answers how many steps it took if it was not. */
+async function killedAt(step: number, warehouse: string, lake: string): Promise<number | null> {
+  const { signal, code, stderr } = await daywalk(
+    ['publish', '--warehouse', warehouse, '--parquet', lake, '--tables', TABLES],
+    { env: { KILL_AT: String(step), KILL_BELOW: lake }, nodeArgs: ['--import', PRELOAD] },
+  );
+  if (signal === 'SIGKILL') return null;
+  expect(code, stderr).toBe(0);
+  return Number(/steps (\d+)/.exec(stderr)?.[1]);
+}
+
+/** The number in each partition of the models; each has all of its rows, and all are alike. */
+async function partitionsIn(lake: string): Promise<Record<string, number>> {
+  const found = await ask(
+    `SELECT org_id || ' ' || month, MIN(billable_tokens), MAX(billable_tokens), COUNT(*)
+     FROM ${tableIn(lake, 'tokens_daily_by_model')} GROUP BY ALL`,
+  );
+  for (const [name, min, max, count] of found) expect([min, Number(count)], String(name)).toEqual([max, 50]);
+  return Object.fromEntries(found.map(([name, min]) => [name, min]));
+}
+
+describe('a publish that is killed', () => {
+  test('at any change of the file system leaves each partition old or new, and the next one does the rest', async () => {
+    const warehouse = await openTemporary();
+    await put(warehouse, 'a', '2026-02', 1);
+    await put(warehouse, 'a', '2026-03', 1);
+    const { lake } = await lakeOf(warehouse.path, {
+      tables: [tables.tokensDaily, tables.tokensDailyByModel],
+    });
+    let steps = Number.POSITIVE_INFINITY;
+    let kills = 0;
+    for (let n = 2, step = 1; step <= steps; n += 1, step += EVERYTHING ? 1 : 4) {
+      // One partition changes, one stays, and one comes or goes.
+      await put(warehouse, 'a', '2026-03', n);
+      await put(warehouse, 'b', '2026-03', n % 2 === 0 ? n : 0);
+      const left = await killedAt(step, warehouse.path, lake);
+      if (left === null) kills += 1;
+      else steps = Math.min(steps, left);
+
+      const seen = await partitionsIn(lake);
+      const [before, after] = n % 2 === 0 ? [undefined, n] : [n - 1, undefined];
+      expect(seen['a 2026-02']).toBe(1);
+      expect([n - 1, n]).toContain(seen['a 2026-03']);
+      expect([before, after]).toContain(seen['b 2026-03']);
+
+      expect(await killedAt(0, warehouse.path, lake)).toBeGreaterThan(0);
+      const b = after === undefined ? {} : { 'b 2026-03': after };
+      expect(await partitionsIn(lake)).toEqual({ 'a 2026-02': 1, 'a 2026-03': n, ...b });
+      expect(readdirSync(lake).filter((name) => name.endsWith('.part'))).toEqual([]);
+    }
+    expect(kills).toBeGreaterThan(EVERYTHING ? 30 : 6);
+  }, 300_000);
+
+  test('after it replaced a file does not mislead the next one, whose rows are as they were before', async () => {
+    const warehouse = await openTemporary();
+    await put(warehouse, 'a', '2026-03', 1);
+    const { lake } = await lakeOf(warehouse.path, { tables: [tables.tokensDailyByModel] });
+    const steps = Number(await killedAt(0, warehouse.path, lake));
+    expect(steps).toBeGreaterThan(0);
+    let misleading = 0;
+    for (let step = 1; ; step += 1) {
+      await put(warehouse, 'a', '2026-03', 2);
+      const done = await killedAt(step, warehouse.path, lake);
+      if (done !== null) break;
+      if ((await partitionsIn(lake))['a 2026-03'] !== 2) continue;
+      misleading += 1;
+      // The same bytes in number, and the rows that are noted.
+      await put(warehouse, 'a', '2026-03', 1);
+      await killedAt(0, warehouse.path, lake);
+      expect(await partitionsIn(lake)).toEqual({ 'a 2026-03': 1 });
+      if (!EVERYTHING && misleading > 1) break;
+    }
+    expect(misleading).toBeGreaterThan(0);
+  }, 300_000);
+
+  test('at its first leaves nothing that the next one takes for something else', async () => {
+    const warehouse = await openTemporary();
+    await put(warehouse, 'a', '2026-02', 1);
+    for (const step of [1, 2, 3, 4, 8, 12]) {
+      const lake = join(tempDir(), 'lake');
+      expect(await killedAt(step, warehouse.path, lake)).toBeNull();
+      await killedAt(0, warehouse.path, lake);
+      expect(await partitionsIn(lake)).toEqual({ 'a 2026-02': 1 });
+    }
+  }, 120_000);
+
+  test('before it noted a new partition does not keep it, once its rows are gone', async () => {
+    const warehouse = await openTemporary();
+    await put(warehouse, 'a', '2026-02', 1);
+    const lake = join(tempDir(), 'lake');
+    await killedAt(0, warehouse.path, lake);
+    await put(warehouse, 'b', '2026-02', 1);
+    for (let step = 1; !('b 2026-02' in (await partitionsIn(lake))); step += 1) {
+      expect(await killedAt(step, warehouse.path, lake)).toBeNull();
+    }
+    await put(warehouse, 'b', '2026-02', 0);
+    await killedAt(0, warehouse.path, lake);
+    expect(await partitionsIn(lake)).toEqual({ 'a 2026-02': 1 });
+  }, 120_000);
+});
+
+describe('readers during publishes', () => {
+  test('see whole partitions only, and never none', async () => {
+    const warehouse = await openTemporary();
+    await put(warehouse, 'a', '2026-02', 1);
+    await put(warehouse, 'a', '2026-03', 1);
+    const { lake } = await lakeOf(warehouse.path, { tables: [tables.tokensDailyByModel] });
+    let isOver = false;
+    const seen = new Set<number>();
+    const reading = (async () => {
+      while (!isOver) {
+        const found = await partitionsIn(lake);
+        expect(found['a 2026-02']).toBe(1);
+        expect(found['a 2026-03']).toBeDefined();
+        seen.add(found['a 2026-03'] ?? 0);
+      }
+    })();
+    for (let n = 2; n <= 8; n += 1) {
+      await put(warehouse, 'a', '2026-03', n);
+      await startDaywalk(['publish', '--warehouse', warehouse.path, '--parquet', lake]).ended;
+    }
+    isOver = true;
+    await reading;
+    expect(seen.size).toBeGreaterThan(2);
+    expect((await rowsIn(lake, tables.tokensDaily)).map((row) => row[2])).toEqual([1, 8]);
+  }, 120_000);
+});
