@@ -6,7 +6,7 @@ import { DAILY_STREAMS } from '../core/stream.ts';
 import type { RunLock, Warehouse } from '../warehouse/port.ts';
 import { compareSides } from './compare.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
-import { describeLosses, type Losses, noLosses, noteRows, noteUnits } from './losses.ts';
+import { describeLosses, type Losses, noLosses, noteOrganization, noteRows, noteUnits } from './losses.ts';
 import { moveDays } from './move-days.ts';
 import { moveReadiness } from './move-readiness.ts';
 import { moveTable } from './move-table.ts';
@@ -74,7 +74,7 @@ interface CopyPlan {
 /** Looks at what both sides hold; writes nothing. */
 async function planCopy(work: CopyWork): Promise<CopyPlan> {
   const losses = noLosses();
-  const known = await work.source.organizations();
+  const known = new Set(await work.source.organizations());
   let units = 0;
   let unchanged = 0;
   for (const orgId of await organizationsOf(work)) {
@@ -82,8 +82,8 @@ async function planCopy(work: CopyWork): Promise<CopyPlan> {
     const same = work.replace ? 0 : pairs.filter(isSamePair).length;
     unchanged += same;
     units += pairs.length - same;
-    if (known.includes(orgId)) noteUnits(losses, pairs);
-    else losses.organizations.push(orgId);
+    if (known.has(orgId)) noteUnits(losses, pairs);
+    else noteOrganization(losses, orgId);
     work.signal.throwIfAborted();
   }
   await noteRows(losses, work);

@@ -12,20 +12,32 @@ const EXAMPLES_MAX = 3;
 /** Events that are followed to the organization they now belong to; further ones count as lost. */
 const FOLLOWED_MAX = 100_000;
 
+/** Things that would be lost: how many, and the names of the first. */
+interface Named {
+  count: number;
+  readonly examples: string[];
+}
+
 /** What only the destination holds, and a copy of the source would take away. */
 export interface Losses {
   /** Organizations that the source does not know. */
-  readonly organizations: string[];
+  readonly organizations: Named;
   /** Units that the source does not have, and units that were pulled later than the source's. */
-  readonly missing: string[];
-  readonly newer: string[];
+  readonly missing: Named;
+  readonly newer: Named;
   /** Rows that the source does not have, by table. */
   readonly rows: Map<string, number>;
 }
 
 /** Nothing would be lost. */
 export function noLosses(): Losses {
-  return { organizations: [], missing: [], newer: [], rows: new Map() };
+  const none = (): Named => ({ count: 0, examples: [] });
+  return { organizations: none(), missing: none(), newer: none(), rows: new Map() };
+}
+
+/** Notes an organization that the source does not know. */
+export function noteOrganization({ organizations }: Losses, orgId: string): void {
+  note(organizations, orgId);
 }
 
 /** Notes what a copy would take away of the units of an organization that the source knows. */
@@ -33,8 +45,8 @@ export function noteUnits(losses: Losses, pairs: readonly UnitPair[]): void {
   for (const { stream, day, source, stored } of pairs) {
     if (stored === null) continue;
     const name = `${stream} ${day}`.trim();
-    if (source === null) losses.missing.push(name);
-    else if ((stored.lastPulledAt ?? '') > (source.lastPulledAt ?? '')) losses.newer.push(name);
+    if (source === null) note(losses.missing, name);
+    else if ((stored.lastPulledAt ?? '') > (source.lastPulledAt ?? '')) note(losses.newer, name);
   }
 }
 
@@ -49,13 +61,13 @@ export async function noteRows(losses: Losses, sides: Sides): Promise<void> {
 /** The losses in words; null where there are none. */
 export function describeLosses({ organizations, missing, newer, rows }: Losses): string | null {
   const parts = [
-    ...(organizations.length === 0 ? [] : [`all of ${listed(organizations)}`]),
-    ...(missing.length === 0
+    ...(organizations.count === 0 ? [] : [`all of ${listed(organizations)}`]),
+    ...(missing.count === 0
       ? []
-      : [`${count(missing.length, 'unit')} that the source lacks (${listed(missing)})`]),
-    ...(newer.length === 0
+      : [`${count(missing.count, 'unit')} that the source lacks (${listed(missing)})`]),
+    ...(newer.count === 0
       ? []
-      : [`${count(newer.length, 'unit')} pulled later than the source's (${listed(newer)})`]),
+      : [`${count(newer.count, 'unit')} pulled later than the source's (${listed(newer)})`]),
     ...[...rows].map(([table, number]) => `${count(number, 'row')} of ${table}`),
   ];
   return parts.length === 0 ? null : parts.join('; ');
@@ -86,7 +98,12 @@ function count(number: number, noun: string): string {
   return `${number} ${number === 1 ? noun : `${noun}s`}`;
 }
 
-function listed(names: readonly string[]): string {
-  const more = names.length - EXAMPLES_MAX;
-  return `${names.slice(0, EXAMPLES_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+function note(named: Named, name: string): void {
+  named.count += 1;
+  if (named.examples.length < EXAMPLES_MAX) named.examples.push(name);
+}
+
+function listed({ count: all, examples }: Named): string {
+  const more = all - examples.length;
+  return `${examples.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
