@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { BusyError } from '../../core/errors.ts';
+import { BusyError, messageOf, StorageError } from '../../core/errors.ts';
 import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
 import { createPrivately } from './connection.ts';
 import { storageError } from './errors.ts';
@@ -12,18 +12,22 @@ export function takeRunLock(warehousePath: string): { release(): Promise<void> }
   // Two names of one file must not have two locks.
   const path = `${realpathSync(warehousePath)}.lock`;
   createPrivately(path);
-  const lock = lockFile(path, 'lock the warehouse with');
+  const lock = lockAt(path);
   if (lock !== null) return { release: async () => lock.release() };
   throw new BusyError(`another run holds the warehouse ${warehousePath}`, {
     hint: 'wait for it to end, or pass --wait',
   });
 }
 
-/** As `tryFileLock`, its errors explained. */
-export function lockFile(path: string, doing: string): FileLock | null {
+function lockAt(path: string): FileLock | null {
   try {
     return tryFileLock(path);
   } catch (error) {
-    throw storageError(error, doing, path);
+    const known = storageError(error, 'lock the warehouse with', path);
+    if (known !== error) throw known;
+    throw new StorageError(`lock the warehouse with ${path}: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'give this user the right to write the file and its folder',
+    });
   }
 }

@@ -11,11 +11,11 @@ import {
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { BusyError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
+import { tryFileLock } from '../../core/file-lock.ts';
 import type { SavedCopy } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { COPY_MARK, expectCopy } from './copy-mark.ts';
 import { storageError } from './errors.ts';
-import { lockFile } from './lock.ts';
 
 /** Writes a copy of a warehouse and puts it in place at once, see `Warehouse.saveCopy`. */
 export function saveCopy(connection: Connection, path: string): SavedCopy {
@@ -37,7 +37,7 @@ interface Place {
 
 function lockedCopy(connection: Connection, place: Place): SavedCopy {
   const hidden = join(dirname(place.target), `.${basename(place.target)}`);
-  const lock = lockFile(`${hidden}.lock`, 'lock the copy with');
+  const lock = tryFileLock(`${hidden}.lock`);
   if (lock === null) {
     throw new BusyError(`another publish writes ${place.target}`, {
       hint: 'wait for it to end, then run again',
