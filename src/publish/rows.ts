@@ -18,8 +18,10 @@ export async function* scanRows(
   scope?: ScanScope,
 ): AsyncGenerator<readonly Row[]> {
   let rows = 0;
+  signal.throwIfAborted();
   for await (const chunk of warehouse.scan(table, scope)) {
     yield chunk;
+    signal.throwIfAborted();
     rows += chunk.length;
     if (rows < ROWS_WITHOUT_PAUSE_MAX) continue;
     // A database in this process answers without a pause, and signals are heard in pauses only.

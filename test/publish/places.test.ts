@@ -1,11 +1,12 @@
-import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { tables } from '../../schema/tables.ts';
 import { sameButForCase } from '../../src/publish/lake/names.ts';
 import { firstLine, startScript } from '../support/child.ts';
 import { commitOf } from '../support/commit-of.ts';
-import { daywalk } from '../support/daywalk.ts';
+import { daywalk, startDaywalk } from '../support/daywalk.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { thrownBy } from '../support/transport.ts';
 import { openTemporary } from '../support/warehouse.ts';
@@ -181,8 +182,8 @@ describe('a disk', () => {
   });
 });
 
-describe('memory', () => {
-  test('is bounded by a row group, however many rows a month has', async () => {
+describe('a month of many rows', () => {
+  test('is published in the memory of a row group; SIGTERM ends it in the middle, and leaves nothing half', async () => {
     const warehouse = await openTemporary();
     for (let day = 1; day <= 28; day += 1) {
       const rows = Array.from({ length: 4_000 }, (_, n) => {
@@ -206,5 +207,14 @@ describe('memory', () => {
     );
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout).parquet.tables[0]).toMatchObject({ rows: 112_000, written: 1 });
+
+    const before = filesIn(lake);
+    const args = ['publish', '--warehouse', warehouse.path, '--parquet', lake, '--force'];
+    const { child, ended } = startDaywalk([...args, '--tables', 'user_daily,user_daily_languages']);
+    while (!existsSync(join(lake, '_daywalk.part'))) await delay(5);
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: 143, signal: null, stdout: '' });
+    expect(filesIn(lake)).toEqual(before);
+    expect(readdirSync(lake).toSorted()).toEqual(['_daywalk.json', '_daywalk.lock', 'user_daily']);
   }, 120_000);
 });
