@@ -77,6 +77,7 @@ describe('help', () => {
     status: ['--json', '--max-age'],
     digest: ['--json'],
     copy: ['--to', '--replace', '--wait', '--json'],
+    publish: ['--parquet', '--tables', '--force', '--sqlite', '--json'],
     config: ['--json'],
     schema: ['--format'],
     emulate: [
