@@ -57,7 +57,7 @@ describe('a publish that is killed', () => {
     });
     let steps = Number.POSITIVE_INFINITY;
     let kills = 0;
-    for (let n = 2, step = 1; step <= steps; n += 1, step += EVERYTHING ? 1 : 4) {
+    for (let n = 2, step = 1; step <= steps; n += 1, step += EVERYTHING ? 1 : 9) {
       // One partition changes, one stays, and one comes or goes.
       await put(warehouse, 'a', '2026-03', n);
       await put(warehouse, 'b', '2026-03', n % 2 === 0 ? n : 0);
