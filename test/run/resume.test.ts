@@ -10,7 +10,7 @@ import { createRig, type Rig, rigOver } from '../support/rig.ts';
 import { sqlite } from '../support/sqlite.ts';
 
 /** Kills of one campaign in the suite. */
-const KILLS = process.env['DAYWALK_CHAOS'] === '1' ? 40 : 4;
+const KILLS = 5;
 
 /** The digest that a warehouse has when nothing disturbs its run. */
 async function undisturbed(rig: Rig): Promise<string> {
@@ -56,7 +56,7 @@ onEachDatabase((database) => {
         if ((await ended).signal === 'SIGKILL') killed += 1;
         await expectWholeUnits(rig);
       }
-      expect(killed).toBeGreaterThan(KILLS / 3);
+      expect(killed).toBeGreaterThan(1);
       const last = await startDaywalk(['run'], { env: envOf(rig) }).ended;
       expect(last.code, last.stderr).toBe(0);
       await expectWholeUnits(rig);
