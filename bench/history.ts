@@ -1,0 +1,25 @@
+import { FIRST_DAY, shiftDay } from '../src/core/day.ts';
+import type { Benchmark } from './support/bench.ts';
+import { runExport } from './support/daywalk.ts';
+import { inTurns, middle } from './support/measure.ts';
+
+const MEDIUM = { users: 250, days: 310 };
+
+/** How long the first night of an ordinary organization takes, where the service takes no time. */
+export const history: Benchmark = {
+  number: 13,
+  title: 'First sync of everything: 310 days of 250 users',
+  async run(bench) {
+    const service = await bench.service(MEDIUM);
+    const args = ['backfill', '--from', FIRST_DAY, '--until', shiftDay(FIRST_DAY, MEDIUM.days - 1)];
+    // Once before, so that the service has the answers at hand.
+    await runExport(service, bench.path('daywalk.db'), args);
+    const lanes = await inTurns(bench.rounds, {
+      daywalk: async () => {
+        const { ms } = await runExport(service, bench.path('daywalk.db'), args);
+        return { value: ms / 1000 };
+      },
+    });
+    return { measures: [middle(lanes, 'daywalk', { unit: 's', limit: null })] };
+  },
+};

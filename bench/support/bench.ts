@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Measure } from './measure.ts';
+import { type Pages, preparePages } from './pages.ts';
+import { openPostgres, type Postgres } from './postgres.ts';
+import { type Organization, type Service, startService } from './service.ts';
+
+/** What a benchmark found, or why it could not be run here. */
+export type Outcome = { readonly measures: readonly Measure[] } | { readonly skipped: string };
+
+/** One comparison. */
+export interface Benchmark {
+  readonly number: number;
+  /** What is divided by what, as the report says it. */
+  readonly title: string;
+  run(bench: Bench): Promise<Outcome>;
+}
+
+/** Why a benchmark of PostgreSQL is left out. */
+export const NO_POSTGRES = 'no PostgreSQL answers; name one in DAYWALK_BENCH_POSTGRES';
+
+/** What most benchmarks work on: 3,000 users, half a year of which most pull the first 60 days. */
+export const LARGE: Organization = { users: 3_000, days: 180 };
+
+/** What benchmarks share while they run: files, services and prepared pages, each made when it is first needed. */
+export class Bench {
+  /** Interleaved runs of each lane. */
+  readonly rounds: number;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'daywalk-bench-'));
+  readonly #services = new Map<string, Promise<Service>>();
+  readonly #postgresUrl: string | undefined;
+  #pages: Promise<Pages> | undefined;
+  #postgres: Promise<Postgres | null> | undefined;
+  #names = 0;
+
+  constructor(options: { readonly rounds: number; readonly postgresUrl: string | undefined }) {
+    this.rounds = options.rounds;
+    this.#postgresUrl = options.postgresUrl;
+  }
+
+  /** A path where nothing is yet. */
+  path(name: string): string {
+    this.#names += 1;
+    return join(this.#folder, `${this.#names}-${name}`);
+  }
+
+  /** The service of an organization, without a delay. */
+  service(organization: Organization): Promise<Service> {
+    const name = `${organization.users} ${organization.days}`;
+    const known = this.#services.get(name) ?? startService(organization);
+    this.#services.set(name, known);
+    return known;
+  }
+
+  /** The pages of 60 days of 3,000 users, on disk and in the service's memory. */
+  async userPages(): Promise<Pages> {
+    this.#pages ??= preparePages(await this.service(LARGE), this.path('pages'));
+    return this.#pages;
+  }
+
+  /** The PostgreSQL server; null where none answers. */
+  postgres(): Promise<Postgres | null> {
+    this.#postgres ??= openPostgres(this.#postgresUrl);
+    return this.#postgres;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#postgres)?.close();
+    for (const service of this.#services.values()) (await service).stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Machine } from './machine.ts';
+import type { Measure, Sample } from './measure.ts';
+
+/** What one benchmark came to, the last time that it ran. */
+export interface Result {
+  readonly number: number;
+  readonly title: string;
+  readonly day: string;
+  /** Processes that wanted to run on the machine, before and after it. */
+  readonly load: readonly [before: number, after: number];
+  readonly seconds: number;
+  readonly measures: readonly Measure[];
+  /** Why there are no measures. */
+  readonly skipped: string | null;
+}
+
+/** The results of all benchmarks, each from its last run. */
+export interface Results {
+  readonly machine: Machine;
+  readonly results: readonly Result[];
+}
+
+/** Where the results are kept, beside the benchmarks. */
+export const RESULTS_FILE = fileURLToPath(new URL('../results.json', import.meta.url));
+
+/** Reads results; null where there are none. */
+export function readResults(path: string): Results | null {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
+}
+
+/** Writes results in place of those with the same numbers, and keeps the others. */
+export function mergeResults(path: string, { machine, results }: Results): void {
+  const kept = (readResults(path)?.results ?? []).filter(
+    ({ number }) => !results.some((result) => result.number === number),
+  );
+  const merged = [...kept, ...results].toSorted((a, b) => a.number - b.number);
+  const text = JSON.stringify({ machine, results: merged }, (_, value) => rounded(value), 1);
+  writeFileSync(path, `${text}\n`);
+}
+
+/** Enough digits for ratios as for milliseconds. */
+function rounded(value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toPrecision(5)) : value;
+}
+
+/** A value with its unit: `1.32`, `118 MB`, `4.1 s`. */
+export function shown(value: number, unit: Measure['unit']): string {
+  if (unit === 'times') return value.toFixed(value < 0.1 ? 3 : 2);
+  return unit === 'MB' ? `${value.toFixed(0)} MB` : `${value.toFixed(1)} s`;
+}
+
+/** True when a measure is at most what it must be. */
+export function isWithin({ value, limit }: Measure): boolean {
+  return limit === null || value <= limit;
+}
+
+/** The middle of the samples of a lane, in its unit. */
+export function shownLane(samples: readonly Sample[], unit: Measure['laneUnit']): string {
+  const sorted = samples.map(({ value }) => value).toSorted((a, b) => a - b);
+  const middle = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  if (unit === 'ms') return middle < 1000 ? `${middle.toFixed(0)} ms` : `${(middle / 1000).toFixed(2)} s`;
+  return unit === 's' ? `${middle.toFixed(1)} s` : `${middle.toFixed(0)} ${unit}`;
+}

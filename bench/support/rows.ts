@@ -1,0 +1,30 @@
+import Sqlite from 'better-sqlite3';
+
+/** The tables that the users fill. */
+export const USER_TABLES = ['user_daily', 'user_daily_languages'];
+
+/** How many rows tables of a SQLite file hold together. */
+export function rowsOf(path: string, tables: readonly string[]): number {
+  const db = new Sqlite(path, { readonly: true });
+  try {
+    const counts = tables.map((table) => `(SELECT count(*) FROM ${table})`);
+    return (
+      db
+        .prepare<[], number>(`SELECT ${counts.join(' + ')}`)
+        .pluck()
+        .get() ?? 0
+    );
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * A comparison is worth something only where both did the same work.
+ * @throws {Error} where they did not.
+ */
+export function expectSameCount(own: number, reference: number): void {
+  if (own === 0 || own !== reference) {
+    throw new Error(`${own} rows were stored, and ${reference} by the reference`);
+  }
+}

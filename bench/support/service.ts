@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { FIRST_DAY, shiftDay, type UtcDay } from '../../src/core/day.ts';
+import type { JournalSnapshot } from '../../src/emulator/index.ts';
+import { childScript } from './process.ts';
+
+/** Room for every page that a benchmark asks for, so that none is made while something is measured. */
+const CACHE_BYTES_MAX = 2 * 1024 ** 3;
+/** Requests that the journal remembers: more than any throw-away pull sends. */
+const JOURNAL_ENTRIES_MAX = 50_000;
+
+/** An organization of which everyone is active every day, so that its size is exact. */
+export interface Organization {
+  readonly users: number;
+  /** Days with data, from the first day on. */
+  readonly days: number;
+}
+
+/** The emulated service of an organization, in a process of its own. */
+export interface Service extends Organization {
+  readonly url: string;
+  readonly apiKey: string;
+  /** The day that is not over yet. */
+  readonly today: UtcDay;
+  /** Waits so long before each answer. */
+  delay(ms: number): Promise<void>;
+  /** Switches a behaviour. */
+  switch(quirks: Readonly<Record<string, unknown>>): Promise<void>;
+  /** What it was asked since {@link forget}. */
+  journal(): Promise<JournalSnapshot>;
+  forget(): Promise<void>;
+  stop(): void;
+}
+
+/** Starts the service of an organization. */
+export async function startService(organization: Organization): Promise<Service> {
+  const today = shiftDay(FIRST_DAY, organization.days);
+  const options = {
+    today,
+    users: organization.users,
+    steady: true,
+    cacheBytesMax: CACHE_BYTES_MAX,
+    journalEntriesMax: JOURNAL_ENTRIES_MAX,
+  };
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', childScript('emulator.ts'), JSON.stringify(options)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const { url, apiKey } = JSON.parse(await firstLine(child));
+  const admin = async (method: string, path: string, body?: unknown): Promise<Response> => {
+    const response = await fetch(`${url}/__admin/${path}`, { method, body: JSON.stringify(body) ?? null });
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
+    return response;
+  };
+  return {
+    ...organization,
+    url,
+    apiKey,
+    today,
+    delay: async (ms) => void (await admin('PUT', 'latency', { ms })),
+    switch: async (quirks) => void (await admin('PUT', 'quirks', quirks)),
+    journal: async () => JSON.parse(await (await admin('GET', 'journal')).text()),
+    forget: async () => void (await admin('DELETE', 'journal')),
+    stop: () => void child.kill(),
+  };
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('the service has no output');
+  for await (const line of createInterface({ input: child.stdout })) return line;
+  throw new Error('the service ended before it listened');
+}
