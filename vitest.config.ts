@@ -1,15 +1,20 @@
 import { defineConfig } from 'vitest/config';
+import { scratchFolder } from './test/support/scratch.ts';
 
 // Days are UTC whatever the machine's time zone is; a suite that ran under UTC could not tell.
 process.env['TZ'] = 'Pacific/Auckland';
+process.env['TMPDIR'] ??= scratchFolder();
+
+const campaign = process.env['DAYWALK_CHAOS'] === '1' || process.env['DAYWALK_FUZZ'] === '1';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/build.ts', 'test/support/postgres/setup.ts'],
     reporters: ['default', './test/support/totals-reporter.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Only a hang ends a test, on however busy a machine; a test of a campaign holds hundreds of runs.
+    testTimeout: campaign ? 7_200_000 : 300_000,
+    hookTimeout: 120_000,
     maxWorkers: 2,
     // What a file imports is kept for the next one of its worker: half of the time went into imports.
     isolate: false,

@@ -1,6 +1,6 @@
 import type { Benchmark } from './support/bench.ts';
 import { inTurns, ratio, type Sample } from './support/measure.ts';
-import { childScript, runNode } from './support/process.ts';
+import { childScript, runProcess } from './support/process.ts';
 
 /** What it costs to look at every field, once the text is parsed. Both are measured in one process, page by page. */
 export const validate: Benchmark = {
@@ -8,7 +8,8 @@ export const validate: Benchmark = {
   title: 'Validating and normalizing pages of users ÷ JSON.parse of them',
   async run(bench) {
     const { folder } = await bench.userPages();
-    const { stdout } = await runNode(childScript('validate-pages.mjs'), [folder, String(bench.rounds)]);
+    const script = ['--import', 'tsx', childScript('validate-pages.ts')];
+    const { stdout } = await runProcess(process.execPath, [...script, folder, String(bench.rounds)]);
     const rounds: { parseMs: number; prepareMs: number }[] = JSON.parse(stdout);
     const next = (pick: (round: { parseMs: number; prepareMs: number }) => number) => {
       const values = rounds.map(pick).values();

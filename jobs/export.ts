@@ -1,7 +1,7 @@
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { NoWarehouseError, UsageError } from '../src/core/errors.ts';
+import { packageVersion } from '../src/core/package.ts';
 import { STREAMS, type Stream } from '../src/core/stream.ts';
-import { packageVersion } from '../src/core/version.ts';
 import type { RunReport } from '../src/pipeline/events.ts';
 import { type PlanRequest, planUnits } from '../src/pipeline/plan.ts';
 import { privacyOf } from '../src/pipeline/privacy.ts';
@@ -57,7 +57,8 @@ export function runExport(
   context: JobContext,
 ): Promise<RunReport> {
   const api = requireApi(settings);
-  return withWarehouse(settings.warehouse, { ...context, create: true }, async (warehouse) => {
+  const warn = (message: string, hint: string) => context.observe({ type: 'warning', message, hint });
+  return withWarehouse(settings.warehouse, { ...context, warn, create: true }, async (warehouse) => {
     const lock = await takeLock(warehouse, { ...context, wait: request.wait });
     const transport = openTransport(settings, api, context);
     try {

@@ -1,5 +1,5 @@
 import { createTransport, type Transport } from '../src/api/http/transport.ts';
-import { packageVersion } from '../src/core/version.ts';
+import { packageVersion } from '../src/core/package.ts';
 import type { ApiSettings } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { JobContext } from './context.ts';
@@ -15,6 +15,7 @@ export function openTransport(
     userAgent: `daywalk/${packageVersion()}`,
     concurrency: settings.concurrency,
     maxRequestsPerMinute: settings.maxRequestsPerMinute,
+    maxRequests: settings.maxRequests ?? null,
     requestTimeoutMs: settings.requestTimeoutMs,
     attempts: settings.attempts,
     clock,

@@ -3,8 +3,8 @@ import type { AnyTable } from './define.ts';
 
 type Values = readonly (string | number | null)[];
 
-/** Rows that are encoded at once; only speed depends on it, never the digest. */
-const CHUNK_ROWS = 500;
+/** Rows that are encoded at once: few enough to die young. Only speed depends on it, never the digest. */
+export const CHUNK_ROWS = 500;
 
 /**
  * A SHA-256 over the content of tables, the same for every database that holds the same rows.
@@ -22,10 +22,12 @@ export class ContentHash {
 
   /** Adds rows of the table begun last, in key order over all calls. */
   add(rows: readonly Values[]): void {
-    for (let start = 0; start < rows.length; start += CHUNK_ROWS) {
-      const text = JSON.stringify(rows.slice(start, start + CHUNK_ROWS));
-      this.#hash.update(`${text.slice(1, -1)},`);
-    }
+    for (const text of encodedChunks(rows)) this.addEncoded(text);
+  }
+
+  /** As {@link add}, for rows that are encoded already: the text of a JSON array of at least one row. */
+  addEncoded(text: string): void {
+    this.#hash.update(`${text.slice(1, -1)},`);
   }
 
   /** The digest in lower-case hexadecimal. Ends the hash. */
@@ -34,12 +36,26 @@ export class ContentHash {
   }
 }
 
+/** The rows as the texts of JSON arrays, some hundred rows each; none where there are no rows. */
+export function* encodedChunks(rows: readonly Values[]): Generator<string, void, void> {
+  for (let start = 0; start < rows.length; start += CHUNK_ROWS) {
+    yield JSON.stringify(rows.slice(start, start + CHUNK_ROWS));
+  }
+}
+
+/** All rows of one table, or the texts that {@link encodedChunks} gives of them. */
+type Content = { readonly table: AnyTable } & (
+  | { readonly rows: readonly Values[] }
+  | { readonly texts: readonly string[] }
+);
+
 /** The digest of a unit: its tables in the order of the schema, rows in key order. */
-export function contentSha256(tables: readonly { table: AnyTable; rows: readonly Values[] }[]): string {
+export function contentSha256(tables: readonly Content[]): string {
   const hash = new ContentHash();
-  for (const { table, rows } of tables) {
-    hash.begin(table);
-    hash.add(rows);
+  for (const content of tables) {
+    hash.begin(content.table);
+    for (const text of 'texts' in content ? content.texts : encodedChunks(content.rows))
+      hash.addEncoded(text);
   }
   return hash.hex();
 }

@@ -35,7 +35,10 @@ export function byKey(table: AnyTable): (a: Values, b: Values) => number {
   const positions = keyPositions(table);
   return (a, b) => {
     for (const position of positions) {
-      const order = compareUtf8(String(a[position]), String(b[position]));
+      const left = a[position];
+      const right = b[position];
+      if (left === right) continue;
+      const order = compareUtf8(String(left), String(right));
       if (order !== 0) return order;
     }
     return 0;

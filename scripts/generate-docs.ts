@@ -1,9 +1,10 @@
 /**
  * Writes what is generated from declarations: `docs/warehouse.md` from `schema/`, `.env.example` and the table of
- * settings in `README.md` from `src/settings/`, the tables of `docs/scaling.md` from `bench/scaling/`. `npm run docs`;
- * with `--check` it writes nothing and exits with 1 when something is stale.
+ * settings in `README.md` from `src/settings/`, the tables of `docs/scaling.md` from `bench/scaling/`, those of
+ * `docs/performance.md` from `bench/results.json`. `npm run docs`; with `--check` it writes nothing and exits with 1 when something is stale.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { performanceTables } from '../bench/performance-tables.ts';
 import { scalingTables } from '../bench/scaling/tables.ts';
 import { schemaMarkdown } from '../schema/reference.ts';
 import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
@@ -22,6 +23,7 @@ const generated: Readonly<Record<string, string>> = {
   'docs/warehouse.md': schemaMarkdown(),
   '.env.example': dotenvExample(),
   'README.md': filled('README.md', { settings: settingsMarkdown() }),
+  'docs/performance.md': filled('docs/performance.md', performanceTables()),
   'docs/scaling.md': filled('docs/scaling.md', scalingTables()),
 };
 

@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
+import { programPath } from '../../src/core/package.ts';
 import { CREATE_HISTORY, HISTORY_TABLE } from '../history.ts';
 import { citusSql } from './citus.ts';
 
@@ -27,7 +27,7 @@ export function schemaSql(database: Database = 'sqlite', distribution?: Distribu
 }
 
 function folderOf(database: Database): string {
-  return fileURLToPath(new URL(`../migrations/${database}`, import.meta.url));
+  return programPath(`schema/migrations/${database}`);
 }
 
 function statement(sql: string): string {

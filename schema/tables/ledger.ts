@@ -33,7 +33,9 @@ export const exportUnits = table({
     last_pulled_at: moment('when it was last pulled'),
     changed_at: moment('when a pull last changed the content'),
     settled_at: moment('when it was settled; NULL while every run pulls it again'),
-    cursor: json('where a walk goes on (readiness only)'),
+    cursor: json(
+      'what the next pull needs to know: where a walk goes on, or a digest of the answers of the day',
+    ),
     last_error: label('why the last pull failed; NULL if it did not'),
   },
 });

@@ -1,6 +1,7 @@
+import type { CREDIT_COLUMNS } from '../credits.ts';
 import { factTable, key, label, metric } from '../define.ts';
 
-const credits = {
+const credits: Record<(typeof CREDIT_COLUMNS)[number], ReturnType<typeof metric>> = {
   billable_tokens: metric('credits consumed, computed by the service from raw tokens with cache discounts'),
   input_tokens: metric('raw input tokens'),
   output_tokens: metric('output tokens'),

@@ -17,12 +17,14 @@ export interface ExactText {
 export function exactText(answer: { readonly text: string; readonly body: unknown }): ExactText {
   let root: Node | undefined;
   let index: Map<object, Node> | undefined;
+  const membersOf = memberIndex();
+  const memberOf = (node: Node | undefined, key: string | number) => node && membersOf(node).get(key);
   const tree = () => {
     root ??= parseTree(answer.text);
     return root;
   };
   const nodeOf = (record: object) => {
-    index ??= nodesOf(answer.body, tree());
+    index ??= nodesOf(answer.body, tree(), membersOf);
     return index.get(record);
   };
   const slice = (node: Node | undefined) => node && answer.text.slice(node.offset, node.offset + node.length);
@@ -34,7 +36,7 @@ export function exactText(answer: { readonly text: string; readonly body: unknow
 }
 
 /** The node of every object and list inside `body`, found once for all: a search for each would take the square. */
-function nodesOf(body: unknown, root: Node | undefined): Map<object, Node> {
+function nodesOf(body: unknown, root: Node | undefined, membersOf: MembersOf): Map<object, Node> {
   const nodes = new Map<object, Node>();
   const left: [unknown, Node | undefined][] = [[body, root]];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -46,18 +48,25 @@ function nodesOf(body: unknown, root: Node | undefined): Map<object, Node> {
   return nodes;
 }
 
-/** The members of a node by key. Of a name that occurs twice the last one counts, as it does for JSON.parse. */
-function membersOf({ type, children = [] }: Node): Map<string | number, Node> {
-  const members = new Map<string | number, Node>();
-  for (const [index, child] of children.entries()) {
-    const [name, value] = type === 'object' ? (child.children ?? []) : [undefined, child];
-    if (value !== undefined) members.set(name === undefined ? index : String(name.value), value);
-  }
-  return members;
-}
+type MembersOf = (node: Node) => ReadonlyMap<string | number, Node>;
 
-function memberOf(node: Node | undefined, key: string | number): Node | undefined {
-  return node && membersOf(node).get(key);
+/**
+ * Tells the members of a node by key, each node's worked out once: a list may have as many bad elements as it has
+ * elements, and each of them is looked up. Of a name that occurs twice the last one counts, as it does for JSON.parse.
+ */
+function memberIndex(): MembersOf {
+  const known = new Map<Node, Map<string | number, Node>>();
+  return (node) => {
+    const found = known.get(node);
+    if (found !== undefined) return found;
+    const members = new Map<string | number, Node>();
+    for (const [index, child] of (node.children ?? []).entries()) {
+      const [name, value] = node.type === 'object' ? (child.children ?? []) : [undefined, child];
+      if (value !== undefined) members.set(name === undefined ? index : String(name.value), value);
+    }
+    known.set(node, members);
+    return members;
+  };
 }
 
 /** The keys of a path: names, numbers in brackets, and names in brackets as JSON texts. */

@@ -39,26 +39,42 @@ export function readinessPage(answer: Answer, name: string): ReadinessPage {
 /**
  * Walks the pages of /users (section 4.2). Only `has_more` ends the walk: a page may be short, empty, or hold more
  * rows than its limit.
- * @param first a page that is in hand already; the walk begins after it.
  * @throws {UnitError} when a cursor is missing or repeats, or the walk does not end.
  */
 export async function* walkUsers(
   get: (cursor: string | undefined) => Promise<AnalyticsPage>,
   name: string,
-  first?: AnalyticsPage,
+  { first, ahead = false }: UsersWalk = {},
 ): AsyncGenerator<AnalyticsPage, void, void> {
   const seen = new Set<string>();
   let page = first ?? (await get(undefined));
   for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
+    const cursor = page.meta.has_more === true ? (page.meta.next_cursor ?? '') : undefined;
+    const isGood = cursor !== undefined && cursor !== '' && !seen.has(cursor) && pages < PAGES_MAX;
+    const next = ahead && isGood ? await begun(get(cursor)) : undefined;
     yield page;
-    if (page.meta.has_more !== true) return;
-    const cursor = page.meta.next_cursor ?? '';
+    if (cursor === undefined) return;
     if (cursor === '') throw broken(name, `page ${pages} has more but no next_cursor`);
     if (seen.has(cursor)) throw broken(name, `page ${pages} repeats the cursor "${cursor}"`);
     seen.add(cursor);
-    page = await get(cursor);
+    if (pages < PAGES_MAX) page = await (next?.page ?? get(cursor));
   }
   throw broken(name, `the walk has no end within ${PAGES_MAX} pages`);
+}
+
+/** How the pages of /users are walked. */
+export interface UsersWalk {
+  /** A page that is in hand already; the walk begins after it. */
+  readonly first?: AnalyticsPage | undefined;
+  /** Ask for a page before the one before it is handed out, so that the service works meanwhile. Default: false. */
+  readonly ahead?: boolean;
+}
+
+/** A page that is asked for, once the request is on its way; whoever awaits it hears of its failure. */
+async function begun(page: Promise<AnalyticsPage>): Promise<{ readonly page: Promise<AnalyticsPage> }> {
+  page.catch(() => undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  return { page };
 }
 
 /**
@@ -80,7 +96,7 @@ export async function* walkReadiness(
     const lastId = reportIdsOf(page).at(-1);
     if (lastId === undefined) {
       // Nothing came but what stood after the last report with an id: that is the end too.
-      if (pages > 1 && JSON.stringify(page.reports) === JSON.stringify(tail)) return;
+      if (pages > 1 && isSame(page.reports, tail)) return;
       if (pages > 1 || startAfter === undefined) {
         throw broken(name, `page ${pages} has no report with a reportId to go on from`, PAGES_STAY);
       }
@@ -94,6 +110,16 @@ export async function* walkReadiness(
     tail = page.reports.slice(page.reports.findLastIndex(hasId) + 1);
   }
   throw broken(name, `the walk has no end within ${PAGES_MAX} pages`, PAGES_STAY);
+}
+
+/** True for lists of the same content; what nests deeper than any stack is taken for different. */
+function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
+  try {
+    return JSON.stringify(a) === JSON.stringify(b);
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 /** The ids of the reports of a page, also of those that are malformed otherwise. */

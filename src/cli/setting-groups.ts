@@ -29,6 +29,7 @@ export const exportSettings = [
   SETTINGS.concurrency,
   SETTINGS.rangeDays,
   SETTINGS.maxRequestsPerMinute,
+  SETTINGS.maxRequests,
   SETTINGS.requestTimeoutMs,
   SETTINGS.attempts,
   SETTINGS.settleDays,

@@ -1,6 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
-import { packageVersion } from '../core/version.ts';
+import { packageVersion, programScript } from '../core/package.ts';
 import { redactorOfEnvironment } from '../settings/secrets.ts';
 import { runCli } from './cli.ts';
 import { commands } from './commands.ts';
@@ -48,7 +47,7 @@ const exitCode = await runCli({
   version: () => `daywalk ${packageVersion()} (node ${process.version})`,
   self: () =>
     selfCommand({
-      script: fileURLToPath(new URL('./main.js', import.meta.url)),
+      script: programScript('src/cli/main'),
       node: process.execPath,
       searchPath: process.env['PATH'] ?? '',
     }),

@@ -1,4 +1,4 @@
-import { packageVersion } from '../core/version.ts';
+import { packageVersion } from '../core/package.ts';
 
 /** The name and version of this program and of Node: `daywalk 0.1.0 (node v20.19.0)`. */
 export function versionText(): string {

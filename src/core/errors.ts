@@ -62,11 +62,31 @@ export class RunError extends DaywalkError {
   }
 }
 
+/**
+ * As many requests as were allowed are sent. What is under way is finished and stored, nothing more is begun; exit
+ * code 4, and the next run goes on there.
+ */
+export class RequestsSpentError extends DaywalkError {
+  constructor(requestsMax: number) {
+    super(`the ${requestsMax} requests that this run may send are sent`, {
+      exitCode: EXIT.upstream,
+      effect: 'run',
+      hint: 'run again: it goes on where this run ended. If it never gets on, allow more with --max-requests',
+    });
+  }
+}
+
 /** The warehouse cannot be read or written. Exit code 6. */
 export class StorageError extends DaywalkError {
   constructor(message: string, options: DaywalkErrorOptions = {}) {
     super(message, { ...options, exitCode: EXIT.storage, effect: 'run' });
   }
+}
+
+/** What the database stored cannot be read back: a damaged file, a broken page. Exit code 6. */
+export class DamagedError extends StorageError {
+  // To whoever is told of it, it is a failure of storage.
+  override readonly name = 'StorageError';
 }
 
 /** Another process holds the warehouse. Exit code 75 (try again later). */

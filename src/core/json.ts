@@ -30,3 +30,15 @@ export function isStorable(value: unknown): boolean {
   if (!isObject(value)) return true;
   return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
 }
+
+/** True when lists and objects stand in each other at more than `levels` levels. Works at any depth. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  const left: [value: unknown, depth: number][] = [[value, 0]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [member, depth] = next;
+    if (typeof member !== 'object' || member === null) continue;
+    if (depth === levels) return true;
+    for (const inner of Object.values(member)) left.push([inner, depth + 1]);
+  }
+  return false;
+}

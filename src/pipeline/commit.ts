@@ -1,6 +1,7 @@
+import { activityPositions } from '../../schema/active.ts';
 import { contentSha256 } from '../../schema/digest.ts';
 import { daysBetween, type UtcDay } from '../core/day.ts';
-import type { DayCommit, TableRows } from '../warehouse/port.ts';
+import { type DayCommit, decodedChunks, type EncodedRows, type Row } from '../warehouse/port.ts';
 import type { Findings } from './findings.ts';
 import type { DayUnit } from './plan.ts';
 
@@ -8,7 +9,7 @@ import type { DayUnit } from './plan.ts';
 export interface NormalizedDay {
   readonly orgId: string;
   readonly unit: DayUnit;
-  readonly tables: readonly TableRows[];
+  readonly tables: readonly EncodedRows[];
   readonly findings: Findings;
 }
 
@@ -23,6 +24,13 @@ export interface SettleRule {
 export interface PullCost {
   readonly pulledAt: Date;
   readonly requests: number;
+  /** What the next pull of the day needs to know, see `DayCommit.cursor`. */
+  readonly cursor?: string | null;
+}
+
+/** True when a day is as old as the service may still restate days. */
+export function isSettled(day: UtcDay, { today, settleDays }: SettleRule): boolean {
+  return daysBetween(day, today) >= settleDays;
 }
 
 /**
@@ -32,7 +40,7 @@ export interface PullCost {
 export function dayCommit(day: NormalizedDay, rule: SettleRule, pull: PullCost): DayCommit {
   const { orgId, unit, tables, findings } = day;
   const { quarantined, drift } = findings;
-  const isOld = daysBetween(unit.day, rule.today) >= rule.settleDays;
+  const isOld = isSettled(unit.day, rule);
   const state =
     quarantined.length > 0 ? 'quarantined' : isActive(tables) ? 'loaded' : isOld ? 'empty' : 'awaiting';
   return {
@@ -48,15 +56,14 @@ export function dayCommit(day: NormalizedDay, rule: SettleRule, pull: PullCost):
   };
 }
 
-/** Counts over trailing days; they go on after the last activity. */
-const TRAILING: ReadonlySet<string> = new Set(['weekly_active_users', 'monthly_active_users']);
-
 /** True when some number says that something happened on the day. */
-function isActive(tables: readonly TableRows[]): boolean {
-  return tables.some(({ table, rows }) => {
-    const positions = Object.entries(table.columns).flatMap(([name, { kind }], index) =>
-      kind === 'metric' && !TRAILING.has(name) ? [index] : [],
-    );
-    return rows.some((row) => positions.some((position) => row[position] !== null && row[position] !== 0));
+function isActive(tables: readonly EncodedRows[]): boolean {
+  return tables.some((part) => {
+    const positions = activityPositions(part.table);
+    const isActiveRow = (row: Row) =>
+      positions.some((position) => row[position] !== null && row[position] !== 0);
+    if (positions.length === 0) return false;
+    for (const rows of decodedChunks(part)) if (rows.some(isActiveRow)) return true;
+    return false;
   });
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 
 /** How the emails of people are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
 export type EmailPolicy =
@@ -8,6 +8,8 @@ export type EmailPolicy =
 
 /** Decides what of a person's email is stored. Applied before anything leaves the pipeline. */
 export interface Privacy {
+  /** Equal for equal policies only. Tells nothing of the salt. */
+  readonly fingerprint: string;
   /** An email as it is stored; NULL stays NULL. */
   email(value: string | null | undefined): string | null;
   /** A text in which emails may stand, without them where the policy says so. */
@@ -21,14 +23,16 @@ const CACHE_MAX = 100_000;
 
 /** The privacy that a policy asks for. A hash is of the trimmed email in lower case, so one person has one hash. */
 export function privacyOf(policy: EmailPolicy): Privacy {
+  const fingerprint = createHash('sha256').update(JSON.stringify(policy)).digest('hex');
   if (policy.mode === 'keep') {
-    return { email: (value) => value ?? null, scrub: (text) => text, scrubJson: (json) => json };
+    return { fingerprint, email: (value) => value ?? null, scrub: (text) => text, scrubJson: (json) => json };
   }
-  if (policy.mode === 'drop') return { email: () => null, ...scrubbers(() => '[dropped]') };
+  if (policy.mode === 'drop') return { fingerprint, email: () => null, ...scrubbers(() => '[dropped]') };
   const hash = cached((email) =>
     createHmac('sha256', policy.salt).update(email.trim().toLowerCase()).digest('hex'),
   );
   return {
+    fingerprint,
     email: (value) => (value === null || value === undefined ? null : hash(value)),
     ...scrubbers(hash),
   };

@@ -42,7 +42,8 @@ export async function* pullBatch(
     yield first ?? (await pullFirstPage(source, batch, call));
     return;
   }
-  yield* walkUsers((cursor) => pullPage(source, batch, cursor, call), `pull ${batchName(batch)}`, first);
+  const get = (cursor: string | undefined) => pullPage(source, batch, cursor, call);
+  yield* walkUsers(get, `pull ${batchName(batch)}`, { first, ahead: true });
 }
 
 /** The page of readiness reports after `startAfter`; the first one without it. */

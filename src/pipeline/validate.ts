@@ -31,23 +31,22 @@ export function validateDays<Row extends { date: string }>(
   }
   const byDay = new Map<string, Row[]>(days.map((day) => [day, []]));
   const strangers = rows.filter((row) => byDay.get(row.date)?.push(row) === undefined);
-  return {
-    rows: byDay,
-    rejected: [...rejected, ...strangers.map((record) => rejectStranger(record, page, days))],
-  };
+  return { rows: byDay, rejected: [...rejected, ...rejectStrangers(strangers, page, days)] };
 }
 
-function rejectStranger(
-  record: { readonly date: string },
+function rejectStrangers(
+  strangers: readonly { readonly date: string }[],
   page: AnalyticsPage,
   days: readonly string[],
-): Rejected {
+): Rejected[] {
+  if (strangers.length === 0) return [];
   const asked = days.length === 1 ? `${days[0]} was` : `${days[0]} to ${days.at(-1)} were`;
-  return {
+  const places = new Map(page.data.map((row, index) => [row, index]));
+  return strangers.map((record) => ({
     record,
-    path: `data[${page.data.indexOf(originalOf(record))}]`,
+    path: `data[${places.get(originalOf(record))}]`,
     reason: `is about ${record.date}, and ${asked} asked for`,
-  };
+  }));
 }
 
 const checkReports = rowCheck(ReadinessReport);

@@ -1,5 +1,5 @@
 /** Rows of a row group at most. A row group is what a reader skips or reads, and what a publish holds in memory. */
-export const ROW_GROUP_ROWS_MAX = 4_000;
+export const ROW_GROUP_ROWS_MAX = 10_000;
 
 /** Characters of texts that end a row group: events may hold whole prompts. */
 export const ROW_GROUP_CHARACTERS_MAX = 8 * 1024 * 1024;

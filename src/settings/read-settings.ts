@@ -54,6 +54,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     concurrency: reader.read(SETTINGS.concurrency),
     rangeDays: reader.read(SETTINGS.rangeDays),
     maxRequestsPerMinute: reader.read(SETTINGS.maxRequestsPerMinute),
+    maxRequests: reader.read(SETTINGS.maxRequests),
     requestTimeoutMs: reader.read(SETTINGS.requestTimeoutMs),
     attempts: reader.read(SETTINGS.attempts),
     settleDays: reader.read(SETTINGS.settleDays),

@@ -88,6 +88,17 @@ export const SETTINGS = {
     parse: wholeNumberOrNone({ min: 1, max: 1_000_000 }),
     show: (value) => (value === null ? 'none' : String(value)),
   }),
+  maxRequests: setting({
+    env: 'DAYWALK_MAX_REQUESTS',
+    flag: '--max-requests',
+    placeholder: 'requests',
+    doc: 'requests of one run at most, repetitions included, or none; the run then ends with 4 and the next goes on',
+    fallback: null,
+    fallbackDoc: 'none',
+    example: '1000',
+    parse: wholeNumberOrNone({ min: 1, max: 1_000_000_000 }),
+    show: (value) => (value === null ? 'none' : String(value)),
+  }),
   requestTimeoutMs: setting({
     env: 'DAYWALK_REQUEST_TIMEOUT_MS',
     flag: '--request-timeout-ms',

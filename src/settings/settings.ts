@@ -21,6 +21,8 @@ export interface Settings {
   readonly rangeDays: number;
   /** Requests in any 60 seconds at most; null without a limit. */
   readonly maxRequestsPerMinute: number | null;
+  /** Requests of one run at most; null or absent without a limit. */
+  readonly maxRequests?: number | null;
   /** Milliseconds for one attempt, from its start to the last byte. */
   readonly requestTimeoutMs: number;
   /** Attempts per request at most. */

@@ -1,3 +1,4 @@
+import { ClaimLostError } from '../core/errors.ts';
 import type { DayCommit, LedgerUnit, UnitFailure, UnitKey } from './port.ts';
 
 /** A unit that was never pulled. */
@@ -20,14 +21,25 @@ export function pendingUnit(key: UnitKey): LedgerUnit {
   };
 }
 
-/** The ledger's row after a day was committed. */
-export function afterCommit(before: LedgerUnit, commit: DayCommit): LedgerUnit {
+/** What the ledger is told of a day: the commit without its rows, of which only the number counts. */
+export interface DayEntry extends Omit<DayCommit, 'tables'> {
+  readonly rows: number;
+}
+
+/**
+ * The ledger's row after a day was committed.
+ * @throws {ClaimLostError} when the commit takes other content for stored than what is.
+ */
+export function afterCommit(before: LedgerUnit, commit: DayEntry): LedgerUnit {
+  if (commit.unchanged !== undefined && before.contentSha256 !== commit.contentSha256) {
+    throw new ClaimLostError(`${commit.stream} ${commit.day}: other content was stored meanwhile`);
+  }
   const pulledAt = commit.pulledAt.toISOString();
   const changed = before.contentSha256 !== commit.contentSha256;
   return {
     ...before,
     state: commit.state,
-    rows: commit.tables.reduce((sum, { rows }) => sum + rows.length, 0),
+    rows: commit.rows,
     contentSha256: commit.contentSha256,
     attempts: before.attempts + 1,
     requests: before.requests + commit.requests,
@@ -35,12 +47,13 @@ export function afterCommit(before: LedgerUnit, commit: DayCommit): LedgerUnit {
     lastPulledAt: pulledAt,
     changedAt: changed ? pulledAt : before.changedAt,
     settledAt: commit.settled ? pulledAt : null,
+    cursor: commit.cursor ?? null,
     lastError: null,
   };
 }
 
 /** True when a commit changes content that was published before; a first load and a late batch restate nothing. */
-export function restates(before: LedgerUnit, commit: DayCommit): boolean {
+export function restates(before: LedgerUnit, commit: DayEntry): boolean {
   return before.firstLoadedAt !== null && before.contentSha256 !== commit.contentSha256;
 }
 

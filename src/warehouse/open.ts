@@ -9,6 +9,10 @@ export interface OpenOptions {
   readonly create: boolean;
   /** Aborted when the process was asked to stop; waits for others are cut short then. */
   readonly signal?: AbortSignal | undefined;
+  /** Told what the owner of the machine should know while the warehouse is open, with the remedy. */
+  readonly warn?: ((message: string, hint: string) => void) | undefined;
+  /** Bytes of SQLite's write-ahead log that are worth a warning. Default: 64 MiB. */
+  readonly logBytesMax?: number | undefined;
 }
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;

@@ -1,6 +1,10 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
+import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
+
+export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-rows.ts';
+export type { RunEnd, RunRecord, RunStart };
 
 /** A value as a row holds it: text, number or NULL. Flags are 0 or 1, instants and days are text, JSON is text. */
 export type Value = string | number | null;
@@ -12,6 +16,15 @@ export type Row = readonly Value[];
 export interface TableRows {
   readonly table: AnyTable;
   readonly rows: readonly Row[];
+}
+
+/** As {@link TableRows}, in the encoding that their digest is made of: small, and cheap to hand to a thread. */
+export interface EncodedRows {
+  readonly table: AnyTable;
+  /** How many rows there are. */
+  readonly count: number;
+  /** Texts of JSON arrays, some hundred rows each, see `encodedChunks` in `schema/digest.ts`. */
+  readonly texts: readonly string[];
 }
 
 /** The states of a unit, see the column `export_units.state`. */
@@ -64,7 +77,7 @@ export interface DayCommit {
   readonly stream: DailyStream;
   readonly day: UtcDay;
   /** Every table of the stream, rows in key order, each key once. */
-  readonly tables: readonly TableRows[];
+  readonly tables: readonly EncodedRows[];
   /** Digest of `tables`, see `schema/digest.ts`. */
   readonly contentSha256: string;
   readonly state: Exclude<UnitState, 'pending' | 'failed'>;
@@ -73,11 +86,23 @@ export interface DayCommit {
   readonly drift: readonly Drift[];
   readonly requests: number;
   readonly pulledAt: Date;
+  /** What the next pull of the day needs to know, as JSON text. Default: null, nothing. */
+  readonly cursor?: string | null;
+  /**
+   * The content is the stored one, of the digest above: `tables` is empty, and this many rows stay as they are. Where
+   * other content is stored meanwhile, the commit is refused with `ClaimLostError`.
+   */
+  readonly unchanged?: { readonly rows: number };
   /**
    * Compare every stored row even where the digest is the ledger's: repairs rows that something else has changed.
    * Default: false.
    */
   readonly rewrite?: boolean;
+}
+
+/** The rows that a day has once it is committed. */
+export function rowCount({ unchanged, tables }: DayCommit): number {
+  return unchanged?.rows ?? tables.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** What a commit did. */
@@ -119,42 +144,6 @@ export interface UnitFailure extends UnitKey {
   readonly error: string;
   readonly requests: number;
   readonly pulledAt: Date;
-}
-
-/** A run, as it begins. */
-export interface RunStart {
-  readonly runId: string;
-  readonly command: string;
-  readonly startedAt: Date;
-  readonly versions: Readonly<Record<string, string>>;
-}
-
-/** A run, as it ends. */
-export interface RunEnd {
-  readonly runId: string;
-  readonly orgId: string | null;
-  readonly endedAt: Date;
-  readonly exitCode: number;
-  readonly unitsDone: number;
-  readonly unitsFailed: number;
-  readonly rowsWritten: number;
-  readonly requests: number;
-  readonly retries: number;
-}
-
-/** A run of the past. `endedAt` is null when it was killed or is under way. */
-export interface RunRecord {
-  readonly runId: string;
-  readonly orgId: string | null;
-  readonly command: string;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-  readonly exitCode: number | null;
-  readonly unitsDone: number;
-  readonly unitsFailed: number;
-  readonly rowsWritten: number;
-  readonly requests: number;
-  readonly retries: number;
 }
 
 /** How many records are in quarantine, by organization, stream and reason. */
@@ -284,6 +273,8 @@ export interface Warehouse {
    */
   change(changes: RowChanges): Promise<number>;
 
+  /** What the database finds damaged in its storage, a sentence each; `[]` where it cannot look, as PostgreSQL. */
+  damages(): Promise<string[]>;
   /** Reads in one snapshot: what others commit meanwhile is not seen. `read` must not write. */
   inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;
 

@@ -98,4 +98,13 @@ describe('the exact text', () => {
     // A search through the answer for each row took 20 s.
     expect(performance.now() - started).toBeLessThan(3000);
   });
+
+  it('at every path of a large answer costs no more either', () => {
+    const values = Array.from({ length: 20_000 }, (_, value) => `${value}`);
+    const { exact } = exactOf(`{"data":[{"by_tool":[${values.join(',')}]}]}`);
+    const started = performance.now();
+    expect(values.map((_, index) => exact.textAt(`data[0].by_tool[${index}]`))).toEqual(values);
+    // A look through the list for each of its elements took a minute and a half.
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
 });

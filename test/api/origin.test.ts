@@ -33,7 +33,7 @@ describe('the URL of the service', () => {
     ['with a password', 'https://:secret@example.com', 'credentials'],
     ['with a query', 'https://example.com?key=1', 'query'],
     ['with a fragment', 'https://example.com#x', 'query or a fragment'],
-  ])('may not be %s', (_, text, why) => {
+  ])('O2: may not be %s', (_, text, why) => {
     expect(() => parseOrigin(text, 'baseUrl')).toThrow(UsageError);
     expect(() => parseOrigin(text, 'baseUrl')).toThrow(why);
     expect(() => parseOrigin(text, 'DAYWALK_APP_URL')).toThrow(/^DAYWALK_APP_URL /);

@@ -9,6 +9,7 @@ import {
   walkReadiness,
   walkUsers,
 } from '../../src/api/pages.ts';
+import { UnitError } from '../../src/core/errors.ts';
 import { thrownBy } from '../support/transport.ts';
 
 function answerOf(body: unknown): Answer {
@@ -86,7 +87,8 @@ describe('the walk over the users', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(fc.nat(), { maxLength: 5 }), { minLength: 1, maxLength: 12 }),
-        async (pages) => {
+        fc.boolean(),
+        async (pages, ahead) => {
           const cursors: (string | undefined)[] = [];
           const get = async (cursor: string | undefined) => {
             cursors.push(cursor);
@@ -97,7 +99,7 @@ describe('the walk over the users', () => {
               next_cursor: hasMore ? String(at + 1) : null,
             });
           };
-          const walked = await collect(walkUsers(get, 'GET users'));
+          const walked = await collect(walkUsers(get, 'GET users', { ahead }));
           expect(walked.flatMap(({ data }) => data)).toEqual(pages.flat());
           expect(cursors).toEqual([
             undefined,
@@ -108,13 +110,29 @@ describe('the walk over the users', () => {
     );
   });
 
+  it('asks ahead where that is wanted, and passes on what comes of it once the page before is through', async () => {
+    const told: string[] = [];
+    const get = async (cursor: string | undefined) => {
+      told.push(`asked ${cursor ?? 'first'}`);
+      if (cursor !== undefined) throw new UnitError('no second page');
+      return usersPage([1], { has_more: true, next_cursor: 'c' });
+    };
+    const walk = async () => {
+      for await (const page of walkUsers(get, 'x', { ahead: true })) told.push(`got ${page.data}`);
+    };
+    expect(await thrownBy(walk())).toMatchObject({ message: 'no second page' });
+    expect(told).toEqual(['asked first', 'asked c', 'got 1']);
+  });
+
   it('begins with a page that is in hand, without asking for it again', async () => {
     const asked: unknown[] = [];
     const get = async (cursor: string | undefined) => {
       asked.push(cursor);
       return usersPage([2]);
     };
-    const walked = await collect(walkUsers(get, 'x', usersPage([1], { has_more: true, next_cursor: 'c' })));
+    const walked = await collect(
+      walkUsers(get, 'x', { first: usersPage([1], { has_more: true, next_cursor: 'c' }) }),
+    );
     expect(walked.map(({ data }) => data)).toEqual([[1], [2]]);
     expect(asked).toEqual(['c']);
   });

@@ -3,17 +3,18 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { daywalkHere } from '../support/command-line.ts';
 import { daywalk } from '../support/daywalk.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const env = { DAYWALK_NOW: '2026-01-24T03:00:00Z' };
-const demo = (cwd: string, ...args: string[]) => daywalk(['demo', ...args], { cwd, env });
+const demo = (cwd: string, ...args: string[]) => daywalkHere(['demo', ...args], { cwd, env });
 const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0;
 
 describe('the demo', () => {
   test('needs no key, exports a whole history and shows what is in it', async () => {
     const cwd = tempDir();
-    const { code, stdout, stderr } = await demo(cwd);
+    const { code, stdout, stderr } = await daywalk(['demo'], { cwd, env });
     expect(code).toBe(0);
     expect(stdout).toContain('51 units (stream and day) exported');
     expect(stdout).toContain('2026-01-14 to 2026-01-23, each whole or absent');

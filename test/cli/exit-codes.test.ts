@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { parseRules } from '../../src/emulator/index.ts';
 import { openWarehouse } from '../../src/warehouse/open.ts';
+import { daywalkHere } from '../support/command-line.ts';
 import { daywalk, envOf, startDaywalk } from '../support/daywalk.ts';
 import { createRig, type Rig, TODAY } from '../support/rig.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -13,9 +14,9 @@ const CANARY = 'canary-4f1e9a';
 
 const requestsOf = (rig: Rig) => rig.emulator.journal().requests;
 
-/** Runs the nightly job on a rig, over its last four days. */
+/** Runs the nightly job on a rig, over its last four days, inside this process. */
 const runOn = (rig: Rig, args: readonly string[] = [], env: Record<string, string> = {}) =>
-  daywalk(['run', ...LAST_DAYS, ...args], { env: envOf(rig, env) });
+  daywalkHere(['run', ...LAST_DAYS, ...args], { env: envOf(rig, env) });
 
 describe('the exit code of a run is', () => {
   test('0 when everything is in the warehouse, and when there was nothing to do', async () => {
@@ -40,7 +41,8 @@ describe('the exit code of a run is', () => {
       { match: { stream: 'tools', day: '2026-02-08' }, action: { type: 'status', status: 500 } },
     ]);
     const rig = await createRig({ rules });
-    const { code, stdout } = await runOn(rig, ['--attempts', '2']);
+    // A process of its own: the code must leave it, too.
+    const { code, stdout } = await daywalk(['run', ...LAST_DAYS, '--attempts', '2'], { env: envOf(rig) });
     expect(code).toBe(4);
     expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/1 unit: .*tools.*answered 500/);
     expect(stdout).toMatch(/Next\n {2}daywalk run\n/);
@@ -119,27 +121,27 @@ describe('the exit code of a run is', () => {
 describe('wrong usage is exit code 2 with a message and a hint, and no request', () => {
   const cases: readonly [string, readonly string[], Record<string, string>, string][] = [
     ['no base URL', ['run'], { DAYWALK_BASE_URL: '' }, 'no base URL is configured'],
-    ['no key', ['run'], { DAYWALK_API_KEY: '' }, 'the API key is empty'],
+    ['O1: no key', ['run'], { DAYWALK_API_KEY: '' }, 'the API key is empty'],
     [
-      'a key with a line break',
+      'O1: a key with a line break',
       ['run'],
       { DAYWALK_API_KEY: `${CANARY}\n${CANARY}` },
       'a blank or a line break',
     ],
     [
-      'a key file that is missing',
+      'O1: a key file that is missing',
       ['run'],
       { DAYWALK_API_KEY: '', DAYWALK_API_KEY_FILE: '/nowhere' },
       '/nowhere',
     ],
     [
-      'http to another machine',
+      'O2: http to another machine',
       ['run', '--base-url', 'http://10.1.2.3'],
       {},
       '--base-url: the value is http',
     ],
-    ['credentials in a URL', ['run', '--base-url', `https://u:${CANARY}@h`], {}, 'has credentials in it'],
-    ['not a URL', ['run', '--app-url', 'app.example.com'], {}, '--app-url: the value is not'],
+    ['O2: credentials in a URL', ['run', '--base-url', `https://u:${CANARY}@h`], {}, 'has credentials in it'],
+    ['O2: not a URL', ['run', '--app-url', 'app.example.com'], {}, '--app-url: the value is not'],
     ['an unknown stream', ['run', '--streams', 'tokens,sessions'], {}, '"sessions" is not a stream'],
     ['a day that does not exist', ['run', '--from', '2026-02-29'], {}, '"2026-02-29" is not a calendar day'],
     ['today', ['run', '--until', TODAY], {}, 'is not over yet'],
@@ -162,7 +164,7 @@ describe('wrong usage is exit code 2 with a message and a hint, and no request',
 
   test.each(cases)('%s', async (_, args, env, message) => {
     const rig = await createRig();
-    const { code, stdout, stderr } = await daywalk(args, { env: envOf(rig, env) });
+    const { code, stdout, stderr } = await daywalkHere(args, { env: envOf(rig, env) });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     const [first, second, ...more] = stderr.trimEnd().split('\n');
     expect(first).toMatch(/^daywalk: /);
@@ -216,7 +218,7 @@ describe('a defect', () => {
   });
 });
 
-test('the key is nowhere, even when the service echoes it in every error', async () => {
+test('Z4: the key is nowhere, even when the service echoes it in every error', async () => {
   const echo = { type: 'status', status: 400, detail: 'bad key {{apiKey}} \u001b[31m' };
   const rules = parseRules([
     { match: { stream: 'tools' }, action: echo },
@@ -230,9 +232,9 @@ test('the key is nowhere, even when the service echoes it in every error', async
       { env },
     );
     expect(ran.code).toBe(4);
-    const shown = await daywalk(['status'], { env });
-    const json = await daywalk(['status', '--json'], { env });
-    const config = await daywalk(['config'], { env });
+    const shown = await daywalkHere(['status'], { env });
+    const json = await daywalkHere(['status', '--json'], { env });
+    const config = await daywalkHere(['config'], { env });
     for (const { stdout, stderr } of [ran, shown, json, config]) {
       expect(stdout + stderr).not.toContain(CANARY);
       expect(stdout + stderr).not.toContain('\u001b');

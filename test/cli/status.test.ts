@@ -8,6 +8,7 @@ import { widthOf } from '../../src/cli/text/width.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { parseDay } from '../../src/core/day.ts';
 import { parseRules } from '../../src/emulator/index.ts';
+import { daywalkHere } from '../support/command-line.ts';
 import { daywalk, envOf } from '../support/daywalk.ts';
 import { createRig, type Rig } from '../support/rig.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -36,9 +37,16 @@ async function troubledRig(): Promise<Rig> {
   return rig;
 }
 
+/** Its status, which tests only read. */
+let seen: ReturnType<typeof statusOf> | undefined;
+function troubledStatus(): ReturnType<typeof statusOf> {
+  seen ??= troubledRig().then((rig) => statusOf(rig));
+  return seen;
+}
+
 describe('status', () => {
   test('finds every hole as a range, and what each day is at worst', async () => {
-    const status = await statusOf(await troubledRig());
+    const status = await troubledStatus();
     const [organization] = status.organizations;
     const holes = organization?.holes.map(({ state, firstDay, lastDay, days, streams }) =>
       [state, firstDay, lastDay, days, streams.length].join(' '),
@@ -62,7 +70,7 @@ describe('status', () => {
   });
 
   test('counts units by stream and state so that each stream adds up to its days', async () => {
-    const status = await statusOf(await troubledRig());
+    const status = await troubledStatus();
     for (const { stream, units } of status.organizations[0]?.streams ?? []) {
       const sum = Object.values(units).reduce((total, count) => total + count, 0);
       expect([stream, sum]).toEqual([stream, stream === 'readiness' ? 1 : 27]);
@@ -97,7 +105,7 @@ describe('status', () => {
   });
 
   test.each([40, 80, 200])('is drawn in %i cells, with everything that matters', async (width) => {
-    const status = await statusOf(await troubledRig());
+    const status = await troubledStatus();
     const frame = { width, style: createStyle(false), isTerminal: true, redact: String };
     const lines = renderStatus(status, frame);
     for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
@@ -114,7 +122,7 @@ describe('status', () => {
 describe('daywalk status', () => {
   test('of a warehouse that is not there is wrong usage, and does not create it', async () => {
     const path = join(tempDir(), 'nowhere.db');
-    const { code, stderr } = await daywalk(['status', '--warehouse', path]);
+    const { code, stderr } = await daywalkHere(['status', '--warehouse', path]);
     expect(code).toBe(2);
     expect(stderr).toContain(path);
     expect(stderr).toMatch(/^hint: /m);
@@ -124,12 +132,12 @@ describe('daywalk status', () => {
   test('prints everything as JSON, and no calendar where nobody looks', async () => {
     const rig = await createRig();
     await rig.run();
-    const { code, stdout } = await daywalk(['status', '--json'], { env: envOf(rig) });
+    const { code, stdout } = await daywalkHere(['status', '--json'], { env: envOf(rig) });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(
       JSON.parse(JSON.stringify(await statusOf(rig, '2026-02-10T03:00:00Z'))),
     );
-    const table = await daywalk(['status'], { env: envOf(rig) });
+    const table = await daywalkHere(['status'], { env: envOf(rig) });
     expect(table.stdout).toContain('STREAM');
     expect(table.stdout).not.toContain('■');
   });
@@ -140,7 +148,7 @@ describe('daywalk status', () => {
     ['2026-02-11T05:00:01Z', 4],
   ])('with --max-age 26, after a run at 03:00, is at %s exit code %i', async (now, code) => {
     const rig = await createRig();
-    await rig.run();
+    await rig.run({ from: parseDay('2026-02-08') });
     const ended = await daywalk(['status', '--max-age', '26'], { env: envOf(rig, { DAYWALK_NOW: now }) });
     expect(ended.code).toBe(code);
     if (code !== 0)
@@ -150,7 +158,7 @@ describe('daywalk status', () => {
   test('with --max-age is 4 while no run was complete', async () => {
     const rig = await createRig({ rules: parseRules([failing('tools', '2026-02-03')]) });
     await rig.run({ from: parseDay('2026-02-03'), settings: { attempts: 1 } });
-    const { code, stderr } = await daywalk(['status', '--max-age', '26'], { env: envOf(rig) });
+    const { code, stderr } = await daywalkHere(['status', '--max-age', '26'], { env: envOf(rig) });
     expect(code).toBe(4);
     expect(stderr).toContain('no complete run is on record');
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { daywalkHere } from '../support/command-line.ts';
 import { open } from '../support/database.ts';
 import { daywalk } from '../support/daywalk.ts';
 import { sqlite } from '../support/sqlite.ts';
@@ -16,7 +17,7 @@ async function source(): Promise<string> {
 describe('daywalk copy', () => {
   test('says what it moved table by table, and what to do next', async () => {
     const [from, to] = [await source(), sqlite.place().location];
-    const first = await daywalk(['copy', '--warehouse', from, '--to', to, '--log', 'pretty']);
+    const first = await daywalkHere(['copy', '--warehouse', from, '--to', to, '--log', 'pretty']);
     expect(first.code, first.stderr).toBe(0);
     expect(first.stderr).toBe(`copy of ${from} into ${to}\n3 units to copy, 0 units there already\n`);
     expect(first.stdout).toContain('copy: complete, both are the same');
@@ -24,7 +25,7 @@ describe('daywalk copy', () => {
     expect(first.stdout).toMatch(/^ {2}user_daily_languages +12 +12 +0 {2}same$/m);
     expect(first.stdout).toMatch(/^ {2}digest +[0-9a-f]{64}$/m);
     expect(first.stdout).toContain(`daywalk run --warehouse ${to}`);
-    const second = await daywalk(['copy', '--warehouse', from, '--to', to]);
+    const second = await daywalkHere(['copy', '--warehouse', from, '--to', to]);
     expect(second).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('nothing to do, both are the same'),
@@ -35,13 +36,13 @@ describe('daywalk copy', () => {
     const from = await source();
     const place = sqlite.place();
     const args = ['copy', '--warehouse', from, '--to', place.location];
-    await daywalk(args);
+    await daywalkHere(args);
     await place.execute('DELETE FROM user_daily_languages');
-    const { code, stdout } = await daywalk(args);
+    const { code, stdout } = await daywalkHere(args);
     expect(code).toBe(5);
     expect(stdout).toContain('copy: the two differ in user_daily_languages\n');
     expect(stdout).toContain(`daywalk copy --warehouse ${from} --to ${place.location} --replace`);
-    expect(await daywalk([...args, '--replace', '--json'])).toMatchObject({ code: 0 });
+    expect(await daywalkHere([...args, '--replace', '--json'])).toMatchObject({ code: 0 });
   });
 
   test('refuses with exit code 2 and a hint', async () => {
@@ -52,7 +53,7 @@ describe('daywalk copy', () => {
       [['--to', `mysql://u:${PASSWORD}@h/d`], '--to: "mysql://[redacted]@h/d" is not a warehouse'],
       [['--to', 'copy.db', '--warehouse', '/nowhere/w.db'], 'there is no warehouse at /nowhere/w.db'],
     ] as const) {
-      const { code, stdout, stderr } = await daywalk(['copy', '--warehouse', from, ...args]);
+      const { code, stdout, stderr } = await daywalkHere(['copy', '--warehouse', from, ...args]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toContain(message);
       expect(stderr).toMatch(/^hint: \S/m);

@@ -1,6 +1,7 @@
 import { contentSha256 } from '../../schema/digest.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../src/core/day.ts';
+import { encodeRows } from '../../src/warehouse/encoded-rows.ts';
 import type { Row, Warehouse } from '../../src/warehouse/port.ts';
 import { tablesOfUnit } from '../support/commit-of.ts';
 
@@ -34,7 +35,7 @@ export async function fill(warehouse: Warehouse, { days, users, reports }: Size)
       orgId: ORG,
       stream: 'users',
       day,
-      tables: unit,
+      tables: unit.map(encodeRows),
       contentSha256: contentSha256(unit),
       state: 'loaded',
       settled: true,

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -16,6 +15,7 @@ import {
   yesterdayOf,
 } from '../../src/core/day.ts';
 import { UsageError } from '../../src/core/errors.ts';
+import { startScript } from '../support/child.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -152,8 +152,8 @@ describe('arithmetic of days', () => {
 describe.each(['UTC', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'America/New_York'])(
   'under the time zone %s',
   (zone) => {
-    it('the same instants have the same days', () => {
-      expect(reportUnder(zone)).toEqual({
+    it('the same instants have the same days', async () => {
+      expect(await reportUnder(zone)).toEqual({
         // 14 hours ahead it is the 15th already, 11 hours behind it is still the 14th.
         days: ['2026-01-14', '2026-01-15', '2026-03-08', '2026-03-29', '2026-12-31'],
         yesterdays: ['2026-01-13', '2026-01-14', '2026-03-07', '2026-03-28', '2026-12-30'],
@@ -166,7 +166,7 @@ describe.each(['UTC', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'America/New_Yo
   },
 );
 
-function reportUnder(zone: string): unknown {
+async function reportUnder(zone: string): Promise<unknown> {
   const script = `
     import { dayOf, daysBetween, daysFrom, parseDay, shiftDay, yesterdayOf } from './src/core/day.ts';
     import { parseRetryAfter } from './src/api/http/retry-after.ts';
@@ -179,13 +179,7 @@ function reportUnder(zone: string): unknown {
       between: daysBetween(parseDay('2026-01-01'), parseDay('2027-01-01')),
       retryAfterMs: parseRetryAfter('Sun, 29 Mar 2026 01:31:30 GMT', new Date('2026-03-29T01:30:00Z')),
     }));`;
-  const output = execFileSync(
-    process.execPath,
-    ['--import', 'tsx', '--input-type=module', '--eval', script],
-    {
-      env: { ...process.env, TZ: zone },
-      encoding: 'utf8',
-    },
-  );
-  return JSON.parse(output);
+  const { lines, stderr } = await startScript(script, { env: { TZ: zone } }).ended;
+  expect(stderr).toBe('');
+  return JSON.parse(lines.join());
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, isExact, isObject, isStorable } from '../../src/core/json.ts';
+import { canonicalJson, isDeeperThan, isExact, isObject, isStorable } from '../../src/core/json.ts';
 
 /** The same value with the keys of every object in another order. */
 function reordered(value: unknown): unknown {
@@ -72,5 +72,16 @@ describe('a text that databases can hold', () => {
     expect(isStorable(text)).toBe(false);
     expect(isStorable([{ a: text }])).toBe(false);
     expect(isStorable({ nested: { [text]: 1 } })).toBe(false);
+  });
+});
+
+describe('the depth of a value', () => {
+  it('is told at any depth', () => {
+    const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+    expect(isDeeperThan(deep, 99_999)).toBe(true);
+    expect(isDeeperThan(deep, 100_000)).toBe(false);
+    expect(isDeeperThan({ a: [1, { b: 2 }] }, 2)).toBe(true);
+    expect(isDeeperThan({ a: [1, { b: 2 }] }, 3)).toBe(false);
+    expect(isDeeperThan('text', 0)).toBe(false);
   });
 });

@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../src/core/day.ts';
+import { firstLine, startScript } from '../support/child.ts';
 import { digestOf, fetchText, REQUESTS, startForDigest } from './answers-digest.ts';
 import { pathOf, probe } from './probe.ts';
 
-const run = promisify(execFile);
 const DAY = parseDay('2026-02-03');
 
 /**
@@ -17,11 +14,8 @@ const DAY = parseDay('2026-02-03');
 const PINNED = '909534b02a6acb5c107b1ae7ee749adf444da00e4a1892244ffa13a2f1c90363';
 
 async function digestInZone(zone: string): Promise<{ offset: string; digest: string }> {
-  const script = fileURLToPath(new URL('print-digest.ts', import.meta.url));
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', script], {
-    env: { ...process.env, TZ: zone },
-  });
-  const [offset = '', digest = ''] = stdout.split(' ');
+  const script = startScript("import './test/emulator/print-digest.ts'", { env: { TZ: zone } });
+  const [offset = '', digest = ''] = (await firstLine(script)).split(' ');
   return { offset, digest };
 }
 

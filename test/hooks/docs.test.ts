@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { MAIN } from '../support/daywalk.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { MAIN, storedEvents } from './hook.ts';
+import { storedEvents } from './hook.ts';
 
 /** sqlite3 as far as the page uses it, for machines that have none. */
 const SQLITE3 = `#!/usr/bin/env node

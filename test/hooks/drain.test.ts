@@ -3,12 +3,13 @@ import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSy
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { encodeRecord } from '../../src/hooks/spool/record.ts';
+import { daywalkHere } from '../support/command-line.ts';
 import { commitOf } from '../support/commit-of.ts';
-import { daywalk } from '../support/daywalk.ts';
+import { MAIN } from '../support/daywalk.ts';
 import { createRig } from '../support/rig.ts';
 import { tempFile } from '../support/temp-dir.ts';
 import { openTemporary } from '../support/warehouse.ts';
-import { drain, MAIN, receive, storedEvents } from './hook.ts';
+import { drain, receive, storedEvents } from './hook.ts';
 import { seededRandom } from './kills.ts';
 
 const EVENTS = [
@@ -169,7 +170,14 @@ describe('a drain', () => {
   test('whose warehouse cannot be written leaves the events where they are, with exit code 6', async () => {
     const { spool } = place();
     fill(spool, EVENTS);
-    const { code } = await daywalk(['hooks', 'drain', '--warehouse', '/proc/none/w.db', '--spool', spool]);
+    const { code } = await daywalkHere([
+      'hooks',
+      'drain',
+      '--warehouse',
+      '/proc/none/w.db',
+      '--spool',
+      spool,
+    ]);
     expect(code).toBe(6);
     expect(readdirSync(spool)).toEqual(['events.jsonl']);
   });
@@ -177,7 +185,7 @@ describe('a drain', () => {
   test('whose spool is no folder ends with exit code 6 and names it', async () => {
     const { warehouse, spool } = place();
     writeFileSync(spool, 'not a folder');
-    const { code, stderr } = await daywalk(['hooks', 'drain', '--warehouse', warehouse]);
+    const { code, stderr } = await daywalkHere(['hooks', 'drain', '--warehouse', warehouse]);
     expect(code).toBe(6);
     expect(stderr).toContain(spool);
   });
@@ -212,7 +220,7 @@ describe('drains at once', () => {
         name,
       );
     }
-    const reports = await Promise.all(Array.from({ length: 4 }, () => drain(warehouse)));
+    const reports = await Promise.all(Array.from({ length: 4 }, () => drain(warehouse, { asProcess: true })));
     expect(reports.reduce((sum, { stored }) => sum + stored, 0)).toBe(1_200);
     expect(storedEvents(warehouse)).toHaveLength(1_200);
   });

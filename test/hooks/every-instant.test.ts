@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { MAIN } from '../support/daywalk.ts';
 import { tempFile } from '../support/temp-dir.ts';
-import { drain, MAIN, receive, storedEvents } from './hook.ts';
+import { drain, receive, storedEvents } from './hook.ts';
 
 /** strace kills a process as it enters its n-th call of a kind: every instant at which a kill can matter is met. */
 const CAN_TRACE =
@@ -74,5 +75,4 @@ test.skipIf(!CAN_TRACE)(
       Array.from({ length: events }, (_, n) => n),
     );
   },
-  120_000,
 );

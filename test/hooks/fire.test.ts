@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { daywalkHere } from '../support/command-line.ts';
 import { daywalk, startDaywalk } from '../support/daywalk.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { drain, storedEvents } from './hook.ts';
@@ -18,7 +19,7 @@ function configured(events: object) {
   const file = join(folder, 'hooks.json');
   writeFileSync(file, JSON.stringify(events));
   const fire = async (event: string, ...more: string[]) => {
-    const { code, stdout, stderr } = await daywalk(
+    const { code, stdout, stderr } = await daywalkHere(
       ['hooks', 'fire', event, '--file', file, '--json', ...more],
       { cwd: folder },
     );
@@ -140,7 +141,7 @@ describe('the hooks that are run', () => {
   test('of an event that has none are none', async () => {
     const { fire, file } = configured({ Stop: [] });
     expect(await fire('Stop')).toMatchObject({ code: 0, blocked: false, hooks: [], problems: [] });
-    const { stdout } = await daywalk(['hooks', 'fire', 'Invented', '--file', file]);
+    const { stdout } = await daywalkHere(['hooks', 'fire', 'Invented', '--file', file]);
     expect(stdout).toBe('no hook is configured for Invented\n');
   });
 });
@@ -227,7 +228,7 @@ test('a field of another type than the client sends is told, and passed on', asy
 test('wrong calls end with exit code 2', async () => {
   const { file, folder } = configured({ Stop: [] });
   const refused = async (...args: string[]) =>
-    (await daywalk(['hooks', 'fire', ...args], { cwd: folder })).code;
+    (await daywalkHere(['hooks', 'fire', ...args], { cwd: folder })).code;
   expect(await refused('Stop')).toBe(2);
   expect(await refused('--file', file)).toBe(2);
   expect(await refused('Stop', '--file', join(folder, 'none.json'))).toBe(2);
@@ -240,10 +241,10 @@ test('round trip: what is installed is fired, received, drained, and a row', asy
   const folder = tempDir();
   const file = join(folder, 'hooks.json');
   const warehouse = join(folder, 'warehouse.db');
-  await daywalk(['hooks', 'install', '--file', file, '--warehouse', warehouse, '--event', 'all']);
+  await daywalkHere(['hooks', 'install', '--file', file, '--warehouse', warehouse, '--event', 'all']);
   const agent = tempDir();
   const fire = (event: string, payload: object, ...more: string[]) =>
-    daywalk(['hooks', 'fire', event, '--file', file, '--payload', '-', '--json', ...more], {
+    daywalkHere(['hooks', 'fire', event, '--file', file, '--payload', '-', '--json', ...more], {
       cwd: agent,
       input: JSON.stringify(payload),
     });

@@ -1,12 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import Sqlite from 'better-sqlite3';
-import { daywalk } from '../support/daywalk.ts';
-
-/** The compiled program. */
-export const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+import { daywalkHere } from '../support/command-line.ts';
+import { daywalk, MAIN } from '../support/daywalk.ts';
 
 /** How a receiver ended, and what it said. */
 export interface Received {
@@ -65,11 +62,17 @@ export function spooledLines(spool: string): string[] {
     .filter((line) => line !== '');
 }
 
+/** How a drain is run. */
+interface DrainOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** True where it has to be a process of its own, for example beside others. */
+  readonly asProcess?: boolean;
+}
+
 /** Drains with the command, and answers its report. */
-export async function drain(warehouse: string, env: Readonly<Record<string, string>> = {}) {
-  const { code, stdout, stderr } = await daywalk(['hooks', 'drain', '--json', '--warehouse', warehouse], {
-    env,
-  });
+export async function drain(warehouse: string, { env = {}, asProcess = false }: DrainOptions = {}) {
+  const call = ['hooks', 'drain', '--json', '--warehouse', warehouse];
+  const { code, stdout, stderr } = await (asProcess ? daywalk : daywalkHere)(call, { env });
   if (code !== 0) throw new Error(`hooks drain ended with ${code}: ${stderr}`);
   const report: { events: number; stored: number; torn: number; kept: string[] } = JSON.parse(stdout);
   return { ...report, stderr };

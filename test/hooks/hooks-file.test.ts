@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { daywalkHere } from '../support/command-line.ts';
 import { daywalk } from '../support/daywalk.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -22,8 +23,9 @@ function place(text?: string) {
   return { folder, file, read, hooks: () => JSON.parse(read()) };
 }
 
-const install = (file: string, ...more: string[]) => daywalk(['hooks', 'install', '--file', file, ...more]);
-const remove = (file: string, ...more: string[]) => daywalk(['hooks', 'remove', '--file', file, ...more]);
+const install = (file: string, ...more: string[]) =>
+  daywalkHere(['hooks', 'install', '--file', file, ...more]);
+const remove = (file: string, ...more: string[]) => daywalkHere(['hooks', 'remove', '--file', file, ...more]);
 const entry = (command: string, timeout = 10) => ({ hooks: [{ type: 'command', command, timeout }] });
 
 describe('daywalk hooks install', () => {
@@ -51,7 +53,7 @@ describe('daywalk hooks install', () => {
     const bin = join(folder, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'daywalk'), '#!/bin/sh\n', { mode: 0o755 });
-    await daywalk(['hooks', 'install', '--file', file, '--spool', "/a b/it's"], { env: { PATH: bin } });
+    await daywalkHere(['hooks', 'install', '--file', file, '--spool', "/a b/it's"], { env: { PATH: bin } });
     expect(hooks().Stop[0].hooks[0].command).toBe(`daywalk hook --spool '/a b/it'\\''s'`);
   });
 
@@ -236,7 +238,7 @@ describe('daywalk hooks list', () => {
       '{"hooks":{"PreToolUse":[{"matcher":"Edit|Write","hooks":[{"type":"command","command":"\\u001b[31mred"},{"type":"prompt"}]}]}}',
     );
     await install(file, '--event', 'Stop');
-    const { stdout } = await daywalk(['hooks', 'list', '--file', file, '--json']);
+    const { stdout } = await daywalkHere(['hooks', 'list', '--file', file, '--json']);
     expect(JSON.parse(stdout).hooks).toMatchObject([
       {
         event: 'PreToolUse',
@@ -248,7 +250,7 @@ describe('daywalk hooks list', () => {
       { event: 'PreToolUse', type: 'prompt', command: '', isReceiver: false },
       { event: 'Stop', matcher: null, timeout: 10, isReceiver: true },
     ]);
-    const table = await daywalk(['hooks', 'list', '--file', file]);
+    const table = await daywalkHere(['hooks', 'list', '--file', file]);
     expect(table.code).toBe(0);
     expect(table.stdout).toMatch(/^Stop +– +10 +yes /m);
     expect(table.stdout).not.toContain('\u001b');

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeLine, encodeRecord } from '../../src/hooks/spool/record.ts';
+import { MAIN } from '../support/daywalk.ts';
 import { tempDir, tempFile } from '../support/temp-dir.ts';
-import { MAIN, receive, spooledLines } from './hook.ts';
+import { receive, spooledLines } from './hook.ts';
 
 const STOP = { hook_event_name: 'Stop', session_id: 's-1', cwd: '/work' };
 const inFolder = () => {
@@ -95,7 +96,7 @@ describe('whatever the input, the receiver exits with 0 and says in one line wha
     ['binary', Uint8Array.from({ length: 70_000 }, (_, index) => (index * 7919) % 256), 'it is not JSON'],
     ['zeros', new Uint8Array(1_000), 'it is not JSON'],
     ['too much', `{"a":"${'x'.repeat(9 * 1024 * 1024)}"}`, 'it has more than 8388608 bytes'],
-    ['far too much', new Uint8Array(60 * 1024 * 1024).fill(0x7d), 'it has more than 8388608 bytes'],
+    ['far too much', new Uint8Array(20 * 1024 * 1024).fill(0x7d), 'it has more than 8388608 bytes'],
   ])('%s', async (_, input, reason) => {
     const { spool, args } = inFolder();
     const { code, stdout, stderr } = await receive(input, { args });
@@ -190,25 +191,35 @@ describe('whatever the input, the receiver exits with 0 and says in one line wha
   });
 });
 
+/** The bundled file of a module that is loaded when it is needed. */
+function chunkOf(dist: string, name: string): string {
+  const file = readdirSync(join(dist, 'chunks')).find((entry) => entry.startsWith(`${name}-`));
+  return join('chunks', file ?? 'is missing');
+}
+
+/** A bundled file and all that it imports, relative to `dist`. */
+function importedBy(dist: string, file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  const text = readFileSync(join(dist, file), 'utf8');
+  for (const [, path = ''] of text.matchAll(/^(?:import|export)\b[^;]*?"(\.[^"]+)";/gm))
+    importedBy(dist, join(dirname(file), path), found);
+  return found;
+}
+
 describe('the receiver', () => {
   test('needs no package, and of the command line its entry alone', async () => {
     const root = tempDir();
-    const dist = join(MAIN, '../../../..', 'dist/src');
-    for (const part of [
-      'hooks',
-      'core',
-      'settings',
-      'cli/main.js',
-      'cli/hook-process.js',
-      'cli/text/escape.js',
-    ]) {
-      cpSync(join(dist, part), join(root, part), { recursive: true });
-    }
+    const dist = join(MAIN, '../../..');
+    const files = ['src/cli/main.js', ...importedBy(dist, chunkOf(dist, 'hook-process'))];
+    for (const file of files) cpSync(join(dist, file), join(root, file));
+    const bytes = files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0);
+    expect(bytes).toBeLessThan(60_000);
     writeFileSync(join(root, 'package.json'), '{"type":"module"}');
     const { args, spool } = inFolder();
     const options = { input: JSON.stringify(STOP), encoding: 'utf8' } as const;
     const call = (command: string) =>
-      spawnSync(process.execPath, [join(root, 'cli/main.js'), command, ...args], options);
+      spawnSync(process.execPath, [join(root, 'src/cli/main.js'), command, ...args], options);
     expect(call('hook')).toMatchObject({ status: 0, stderr: '' });
     expect(eventsIn(spool)).toEqual([STOP]);
     // Proves that the folder really lacks the rest.

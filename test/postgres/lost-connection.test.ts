@@ -40,7 +40,7 @@ function cutAtCommit() {
 
 onDatabase(postgres, () => {
   describe('a connection that the server ended', () => {
-    it('is made again, and the transaction under way is done once [S9]', async () => {
+    it('S9: is made again, and the transaction under way is done once', async () => {
       needsSessions(postgres);
       const warehouse = await open(postgres, { clock });
       await warehouse.commitDay(commitOf({ rows: ROWS }));
@@ -101,7 +101,7 @@ onDatabase(postgres, () => {
     it.each([
       ['that took place is known for one that did', 'after' as const],
       ['that did not take place is made up for', 'before' as const],
-    ])('%s: the day is there once [S10]', async (_, when) => {
+    ])('S10: %s: the day is there once', async (_, when) => {
       needsSessions(postgres);
       const cutter = cutAtCommit();
       const { warehouse, place } = await openThrough({ onSent: cutter.onSent(when) });

@@ -80,7 +80,7 @@ async function heldLocks(place: Place & { readonly application: string }): Promi
 
 onDatabase(postgres, () => {
   describe('workers on one warehouse', () => {
-    it('share the units of the plan: none is pulled twice, all are there [K5]', async () => {
+    it('K5: share the units of the plan: none is pulled twice, all are there', async () => {
       needsSessions(postgres);
       const emulator = await service(20);
       const place = namedPlace();

@@ -48,7 +48,7 @@ async function twoByTwo() {
 
 describe('a second publish', () => {
   test('writes nothing, not even what it notes', async () => {
-    const rig = await createRig();
+    const rig = await createRig({ users: 20, reports: 8 });
     await rig.run();
     const { lake } = await lakeOf(rig.path);
     const before = { files: filesIn(lake), notes: statSync(join(lake, '_daywalk.json')).ino };
@@ -70,7 +70,7 @@ describe('a second publish', () => {
   });
 
   test('after a restatement writes the partitions of that month whose rows changed, and no other', async () => {
-    const rig = await createRig();
+    const rig = await createRig({ users: 20, reports: 8 });
     await rig.run();
     const { lake } = await lakeOf(rig.path);
     const before = filesIn(lake);
@@ -87,7 +87,7 @@ describe('a second publish', () => {
   });
 
   test('that finds other languages of users leaves the tokens alone', async () => {
-    const rig = await createRig();
+    const rig = await createRig({ users: 20, reports: 8 });
     await rig.run();
     const { lake } = await lakeOf(rig.path);
     const before = filesIn(lake);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { allTables } from '../../schema/tables.ts';
+import { daywalkHere } from '../support/command-line.ts';
 import { daywalk, envOf } from '../support/daywalk.ts';
 import { createRig } from '../support/rig.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -9,7 +10,7 @@ import { ask, tableIn } from './lake.ts';
 
 describe('daywalk publish', () => {
   test('publishes to both places at once, relative to the working directory, and tells what it did', async () => {
-    const rig = await createRig();
+    const rig = await createRig({ users: 10, reports: 5 });
     await rig.run();
     const cwd = tempDir();
     const call = (...args: string[]) => daywalk(['publish', ...args], { cwd, env: envOf(rig) });
@@ -52,7 +53,7 @@ describe('daywalk publish', () => {
     [['--parquet', 'lake', '--warehouse', 'none.db'], 'there is no warehouse at none.db', 'daywalk run'],
   ])('%j is refused: %s', async (args, message, hint) => {
     const cwd = tempDir();
-    const { code, stderr } = await daywalk(['publish', ...args], { cwd });
+    const { code, stderr } = await daywalkHere(['publish', ...args], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain(message);
     expect(stderr).toContain(hint);

@@ -21,7 +21,7 @@ import { createRig } from '../support/rig.ts';
 import { tempDir, tempFile } from '../support/temp-dir.ts';
 import { thrownBy } from '../support/transport.ts';
 import { openTemporary, query } from '../support/warehouse.ts';
-import { publishFrom } from './lake.ts';
+import { publishFrom } from './publishing.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
 
@@ -35,7 +35,7 @@ const copyTo = (warehouse: string, sqlite: string) => publishFrom(warehouse, { s
 
 describe('a published copy', () => {
   test('has every row of every table, the ledger too, and opens as a warehouse', async () => {
-    const rig = await createRig();
+    const rig = await createRig({ users: 20, reports: 8 });
     await rig.run();
     const copy = tempFile('bi.db');
     const { sqlite, parquet } = await copyTo(rig.path, copy);
@@ -53,6 +53,8 @@ describe('a published copy', () => {
     const { path } = await filled();
     const copy = tempFile('bi.db');
     await copyTo(path, copy);
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    chmodSync(copy, 0o644);
     chmodSync(dirname(copy), 0o555);
     const script = startScript(
       `import Sqlite from 'better-sqlite3';
@@ -166,7 +168,7 @@ describe('a copy that cannot be written', () => {
     await copyTo(warehouse.path, copy);
     const before = readFileSync(copy);
     const script = startScript(
-      `import { publishFrom } from './test/publish/lake.ts';
+      `import { publishFrom } from './test/publish/publishing.ts';
        try {
          await publishFrom(process.env.WAREHOUSE, { sqlite: process.env.COPY });
        } catch ({ exitCode, message, hint }) {

@@ -32,7 +32,7 @@ describe.each([
   ['the README', readme, { sh: 1, sql: 1 }],
 ])('%s', (_, page, count) => {
   test('has commands and queries that work as they stand there, and answer something', async () => {
-    const rig = await createRig();
+    const rig = await createRig({ users: 15, reports: 5 });
     await rig.run();
     const folder = tempDir();
     const bin = join(folder, 'bin');

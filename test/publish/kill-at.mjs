@@ -1,20 +1,21 @@
 // Loaded before a publish: kills the process as it enters its n-th change of the file system below a folder, the way a
-// power cut or the OOM killer would. KILL_AT=0 only counts, and tells how many there were.
+// power cut or the OOM killer would. Who is not killed tells its steps, each on a line.
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
 const { KILL_AT = '0', KILL_BELOW = '' } = process.env;
-let count = 0;
+const steps = [];
 
-function step() {
-  count += 1;
-  if (count === Number(KILL_AT)) process.kill(process.pid, 'SIGKILL');
+function step(name, ...paths) {
+  steps.push(`${name} ${paths.join(' ')}`);
+  if (steps.length === Number(KILL_AT)) process.kill(process.pid, 'SIGKILL');
 }
 
 for (const name of ['mkdir', 'rename', 'rm', 'rmdir']) {
   const real = promises[name];
   promises[name] = (path, ...rest) => {
-    if (String(path).startsWith(KILL_BELOW)) step();
+    if (String(path).startsWith(KILL_BELOW))
+      step(name, path, ...rest.filter((value) => typeof value === 'string'));
     return real(path, ...rest);
   };
 }
@@ -22,12 +23,12 @@ for (const name of ['mkdir', 'rename', 'rm', 'rmdir']) {
 const { open } = promises;
 promises.open = async (path, ...rest) => {
   if (!String(path).startsWith(KILL_BELOW)) return open(path, ...rest);
-  step();
+  step('open', path);
   const file = await open(path, ...rest);
   for (const name of ['sync', 'writeFile']) {
     const real = file[name].bind(file);
     file[name] = (...args) => {
-      step();
+      step(name, path);
       return real(...args);
     };
   }
@@ -35,4 +36,6 @@ promises.open = async (path, ...rest) => {
 };
 
 syncBuiltinESMExports();
-process.on('exit', () => process.stderr.write(`steps ${count}\n`));
+process.on('exit', () => {
+  process.stderr.write(steps.map((what, index) => `step ${index + 1}: ${what}\n`).join(''));
+});

@@ -1,14 +1,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { type PublishReport, type PublishRequest, publish } from '../../jobs/publish.ts';
+import type { PublishReport } from '../../jobs/publish.ts';
 import type { AnyTable, ColumnKind } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
 import { allTables } from '../../schema/tables.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import type { Row, Value } from '../../src/warehouse/port.ts';
-import type { Rig } from '../support/rig.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { publishFrom } from './publishing.ts';
 
 /** DuckDB's answer to a query: values as JSON has them, so that what is exact here is exact in the file. */
 export type Answer = readonly (readonly unknown[])[];
@@ -84,12 +83,6 @@ export async function digestIn(lake: string, table: AnyTable): Promise<string> {
   hash.begin(table);
   hash.add(await rowsIn(lake, table));
   return hash.hex();
-}
-
-/** Publishes a warehouse. */
-export function publishFrom(warehouse: string, request: PublishRequest): Promise<PublishReport> {
-  const settings = { warehouse } as Rig['settings'];
-  return publish(settings, request, { clock: systemClock(), signal: new AbortController().signal });
 }
 
 /** Publishes a warehouse as a lake, a new one unless a folder is given. */

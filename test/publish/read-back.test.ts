@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<ColumnKind, string>> = {
 
 /** A warehouse that has rows in every table. */
 async function fullRig(): Promise<Rig> {
-  const rig = await createRig();
+  const rig = await createRig({ users: 20, reports: 8 });
   await rig.run();
   rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-09') });
   await rig.run();
@@ -108,7 +108,7 @@ describe('a lake, read by DuckDB', () => {
   });
 
   test('has the languages of each user as a list, equal to the rows of the child table', async () => {
-    const rig = await createRig();
+    const rig = await createRig({ users: 20, reports: 8 });
     await rig.run({ streams: ['users'] });
     const { lake } = await lakeOf(rig.path);
     const differ = await ask(`

@@ -82,7 +82,6 @@ describe('values', () => {
     expect(counts?.map(Number)).toEqual([...optional.map(() => 0), 50]);
   });
 
-  // More texts than are remembered, so that the last row groups are made in another way.
   test('of many row groups are found by any filter, whatever repeats', async () => {
     const ids = ['\uE000', '\u{1F600}', 'a', 'Z', 'é'];
     const rows = Array.from({ length: 13_000 }, (_, n): Row => {
@@ -100,7 +99,44 @@ describe('values', () => {
     const groups = await ask(
       `SELECT MAX(row_group_num_rows), COUNT(DISTINCT row_group_id) FROM parquet_metadata('${lake}/**/*.parquet')`,
     );
-    expect(groups[0]?.map(Number)).toEqual([4_000, 4]);
+    expect(groups[0]?.map(Number)).toEqual([10_000, 2]);
+  });
+
+  test('in runs of every length, with stretches of nothing, come out as they went in', async () => {
+    const runs = Array.from({ length: 160 }, (_, run) => Array.from({ length: run + 1 }, () => run)).flat();
+    const rows = runs.map((run, n): Row => {
+      const sparse = run % 3 === 0 ? null : (run % 2) * 0.5;
+      return [`m ${String(n).padStart(5, '0')}`, `tier ${run}`, run, sparse, n % 17, 7, null, null];
+    });
+    const warehouse = await withModels(rows);
+    const { lake } = await lakeOf(warehouse.path, { tables: [tokensDailyByModel] });
+    const digests = await digestOf(warehouse);
+    expect(rows.length).toBeGreaterThan(10_000);
+    expect(await digestIn(lake, tokensDailyByModel)).toBe(digests.tables['tokens_daily_by_model']);
+  });
+
+  test('in lists of any length come out as they went in: more of them than rows', async () => {
+    const users = Array.from({ length: 1_200 }, (_, n) => `u ${String(n).padStart(4, '0')}`);
+    const languagesOf = (n: number) =>
+      Array.from({ length: n % 41 }, (_, l) => `language ${String((l + n) % 60).padStart(2, '0')}`);
+    const rows = {
+      user_daily: users.map((id): Row => [id, ...Array(20).fill(null)]),
+      user_daily_languages: users.flatMap((id, n) =>
+        languagesOf(n)
+          .toSorted()
+          .map((language): Row => [id, language, null]),
+      ),
+    };
+    const warehouse = await openTemporary();
+    await warehouse.commitDay(commitOf({ stream: 'users', rows }));
+    const { lake } = await lakeOf(warehouse.path, { tables: [userDaily] });
+    const read = await ask(
+      `SELECT to_json(languages)::VARCHAR FROM ${tableIn(lake, 'user_daily')} ORDER BY user_id`,
+    );
+    expect(rows.user_daily_languages.length).toBeGreaterThan(20_000);
+    expect(read.map(([list]) => JSON.parse(String(list)))).toEqual(
+      users.map((_, n) => languagesOf(n).toSorted()),
+    );
   });
 
   test('that do not belong where they are stored are told with their place: exit code 6, and nothing is replaced', async () => {

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { parseDay } from '../../src/core/day.ts';
+import { parseDay, shiftDay } from '../../src/core/day.ts';
 import type { Rule } from '../../src/emulator/index.ts';
 import { onEachDatabase } from '../support/database.ts';
+import { hurriedClock } from '../support/hurried-clock.ts';
 import { firings, requestsOf } from '../support/journal.ts';
 import { expectedTables } from '../support/oracle.ts';
 import { createRig } from '../support/rig.ts';
 
 const day = parseDay('2026-01-20');
+/** Early in the history, where a few days prove what many would. */
+const today = parseDay('2026-01-27');
+const DAYS = 13;
+/** Where it counts what follows from failures, and not how long the waits are. */
+const clock = hurriedClock(`${today}T03:00:00Z`);
 
 function status(code: number, match: Rule['match'], when?: Rule['when']): Rule {
   return {
@@ -24,7 +30,7 @@ onEachDatabase((database) => {
       [403, /Manager or Owner/],
     ] as const) {
       test(`${code}: one request, nothing written`, async () => {
-        const rig = await createRig({ rules: [status(code, {})] }, { database });
+        const rig = await createRig({ today, rules: [status(code, {})] }, { database });
         const { report } = await rig.run();
         expect(report.exitCode).toBe(3);
         expect(report.problems[0]?.hint).toMatch(hint);
@@ -35,19 +41,19 @@ onEachDatabase((database) => {
     }
 
     test('a key that is revoked in mid-run keeps what was committed, and a good key finishes', async () => {
-      const rig = await createRig({ rules: [status(401, {}, { after: 60 })] }, { database });
+      const rig = await createRig({ today, rules: [status(401, {}, { after: 30 })] }, { database });
       const first = await rig.run({ settings: { rangeDays: 1 } });
       expect(first.report.exitCode).toBe(3);
-      expect(first.report.unitsDone).toBeGreaterThan(20);
-      expect(first.report.unitsLeftOut).toBeGreaterThan(20);
+      expect(first.report.unitsDone).toBeGreaterThan(10);
+      expect(first.report.unitsLeftOut).toBeGreaterThan(10);
       rig.emulator.setRules([]);
       const second = await rig.run();
       expect(second.report.exitCode).toBe(0);
-      expect(second.report.unitsDone).toBeLessThan(27 * 5);
+      expect(second.report.unitsDone).toBeLessThan(DAYS * 5);
     });
 
     test('a member’s and a guest’s key are refused with the role named', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig({ today }, { database });
       for (const apiKey of [rig.emulator.keys.member, rig.emulator.keys.guest]) {
         const { report } = await rig.run({ settings: { apiKey } });
         expect(report.exitCode).toBe(3);
@@ -57,18 +63,18 @@ onEachDatabase((database) => {
     });
 
     test('a refusal of the readiness reports alone leaves the analytics whole', async () => {
-      const rig = await createRig({ rules: [status(403, { stream: 'readiness' })] }, { database });
+      const rig = await createRig({ today, rules: [status(403, { stream: 'readiness' })] }, { database });
       const { report } = await rig.run();
-      expect(report).toMatchObject({ exitCode: 3, unitsDone: 27 * 5, unitsFailed: 1, unitsLeftOut: 0 });
+      expect(report).toMatchObject({ exitCode: 3, unitsDone: DAYS * 5, unitsFailed: 1, unitsLeftOut: 0 });
     });
   });
 
   describe('a unit that fails does not keep the others from being exported', () => {
     test('a day refused with 400 is on record with its requestId, and a rerun resumes', async () => {
-      const rig = await createRig({ rules: [status(400, { stream: 'tools', day })] }, { database });
-      const { report } = await rig.run();
+      const rig = await createRig({ today, rules: [status(400, { stream: 'tools', day })] }, { database });
+      const { report } = await rig.run({ settings: { rangeDays: 1 } });
       expect(firings(rig, 'fault')).toBe(1);
-      expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1, unitsDone: 27 * 5, unitsLeftOut: 0 });
+      expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1, unitsDone: DAYS * 5, unitsLeftOut: 0 });
       const [unit] = await rig.sql(
         "SELECT date, state, rows, last_error FROM export_units WHERE state = 'failed'",
       );
@@ -83,11 +89,11 @@ onEachDatabase((database) => {
     });
 
     test('an endpoint that fails for good is given up after a few units, the other streams are whole', async () => {
-      const rig = await createRig({ rules: [status(500, { stream: 'productivity' })] }, { database });
-      const { report } = await rig.run({ settings: { attempts: 1, concurrency: 2 } });
+      const rig = await createRig({ today, rules: [status(500, { stream: 'productivity' })] }, { database });
+      const { report } = await rig.run({ settings: { attempts: 1, concurrency: 2 }, clock });
       expect(report.exitCode).toBe(4);
-      expect(report.unitsDone).toBe(27 * 4 + 1);
-      expect(report.unitsFailed + report.unitsLeftOut).toBe(27);
+      expect(report.unitsDone).toBe(DAYS * 4 + 1);
+      expect(report.unitsFailed + report.unitsLeftOut).toBe(DAYS);
       expect(firings(rig, 'fault')).toBeLessThanOrEqual(8);
       expect(report.problems.map(({ message }) => message).join()).toMatch(
         /productivity: \d+ units were left out/,
@@ -95,18 +101,18 @@ onEachDatabase((database) => {
     });
 
     test('the endpoint that is asked first for the organization may be the one that fails', async () => {
-      const rig = await createRig({ rules: [status(500, { stream: 'tokens' })] }, { database });
+      const rig = await createRig({ today, rules: [status(500, { stream: 'tokens' })] }, { database });
       const { report } = await rig.run({ settings: { attempts: 1 } });
       expect(report.orgId).toBe(rig.emulator.orgId);
-      expect(report.unitsDone).toBe(27 * 4 + 1);
+      expect(report.unitsDone).toBe(DAYS * 4 + 1);
     });
 
     test('a service that is down ends the run within a bounded number of requests', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig({ today }, { database });
       await rig.run({ until: parseDay('2026-01-16') });
       rig.emulator.setRules([status(503, {})]);
       const before = requestsOf(rig).length;
-      const { report } = await rig.run({ settings: { attempts: 2 } });
+      const { report } = await rig.run({ settings: { attempts: 2 }, clock });
       expect(report.exitCode).toBe(4);
       expect(requestsOf(rig).length - before).toBeLessThan(40);
       rig.emulator.setRules([]);
@@ -114,7 +120,7 @@ onEachDatabase((database) => {
     });
 
     test('a host that does not serve the API ends the run within a bounded number of requests', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig({ today }, { database });
       await rig.run({ until: parseDay('2026-01-16') });
       rig.emulator.setRules([status(404, {}, { after: 1 })]);
       rig.emulator.resetJournal();
@@ -124,15 +130,15 @@ onEachDatabase((database) => {
     });
 
     test('a stored day that fails to be pulled again keeps its rows', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig({ today }, { database });
       await rig.run();
       const digest = await rig.digest();
-      rig.emulator.setRules([status(400, { stream: 'users', day: parseDay('2026-02-09') })]);
+      rig.emulator.setRules([status(400, { stream: 'users', day: parseDay('2026-01-26') })]);
       const { report } = await rig.run();
       expect(report.exitCode).toBe(4);
       expect(await rig.digest()).toBe(digest);
       expect(
-        await rig.column("SELECT state FROM export_units WHERE stream = 'users' AND date = '2026-02-09'"),
+        await rig.column("SELECT state FROM export_units WHERE stream = 'users' AND date = '2026-01-26'"),
       ).toEqual(['failed']);
     });
   });
@@ -142,12 +148,13 @@ onEachDatabase((database) => {
       test(`${code} now and then is repeated`, async () => {
         const rig = await createRig(
           {
+            today,
             users: 20,
             rules: [status(code, {}, { probability: 0.05, seed: 7, per: 'rule' })],
           },
           { database },
         );
-        const { report } = await rig.run({ settings: { attempts: 8 }, until: parseDay('2026-01-24') });
+        const { report } = await rig.run({ settings: { attempts: 8 }, clock });
         expect(firings(rig, 'fault')).toBeGreaterThan(0);
         expect(report.exitCode).toBe(0);
         expect(report.retries).toBe(firings(rig, 'fault'));
@@ -157,7 +164,7 @@ onEachDatabase((database) => {
 
   describe('what the answers say is not taken on trust', () => {
     test('an answer about another organization ends the run with exit code 5 before it is written', async () => {
-      const rig = await createRig({ users: 10 }, { database });
+      const rig = await createRig({ today, users: 10 }, { database });
       await rig.run();
       const digest = await rig.digest();
       rig.emulator.setRules([
@@ -174,8 +181,8 @@ onEachDatabase((database) => {
     });
 
     test('a row of another day is set aside, the rest of the unit loads, and the unit heals by itself', async () => {
-      const rig = await createRig({}, { database });
-      const operations = [{ op: 'set' as const, path: '/data/0/date', value: '2026-01-21' }];
+      const rig = await createRig({ today }, { database });
+      const operations = [{ op: 'set' as const, path: '/data/0/date', value: '2026-02-21' }];
       rig.emulator.setRules([
         { id: 'fault', match: { stream: 'users', day }, action: { type: 'patch', operations } },
       ]);
@@ -183,8 +190,8 @@ onEachDatabase((database) => {
       expect(report).toMatchObject({ exitCode: 5, quarantined: 1, unitsFailed: 0 });
       const [held] = await rig.sql('SELECT stream, date, reason, path, record FROM quarantine');
       expect(held).toMatchObject({ stream: 'users', date: day, path: 'data[0]' });
-      expect(held?.['reason']).toContain('2026-01-21');
-      expect(JSON.parse(String(held?.['record']))).toMatchObject({ date: '2026-01-21' });
+      expect(held?.['reason']).toContain('2026-02-21');
+      expect(JSON.parse(String(held?.['record']))).toMatchObject({ date: '2026-02-21' });
       const users = await rig.column('SELECT COUNT(*) FROM user_daily WHERE date = ?', day);
       rig.emulator.setRules([]);
       expect((await rig.run()).report.exitCode).toBe(0);
@@ -195,7 +202,7 @@ onEachDatabase((database) => {
     });
 
     test('a number that cannot be kept is set aside with its digits, in the smallest part', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig({ today }, { database });
       const operations = [
         { op: 'raw' as const, path: '/data/0/by_tool/0/invocations', text: '9007199254740993' },
       ];
@@ -214,7 +221,7 @@ onEachDatabase((database) => {
     });
 
     test('pages of one day are never of two states of that day, though one was asked for before', async () => {
-      const rig = await createRig({ users: 60, quirks: { usersLimitCap: 4 } }, { database });
+      const rig = await createRig({ today, users: 60, quirks: { usersLimitCap: 4 } }, { database });
       const until = parseDay('2026-01-20');
       // The newest day is asked for first, to learn the organization, and then pulled; it changes in between.
       rig.emulator.setRules([
@@ -243,7 +250,7 @@ onEachDatabase((database) => {
     });
 
     test('names with a line break are checked like all others', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig({ today }, { database });
       const operations = [
         {
           op: 'raw' as const,
@@ -260,7 +267,7 @@ onEachDatabase((database) => {
     });
 
     test('unknown fields are kept exactly and reported once', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig({ today }, { database });
       const operations = [
         { op: 'raw' as const, path: '/data/*/new_field', text: '{"big":123456789012345678901,"a":1e400}' },
       ];
@@ -275,7 +282,7 @@ onEachDatabase((database) => {
     });
 
     test('a walk of users whose cursor repeats fails its unit and stores nothing of it', async () => {
-      const rig = await createRig({ quirks: { usersLimitCap: 3 } }, { database });
+      const rig = await createRig({ today, quirks: { usersLimitCap: 3 } }, { database });
       rig.emulator.setRules([
         { id: 'fault', match: { stream: 'users', day, page: 2 }, action: { type: 'cursor', mode: 'repeat' } },
       ]);
@@ -285,12 +292,12 @@ onEachDatabase((database) => {
     });
 
     test('a clock that is ahead leaves the day awaited, with a warning that names it', async () => {
-      const rig = await createRig({}, { database });
-      const { report, events } = await rig.run({ now: parseDay('2026-02-11') });
+      const rig = await createRig({ today }, { database });
+      const { report, events } = await rig.run({ now: shiftDay(today, 1) });
       expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, states: { awaiting: 5 } });
       expect(JSON.stringify(events)).toContain('clock is ahead');
       expect(await rig.column("SELECT DISTINCT date FROM export_units WHERE state = 'awaiting'")).toEqual([
-        '2026-02-10',
+        today,
       ]);
     });
   });

@@ -29,7 +29,7 @@ describe('the pace of a run', () => {
         quirks: { rateLimit: { requestsPerMinute: 1200, burst: 30, retryAfter } },
       });
       const { report } = await rig.run({
-        until: parseDay('2026-01-24'),
+        until: parseDay('2026-01-21'),
         settings: { attempts: 10, rangeDays: 1 },
       });
       expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0 });

@@ -1,9 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parseDay } from '../../src/core/day.ts';
 import { onEachDatabase } from '../support/database.ts';
 import { daywalk, envOf } from '../support/daywalk.ts';
 import { createRig, type Rig } from '../support/rig.ts';
+
+/** Early in the history: few days prove what many would. */
+const today = parseDay('2026-01-24');
 
 /** Everything that stands in a rig's warehouse: every row, and of a file what it still holds of rows that are gone. */
 async function bytesOf({ place }: Rig): Promise<string> {
@@ -34,7 +38,7 @@ const RULES = [
 onEachDatabase((database) => {
   describe('what is stored of people', () => {
     test('is their email where emails are kept', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig({ today }, { database });
       await rig.run();
       expect(await rig.value("SELECT COUNT(*) FROM user_daily WHERE user_email LIKE '%@%'")).toBeGreaterThan(
         0,
@@ -42,7 +46,7 @@ onEachDatabase((database) => {
     });
 
     test('is no email anywhere where emails are dropped', async () => {
-      const rig = await createRig({ rules: RULES }, { database });
+      const rig = await createRig({ today, rules: RULES }, { database });
       const { report } = await rig.run({ settings: { emails: { mode: 'drop' } } });
       expect(report.quarantined).toBeGreaterThan(0);
       expect(await rig.column('SELECT COUNT(*) FROM user_daily WHERE user_email IS NOT NULL')).toEqual([0]);
@@ -70,6 +74,7 @@ onEachDatabase((database) => {
       const apiKey = 'canary-4f1d-key';
       const rig = await createRig(
         {
+          today,
           apiKey,
           rules: [
             {
@@ -106,7 +111,7 @@ onEachDatabase((database) => {
 
     test('is recognized where the service writes its characters as escapes', async () => {
       const apiKey = 'sk/canary/4f1d';
-      const rig = await createRig({ apiKey }, { database });
+      const rig = await createRig({ today, apiKey }, { database });
       const operations = [
         { op: 'raw' as const, path: '/data/*/echo', text: '"sk\\/canary\\/4f1d"' },
         { op: 'raw' as const, path: '/data/*/other', text: '"\\u0073k/canary\\u002F4f1d"' },

@@ -2,9 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../src/core/day.ts';
 import { onEachDatabase } from '../support/database.ts';
 import { expectExactCopy } from '../support/exact-copy.ts';
-import { createRig, type Rig, TODAY } from '../support/rig.ts';
+import { createRig, type Rig } from '../support/rig.ts';
 
-const yesterday = parseDay('2026-02-09');
+/** Early in the history: few days prove what many would. */
+const today = parseDay('2026-01-24');
+const yesterday = shiftDay(today, -1);
+const small = { today, users: 15, reports: 5 };
 
 async function restatements(rig: Rig) {
   const found = await rig.sql<{ stream: string; date: string; before: string; after: string }>(
@@ -16,7 +19,7 @@ async function restatements(rig: Rig) {
 onEachDatabase((database) => {
   describe('a day that the service changes after it was stored', () => {
     test('is replaced, and the change is on record with its sums', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig(small, { database });
       await rig.run();
       const before = await rig.value<number>(
         'SELECT billable_tokens FROM tokens_daily WHERE date = ?',
@@ -47,7 +50,7 @@ onEachDatabase((database) => {
 
     for (const kind of ['vanish-users', 'vanish-models', 'vanish-languages', 'add-users'] as const) {
       test(`leaves no ghost rows (${kind})`, async () => {
-        const rig = await createRig({}, { database });
+        const rig = await createRig(small, { database });
         await rig.run();
         const { names } = rig.emulator.revise({ kind, day: yesterday, count: 2 });
         expect(names.length).toBeGreaterThan(0);
@@ -58,7 +61,7 @@ onEachDatabase((database) => {
     }
 
     test('and goes empty leaves nothing behind but the record of what it was', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig(small, { database });
       await rig.run();
       const rows = await rig.value<number>(
         "SELECT rows FROM export_units WHERE stream = 'users' AND date = ?",
@@ -75,7 +78,7 @@ onEachDatabase((database) => {
     });
 
     test('and comes back later is filled again', async () => {
-      const rig = await createRig({}, { database });
+      const rig = await createRig(small, { database });
       await rig.run();
       const digest = await rig.digest();
       rig.emulator.revise({ kind: 'empty', day: yesterday });
@@ -87,7 +90,8 @@ onEachDatabase((database) => {
     });
 
     test('long after it settled is found by --force only', async () => {
-      const rig = await createRig({}, { database });
+      // Users enough that the trailing counts of unsettled days stay.
+      const rig = await createRig({ today, reports: 5 }, { database });
       await rig.run();
       const day = parseDay('2026-01-20');
       rig.emulator.revise({ kind: 'vanish-users', day, count: 3 });
@@ -102,7 +106,7 @@ onEachDatabase((database) => {
 
   describe('a day whose batch is late', () => {
     test('is awaited, asked for again, and its arrival restates nothing', async () => {
-      const rig = await createRig({ quirks: { lateBatch: true } }, { database });
+      const rig = await createRig({ ...small, quirks: { lateBatch: true } }, { database });
       const first = await rig.run();
       expect(first.report).toMatchObject({ exitCode: 0, states: { awaiting: 5 } });
       expect(await rig.column('SELECT COUNT(*) FROM user_daily WHERE date = ?', yesterday)).toEqual([0]);
@@ -118,11 +122,14 @@ onEachDatabase((database) => {
   describe('a day without activity', () => {
     for (const emptyDays of ['absent', 'zeros'] as const) {
       test(`is awaited while it is young and empty once it has settled (${emptyDays})`, async () => {
-        const rig = await createRig({ quirks: { emptyDays, inactiveDays: [yesterday] } }, { database });
+        const rig = await createRig(
+          { ...small, quirks: { emptyDays, inactiveDays: [yesterday] } },
+          { database },
+        );
         await rig.run();
         const states = () => rig.column('SELECT DISTINCT state FROM export_units WHERE date = ?', yesterday);
         expect(await states()).toEqual(['awaiting']);
-        const later = shiftDay(TODAY, 2);
+        const later = shiftDay(today, 2);
         rig.emulator.setToday(later);
         const { report } = await rig.run({ now: later });
         expect(report.exitCode).toBe(0);
@@ -140,13 +147,13 @@ onEachDatabase((database) => {
 
   describe('young numbers that change from day to day', () => {
     test('are read until they have settled, and end as the service has them', async () => {
-      const rig = await createRig({ quirks: { provisionalDays: 2 } }, { database });
+      const rig = await createRig({ ...small, quirks: { provisionalDays: 2 } }, { database });
       for (let nights = 0; nights <= 4; nights += 1) {
-        const today = shiftDay(TODAY, nights);
-        rig.emulator.setToday(today);
-        const { report } = await rig.run({ now: today });
+        const now = shiftDay(today, nights);
+        rig.emulator.setToday(now);
+        const { report } = await rig.run({ now });
         expect(report.exitCode).toBe(0);
-        await expectExactCopy(rig, today);
+        await expectExactCopy(rig, now);
       }
       expect((await restatements(rig)).length).toBeGreaterThan(10);
     });

@@ -89,6 +89,8 @@ describe('a session', () => {
   });
 });
 
+const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+
 describe('an answer that describes no session', () => {
   test.each([
     ['200 with a session', json(SESSION), 'unknown'],
@@ -99,6 +101,11 @@ describe('an answer that describes no session', () => {
     ['201 with text that is not JSON', http(201, '{"sessionId":'), 'created'],
     ['201 with bytes that are not UTF-8', http(201, Buffer.from([0x22, 0xff, 0x22])), 'created'],
     ['201 with a list', json([SESSION], {}, 201), 'created'],
+    [
+      '201 that nests deeper than any stack',
+      http(201, `{"a":${DEEP},${JSON.stringify(SESSION).slice(1)}`),
+      'created',
+    ],
     [
       '201 that breaks off',
       Buffer.from(http(201, '{"sessionId":"s1"}', { 'content-length': 5000 })),

@@ -64,7 +64,7 @@ describe('daywalk sessions create', () => {
     const rig = await createRig();
     const cwd = tempDir();
     writeFileSync(join(cwd, 'settings.json'), JSON.stringify(EVERY_SETTING));
-    const { code } = await createApart(rig, ['--computer-id', 'computer-1', '--settings', 'settings.json'], {
+    const { code } = await create(rig, ['--computer-id', 'computer-1', '--settings', 'settings.json'], {
       cwd,
     });
     expect(code).toBe(0);

@@ -14,7 +14,7 @@ function keyFile(content: string, mode = 0o600): string {
 }
 
 describe('the API key', () => {
-  test('is trimmed, from a variable and from a file', () => {
+  test('O1: is trimmed, from a variable and from a file', () => {
     expect(read({ env: { DAYWALK_API_KEY: ` ${CANARY}\n` } }).settings.apiKey).toBe(CANARY);
     expect(read({ env: { DAYWALK_API_KEY_FILE: keyFile(`${CANARY}\r\n\n`) } }).settings.apiKey).toBe(CANARY);
   });
@@ -34,7 +34,7 @@ describe('the API key', () => {
     [`"${CANARY}"`, 'is wrapped in quotes'],
     [`${CANARY}é`, 'has characters that cannot stand in an HTTP header'],
     [`${CANARY}\u0007`, 'has characters that cannot stand in an HTTP header'],
-  ])('%j is refused, and not shown', (text, message) => {
+  ])('O1: %j is refused, and not shown', (text, message) => {
     for (const env of [{ DAYWALK_API_KEY: text }, { DAYWALK_API_KEY_FILE: keyFile(text) }]) {
       const problem = problemOf({ env });
       expect(problem).toContain(`the API key ${message}`);
@@ -87,7 +87,7 @@ describe('a key file', () => {
     [0o640, 1],
     [0o604, 1],
     [0o644, 1],
-  ])('of mode %o gets %i warnings', (mode, count) => {
+  ])('O1: of mode %o gets %i warnings', (mode, count) => {
     const path = keyFile(CANARY, mode);
     const { warnings, problems } = read({ env: { DAYWALK_API_KEY_FILE: path } });
     expect(problems).toEqual([]);
@@ -101,7 +101,7 @@ describe('a key file', () => {
 });
 
 describe('what talks to the service', () => {
-  test('refuses to begin without a base URL or without a key, and names the remedy', () => {
+  test('O1: refuses to begin without a base URL or without a key, and names the remedy', () => {
     expect(() => requireApi(read({}).settings)).toThrow(
       expect.objectContaining({ exitCode: 2, hint: expect.stringContaining('DAYWALK_BASE_URL') }),
     );

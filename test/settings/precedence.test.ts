@@ -60,6 +60,7 @@ describe('the defaults', () => {
       concurrency: 8,
       rangeDays: 31,
       maxRequestsPerMinute: null,
+      maxRequests: null,
       requestTimeoutMs: 30_000,
       attempts: 6,
       settleDays: 3,

@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings, type SettingsReading } from '../../src/settings/read-settings.ts';
 import type { AnySetting } from '../../src/settings/setting.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 /** Where settings come from in a test. */
 export interface Given {
@@ -16,7 +16,7 @@ export interface Given {
 
 /** A fresh working directory, with a `.env` file of mode 600 where one is given. */
 export function workingDirectory(dotenv?: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'daywalk-settings-'));
+  const directory = tempDir();
   if (dotenv !== undefined) writeFileSync(join(directory, '.env'), dotenv, { mode: 0o600 });
   return directory;
 }

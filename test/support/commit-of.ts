@@ -3,6 +3,7 @@ import { inKeyOrder } from '../../schema/order.ts';
 import { tablesOf } from '../../schema/tables.ts';
 import { parseDay } from '../../src/core/day.ts';
 import type { DailyStream } from '../../src/core/stream.ts';
+import { encodeRows } from '../../src/warehouse/encoded-rows.ts';
 import type { DayCommit, Row, TableRows } from '../../src/warehouse/port.ts';
 
 /** Rows by table name, each with the values after org_id and date; tables that are not named have no rows. */
@@ -32,7 +33,7 @@ export function commitOf({ rows = {}, ...spec }: CommitSpec = {}): DayCommit {
     stream,
     orgId,
     day,
-    tables,
+    tables: tables.map(encodeRows),
     contentSha256: contentSha256(tables),
     pulledAt: new Date(spec.pulledAt ?? '2026-02-02T03:00:00.000Z'),
   };

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { expectNoCanary } from './canary.ts';
 import type { Rig } from './rig.ts';
-import { TODAY } from './rig.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+/** The compiled program. */
+export const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
 /** How a command ended. */
 export interface Ended {
@@ -22,7 +23,7 @@ export interface Running {
   stderr(): string;
 }
 
-/** Starts the compiled command line, with nothing of this process's environment but the path. */
+/** Starts the compiled command line, which must never print the API key of the rigs, with nothing of this process's environment but the path. */
 export function startDaywalk(
   args: readonly string[],
   options: {
@@ -33,6 +34,7 @@ export function startDaywalk(
     input?: string;
   } = {},
 ): Running {
+  expectNoCanary('the arguments of a command', args.join(' '));
   const child = spawn(process.execPath, [...(options.nodeArgs ?? []), MAIN, ...args], {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'] ?? '', TZ: process.env['TZ'] ?? '', ...options.env },
@@ -50,9 +52,18 @@ export function startDaywalk(
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk;
   });
-  const ended = new Promise<Ended>((resolve) => {
-    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('close', (code, signal) => {
+      try {
+        expectNoCanary('what a command printed', stdout + stderr);
+        resolve({ code, signal, stdout, stderr });
+      } catch (error) {
+        reject(error);
+      }
+    });
   });
+  // A test that does not wait for the end still hears of it when it ends.
+  ended.catch(() => undefined);
   return { child, ended, stderr: () => stderr };
 }
 
@@ -67,7 +78,7 @@ export function envOf(rig: Rig, more: Readonly<Record<string, string>> = {}): Re
     DAYWALK_API_KEY: rig.emulator.apiKey,
     DAYWALK_BASE_URL: rig.emulator.url,
     DAYWALK_WAREHOUSE: rig.path,
-    DAYWALK_NOW: `${TODAY}T03:00:00Z`,
+    DAYWALK_NOW: `${rig.today}T03:00:00Z`,
     ...more,
   };
 }

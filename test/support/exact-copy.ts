@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 import { allTables } from '../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, type UtcDay, yesterdayOf } from '../../src/core/day.ts';
 import { expectedReports, expectedTables } from './oracle.ts';
-import { type Rig, TODAY } from './rig.ts';
+import type { Rig } from './rig.ts';
 
 /** Columns that the program adds to what the service sent. */
 const ADDED = new Set(['extra', 'is_artifact', 'spellings']);
 
 /** Holds every fact table against the service's answers for every day from the first to yesterday. */
-export async function expectExactCopy(rig: Rig, today: UtcDay = TODAY): Promise<void> {
+export async function expectExactCopy(rig: Rig, today: UtcDay = rig.today): Promise<void> {
   const days = daysFrom(FIRST_DAY, yesterdayOf(new Date(`${today}T03:00:00Z`)));
   const expected = await expectedTables(rig.emulator, days);
   for (const table of allTables.filter(({ role }) => role === 'fact')) {

@@ -17,20 +17,24 @@ import { normalizeTokens } from '../../src/pipeline/normalize/tokens.ts';
 import { normalizeTools } from '../../src/pipeline/normalize/tools.ts';
 import { normalizeUsers } from '../../src/pipeline/normalize/users.ts';
 import { type EmailPolicy, privacyOf } from '../../src/pipeline/privacy.ts';
-import type { TableRows, Value } from '../../src/warehouse/port.ts';
+import { decodeRows } from '../../src/warehouse/encoded-rows.ts';
+import type { EncodedRows, TableRows, Value } from '../../src/warehouse/port.ts';
 
 type Collect = (rows: readonly unknown[], text: string, context: NormalizeContext) => TableRows[];
 
 function collect<Row>(
   check: RowCheck<Row>,
-  normalizer: () => { add(row: Row, context: NormalizeContext): void; finish(): TableRows[] },
+  normalizer: () => {
+    add(row: Row, context: NormalizeContext): void;
+    finish(): readonly (TableRows | EncodedRows)[];
+  },
 ): Collect {
   return (records, text, context) => {
     const { add, finish } = normalizer();
     const { rows, rejected } = check(records, { path: 'data', text });
     for (const row of rows) add(row, context);
     for (const part of rejected) context.findings.reject(part, context.exact);
-    return finish();
+    return finish().map((part) => ('texts' in part ? decodeRows(part) : part));
   };
 }
 

@@ -2,13 +2,14 @@ import { onTestFinished } from 'vitest';
 import type { JobContext } from '../../jobs/context.ts';
 import { digestWarehouse } from '../../jobs/digest.ts';
 import { type ExportRequest, runExport } from '../../jobs/export.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { parseDay, type UtcDay } from '../../src/core/day.ts';
 import { STREAMS } from '../../src/core/stream.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../../src/pipeline/events.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 import type { Value } from '../../src/warehouse/port.ts';
+import { CANARY_KEY, expectNoCanary } from './canary.ts';
 import type { Database, Found, Place } from './database.ts';
 import { sqlite } from './sqlite.ts';
 
@@ -27,6 +28,8 @@ export interface RunRequest extends Partial<ExportRequest> {
   readonly now?: UtcDay;
   readonly settings?: Partial<Settings>;
   readonly signal?: AbortSignal;
+  /** Another clock than the one that stands at `now`. */
+  readonly clock?: Clock;
   /** Told what happens, while it happens. */
   readonly onEvent?: RunObserver;
 }
@@ -34,6 +37,8 @@ export interface RunRequest extends Partial<ExportRequest> {
 /** An emulated service and a warehouse, with runs between them over TCP. */
 export interface Rig {
   readonly emulator: Emulator;
+  /** The day on which its runs believe to be. */
+  readonly today: UtcDay;
   readonly place: Place;
   /** The setting of the warehouse: a path or a URL. */
   readonly path: string;
@@ -55,13 +60,14 @@ export async function createRig(
   options: Partial<EmulatorOptions> = {},
   { database = sqlite }: { readonly database?: Database } = {},
 ): Promise<Rig> {
-  const emulator = await startEmulator({ today: TODAY, users: 40, reports: 25, ...options });
+  const today = parseDay(options.today ?? TODAY);
+  const emulator = await startEmulator({ users: 40, reports: 25, apiKey: CANARY_KEY, ...options, today });
   onTestFinished(() => emulator.close());
-  return rigOver(emulator, database.place());
+  return rigOver(emulator, database.place(), today);
 }
 
 /** A rig over a service and a place that exist already, for example to fill a second warehouse from the same service. */
-export function rigOver(emulator: Emulator, place: Place): Rig {
+export function rigOver(emulator: Emulator, place: Place, today = TODAY): Rig {
   const settings: Settings = {
     apiKey: emulator.apiKey,
     baseUrl: emulator.url,
@@ -83,11 +89,12 @@ export function rigOver(emulator: Emulator, place: Place): Rig {
     );
   return {
     emulator,
+    today,
     place,
     path: place.location,
     settings,
-    run: (request = {}) => run(settings, request),
-    digest: async () => (await digestWarehouse(settings, contextOf(TODAY))).warehouse,
+    run: (request = {}) => run(settings, { now: today, ...request }),
+    digest: async () => (await digestWarehouse(settings, contextOf(today))).warehouse,
     sql: (query, ...values) => place.query(query, ...values),
     column,
     value: async <Cell extends Value>(query: string, ...values: Value[]) =>
@@ -96,7 +103,7 @@ export function rigOver(emulator: Emulator, place: Place): Rig {
 }
 
 async function run(settings: Settings, request: RunRequest = {}): Promise<Ran> {
-  const { now = TODAY, settings: changed, signal, onEvent, ...asked } = request;
+  const { now = TODAY, settings: changed, signal, clock, onEvent, ...asked } = request;
   const events: RunEvent[] = [];
   const observe: RunObserver = (event) => {
     events.push(event);
@@ -105,8 +112,9 @@ async function run(settings: Settings, request: RunRequest = {}): Promise<Ran> {
   const report = await runExport(
     { ...settings, ...changed },
     { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: false, ...asked },
-    contextOf(now, observe, signal),
+    { ...contextOf(now, observe, signal), ...(clock && { clock }) },
   );
+  expectNoCanary('the events of a run', JSON.stringify([report, events]));
   return { report, events };
 }
 

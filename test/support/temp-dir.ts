@@ -2,11 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { expectNoCanaryIn } from './canary.ts';
 
-/** A new empty folder. It is removed when the test ends. */
+/** A new empty folder. It is removed when the test ends, which fails when the API key stands in a file there. */
 export function tempDir(): string {
   const path = mkdtempSync(join(tmpdir(), 'daywalk-test-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  onTestFinished(() => {
+    try {
+      expectNoCanaryIn(path);
+    } finally {
+      rmSync(path, { recursive: true, force: true });
+    }
+  });
   return path;
 }
 

@@ -1,4 +1,5 @@
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
+import { type Counted, linesOf } from './counted.ts';
 // What the setup provides is declared there.
 import './postgres/setup.ts';
 
@@ -6,7 +7,7 @@ import './postgres/setup.ts';
 const NAMED_MAX = 5;
 
 /**
- * Prints what was skipped and why, which PostgreSQL was used, and one plain line of totals as the last line of the run.
+ * Prints what was skipped and why, what campaigns went through, which PostgreSQL was used, and one plain line of totals as the last line of the run.
  */
 export default class TotalsReporter implements Reporter {
   #vitest: Vitest | undefined;
@@ -18,9 +19,11 @@ export default class TotalsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const totals = { passed: 0, failed: errors.length, skipped: 0 };
     const skipped = new Map<string, string[]>();
+    const counted: Counted[] = [];
     for (const module of modules) {
       for (const test of module.children.allTests()) {
         const { state } = test.result();
+        counted.push(...(test.meta().counted ?? []));
         if (state === 'passed' || state === 'failed' || state === 'skipped') totals[state] += 1;
         if (state !== 'skipped') continue;
         const reason = reasonOf(test.result());
@@ -30,6 +33,7 @@ export default class TotalsReporter implements Reporter {
     }
     const lines = [
       ...(skipped.size > 0 ? ['Skipped:', ...[...skipped].flatMap(told), ''] : []),
+      ...linesOf(counted, totals.failed === 0),
       `Database: ${this.#server(skipped)}`,
       `Tests: ${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`,
     ];

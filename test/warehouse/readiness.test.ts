@@ -221,6 +221,16 @@ onEachDatabase((database) => {
       expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'empty', rows: 0 });
     });
 
+    it('says of a record that was in quarantine before where it stands now', async () => {
+      const warehouse = await open(database);
+      const at = (path: string) => pageOf(rowsOf('a'), { quarantined: [{ ...record('x'), path }] });
+      await warehouse.commitReadinessPage(at('reports[0].report["a"]'));
+      await warehouse.commitReadinessPage(at('reports[1].report["b"]'));
+      expect(await warehouse.place.query('SELECT path FROM quarantine')).toEqual([
+        { path: 'reports[1].report["b"]' },
+      ]);
+    });
+
     it('keeps in quarantine what a complete pass still met, and drops the rest', async () => {
       const warehouse = await open(database);
       await warehouse.commitReadinessPage(pageOf(rowsOf('a'), { quarantined: [record('x'), record('y')] }));

@@ -2,18 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { byKey } from '../../schema/order.ts';
 import { allTables, tables } from '../../schema/tables.ts';
 import { parseDay } from '../../src/core/day.ts';
+import { decodeRows } from '../../src/warehouse/encoded-rows.ts';
 import type { Row } from '../../src/warehouse/port.ts';
+import { collect } from '../support/collect.ts';
 import { commitOf } from '../support/commit-of.ts';
 import { type Database, needsSessions, onEachDatabase, open } from '../support/database.ts';
 
 const DAY: Row = [1, 1, 1, 1, 1, null];
 const model = (id: string): Row => [id, null, 1, 1, 1, 1, 1, null];
-
-async function collect<Item>(chunks: AsyncIterable<readonly Item[]>): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const chunk of chunks) all.push(...chunk);
-  return all;
-}
 
 async function filled(database: Database) {
   const warehouse = await open(database);
@@ -157,7 +153,8 @@ onEachDatabase((database) => {
       const commit = commitOf({ rows: { tokens_daily_by_model: [...numbers, ...named] } });
       await warehouse.commitDay(commit);
       const stored = await collect(warehouse.scan(tables.tokensDailyByModel));
-      expect(stored).toEqual(commit.tables.find(({ table }) => table === tables.tokensDailyByModel)?.rows);
+      const sent = commit.tables.map(decodeRows).find(({ table }) => table === tables.tokensDailyByModel);
+      expect(stored).toEqual(sent?.rows);
     });
   });
 

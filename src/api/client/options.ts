@@ -1,6 +1,6 @@
 import { systemClock } from '../../core/clock.ts';
 import { UsageError } from '../../core/errors.ts';
-import { packageVersion } from '../../core/version.ts';
+import { packageVersion } from '../../core/package.ts';
 import type { TransportOptions } from '../http/transport.ts';
 import { parseOrigin } from '../origin.ts';
 import type { KnownIdentifiers, SessionWarning } from '../sessions/warnings.ts';

@@ -1,18 +1,17 @@
-import type { Dispatcher } from 'undici';
 import type { Clock } from '../../core/clock.ts';
-import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from '../limits.ts';
-import { decodeUtf8, readBody } from './body.ts';
+import { decodeUtf8 } from './body.ts';
 import { RequestError } from './errors.ts';
+import { isAnswer, type Reply } from './exchange.ts';
 import { type Headers, headerOf } from './headers.ts';
 import { keyRedactor } from './redact.ts';
 import type { Answer } from './request.ts';
 import { errorOfStatus } from './status.ts';
 
-/** Reads the answer to the request that `name` names. */
-export type AnswerReader = (response: Dispatcher.ResponseData, name: string) => Promise<Answer>;
+/** Reads the reply to the request that `name` names. */
+export type AnswerReader = (reply: Reply, name: string) => Answer;
 
 /**
- * A reader of answers: decoded, within limits, parsed, and without the key wherever the service repeats it.
+ * A reader of answers: parsed, and without the key wherever the service repeats it.
  * It throws {@link RequestError} for a body that is not JSON, and the error of the status where that is not 2xx.
  */
 export function answerReader({
@@ -30,19 +29,19 @@ export function answerReader({
     return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redacted(value)]));
   }
 
-  return async (response, name) => {
-    const { statusCode: status, body } = response;
-    const headers = redactHeaders(response.headers);
-    const encoding = headerOf(headers, 'content-encoding')?.toLowerCase();
-    if (status < 200 || status > 299) {
-      const bytes = await readBody(body, encoding, ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0));
-      const text = redact(bytes.toString('utf8'));
-      throw errorOfStatus({ target: name, status, headers, body: text, now: clock.now() });
-    }
-    const type = headerOf(headers, 'content-type') ?? '';
-    if (!/^application\/([\w.+-]+\+)?json\b/i.test(type)) {
-      // Read to its end, not destroyed: a body that is destroyed unread ends the process with an error nobody awaits.
-      await body.dump();
+  return ({ status, headers: sent, body }, name) => {
+    if (!isAnswer(status, sent)) {
+      const headers = redactHeaders(sent);
+      if (status < 200 || status > 299) {
+        throw errorOfStatus({
+          target: name,
+          status,
+          headers,
+          body: redact(body.toString('utf8')),
+          now: clock.now(),
+        });
+      }
+      const type = headerOf(headers, 'content-type') ?? '';
       throw new RequestError(
         `${name} answered ${status} with ${type === '' ? 'no content type' : type}, not JSON`,
         {
@@ -51,10 +50,10 @@ export function answerReader({
         },
       );
     }
-    const text = decodeUtf8(await readBody(body, encoding, BODY_BYTES_MAX));
-    const requestId = headerOf(headers, 'x-request-id');
+    const text = decodeUtf8(body);
     if (text === undefined) throw malformed(name, 'bytes that are not UTF-8');
-    return { status, ...parsed(redact(text), name), requestId };
+    const requestId = headerOf(sent, 'x-request-id');
+    return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId) };
   };
 }
 

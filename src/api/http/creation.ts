@@ -1,18 +1,19 @@
-import { Client, DecoratorHandler, type Dispatcher } from 'undici';
 import { messageOf, StoppedError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import type { AnswerReader } from './answer.ts';
 import { deadlineOf } from './deadline.ts';
 import { ApiError, UnknownOutcomeError } from './errors.ts';
+import { exchange } from './exchange.ts';
 import { explain } from './explain.ts';
 import type { Answer } from './request.ts';
-import { type Creation, nameOf, queryOf, type Target } from './target.ts';
+import { type Creation, nameOf, placeOf, queryOf, type Target } from './target.ts';
+import { Client } from './undici.ts';
 
 /** What a creator works with. */
 export interface CreatorOptions {
   /** Milliseconds from the start to the last byte. */
   readonly timeoutMs: number;
-  headers(): Record<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly answerOf: AnswerReader;
 }
 
@@ -42,28 +43,33 @@ const isRefusal = (status: number) => status >= 400 && status < 500 && status !=
  */
 export function creator({ timeoutMs, headers, answerOf }: CreatorOptions): Creator {
   return async (target, creation, { signal }) => {
-    const name = nameOf(target);
-    const url = new URL(target.origin);
-    const prefix = url.pathname === '/' ? '' : url.pathname;
+    const query = queryOf(target);
+    const name = nameOf(target, query);
+    const { origin, prefix } = placeOf(target);
     const deadline = deadlineOf(timeoutMs, signal);
     const progress: Progress = { isSent: false };
     // A connection of its own: one that was kept open may be closing at the other end, and a request that is lost
     // there cannot be told from one that arrived.
-    const client = new Client(url.origin, {
+    const client = new Client(origin, {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       connect: { timeout: timeoutMs },
     });
     try {
-      const response = await watched(client, progress).request({
+      const reply = await exchange(client, {
         method: 'POST',
-        path: `${prefix}${target.path}${queryOf(target)}`,
-        headers: { ...headers(), 'content-type': 'application/json' },
+        path: `${prefix}${target.path}${query}`,
+        headers: { ...headers, 'content-type': 'application/json' },
         body: creation.json,
-        signal: deadline.signal,
+        cancellation: deadline,
+        onStart: () => {
+          progress.isSent = true;
+        },
+        onStatus: (status) => {
+          progress.status = status;
+        },
       });
-      progress.status = response.statusCode;
-      return await answerOf(response, name);
+      return answerOf(reply, name);
     } catch (error) {
       const why = signal.aborted
         ? signal.reason
@@ -74,22 +80,6 @@ export function creator({ timeoutMs, headers, answerOf }: CreatorOptions): Creat
       await client.destroy();
     }
   };
-}
-
-/** The client, noting in `progress` when a request begins to be written. */
-function watched(client: Client, progress: Progress): Dispatcher {
-  class Watch extends DecoratorHandler implements Dispatcher.DispatchHandler {
-    readonly #inner: Dispatcher.DispatchHandler;
-    constructor(inner: Dispatcher.DispatchHandler) {
-      super(inner);
-      this.#inner = inner;
-    }
-    onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
-      progress.isSent = true;
-      this.#inner.onRequestStart?.(controller, context);
-    }
-  }
-  return client.compose((dispatch) => (options, handler) => dispatch(options, new Watch(handler)));
 }
 
 /** True when it is certain that nothing was created. */

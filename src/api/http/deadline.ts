@@ -1,7 +1,12 @@
+/** What may end a request before its reply is there. It has one listener: an AbortSignal costs many times as much. */
+export interface Cancellation {
+  readonly isCancelled: boolean;
+  /** Names who is told once the request is to end; replaces the one before. */
+  listen(listener: (() => void) | undefined): void;
+}
+
 /** A time limit for one request, joined with the caller's own signal. */
-export interface Deadline {
-  /** Aborts when the time is over or the caller aborts. */
-  readonly signal: AbortSignal;
+export interface Deadline extends Cancellation {
   /** True when it was the time. */
   expired(): boolean;
   /** Waits for something that the service is not asked to do in time; the time begins anew afterwards. */
@@ -12,18 +17,26 @@ export interface Deadline {
 
 /** Starts a deadline. AbortSignal.any would keep every signal alive as long as the run's. */
 export function deadlineOf(timeoutMs: number, signal: AbortSignal): Deadline {
-  const controller = new AbortController();
   let expired = false;
+  let isCancelled = signal.aborted;
+  let listener: (() => void) | undefined;
+  const cancel = () => {
+    isCancelled = true;
+    listener?.();
+  };
   const expire = () => {
     expired = true;
-    controller.abort();
+    cancel();
   };
   let timer = setTimeout(expire, timeoutMs);
-  const stop = () => controller.abort();
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
+  signal.addEventListener('abort', cancel, { once: true });
   return {
-    signal: controller.signal,
+    get isCancelled() {
+      return isCancelled;
+    },
+    listen: (next) => {
+      listener = next;
+    },
     expired: () => expired,
     suspendedFor: async (wait) => {
       clearTimeout(timer);
@@ -32,7 +45,7 @@ export function deadlineOf(timeoutMs: number, signal: AbortSignal): Deadline {
     },
     clear: () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
+      signal.removeEventListener('abort', cancel);
     },
   };
 }

@@ -1,25 +1,52 @@
 import { setMaxListeners } from 'node:events';
 
-/** A signal that aborts when one of several does. */
+/** A signal that aborts when the caller's does, or that of the end of everything. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
-  /** Lets go of the others; call it whatever happened. */
+  /** Lets go of the others; call it once, whatever happened. */
   unlink(): void;
 }
 
-/** Links signals. AbortSignal.any would keep every call alive as long as the run's signal. */
-export function linkedSignal(...signals: readonly AbortSignal[]): LinkedSignal {
+interface Link {
+  readonly signal: AbortSignal;
+  /** Calls under way that hang on it. */
+  calls: number;
+  unlink(): void;
+}
+
+/**
+ * Links the signals of callers with `end`. Calls that are under way with the same signal, as all of a run are, share one
+ * link. AbortSignal.any would keep every call alive as long as the run's signal.
+ */
+export function signalLinker(end: AbortSignal): (signal: AbortSignal) => LinkedSignal {
+  const links = new Map<AbortSignal, Link>();
+  return (signal) => {
+    const link = links.get(signal) ?? linkOf(signal, end);
+    links.set(signal, link);
+    link.calls += 1;
+    const unlink = () => {
+      link.calls -= 1;
+      if (link.calls > 0) return;
+      links.delete(signal);
+      link.unlink();
+    };
+    return { signal: link.signal, unlink };
+  };
+}
+
+function linkOf(...signals: readonly AbortSignal[]): Link {
   const control = new AbortController();
   const listeners = signals.map((signal) => {
     const listener = () => control.abort(signal.reason);
-    // All calls of a run hang on one signal, each until it ends. Node would take that for a leak and say so.
-    setMaxListeners(0, signal);
     if (signal.aborted) listener();
     else signal.addEventListener('abort', listener, { once: true });
     return { signal, listener };
   });
+  // Every request in flight listens, and every caller hangs on the end. Node would take that for a leak and say so.
+  setMaxListeners(0, control.signal, ...signals);
   return {
     signal: control.signal,
+    calls: 0,
     unlink: () => {
       for (const { signal, listener } of listeners) signal.removeEventListener('abort', listener);
     },

@@ -1,6 +1,9 @@
 import pLimit from 'p-limit';
 import type { Clock } from '../../core/clock.ts';
+import { RequestsSpentError } from '../../core/errors.ts';
 import { requestBudget } from './budget.ts';
+import { flightLimit } from './flight-limit.ts';
+import { learnedRate } from './learned-rate.ts';
 
 /** What a pacer needs to know. */
 export interface PacerOptions {
@@ -8,12 +11,19 @@ export interface PacerOptions {
   readonly concurrency: number;
   /** Requests in any 60 seconds at most; null without a limit. */
   readonly maxRequestsPerMinute: number | null;
+  /** Requests at most, all in all; null or absent without a limit. */
+  readonly maxRequests?: number | null;
   readonly clock: Clock;
-  /**
-   * Milliseconds of pause that a failure asks for, 0 where it names none, when it means that there were too many
-   * requests or that the service is overloaded; undefined for any other failure.
-   */
-  readonly pauseOf: (error: unknown) => number | undefined;
+  /** What a failure says of the pace; undefined where it says nothing. */
+  readonly pauseOf: (error: unknown) => Pause | undefined;
+}
+
+/** A failure that means too many requests, or that the service is overloaded. */
+export interface Pause {
+  /** Milliseconds of pause that it asks for, 0 where it names none. */
+  readonly pauseMs: number;
+  /** True where requests are counted, so that a lower rate helps; an overload may have any reason. */
+  readonly isLimit: boolean;
 }
 
 /** Lets requests through at the pace that the service bears. */
@@ -26,18 +36,25 @@ export interface Pacer {
   readonly concurrency: number;
 }
 
-/** Answers in a row, per request in flight, after which one more is tried. */
-const RECOVERY_ROUNDS = 4;
+/** The pause after refusals in a row for which the service names none and nothing else accounts. */
+const PAUSE_MS = { first: 250, max: 8_000 } as const;
 
 /**
- * A pacer that halves the requests in flight when the service refuses one, and tries one more again after a series of
- * answers. A pause that the service asks for holds every request back, since limits are per organization.
+ * A pacer that finds the pace of the service by what it refuses: fewer in flight where those are too many
+ * ({@link flightLimit}), a lower rate where they are not ({@link learnedRate}). A pause that the service asks for holds
+ * every request back, since limits are per organization.
  */
-export function createPacer({ concurrency, maxRequestsPerMinute, clock, pauseOf }: PacerOptions): Pacer {
+export function createPacer(options: PacerOptions): Pacer {
+  const { concurrency, maxRequestsPerMinute, clock, pauseOf } = options;
   const limit = pLimit(concurrency);
+  const flight = flightLimit(concurrency, clock);
+  const rate = learnedRate(clock);
   const budget = maxRequestsPerMinute === null ? undefined : requestBudget(maxRequestsPerMinute, clock);
+  let left = options.maxRequests ?? Number.POSITIVE_INFINITY;
+  let inFlight = 0;
+  let answers = 0;
   let pausedUntilMs = 0;
-  let answersInRow = 0;
+  let refusalsInRow = 0;
   // How often the pace was lowered. A request that began before says nothing about the pace since.
   let lowered = 0;
 
@@ -45,27 +62,47 @@ export function createPacer({ concurrency, maxRequestsPerMinute, clock, pauseOf 
     signal.throwIfAborted();
     // Looked at again after each wait: a pause may have been asked for meanwhile, or another took the turn.
     for (let waitMs = untilTurnMs(); waitMs > 0; waitMs = untilTurnMs()) await clock.sleep(waitMs, signal);
+    if (left <= 0) throw new RequestsSpentError(options.maxRequests ?? 0);
+    left -= 1;
     budget?.spend();
+    rate.spend();
   }
 
   function untilTurnMs(): number {
-    return Math.max(pausedUntilMs - clock.monotonicMs(), budget?.waitMs() ?? 0);
+    // What is not to begin at all need not wait.
+    if (left <= 0) return 0;
+    return Math.max(pausedUntilMs - clock.monotonicMs(), budget?.waitMs() ?? 0, rate.waitMs());
   }
 
-  function refused(pauseMs: number, begunAt: number): void {
-    pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + pauseMs);
-    answersInRow = 0;
-    if (begunAt < lowered) return;
+  function refused({ pauseMs, isLimit }: Pause, begun: Begun): void {
+    hold(pauseMs);
+    if (begun.lowered < lowered) return;
     lowered += 1;
-    limit.concurrency = Math.max(1, Math.floor(limit.concurrency / 2));
+    if (!isLimit) flight.overloaded();
+    else if (!rate.isUsedUp && flight.refused(answers - begun.answers)) rate.suspected();
+    else {
+      rate.refused(inFlight - 1);
+      refusalsInRow += 1;
+      if (pauseMs === 0) hold(Math.min(PAUSE_MS.max, PAUSE_MS.first * 2 ** (refusalsInRow - 1)));
+    }
+    limit.concurrency = flight.now;
   }
 
-  function accepted(begunAt: number): void {
-    if (begunAt < lowered) return;
-    answersInRow += 1;
-    if (answersInRow < limit.concurrency * RECOVERY_ROUNDS || limit.concurrency >= concurrency) return;
-    limit.concurrency += 1;
-    answersInRow = 0;
+  function hold(pauseMs: number): void {
+    pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + pauseMs);
+  }
+
+  function accepted(begun: Begun): void {
+    refusalsInRow = 0;
+    answers += 1;
+    if (begun.lowered === lowered) {
+      rate.accepted();
+      flight.accepted(begun.inFlight);
+    } else {
+      rate.acceptedLate();
+      flight.acceptedLate();
+    }
+    if (limit.concurrency !== flight.now) limit.concurrency = flight.now;
   }
 
   return {
@@ -73,15 +110,18 @@ export function createPacer({ concurrency, maxRequestsPerMinute, clock, pauseOf 
     run: (send, signal) =>
       limit(async () => {
         await turn(signal);
-        const begunAt = lowered;
+        inFlight += 1;
+        const begun = { inFlight, lowered, answers };
         try {
           const result = await send();
-          accepted(begunAt);
+          accepted(begun);
           return result;
         } catch (error) {
-          const pauseMs = pauseOf(error);
-          if (pauseMs !== undefined) refused(pauseMs, begunAt);
+          const pause = pauseOf(error);
+          if (pause !== undefined) refused(pause, begun);
           throw error;
+        } finally {
+          inFlight -= 1;
         }
       }),
     turn,
@@ -89,4 +129,12 @@ export function createPacer({ concurrency, maxRequestsPerMinute, clock, pauseOf 
       return limit.concurrency;
     },
   };
+}
+
+/** The state of things when a request began. */
+interface Begun {
+  /** Requests in flight, this one included. */
+  readonly inFlight: number;
+  readonly lowered: number;
+  readonly answers: number;
 }

@@ -1,13 +1,15 @@
-import { Pool } from 'undici';
+import type { Pool as UndiciPool } from 'undici';
 import type { Clock } from '../../core/clock.ts';
 import { REDIRECTS_MAX } from '../limits.ts';
 import { answerReader } from './answer.ts';
 import { creator } from './creation.ts';
-import { deadlineOf } from './deadline.ts';
+import { type Cancellation, deadlineOf } from './deadline.ts';
 import { RequestError } from './errors.ts';
+import { exchange } from './exchange.ts';
 import { explain } from './explain.ts';
 import { locationOf, PERMANENT, REDIRECTS } from './redirect.ts';
-import { nameOf, queryOf, type Target } from './target.ts';
+import { nameOf, type Place, placeOf, queryOf, type Target } from './target.ts';
+import { Pool } from './undici.ts';
 
 export type { Creation, Target } from './target.ts';
 
@@ -25,6 +27,11 @@ export interface Answer {
 export interface Call {
   readonly signal: AbortSignal;
   /** Awaited before a redirect is followed: it is one more request. */
+  readonly beforeHop: () => Promise<void>;
+}
+
+interface Hops {
+  readonly cancellation: Cancellation;
   readonly beforeHop: () => Promise<void>;
 }
 
@@ -50,13 +57,21 @@ export interface RequesterOptions {
 
 /** A requester over undici pools, one per origin. */
 export function createRequester(options: RequesterOptions): Requester {
-  const pools = new Map<string, Pool>();
+  const pools = new Map<string, UndiciPool>();
+  // Looked up, because taking a URL apart takes longer than the rest of a request's preparation.
+  const places = new Map<string, Place>();
   // Paths that the server has moved for good; asked for at their new place from then on.
   const moved = new Map<string, string>();
   const answerOf = answerReader(options);
-  const create = creator({ timeoutMs: options.timeoutMs, headers: headersOf, answerOf });
+  const headers = {
+    accept: 'application/json',
+    'accept-encoding': 'gzip',
+    authorization: `Bearer ${options.apiKey}`,
+    'user-agent': options.userAgent,
+  };
+  const create = creator({ timeoutMs: options.timeoutMs, headers, answerOf });
 
-  function poolOf(origin: string): Pool {
+  function poolOf(origin: string): UndiciPool {
     let pool = pools.get(origin);
     if (pool === undefined) {
       pool = new Pool(origin, {
@@ -70,12 +85,19 @@ export function createRequester(options: RequesterOptions): Requester {
     return pool;
   }
 
+  function knownPlaceOf(target: Target): Place {
+    const place = places.get(target.origin) ?? placeOf(target);
+    places.set(target.origin, place);
+    return place;
+  }
+
   async function send(target: Target, call: Call): Promise<Answer> {
     const deadline = deadlineOf(options.timeoutMs, call.signal);
-    const name = nameOf(target);
+    const query = queryOf(target);
+    const name = nameOf(target, query);
     try {
       const beforeHop = () => deadline.suspendedFor(call.beforeHop);
-      return await follow(target, name, { signal: deadline.signal, beforeHop });
+      return await follow(target, { query, name }, { cancellation: deadline, beforeHop });
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;
       throw explain(error, { name, timeoutMs: options.timeoutMs, expired: deadline.expired() });
@@ -84,15 +106,17 @@ export function createRequester(options: RequesterOptions): Requester {
     }
   }
 
-  async function follow(target: Target, name: string, call: Call): Promise<Answer> {
-    const url = new URL(target.origin);
-    const prefix = url.pathname === '/' ? '' : url.pathname;
-    const from = `${url.origin}${prefix}${target.path}`;
-    const query = queryOf(target);
+  async function follow(
+    target: Target,
+    { query, name }: { query: string; name: string },
+    hops: Hops,
+  ): Promise<Answer> {
+    const { origin, prefix } = knownPlaceOf(target);
+    const from = `${origin}${prefix}${target.path}`;
     const known = moved.get(from);
     try {
       const start = (known ?? prefix + target.path) + query;
-      const { answer, movedTo } = await hop({ origin: url.origin, path: start, query, name }, call);
+      const { answer, movedTo } = await hop({ origin, path: start, query, name }, hops);
       // Only a place that has proven to answer is asked directly from then on.
       if (movedTo !== undefined) moved.set(from, movedTo);
       return answer;
@@ -105,34 +129,24 @@ export function createRequester(options: RequesterOptions): Requester {
   /** Sends a request and follows where it is sent. `movedTo` is the place that the server named for good. */
   async function hop(
     start: { origin: string; path: string; query: string; name: string },
-    { signal, beforeHop }: Call,
+    { cancellation, beforeHop }: Hops,
   ): Promise<{ answer: Answer; movedTo: string | undefined }> {
     const { origin, query, name } = start;
     let { path } = start;
     let movedTo: string | undefined;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
       if (redirects > 0) await beforeHop();
-      const response = await poolOf(origin).request({ method: 'GET', path, headers: headersOf(), signal });
-      if (!REDIRECTS.has(response.statusCode)) return { answer: await answerOf(response, name), movedTo };
-      await response.body.dump();
-      const next = locationOf(response.headers, new URL(path, origin), name);
+      const reply = await exchange(poolOf(origin), { method: 'GET', path, headers, cancellation });
+      if (!REDIRECTS.has(reply.status)) return { answer: answerOf(reply, name), movedTo };
+      const next = locationOf(reply.headers, new URL(path, origin), name);
       const keepsQuery = next.search === '' || next.search === query;
-      movedTo = PERMANENT.has(response.statusCode) && keepsQuery ? next.pathname : undefined;
+      movedTo = PERMANENT.has(reply.status) && keepsQuery ? next.pathname : undefined;
       path = next.pathname + (next.search === '' ? query : next.search);
     }
     throw new RequestError(`${name} was redirected more than ${REDIRECTS_MAX} times`, {
       target: name,
       effect: 'unit',
     });
-  }
-
-  function headersOf(): Record<string, string> {
-    return {
-      accept: 'application/json',
-      'accept-encoding': 'gzip',
-      authorization: `Bearer ${options.apiKey}`,
-      'user-agent': options.userAgent,
-    };
   }
 
   return {

@@ -24,6 +24,20 @@ export function queryOf({ query }: Target): string {
 }
 
 /** Method, path and query of a target, as messages name it. */
-export function nameOf(target: Target): string {
-  return `${target.creation === undefined ? 'GET' : 'POST'} ${target.path}${queryOf(target)}`;
+export function nameOf({ creation, path }: Target, query: string): string {
+  return `${creation === undefined ? 'GET' : 'POST'} ${path}${query}`;
+}
+
+/** Where the paths of a target begin. */
+export interface Place {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** The path before every path; '' without one. */
+  readonly prefix: string;
+}
+
+/** The place of a target. */
+export function placeOf(target: Target): Place {
+  const { origin, pathname } = new URL(target.origin);
+  return { origin, prefix: pathname === '/' ? '' : pathname };
 }

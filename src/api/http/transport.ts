@@ -1,11 +1,10 @@
-import { setMaxListeners } from 'node:events';
 import pRetry from 'p-retry';
 import type { Clock } from '../../core/clock.ts';
 import { DaywalkError, messageOf, RunError, UsageError } from '../../core/errors.ts';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../limits.ts';
 import { ApiError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
-import { linkedSignal } from './linked-signal.ts';
-import { createPacer } from './pacer.ts';
+import { signalLinker } from './linked-signal.ts';
+import { createPacer, type Pause } from './pacer.ts';
 import { type Answer, type Creation, createRequester, type Target } from './request.ts';
 
 /** What a transport needs to know. */
@@ -17,6 +16,8 @@ export interface TransportOptions {
   readonly concurrency: number;
   /** Requests in any 60 seconds at most; null without a limit. */
   readonly maxRequestsPerMinute: number | null;
+  /** Requests at most, repetitions and redirects included; null or absent without a limit. */
+  readonly maxRequests?: number | null;
   /** Milliseconds of one attempt, headers to last byte. */
   readonly requestTimeoutMs: number;
   /** Attempts per request at most. */
@@ -81,8 +82,7 @@ export function createTransport(options: TransportOptions): Transport {
   const pacer = createPacer({ ...options, pauseOf });
   const totals: Meter = { requests: 0, retries: 0 };
   const closing = new AbortController();
-  // Every request in flight listens; that is no leak.
-  setMaxListeners(0, closing.signal);
+  const link = signalLinker(closing.signal);
 
   function attempt(target: Target, signal: AbortSignal, meter: Meter | undefined): Promise<Answer> {
     const count = () => {
@@ -106,15 +106,28 @@ export function createTransport(options: TransportOptions): Transport {
     await clock.sleep(waitMs, signal);
   }
 
-  function repeated(target: Target, signal: AbortSignal, meter: Meter | undefined): Promise<Answer> {
+  async function answered(target: Target, signal: AbortSignal, meter: Meter | undefined): Promise<Answer> {
+    const first = attempt(target, signal, meter);
+    try {
+      return await first;
+    } catch {
+      // What repeats requests costs as much as sending one, so it is used where there is something to repeat.
+      return repeated(first, { target, signal, meter });
+    }
+  }
+
+  /** The answer of the first attempt or of a later one. */
+  function repeated(
+    first: Promise<Answer>,
+    { target, signal, meter }: { target: Target; signal: AbortSignal; meter: Meter | undefined },
+  ): Promise<Answer> {
     // Failures of a kind that allows fewer attempts than others; only these use up their own number.
     let limited = 0;
     return pRetry(
       (attemptNumber) => {
-        if (attemptNumber > 1) {
-          totals.retries += 1;
-          if (meter !== undefined) meter.retries += 1;
-        }
+        if (attemptNumber === 1) return first;
+        totals.retries += 1;
+        if (meter !== undefined) meter.retries += 1;
         return attempt(target, signal, meter);
       },
       {
@@ -136,9 +149,9 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   const send: Transport['get'] = async (target, { signal, meter }) => {
-    const linked = linkedSignal(signal, closing.signal);
+    const linked = link(signal);
     try {
-      return await repeated(target, linked.signal, meter);
+      return await answered(target, linked.signal, meter);
     } finally {
       linked.unlink();
     }
@@ -157,11 +170,12 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-function pauseOf(error: unknown): number | undefined {
+function pauseOf(error: unknown): Pause | undefined {
   if (!(error instanceof OverloadError)) return undefined;
   const { retryAfterMs = 0 } = error;
   // A longer wait ends the run; nothing has to be held back for it.
-  return retryAfterMs > RETRY_AFTER_MAX_MS ? 0 : retryAfterMs;
+  const pauseMs = retryAfterMs > RETRY_AFTER_MAX_MS ? 0 : retryAfterMs;
+  return { pauseMs, isLimit: error.status === 429 || error.retryAfterMs !== undefined };
 }
 
 function isWorthRepeating(error: Error, limited: number): boolean {

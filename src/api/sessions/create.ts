@@ -1,4 +1,4 @@
-import { isObject } from '../../core/json.ts';
+import { isDeeperThan, isObject } from '../../core/json.ts';
 import { UnknownOutcomeError } from '../http/errors.ts';
 import type { Answer } from '../http/request.ts';
 import type { Meter, Transport } from '../http/transport.ts';
@@ -8,6 +8,8 @@ import { readSession, type Session } from './session.ts';
 import { type KnownIdentifiers, type SessionWarning, sessionWarnings } from './warnings.ts';
 
 const CREATED = 201;
+/** Levels of an answer at most: few enough for every stack on which it is shown or stored later. */
+const LEVELS_MAX = 500;
 const NAME = `POST ${SESSIONS_PATH}`;
 
 /** Through what, and how, a session is created. */
@@ -48,6 +50,8 @@ export async function createSession(
   return sessionOf(answer);
 }
 
+const TOO_DEEP = { problems: [{ path: 'answer', message: `nests deeper than ${LEVELS_MAX} levels` }] };
+
 function sessionOf(answer: Answer): CreatedSession {
   const { status, body, text } = answer;
   if (status !== CREATED) {
@@ -57,7 +61,7 @@ function sessionOf(answer: Answer): CreatedSession {
       'unknown',
     );
   }
-  const reading = readSession(body);
+  const reading = isDeeperThan(body, LEVELS_MAX) ? TOO_DEEP : readSession(body);
   if ('session' in reading) return { session: reading.session, text };
   const problems = reading.problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
   const id = isObject(body) && typeof body['sessionId'] === 'string' ? ` ${body['sessionId']}` : '';

@@ -1,4 +1,5 @@
-const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+// Made when it is first needed: that takes longer than everything else of a short command.
+let grouped: Intl.NumberFormat | undefined;
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -7,6 +8,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** A number with thousands separators, at most two decimals. */
 export function formatNumber(value: number): string {
+  grouped ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
   return grouped.format(value);
 }
 

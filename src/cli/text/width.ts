@@ -1,3 +1,5 @@
+import { graphemesOf } from './graphemes.ts';
+
 const PLAIN = /^[\x20-\x7e]*$/;
 const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
@@ -5,13 +7,11 @@ const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]/u;
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
 /** How many cells of a terminal a text takes; the text must be free of control characters. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += widthOfGrapheme(segment);
+  for (const grapheme of graphemesOf(text)) width += widthOfGrapheme(grapheme);
   return width;
 }
 
@@ -21,10 +21,10 @@ export function truncateTo(text: string, widthMax: number): string {
   if (widthMax <= 0) return '';
   let kept = '';
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) {
-    width += widthOfGrapheme(segment);
+  for (const grapheme of graphemesOf(text)) {
+    width += widthOfGrapheme(grapheme);
     if (width > widthMax - 1) break;
-    kept += segment;
+    kept += grapheme;
   }
   return `${kept}…`;
 }

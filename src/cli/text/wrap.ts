@@ -1,3 +1,4 @@
+import { graphemesOf } from './graphemes.ts';
 import { truncateTo, widthOf } from './width.ts';
 
 /** How a text is laid out. */
@@ -8,8 +9,6 @@ export interface WrapFrame {
   /** Lines at most; what is beyond shows as `…`. */
   readonly linesMax: number;
 }
-
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** A text as lines that fit a width, broken between words, and within a word only where it fills a line by itself. */
 export function wrapText(text: string, { width, lead, linesMax }: WrapFrame): string[] {
@@ -35,10 +34,10 @@ function fill(text: string, room: number): string[] {
 function breakWord(word: string, room: number): string[] {
   if (widthOf(word) <= room) return [word];
   const parts = [''];
-  for (const { segment } of segmenter.segment(word)) {
+  for (const grapheme of graphemesOf(word)) {
     const last = parts.at(-1) ?? '';
-    if (widthOf(last + segment) <= room || last === '') parts[parts.length - 1] = last + segment;
-    else parts.push(segment);
+    if (widthOf(last + grapheme) <= room || last === '') parts[parts.length - 1] = last + grapheme;
+    else parts.push(grapheme);
   }
   return parts;
 }

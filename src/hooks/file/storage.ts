@@ -15,7 +15,8 @@ import { dirname } from 'node:path';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { HOOKS_FILE_BYTES_MAX } from '../limits.ts';
 
-const NEW_FILE_MODE = 0o644;
+/** Its commands may hold the URL of a warehouse. */
+const NEW_FILE_MODE = 0o600;
 
 /** A file on disk, as text. */
 export interface StoredFile {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../core/errors.ts';
+import { programScript } from '../../core/package.ts';
 import { NOTIFY_EVENTS, NOTIFY_SETTINGS, type NotifyEvent } from '../../settings/hook-settings.ts';
 import { type NotifySettings, readNotifySettings } from '../../settings/notify-settings.ts';
 import { createSettingReader } from '../../settings/setting-reader.ts';
@@ -18,9 +18,7 @@ export interface Notifiable {
 }
 
 const NO_DOTENV = { values: {}, readableByOthers: false, badLines: [], lineOf: () => undefined };
-const MESSENGER = fileURLToPath(
-  new URL(`./messenger${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
-);
+const MESSENGER = programScript('src/hooks/notify/messenger');
 
 /**
  * Tells of an event on every channel that is switched on. What may take time is handed to a process of its own, which

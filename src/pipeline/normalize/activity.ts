@@ -1,6 +1,6 @@
 import { tables } from '../../../schema/tables.ts';
 import { type ActivityRow, CLIENTS } from '../../api/shapes/activity.ts';
-import type { TableRows } from '../../warehouse/port.ts';
+import type { EncodedRows } from '../../warehouse/port.ts';
 import { type NormalizeContext, orNull } from './context.ts';
 import { distinctRows } from './rows.ts';
 
@@ -28,6 +28,6 @@ export function normalizeActivity() {
         clients.add([...scope, client, orNull(users), null]);
       }
     },
-    finish: (): TableRows[] => [days.finish(), clients.finish()],
+    finish: (): EncodedRows[] => [days.finish(), clients.finish()],
   };
 }

@@ -1,6 +1,6 @@
 import { tables } from '../../../schema/tables.ts';
 import type { ProductivityRow } from '../../api/shapes/productivity.ts';
-import type { TableRows } from '../../warehouse/port.ts';
+import type { EncodedRows } from '../../warehouse/port.ts';
 import { type NormalizeContext, orNull } from './context.ts';
 import { distinctRows, summedRows } from './rows.ts';
 
@@ -28,6 +28,6 @@ export function normalizeProductivity() {
         languages.add([...scope, element.language, orNull(element.count), extra]);
       }
     },
-    finish: (): TableRows[] => [days.finish(), extensions.finish(), languages.finish()],
+    finish: (): EncodedRows[] => [days.finish(), extensions.finish(), languages.finish()],
   };
 }

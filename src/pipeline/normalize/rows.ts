@@ -1,41 +1,77 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { inKeyOrder, keyPositions } from '../../../schema/order.ts';
+import { byKey, inKeyOrder, keyPositions } from '../../../schema/order.ts';
 import { UnitError } from '../../core/errors.ts';
-import type { Row, TableRows, Value } from '../../warehouse/port.ts';
+import {
+  decodeRows,
+  type EncodedRows,
+  encodeRows,
+  type Row,
+  RowEncoder,
+  type Value,
+} from '../../warehouse/port.ts';
 
 /** Collects the rows of one table for one unit, each key once. */
 export interface RowSet {
   /** Adds a row. One with a key that is there already is merged with it, see the two kinds of set. */
   add(row: Value[]): void;
+  /** Adds rows that come in no order of their own, such as those of one element of a list. */
+  addAll(rows: Value[][]): void;
   /** The rows in key order. */
-  finish(): TableRows;
+  finish(): EncodedRows;
 }
 
 /** The one row that becomes of several with the same key, in the order in which they came. */
 type Merge = (rows: readonly Row[]) => Value[];
 
+/** Rows that come in key order, each key once, are encoded and let go; from the first on that does not, all are kept. */
 function rowSet(table: AnyTable, merge: Merge): RowSet {
-  // Every row of a unit has the same organization and day, so the other key columns tell them apart.
-  const positions = keyPositions(table).slice(table.key[1] === 'date' ? 2 : 1);
-  const single = positions.length === 1 ? positions[0] : undefined;
-  const keyOf = (row: Row): Value | undefined =>
-    single !== undefined ? row[single] : JSON.stringify(positions.map((position) => row[position]));
-  const rows = new Map<Value | undefined, Value[]>();
-  const repeated = new Map<Value | undefined, Value[][]>();
-  return {
-    add: (row) => {
-      const key = keyOf(row);
-      const first = rows.get(key);
-      const same = repeated.get(key);
-      if (first === undefined) rows.set(key, row);
-      else if (same === undefined) repeated.set(key, [first, row]);
-      else same.push(row);
-    },
-    finish: () => {
-      for (const [key, same] of repeated) rows.set(key, merge(same));
-      return { table, rows: inKeyOrder(table, [...rows.values()]) };
-    },
+  const compare = byKey(table);
+  const ordered = new RowEncoder(table);
+  let last: Row | undefined;
+  let merged: MergedRows | undefined;
+  const add = (row: Value[]) => {
+    if (merged === undefined && (last === undefined || compare(last, row) < 0)) {
+      last = row;
+      ordered.add(row);
+      return;
+    }
+    merged ??= new MergedRows(table, merge, decodeRows(ordered.finish()).rows);
+    merged.add(row);
   };
+  return {
+    add,
+    addAll: (rows) => {
+      for (const row of rows.length > 1 ? rows.sort(compare) : rows) add(row);
+    },
+    finish: () => merged?.finish() ?? ordered.finish(),
+  };
+}
+
+/** Rows in any order, those with the same key together. */
+class MergedRows {
+  readonly #table: AnyTable;
+  readonly #merge: Merge;
+  readonly #positions: readonly number[];
+  readonly #rows = new Map<string, Row[]>();
+
+  constructor(table: AnyTable, merge: Merge, rows: readonly Row[]) {
+    this.#table = table;
+    this.#merge = merge;
+    this.#positions = keyPositions(table);
+    for (const row of rows) this.add(row);
+  }
+
+  add(row: Row): void {
+    const key = JSON.stringify(this.#positions.map((position) => row[position]));
+    const same = this.#rows.get(key);
+    if (same === undefined) this.#rows.set(key, [row]);
+    else same.push(row);
+  }
+
+  finish(): EncodedRows {
+    const rows = [...this.#rows.values()].map((same) => (same.length === 1 && same[0]) || this.#merge(same));
+    return encodeRows({ table: this.#table, rows: inKeyOrder(this.#table, rows) });
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { CREDIT_COLUMNS } from '../../../schema/credits.ts';
 import { tables } from '../../../schema/tables.ts';
 import {
   MODEL_KEYS,
@@ -5,23 +6,16 @@ import {
   type TokensRow,
   type TokensUserElement,
 } from '../../api/shapes/tokens.ts';
-import type { TableRows, Value } from '../../warehouse/port.ts';
+import type { EncodedRows, Value } from '../../warehouse/port.ts';
 import { type NormalizeContext, orNull } from './context.ts';
 import { distinctRows, summedRows } from './rows.ts';
 
-const CREDITS = [
-  'billable_tokens',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-] as const;
-const ROW_FIELDS = new Set<string>(['date', ...CREDITS, 'by_model', 'by_user']);
-const USER_FIELDS = new Set<string>(['user_id', 'user_email', ...CREDITS, 'by_model']);
+const ROW_FIELDS = new Set<string>(['date', ...CREDIT_COLUMNS, 'by_model', 'by_user']);
+const USER_FIELDS = new Set<string>(['user_id', 'user_email', ...CREDIT_COLUMNS, 'by_model']);
 
 /** Known fields of a model element whose model stands under a key; the other keys are extra then. */
 const MODEL_FIELDS = new Map(
-  MODEL_KEYS.map((key) => [key, new Set<string>([key, 'model_tier', ...CREDITS])]),
+  MODEL_KEYS.map((key) => [key, new Set<string>([key, 'model_tier', ...CREDIT_COLUMNS])]),
 );
 
 /** Collects the rows of a day of /tokens: the day, its models, its users, and each user's models. */
@@ -35,9 +29,13 @@ export function normalizeTokens() {
     const place = 'data[].by_user[]';
     const extra = context.findings.extra(user, USER_FIELDS, { place, exact: context.exact });
     users.add([...scope, user.user_id, context.privacy.email(user.user_email), ...creditsOf(user), extra]);
-    for (const element of user.by_model ?? []) {
-      userModels.add([...scope, user.user_id, ...modelOf(element, `${place}.by_model[]`, context)]);
-    }
+    userModels.addAll(
+      (user.by_model ?? []).map((element) => [
+        ...scope,
+        user.user_id,
+        ...modelOf(element, `${place}.by_model[]`, context),
+      ]),
+    );
   }
 
   return {
@@ -52,14 +50,14 @@ export function normalizeTokens() {
         models.add([...scope, ...modelOf(element, 'data[].by_model[]', context)]);
       for (const user of row.by_user ?? []) addUser(scope, user, context);
     },
-    finish: (): TableRows[] => [days.finish(), models.finish(), users.finish(), userModels.finish()],
+    finish: (): EncodedRows[] => [days.finish(), models.finish(), users.finish(), userModels.finish()],
   };
 }
 
-type Credits = { [Name in (typeof CREDITS)[number]]?: number | null };
+type Credits = { [Name in (typeof CREDIT_COLUMNS)[number]]?: number | null };
 
 function creditsOf(record: Credits): Value[] {
-  return CREDITS.map((name) => orNull(record[name]));
+  return CREDIT_COLUMNS.map((name) => orNull(record[name]));
 }
 
 /** Model, tier, credits and extra of a model element. The shape of the row has checked that there is a model. */

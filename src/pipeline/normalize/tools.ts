@@ -1,7 +1,7 @@
 import { tables } from '../../../schema/tables.ts';
 import type { McpServerElement, ToolsRow } from '../../api/shapes/tools.ts';
 import { canonicalJson } from '../../core/json.ts';
-import type { TableRows, Value } from '../../warehouse/port.ts';
+import type { EncodedRows, Value } from '../../warehouse/port.ts';
 import { type NormalizeContext, orNull } from './context.ts';
 import { distinctRows, greatestOf, summedRows, sumOf } from './rows.ts';
 
@@ -107,7 +107,7 @@ export function normalizeTools() {
       addDay(scope, row, context);
       addElements(scope, row, context);
     },
-    finish: (): TableRows[] => [days, tools, servers, skills, commands, hooks].map((set) => set.finish()),
+    finish: (): EncodedRows[] => [days, tools, servers, skills, commands, hooks].map((set) => set.finish()),
   };
 }
 

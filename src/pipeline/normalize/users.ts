@@ -1,8 +1,9 @@
-import { inKeyOrder } from '../../../schema/order.ts';
-import { tables } from '../../../schema/tables.ts';
+import { compareUtf8 } from '../../../schema/order.ts';
 import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../api/shapes/users.ts';
-import type { TableRows, Value } from '../../warehouse/port.ts';
+import type { EncodedRows, Value } from '../../warehouse/port.ts';
 import type { NormalizeContext } from './context.ts';
+import { MergedUsers } from './users-merged.ts';
+import { OrderedUsers } from './users-ordered.ts';
 
 const USER_FIELDS = new Set([
   'user_id',
@@ -29,51 +30,35 @@ const USER_FIELDS = new Set([
   'languages',
 ]);
 
-interface User {
-  readonly row: Value[];
-  readonly languages: readonly string[];
-}
-
 /**
  * Collects the rows of a day of /users: the users and their languages. Pages may overlap: a repeated user counts
  * once, and of two that contradict each other the last one counts.
+ *
+ * A day may have many users, and several days are collected at a time. So users who come in the order of their ids are
+ * encoded and let go; from the first on who does not, all are kept as rows.
  */
 export function normalizeUsers() {
-  const users = new Map<string, User>();
+  let users: OrderedUsers | MergedUsers = new OrderedUsers();
   return {
     add(record: UserRow, context: NormalizeContext): void {
-      const user = { row: rowOf(record, context), languages: [...new Set(record.languages ?? [])] };
-      const known = users.get(record.user_id);
-      if (known !== undefined && textOf(known) !== textOf(user)) {
+      if (users instanceof OrderedUsers && !users.isNext(record.user_id)) users = MergedUsers.of(users);
+      const row = rowOf(record, context);
+      if (users.add(row, spokenBy(record)) === 'other') {
         context.findings.warn(
           `/users answered user ${record.user_id} twice with different values; the last one is kept`,
         );
       }
-      users.set(record.user_id, user);
     },
-    finish: (): TableRows[] => finish([...users.values()]),
+    finish: (): EncodedRows[] => users.finish(),
   };
 }
 
-/** The same for the same user, in whatever order the languages came. */
-function textOf({ row, languages }: User): string {
-  return JSON.stringify([row, [...languages].sort()]);
-}
+const NONE: readonly string[] = [];
 
-function finish(users: readonly User[]): TableRows[] {
-  const languages = users.flatMap(({ row: [orgId, date, userId], languages }) =>
-    languages.map((language): Value[] => [orgId ?? null, date ?? null, userId ?? null, language, null]),
-  );
-  return [
-    {
-      table: tables.userDaily,
-      rows: inKeyOrder(
-        tables.userDaily,
-        users.map(({ row }) => row),
-      ),
-    },
-    { table: tables.userDailyLanguages, rows: inKeyOrder(tables.userDailyLanguages, languages) },
-  ];
+/** The languages of a user in key order, each once. */
+function spokenBy({ languages }: UserRow): readonly string[] {
+  if (languages === undefined || languages === null || languages.length === 0) return NONE;
+  return languages.length === 1 ? languages : [...new Set(languages)].sort(compareUtf8);
 }
 
 // Written out, not looped over: this is the row of which there are most.

@@ -7,7 +7,7 @@ import { TokensRow } from '../../api/shapes/tokens.ts';
 import { ToolsRow } from '../../api/shapes/tools.ts';
 import { UserRow } from '../../api/shapes/users.ts';
 import type { DailyStream } from '../../core/stream.ts';
-import type { TableRows } from '../../warehouse/port.ts';
+import type { EncodedRows } from '../../warehouse/port.ts';
 import type { DayBatch } from '../batch.ts';
 import type { NormalizedDay } from '../commit.ts';
 import { Findings } from '../findings.ts';
@@ -37,7 +37,7 @@ export interface Days {
 
 interface Normalizer<Row> {
   add(row: Row, context: NormalizeContext): void;
-  finish(): TableRows[];
+  finish(): EncodedRows[];
 }
 
 /** Joins the validation and the normalizer of a stream. */

@@ -1,9 +1,15 @@
 import { BadRequestError, CredentialError } from '../../api/http/errors.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
-import { DaywalkError, DefectError, messageOf, UnitError } from '../../core/errors.ts';
+import { DaywalkError, DefectError, messageOf, RequestsSpentError, UnitError } from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
-import type { CommitOutcome, DayCommit, LedgerUnit, Warehouse } from '../../warehouse/port.ts';
+import {
+  type CommitOutcome,
+  type DayCommit,
+  type LedgerUnit,
+  rowCount,
+  type Warehouse,
+} from '../../warehouse/port.ts';
 import type { DayBatch } from '../batch.ts';
 import type { RunObserver } from '../events.ts';
 import { createBreaker } from './breaker.ts';
@@ -28,6 +34,8 @@ export class Outcomes {
   readonly #options: OutcomesOptions;
   readonly #breaker = createBreaker();
   readonly #leftOut = new Map<Stream, number>();
+  /** Why nothing more is begun, while what is under way still may end well. */
+  #spent: RequestsSpentError | undefined;
 
   constructor(options: OutcomesOptions) {
     this.#options = options;
@@ -35,6 +43,7 @@ export class Outcomes {
 
   /** True when the stream is given up: the units of the batch count as left out. */
   isGivenUp({ stream, days }: DayBatch): boolean {
+    if (this.#spent !== undefined) return true;
     const isOpen = this.#breaker.isOpen(stream);
     if (isOpen) this.#leftOut.set(stream, (this.#leftOut.get(stream) ?? 0) + days.length);
     return isOpen;
@@ -53,9 +62,15 @@ export class Outcomes {
   /** A day is stored. */
   stored(commit: DayCommit, outcome: CommitOutcome, warnings: readonly string[]): void {
     const { stream, day, state, requests, quarantined } = commit;
-    const rows = commit.tables.reduce((sum, part) => sum + part.rows.length, 0);
     this.#options.tally.wrote(outcome.rowsWritten);
-    const unit = { state, rows, requests, quarantined: quarantined.length, warnings, ...outcome };
+    const unit = {
+      state,
+      rows: rowCount(commit),
+      requests,
+      quarantined: quarantined.length,
+      warnings,
+      ...outcome,
+    };
     this.done({ stream, day }, unit);
   }
 
@@ -84,6 +99,11 @@ export class Outcomes {
     if (stop.signal.aborted) return;
     const error =
       thrown instanceof DaywalkError ? thrown : new DefectError(`${stream} ${day}`.trim(), thrown);
+    if (error instanceof RequestsSpentError) {
+      // The unit stays as it was, and others that are under way have what they need.
+      this.#spent ??= error;
+      return;
+    }
     if (error.effect === 'run' && !isReadinessDenied(stream, error)) {
       stop.abort(error);
       return;
@@ -108,7 +128,10 @@ export class Outcomes {
     }
   }
 
-  /** Tells which streams were given up. */
+  /**
+   * Tells which streams were given up.
+   * @throws {RequestsSpentError} where units were left out because no request was left.
+   */
   reportLeftOut(): void {
     for (const [stream, units] of this.#leftOut) {
       const error = new UnitError(`${stream}: ${units} units were left out after several failures in a row`, {
@@ -117,6 +140,7 @@ export class Outcomes {
       this.#options.tally.problem(error, { kind: `left out ${stream}`, units });
       this.#options.observe({ type: 'warning', message: error.message, hint: error.hint });
     }
+    if (this.#spent !== undefined) throw this.#spent;
   }
 }
 

@@ -55,10 +55,15 @@ export class RangeGauge {
     if (days > 1 && ms > SLOW_ANSWER_MS) this.#slowMax.set(stream, Math.max(1, Math.floor(days / 2)));
   }
 
-  /** A range was refused: half of it is the most to ask for, unless as long a one was answered before. */
-  refused(days: number): void {
+  /**
+   * A range was refused: half of it is the most to ask for from now on. False where as long a one was answered before,
+   * so that its length is not the reason.
+   */
+  refused(days: number): boolean {
     this.undecided(days);
-    if (days > this.#proven) this.#daysMax = Math.max(this.#proven, Math.floor(days / 2));
+    if (days <= this.#proven) return false;
+    this.#daysMax = Math.max(this.#proven, Math.floor(days / 2));
+    return true;
   }
 
   /** A batch ended without an answer that tells anything of ranges. */

@@ -202,9 +202,9 @@ async function storePage(
 
 function normalizePage(page: ReadinessPage, { orgId, privacy }: DayContext, findings: Findings): TableRows[] {
   const exact = exactText(page);
-  const { rows, rejected } = validateReports(page);
   const normalizer = normalizeReadiness();
   return unlessTooDeep('pull readiness', () => {
+    const { rows, rejected } = validateReports(page);
     for (const report of rows) normalizer.add(report, { orgId, findings, privacy, exact });
     for (const part of rejected) findings.reject(part, exact);
     return normalizer.finish();

@@ -4,6 +4,7 @@ import { EXIT } from '../../core/exit-code.ts';
 import type { RunReport } from '../events.ts';
 import { type PlanRequest, planUnits } from '../plan.ts';
 import { identify } from './identify.ts';
+import { KnownDays } from './known-answers.ts';
 import { Outcomes } from './outcomes.ts';
 import { RangeGauge, rowsPerDay } from './range-gauge.ts';
 import { Schedule } from './schedule.ts';
@@ -20,7 +21,6 @@ export interface RunOptions extends PlanRequest, WorkOptions {
   readonly concurrency: number;
   /** Days of one request at most. */
   readonly rangeDays: number;
-  readonly versions: Readonly<Record<string, string>>;
   /** Aborted when the run is to end at the next unit boundary. */
   readonly signal: AbortSignal;
 }
@@ -98,7 +98,8 @@ async function walkUntil(options: RunOptions, tally: Tally, stop: AbortControlle
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, planned: ledger });
   const writer = new Writer((commits) => warehouse.commitDays(commits));
   const gauge = new RangeGauge(options.rangeDays, rowsPerDay(ledger));
-  const parts = { schedule, gauge, claims, writer, outcomes };
+  const known = new KnownDays(options.force ? [] : ledger);
+  const parts = { schedule, gauge, claims, writer, outcomes, known };
   const work = new Work(options, parts, { stop, identity });
   const readiness = plan.readiness
     ? workOnReadiness({ ...options, orgId, outcomes, tally, stop, planned: ledger })

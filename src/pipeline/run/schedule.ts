@@ -29,6 +29,12 @@ export class Schedule {
     this.#next.push(...batchesOf(stream, days, daysMax));
   }
 
+  /** Puts units back where they were, to be handed out in batches as long as their stream is to be asked for then. */
+  putBack(stream: DailyStream, days: readonly UtcDay[]): void {
+    const ascending = [...(this.#days.get(stream) ?? []), ...days].sort();
+    this.#days.set(stream, this.#newestFirst ? ascending.reverse() : ascending);
+  }
+
   /** Takes one unit out, to be pulled first. False when it is not planned. */
   first({ stream, day }: DayUnit): boolean {
     const days = this.#days.get(stream) ?? [];

@@ -62,8 +62,9 @@ export class UnitClaims {
   }
 
   /** A unit is done with: it is freed together with others, before the next ones are claimed. */
-  done(unit: UnitKey): void {
-    this.#toFree.push(unit);
+  done({ orgId, stream, day }: UnitKey): void {
+    // No more than the key: a commit would keep all rows of its day in memory until then.
+    this.#toFree.push({ orgId, stream, day });
   }
 
   /** Frees units that are to be claimed again later. */

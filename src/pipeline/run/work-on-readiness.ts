@@ -1,3 +1,4 @@
+import { ClaimLostError } from '../../core/errors.ts';
 import type { LedgerUnit, RunLock, UnitKey } from '../../warehouse/port.ts';
 import type { RunObserver } from '../events.ts';
 import type { PullCall } from '../pull.ts';
@@ -7,6 +8,8 @@ import type { Tally } from './tally.ts';
 
 /** How often a worker that waits for its turn looks again. */
 const PAUSE_MS = 500;
+/** How often a walk goes on after its claim was lost with the connection that held it. */
+const LOST_MAX = 3;
 
 /** What the work on the readiness reports needs. */
 export interface ReadinessWork extends Omit<ReadinessContext, 'onPage'> {
@@ -27,7 +30,7 @@ export async function workOnReadiness(work: ReadinessWork): Promise<void> {
     if (unit === undefined) return;
     const before = work.planned.find(({ stream }) => stream === 'readiness')?.attempts ?? 0;
     if (unit.attempts !== before && unit.state !== 'failed') work.outcomes.elsewhere(unit);
-    else await walk(work);
+    else await walkClaimed(work);
     await work.lock.free([key]);
   } catch (error) {
     work.stop.abort(error);
@@ -44,7 +47,16 @@ async function claimed({ lock, orgId, clock, stop }: ReadinessWork): Promise<Led
   return undefined;
 }
 
-async function walk(work: ReadinessWork): Promise<void> {
+/** Walks until a claim holds to the end: each page is stored with its cursor, so none is asked for twice. */
+async function walkClaimed(work: ReadinessWork): Promise<void> {
+  for (let lost = 0; lost < LOST_MAX; lost += 1) {
+    if ((await walk(work, { mayBeLost: true })) === 'ended') return;
+    if ((await claimed(work)) === undefined) return;
+  }
+  await walk(work, { mayBeLost: false });
+}
+
+async function walk(work: ReadinessWork, { mayBeLost }: { mayBeLost: boolean }): Promise<'ended' | 'lost'> {
   const { outcomes, tally, observe, warehouse, orgId } = work;
   const call: PullCall = { signal: work.stop.signal, meter: { requests: 0, retries: 0 } };
   let rowsTold = 0;
@@ -62,8 +74,10 @@ async function walk(work: ReadinessWork): Promise<void> {
     outcomes.done({ stream: 'readiness', day: '' }, { ...outcome, state, rows });
     outcomes.answered('readiness');
   } catch (error) {
+    if (mayBeLost && error instanceof ClaimLostError) return 'lost';
     await outcomes.failed({ stream: 'readiness', day: '' }, call.meter.requests, error);
   }
+  return 'ended';
 }
 
 /** The one unit of an organization's reports. */

@@ -4,15 +4,17 @@ import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
 import { DaywalkError, DefectError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
-import type { DayCommit, RunLock, Warehouse } from '../../warehouse/port.ts';
+import { type DayCommit, type RunLock, rowCount, type Warehouse } from '../../warehouse/port.ts';
 import { batchName, type DayBatch } from '../batch.ts';
-import { dayCommit, type NormalizedDay } from '../commit.ts';
+import { dayCommit, isSettled, type NormalizedDay, type SettleRule } from '../commit.ts';
 import type { RunObserver } from '../events.ts';
 import type { Privacy } from '../privacy.ts';
 import type { PullCall, Source } from '../pull.ts';
 import type { Identity } from './identify.ts';
+import { type Flight, InFlight } from './in-flight.ts';
+import { AnswersDigest, cursorOf, type KnownDay, type KnownDays } from './known-answers.ts';
 import type { Outcomes } from './outcomes.ts';
-import { prepareBatch, UnclearRangeError } from './prepare.ts';
+import { type Answers, prepareBatch, UnclearRangeError } from './prepare.ts';
 import type { RangeGauge } from './range-gauge.ts';
 import type { Schedule } from './schedule.ts';
 import type { UnitClaims } from './unit-claims.ts';
@@ -28,6 +30,7 @@ export interface WorkOptions {
   readonly lock: RunLock;
   readonly clock: Clock;
   readonly privacy: Privacy;
+  readonly versions: Readonly<Record<string, string>>;
   readonly settleDays: number;
   readonly force: boolean;
   readonly observe: RunObserver;
@@ -40,6 +43,7 @@ export interface WorkParts {
   readonly claims: UnitClaims;
   readonly writer: Writer;
   readonly outcomes: Outcomes;
+  readonly known: KnownDays;
 }
 
 /** Days that are ready to be stored, and those that must be asked for again. */
@@ -58,6 +62,7 @@ export class Work {
   /** Claimed for this worker, not begun. */
   readonly #claimed: DayBatch[] = [];
   #claiming: Promise<void> | undefined;
+  readonly #inFlight = new InFlight();
   #prefetched: Identity | undefined;
 
   constructor(options: WorkOptions, parts: WorkParts, run: { stop: AbortController; identity: Identity }) {
@@ -124,26 +129,43 @@ export class Work {
     const { gauge, outcomes } = this.#parts;
     const call: PullCall = { signal: this.#stop.signal, meter: { requests: 0, retries: 0 } };
     const days = batch.days.length;
+    const flight = await this.#inFlight.begin(batch);
     const since = clock.monotonicMs();
-    const prepared = await this.#prepare(batch, call);
-    if (prepared === undefined) return;
-    const rows = prepared.commits.reduce((sum, { commit }) => sum + rowsOf(commit), 0);
+    const prepared = await this.#prepare(batch, call, flight);
+    if (prepared === undefined) return flight.end();
+    const rows = prepared.commits.reduce((sum, { commit }) => sum + rowCount(commit), 0);
     gauge.answered(batch.stream, { days, rows, ms: clock.monotonicMs() - since });
     outcomes.answered(batch.stream);
-    for (const { commit, warnings } of prepared.commits) {
-      await this.#parts.writer.add(commit, (written) => this.#written(written, warnings));
-    }
+    await this.#handIn(prepared.commits, flight);
     await this.#again(batch.stream, prepared.open, 1);
   }
 
+  /** Hands days in to be written; until they are, what they hold counts as in flight. */
+  async #handIn(commits: PreparedCommits['commits'], flight: Flight): Promise<void> {
+    let left = commits.length;
+    if (left === 0) flight.end();
+    for (const { commit, warnings } of commits) {
+      await this.#parts.writer.add(commit, async (written) => {
+        left -= 1;
+        if (left === 0) flight.end();
+        await this.#written(written, warnings);
+      });
+    }
+  }
+
   /** Pulls a batch and makes its days ready to be stored; undefined when that failed, which is seen to then. */
-  async #prepare(batch: DayBatch, call: PullCall): Promise<PreparedCommits | undefined> {
+  async #prepare(batch: DayBatch, call: PullCall, flight: Flight): Promise<PreparedCommits | undefined> {
     const { source, privacy } = this.#options;
     try {
       const context = { source, orgId: this.#orgId, privacy };
-      const { days, open } = await prepareBatch(context, batch, call, this.#takePrefetched(batch, call));
+      const answers = this.#answersOf(batch);
+      const first = this.#takePrefetched(batch, call);
+      const { days, open, same } = await prepareBatch(context, batch, call, { first, answers, flight });
+      const { requests } = call.meter;
+      if (same !== undefined) return { commits: [this.#commitOfSame(same, requests)], open };
+      const cursor = cursorOf(answers?.digest.hex() ?? null);
       // The requests of the batch are counted for its first day.
-      const commits = days.map((day, index) => this.#commitOf(day, index === 0 ? call.meter.requests : 0));
+      const commits = days.map((day, index) => this.#commitOf(day, index === 0 ? requests : 0, cursor));
       return { commits, open };
     } catch (error) {
       await this.#failed(batch, call, error);
@@ -151,11 +173,52 @@ export class Work {
     }
   }
 
-  #commitOf(day: NormalizedDay, requests: number): PreparedCommits['commits'][number] {
-    const { clock, settleDays, force } = this.#options;
-    const rule = { today: this.#today, settleDays };
-    const commit = dayCommit(day, rule, { pulledAt: clock.now(), requests });
-    return { commit: { ...commit, rewrite: force }, warnings: day.findings.warnings };
+  /**
+   * Of a day that will be pulled again: the digest of its answers, and what is known of it. A range has none, because
+   * its answers are not told apart by day.
+   */
+  #answersOf({ stream, days }: DayBatch): Answers | undefined {
+    const { versions, privacy } = this.#options;
+    const [day, ...others] = days;
+    if (others.length > 0) return undefined;
+    const known = this.#parts.known.take({ stream, day });
+    if (known === undefined && isSettled(day, this.#rule)) return undefined;
+    return { digest: new AnswersDigest(`${versions['daywalk']} ${privacy.fingerprint}`), known };
+  }
+
+  #commitOf(day: NormalizedDay, requests: number, cursor: string | null): PreparedCommits['commits'][number] {
+    const { clock, force } = this.#options;
+    const { warnings, quarantined } = day.findings;
+    // What was found in an answer is to be told each time.
+    const isClean = warnings.length === 0 && quarantined.length === 0;
+    const pull = { pulledAt: clock.now(), requests, cursor: isClean ? cursor : null };
+    return { commit: { ...dayCommit(day, this.#rule, pull), rewrite: force }, warnings };
+  }
+
+  /** A day of which the answers were the same as before. */
+  #commitOfSame({ unit, answersSha256 }: KnownDay, requests: number): PreparedCommits['commits'][number] {
+    const { orgId, stream, day, contentSha256, rows } = unit;
+    if (stream === 'readiness' || day === '') throw new TypeError('readiness has no days');
+    const commit: DayCommit = {
+      orgId,
+      stream,
+      day,
+      tables: [],
+      contentSha256,
+      unchanged: { rows },
+      state: 'loaded',
+      settled: isSettled(day, this.#rule),
+      quarantined: [],
+      drift: [],
+      requests,
+      pulledAt: this.#options.clock.now(),
+      cursor: cursorOf(answersSha256),
+    };
+    return { commit, warnings: [] };
+  }
+
+  get #rule(): SettleRule {
+    return { today: this.#today, settleDays: this.#options.settleDays };
   }
 
   async #written({ commit, result }: Written, warnings: readonly string[]): Promise<void> {
@@ -176,7 +239,7 @@ export class Work {
     claims.done(commit);
   }
 
-  /** What failed as a range is asked for in smaller ones, down to the day that makes it fail. */
+  /** What failed as a range is asked for in shorter ones, down to the day that makes it fail. */
   async #failed(batch: DayBatch, call: PullCall, thrown: unknown): Promise<void> {
     const { gauge, outcomes, claims } = this.#parts;
     const { stream, days } = batch;
@@ -185,8 +248,11 @@ export class Work {
     if (this.#stop.signal.aborted) return;
     const error = thrown instanceof DaywalkError ? thrown : new DefectError(batchName(batch), thrown);
     if (isRange && error instanceof BadRequestError) {
-      gauge.refused(days.length);
-      return this.#again(stream, days, Math.ceil(days.length / 2));
+      const isTooLong = gauge.refused(days.length);
+      // As long a range was answered before: this one has a day that makes it fail.
+      if (!isTooLong) return this.#again(stream, days, Math.ceil(days.length / 2));
+      await this.#freeAll(stream, days);
+      return this.#parts.schedule.putBack(stream, days);
     }
     gauge.undecided(days.length);
     if (isRange && error.effect !== 'run') {
@@ -201,9 +267,13 @@ export class Work {
 
   async #again(stream: DailyStream, days: readonly UtcDay[], daysMax: number): Promise<void> {
     if (days.length === 0) return;
-    // They are claimed again when their turn comes.
-    await this.#parts.claims.free(days.map((day) => ({ orgId: this.#orgId, stream, day })));
+    await this.#freeAll(stream, days);
     this.#parts.schedule.again(stream, days, daysMax);
+  }
+
+  /** Frees units that are claimed again when their turn comes. */
+  #freeAll(stream: DailyStream, days: readonly UtcDay[]): Promise<void> {
+    return this.#parts.claims.free(days.map((day) => ({ orgId: this.#orgId, stream, day })));
   }
 
   #takePrefetched(batch: DayBatch, call: PullCall): AnalyticsPage | undefined {
@@ -217,8 +287,4 @@ export class Work {
     call.meter.requests += held.requests;
     return held.page;
   }
-}
-
-function rowsOf({ tables }: DayCommit): number {
-  return tables.reduce((sum, part) => sum + part.rows.length, 0);
 }

@@ -1,11 +1,11 @@
 import { DaywalkError } from '../../core/errors.ts';
-import type { CommitOutcome, DayCommit } from '../../warehouse/port.ts';
+import { type CommitOutcome, type DayCommit, rowCount } from '../../warehouse/port.ts';
 
 /** Rows of one transaction at most, unless a single day has more. */
 const GROUP_ROWS_MAX = 4_000;
 const GROUP_UNITS_MAX = 64;
 /** Rows that wait to be written at most; who brings more waits too. */
-const WAITING_ROWS_MAX = 24_000;
+const WAITING_ROWS_MAX = 8_000;
 
 /** What became of a unit that was handed in. */
 export interface Written {
@@ -44,7 +44,7 @@ export class Writer {
     while (this.#waitingRows > WAITING_ROWS_MAX) {
       await new Promise<void>((resolve) => this.#room.push(resolve));
     }
-    const rows = commit.tables.reduce((sum, part) => sum + part.rows.length, 0);
+    const rows = commit.unchanged === undefined ? rowCount(commit) : 0;
     this.#waiting.push({ commit, rows, told });
     this.#waitingRows += rows;
     this.#work ??= this.#drain();

@@ -7,6 +7,8 @@ import { MANIFEST_FILE, type Manifest, manifestText, parseManifest } from './man
 /** What may stand in a folder that is taken for empty: our own files, hidden ones, and what a fresh disk has. */
 const IN_EMPTY_FOLDER = /^(_daywalk\..*|\..*|lost\+found)$/;
 
+const FOLDER_MODE = 0o700;
+
 /**
  * Makes the folder of a lake where it is missing.
  * @throws {UsageError} when it holds something else, or is no folder.
@@ -18,7 +20,8 @@ export async function openFolder(directory: string): Promise<void> {
 
 async function makeFolder(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true });
+    // What is published names people: others may read it once somebody has opened the folder to them.
+    await mkdir(directory, { recursive: true, mode: FOLDER_MODE });
   } catch (error) {
     if (!isCode(error, 'EEXIST', 'ENOTDIR')) throw error;
     throw new UsageError(`${directory} is not a folder`, {

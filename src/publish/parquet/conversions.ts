@@ -3,8 +3,8 @@ import type { LakeType } from './column.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A value of the warehouse as the Parquet writer takes it; undefined for one that does not belong in the column. */
-export type Conversion = (value: Value) => unknown;
+/** A value of the warehouse as the number that stands for it in a file; undefined for one that does not belong there. */
+export type Conversion = (value: Value) => number | null | undefined;
 
 /** The conversion of the values of one column, in their order. */
 export function conversionOf(type: Exclude<LakeType, 'double' | 'string' | 'list'>): Conversion {
@@ -14,9 +14,9 @@ export function conversionOf(type: Exclude<LakeType, 'double' | 'string' | 'list
     case 'timestamp':
       return millisOf;
     case 'integer':
-      return (value) => (Number.isSafeInteger(value) ? BigInt(Number(value)) : undefined);
+      return (value) => (Number.isSafeInteger(value) ? Number(value) : undefined);
     case 'boolean':
-      return (value) => (typeof value === 'number' ? value !== 0 : undefined);
+      return (value) => (typeof value === 'number' ? Number(value !== 0) : undefined);
   }
 }
 

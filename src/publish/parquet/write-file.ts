@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
-import { type ColumnSource, ParquetWriter } from 'hyparquet-writer';
-import { packageVersion } from '../../core/version.ts';
+import { ParquetWriter } from 'hyparquet-writer';
+import { packageVersion } from '../../core/package.ts';
 import { ROW_GROUP_CHARACTERS_MAX, ROW_GROUP_ROWS_MAX } from '../limits.ts';
-import { builderOf, type ColumnBuilder } from './builders.ts';
 import type { Batch, LakeColumn } from './column.ts';
+import { type ColumnWriter, columnWriter } from './column-writer.ts';
 import { FileSink } from './file-sink.ts';
 import { fileSchemaOf } from './schema.ts';
 
@@ -39,11 +39,9 @@ export async function writeParquet(
 
 /** Collects rows by column, and writes them as soon as they are a row group. */
 class RowGroups {
+  readonly #sink: FileSink;
   readonly #writer: ParquetWriter;
-  readonly #columns: readonly {
-    readonly spec: Omit<ColumnSource, 'data'>;
-    readonly builder: ColumnBuilder;
-  }[];
+  readonly #columns: readonly ColumnWriter[];
   #held = 0;
   #characters = 0;
   #written = 0;
@@ -53,11 +51,9 @@ class RowGroups {
     { name, columns }: { readonly name: string; readonly columns: readonly LakeColumn[] },
   ) {
     const createdBy = `daywalk version ${packageVersion()}`;
+    this.#sink = sink;
     this.#writer = new ParquetWriter({ writer: sink, schema: fileSchemaOf(columns), createdBy });
-    this.#columns = columns.map((column) => ({
-      spec: specOf(column),
-      builder: builderOf(name, column),
-    }));
+    this.#columns = columns.map((column) => columnWriter(name, column));
   }
 
   async add(batch: Batch): Promise<void> {
@@ -65,7 +61,7 @@ class RowGroups {
     for (let start = 0; start < count; ) {
       const end = Math.min(count, start + ROW_GROUP_ROWS_MAX - this.#held);
       const part = start === 0 && end === count ? batch : partOf(batch, start, end);
-      for (const { builder } of this.#columns) this.#characters += builder.put(part, this.#held);
+      for (const column of this.#columns) this.#characters += column.put(part);
       this.#held += part.rows.length;
       if (this.#held === ROW_GROUP_ROWS_MAX || this.#characters >= ROW_GROUP_CHARACTERS_MAX) {
         await this.#write();
@@ -80,28 +76,30 @@ class RowGroups {
     return this.#written;
   }
 
+  // The library takes whole columns of values and looks at each several times. What it keeps of a row group for the
+  // file's footer is told to it here, and the values go into the file without it.
   async #write(): Promise<void> {
-    const count = this.#held;
-    const columnData = this.#columns.map(({ spec, builder }) => ({ ...spec, data: builder.take(count) }));
-    await this.#writer.write({ columnData, rowGroupSize: ROW_GROUP_ROWS_MAX });
-    this.#written += count;
+    const start = this.#sink.offset;
+    const columns = this.#columns.map((column) => column.write(this.#sink));
+    this.#writer.row_groups.push({
+      columns,
+      total_byte_size: sum(columns.map(({ meta_data }) => meta_data?.total_uncompressed_size ?? 0n)),
+      num_rows: BigInt(this.#held),
+      total_compressed_size: BigInt(this.#sink.offset - start),
+    });
+    this.#writer.num_rows += BigInt(this.#held);
+    await this.#sink.flush();
+    this.#written += this.#held;
     this.#held = 0;
     this.#characters = 0;
   }
 }
 
+function sum(sizes: readonly bigint[]): bigint {
+  return sizes.reduce((a, b) => a + b, 0n);
+}
+
 function partOf({ rows, languages }: Batch, start: number, end: number): Batch {
   const part = { rows: rows.slice(start, end) };
   return languages === undefined ? part : { ...part, languages: languages.slice(start, end) };
-}
-
-function specOf({ name, type, isOrdered }: LakeColumn): Omit<ColumnSource, 'data'> {
-  return {
-    name,
-    statistics: isOrdered,
-    // Texts shrink to a half. Numbers are small already, by their dictionary: an eighth of the file, a tenth of the time.
-    codec: type === 'string' || type === 'list' ? 'SNAPPY' : 'UNCOMPRESSED',
-    // The run lengths that the writer would choose are read by Spark since 3.3 only.
-    ...(type === 'boolean' ? { encoding: 'PLAIN' } : {}),
-  };
 }

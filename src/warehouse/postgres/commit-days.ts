@@ -1,7 +1,16 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { keyPositions } from '../../../schema/order.ts';
+import { decodeRows } from '../encoded-rows.ts';
 import { afterCommit, restates } from '../ledger.ts';
-import type { CommitOutcome, DayCommit, LedgerUnit, Row, TableRows } from '../port.ts';
+import {
+  type CommitOutcome,
+  type DayCommit,
+  type EncodedRows,
+  type LedgerUnit,
+  type Row,
+  rowCount,
+} from '../port.ts';
+import { csvOfEncoded } from './copy-csv.ts';
 import {
   noteDrift,
   readUnitRows,
@@ -11,13 +20,23 @@ import {
   writeUnits,
 } from './ledger.ts';
 import type { Link } from './link.ts';
-import { putDays, putRows, removeDays, removeRows } from './rows.ts';
+import {
+  copyRows,
+  isOpenToCopies,
+  isWorthCopying,
+  type Puttable,
+  put,
+  putDays,
+  removeDays,
+  removeRows,
+} from './rows.ts';
 import { quoted } from './statements.ts';
 
 /** A unit on its way into the tables. */
 interface Pending {
   readonly commit: DayCommit;
   readonly before: LedgerUnit;
+  readonly after: LedgerUnit;
   readonly restated: boolean;
 }
 
@@ -29,7 +48,9 @@ export async function commitDays(link: Link, commits: readonly DayCommit[]): Pro
   const units = await readUnitRows(link, commits);
   const pending = commits.flatMap((commit, index): Pending[] => {
     const before = units[index];
-    return before === undefined ? [] : [{ commit, before, restated: restates(before, commit) }];
+    if (before === undefined) return [];
+    const entry = { ...commit, rows: rowCount(commit) };
+    return [{ commit, before, after: afterCommit(before, entry), restated: restates(before, entry) }];
   });
   const changed = pending.filter(
     ({ commit, before }) => before.contentSha256 !== commit.contentSha256 || commit.rewrite === true,
@@ -45,7 +66,7 @@ export async function commitDays(link: Link, commits: readonly DayCommit[]): Pro
   for (const commit of commits) await noteDrift(link, commit, commit.drift, commit.day);
   await writeUnits(
     link,
-    pending.map((unit) => afterCommit(unit.before, unit.commit)),
+    pending.map(({ after }) => after),
   );
   return pending.map((unit) => ({ rowsWritten: written(unit.commit), restated: unit.restated }));
 }
@@ -58,19 +79,22 @@ async function writeContent(
   const counts = new Map<string, number>();
   const count = (name: string, rows: number) => counts.set(name, (counts.get(name) ?? 0) + rows);
   for (const [table, units] of byTable(commits)) {
-    const rows = units.flatMap(({ part }) => part.rows);
-    const gone = await goneRows(link, table, units);
+    const part = puttable(table, units);
+    const stored = await storedKeys(link, table, units);
+    if (stored.length === 0 && isWorthCopying(part) && (await isOpenToCopies(link, table))) {
+      await copyRows(link, part);
+      for (const unit of units) count(nameOf(unit.commit), unit.part.count);
+      continue;
+    }
+    const gone = goneRows(stored, table, units);
     const [only, ...others] = units;
     if (only !== undefined && others.length === 0) {
       const removed = await removeRows(link, { table, rows: gone });
-      count(nameOf(only.commit), removed + (await putRows(link, { table, rows })));
+      count(nameOf(only.commit), removed + (await put(link, part)));
       continue;
     }
     const stream = only?.commit.stream ?? '';
-    const days = [
-      ...(await removeDays(link, { table, rows: gone })),
-      ...(await putDays(link, { table, rows })),
-    ];
+    const days = [...(await removeDays(link, { table, rows: gone })), ...(await putDays(link, part))];
     for (const day of days) count(`${stream} ${day}`, 1);
   }
   return (commit) => counts.get(nameOf(commit)) ?? 0;
@@ -80,7 +104,22 @@ function nameOf({ stream, day }: DayCommit): string {
   return `${stream} ${day}`;
 }
 
-type UnitPart = { readonly commit: DayCommit; readonly part: TableRows };
+type UnitPart = { readonly commit: DayCommit; readonly part: EncodedRows };
+
+function puttable(table: AnyTable, units: readonly UnitPart[]): Puttable {
+  return {
+    table,
+    count: units.reduce((sum, { part }) => sum + part.count, 0),
+    rows: () => rowsOf(units),
+    csv: function* () {
+      for (const { commit, part } of units) yield* csvOfEncoded(part, commit.orgId);
+    },
+  };
+}
+
+function rowsOf(units: readonly UnitPart[]): Row[] {
+  return units.flatMap(({ part }) => decodeRows(part).rows);
+}
 
 function byTable(commits: readonly DayCommit[]): Map<AnyTable, UnitPart[]> {
   const groups = new Map<AnyTable, UnitPart[]>();
@@ -94,19 +133,21 @@ function byTable(commits: readonly DayCommit[]): Map<AnyTable, UnitPart[]> {
   return groups;
 }
 
-/** The stored rows of the units that are in their answers no more; whole keys, the other columns null. */
-async function goneRows(link: Link, table: AnyTable, units: readonly UnitPart[]): Promise<Row[]> {
-  const stored = await link.query(
+/** The keys of the rows that are stored of units. */
+function storedKeys(link: Link, table: AnyTable, units: readonly UnitPart[]): Promise<Row[]> {
+  return link.query(
     `SELECT ${table.key.map(quoted).join(', ')} FROM ${quoted(table.name)} ` +
       'WHERE "org_id" = $1 AND "date" = ANY ($2::date[])',
     [units[0]?.commit.orgId ?? '', units.map(({ commit }) => commit.day)],
   );
+}
+
+/** The stored rows of the units that are in their answers no more; whole keys, the other columns null. */
+function goneRows(stored: readonly Row[], table: AnyTable, units: readonly UnitPart[]): Row[] {
   if (stored.length === 0) return [];
   const positions = keyPositions(table);
   const kept = new Set(
-    units.flatMap(({ part }) =>
-      part.rows.map((row) => JSON.stringify(positions.map((position) => row[position]))),
-    ),
+    rowsOf(units).map((row) => JSON.stringify(positions.map((position) => row[position]))),
   );
   return stored
     .filter((key) => !kept.has(JSON.stringify(key)))

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import {
   BusyError,
+  DamagedError,
   DaywalkError,
   messageOf,
   StorageError,
@@ -11,6 +12,9 @@ import {
 /** What to do about a proxy that hands transactions to whatever backend is free. */
 export const POOLED = 'connect to the server itself, or through a pool in session mode';
 
+/** A corrupted page, or a corrupted index. */
+const DAMAGED = /^XX00[12]/;
+
 const HINTS: readonly [RegExp, string][] = [
   [/^53100/, 'free space on the disk of the server, then run again: it resumes'],
   [
@@ -19,7 +23,8 @@ const HINTS: readonly [RegExp, string][] = [
   ],
   [/^25006/, 'connect to the primary: this server only reads'],
   [/^(42P01|3F000)/, 'tables are missing; restore them, or name another schema with ?schema='],
-  [/^XX00[12]/, 'restore the database from a backup'],
+  [/^23505/, 'a unique index that is not of this program refuses a row; drop it, then run again: it resumes'],
+  [DAMAGED, 'restore the database from a backup'],
 ];
 const BUSY: readonly [RegExp, string][] = [
   [/^53300/, 'raise max_connections of the server, or end other clients, then run again'],
@@ -35,8 +40,8 @@ const REFUSED: readonly [RegExp, string][] = [
 const DATA = /^(22|54)/;
 /** The server ends the connection, or has not begun to serve. */
 const GOING = /^(57P0[1-5]|08)/;
-/** Another transaction was in the way; the same one succeeds when it is repeated. */
-const REPEATABLE = /^(40001|40P01)/;
+/** Another transaction was in the way, or wrote the same key first; the same one succeeds when it is repeated. */
+const REPEATABLE = /^(40001|40P01|23505)/;
 
 /** The SQLSTATE that a server sent; undefined for what went wrong on the way to it. */
 export function sqlState(error: unknown): string | undefined {
@@ -70,7 +75,8 @@ export function storageError(error: unknown, doing: string, location: string): u
     const hint = 'PostgreSQL cannot hold a value of this answer; nothing of the unit was stored';
     return new UnitError(message, { cause: error, hint });
   }
-  return new StorageError(message, {
+  const Kind = DAMAGED.test(state) ? DamagedError : StorageError;
+  return new Kind(message, {
     cause: error,
     hint: hintIn(HINTS) ?? 'run again: what was committed is safe',
   });

@@ -78,7 +78,7 @@ export async function replaceQuarantine(link: Link, units: readonly UnitQuaranti
   }
 }
 
-/** Adds records to the quarantine of a unit; those that are there stay as they are. */
+/** Adds records to the quarantine of a unit. One that is there may stand elsewhere now; since when it is known stays. */
 export async function addQuarantine(
   link: Link,
   { orgId, stream, day, quarantined, pulledAt }: UnitQuarantine,
@@ -95,7 +95,11 @@ export async function addQuarantine(
     record,
     firstSeen.get(recordSha256) ?? pulledAt.toISOString(),
   ]);
-  await insertNew(link, quarantine, rows);
+  await link.execute(
+    `INSERT INTO "quarantine" ${rowsFromArrays(quarantine)} ON CONFLICT ("org_id", "stream", "date", "record_sha256") ` +
+      'DO UPDATE SET "reason" = excluded."reason", "path" = excluded."path"',
+    arraysOf(rows, everyPosition(quarantine)),
+  );
 }
 
 /** Notes each place of drift once, with the earliest day on which it was seen; days are not pulled in order. */

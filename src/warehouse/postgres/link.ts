@@ -22,6 +22,8 @@ export class Link {
   #lost = false;
   /** Tables that rows were copied for in the transaction that is open. */
   readonly staged = new Set<string>();
+  /** Whether policies hold for this connection, by table, as far as it was asked. */
+  readonly policies = new Map<string, boolean>();
   /** The backend that serves this connection, as it said when the connection was made. */
   backendPid = 0;
 

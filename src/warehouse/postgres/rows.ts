@@ -1,11 +1,11 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { keyPositions } from '../../../schema/order.ts';
 import type { Row, RowChanges, TableRows } from '../port.ts';
-import { copyText } from './copy-text.ts';
+import { COPY_OPTIONS, csvOf } from './copy-csv.ts';
 import type { Link, Parameter } from './link.ts';
 import { columnList, deleteByKey, deleteByKeys, quoted, rowsFromArrays, upsertFrom } from './statements.ts';
 
-/** From so many rows on, COPY into a temporary table is faster than arrays as parameters. */
+/** From so many rows on, COPY is faster than arrays as parameters. */
 const COPY_ROWS_MIN = 800;
 
 /** A statement that writes rows, and its parameters. */
@@ -14,16 +14,31 @@ interface Writing {
   readonly values: readonly Parameter[];
 }
 
+/** Rows of one table that are to be put. */
+export interface Puttable {
+  readonly table: AnyTable;
+  readonly count: number;
+  /** The rows in hand, for a few. */
+  rows(): readonly Row[];
+  /** The rows as COPY reads them, for many. */
+  csv(): Iterable<string>;
+}
+
 /** Inserts rows, or updates those that differ. Each key may occur once. Answers how many were written. */
-export async function putRows(link: Link, part: TableRows): Promise<number> {
-  if (part.rows.length === 0) return 0;
+export async function putRows(link: Link, { table, rows }: TableRows): Promise<number> {
+  return put(link, { table, count: rows.length, rows: () => rows, csv: () => csvOf(rows) });
+}
+
+/** As {@link putRows}, for rows that are not in hand. */
+export async function put(link: Link, part: Puttable): Promise<number> {
+  if (part.count === 0) return 0;
   const { sql, values } = await upsert(link, part);
   return link.execute(sql, values);
 }
 
-/** As {@link putRows}, for rows of several days: answers the day of each row that was written. */
-export async function putDays(link: Link, part: TableRows): Promise<string[]> {
-  if (part.rows.length === 0) return [];
+/** As {@link put}, for rows of several days: answers the day of each row that was written. */
+export async function putDays(link: Link, part: Puttable): Promise<string[]> {
+  if (part.count === 0) return [];
   const { sql, values } = await upsert(link, part);
   return daysOf(await link.query(`${sql} RETURNING stored."date"`, values));
 }
@@ -62,13 +77,37 @@ export function everyPosition(table: AnyTable): number[] {
   return Object.keys(table.columns).map((_, index) => index);
 }
 
-async function upsert(link: Link, { table, rows }: TableRows): Promise<Writing> {
-  if (rows.length >= COPY_ROWS_MIN) return { sql: await stage(link, table, rows), values: [] };
-  return { sql: upsertFrom(table, rowsFromArrays(table)), values: arraysOf(rows, everyPosition(table)) };
+/** True for rows so many that COPY is faster than arrays as parameters. */
+export function isWorthCopying({ count }: Puttable): boolean {
+  return count >= COPY_ROWS_MIN;
+}
+
+/** True for a table that rows may be copied into: PostgreSQL refuses that where policies hold for its rows. */
+export async function isOpenToCopies(link: Link, { name }: AnyTable): Promise<boolean> {
+  const known = link.policies.get(name);
+  if (known !== undefined) return !known;
+  const [row] = await link.query('SELECT row_security_active($1)', [quoted(name)]);
+  const hasPolicies = row?.[0] === 1;
+  link.policies.set(name, hasPolicies);
+  return !hasPolicies;
+}
+
+/** Copies rows of which none is stored, in less than half the time of {@link put}. */
+export function copyRows(link: Link, { table, csv }: Puttable): Promise<void> {
+  return link.copyIn(`COPY ${quoted(table.name)} (${columnList(table)}) FROM STDIN ${COPY_OPTIONS}`, csv());
+}
+
+async function upsert(link: Link, part: Puttable): Promise<Writing> {
+  const { table } = part;
+  if (isWorthCopying(part)) return { sql: await stage(link, table, part.csv()), values: [] };
+  return {
+    sql: upsertFrom(table, rowsFromArrays(table)),
+    values: arraysOf(part.rows(), everyPosition(table)),
+  };
 }
 
 /** Copies rows into a temporary table; answers the statement that takes them from there. */
-async function stage(link: Link, table: AnyTable, rows: readonly Row[]): Promise<string> {
+async function stage(link: Link, table: AnyTable, csv: Iterable<string>): Promise<string> {
   const staged = quoted(`staged_${table.name}`);
   // The table lives as long as the session, its rows until the transaction ends or the table is used again in it.
   const isUsed = link.staged.has(table.name);
@@ -78,7 +117,7 @@ async function stage(link: Link, table: AnyTable, rows: readonly Row[]): Promise
       ? `TRUNCATE pg_temp.${staged}`
       : `CREATE TEMPORARY TABLE IF NOT EXISTS ${staged} (LIKE ${quoted(table.name)}) ON COMMIT DELETE ROWS`,
   );
-  await link.copyIn(`COPY pg_temp.${staged} (${columnList(table)}) FROM STDIN`, copyText(rows));
+  await link.copyIn(`COPY pg_temp.${staged} (${columnList(table)}) FROM STDIN ${COPY_OPTIONS}`, csv);
   return upsertFrom(table, `SELECT ${columnList(table)} FROM pg_temp.${staged}`);
 }
 

@@ -94,6 +94,7 @@ function postgresWarehouse(session: Session): Warehouse {
     restatementCount: () => read(countRestatements),
     scan: (table, scope) => readers.scan(table, scope),
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
+    damages: async () => [],
     inSnapshot: (work) => readers.inSnapshot(work),
     saveCopy: async () => {
       throw new UsageError(`${location} is no SQLite file that could be saved as one`, {

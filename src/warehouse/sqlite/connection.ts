@@ -3,6 +3,8 @@ import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
 import { isBusy, storageError } from './errors.ts';
+import { LogWatch, type LogWatchOptions } from './log-watch.ts';
+import type { Steps } from './steps.ts';
 
 /** Marks a file as a warehouse of this program ("DWLK"). */
 export const APPLICATION_ID = 0x44574c4b;
@@ -16,7 +18,7 @@ const BUSY_TIMEOUT_MS = 10;
 const BUSY_PAUSE_MS = 50;
 
 /** How to open a file. */
-export interface ConnectionOptions {
+export interface ConnectionOptions extends LogWatchOptions {
   readonly clock: Clock;
   /** Create the file where it does not exist. */
   readonly create: boolean;
@@ -30,6 +32,7 @@ export class Connection {
   readonly db: Database;
   readonly path: string;
   readonly #clock: Clock;
+  readonly #log: LogWatch;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -40,6 +43,7 @@ export class Connection {
       this.#stoppedAtMs = this.#clock.monotonicMs();
     });
     this.db = openFile(path, options.create);
+    this.#log = new LogWatch(this.db, path, options);
   }
 
   /** The prepared statement of `sql`; results of reads are objects. */
@@ -67,16 +71,52 @@ export class Connection {
    * {@link BUSY_WAIT_MS}.
    */
   transaction<Result>(doing: string, work: () => Result): Promise<Result> {
-    const result = this.#last.then(() => this.#transact(doing, work));
+    return this.#inLine(() => this.#transact(doing, async () => work()));
+  }
+
+  /**
+   * As {@link transaction}, for long work: between its steps requests are sent and answers taken in. What reads on this
+   * connection meanwhile sees what is not committed yet, so nothing may read what such work writes.
+   */
+  transactionInSteps<Result>(doing: string, work: () => Steps<Result>): Promise<Result> {
+    return this.#inLine(() =>
+      this.#transact(doing, async () => {
+        const steps = work();
+        for (;;) {
+          const step = steps.next();
+          if (step.done === true) return step.value;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      }),
+    );
+  }
+
+  /** Waits for the turn of work that writes to the same file through another connection. */
+  elsewhere<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#inLine(async () => {
+      const result = await work();
+      this.#log.look();
+      return result;
+    });
+  }
+
+  #inLine<Result>(transact: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(transact);
     // The next one waits for this one, however it ends; its failure is told to its own caller.
     this.#last = result.catch(() => undefined);
     return result;
   }
 
-  async #transact<Result>(doing: string, work: () => Result): Promise<Result> {
+  async #transact<Result>(doing: string, work: () => Promise<Result>): Promise<Result> {
     await this.#begin(doing);
+    const result = await this.#commit(doing, work);
+    this.#log.look();
+    return result;
+  }
+
+  async #commit<Result>(doing: string, work: () => Promise<Result>): Promise<Result> {
     try {
-      const result = work();
+      const result = await work();
       this.db.exec('COMMIT');
       return result;
     } catch (error) {
@@ -112,12 +152,12 @@ export class Connection {
   async snapshot<Result>(read: () => Promise<Result>): Promise<Result> {
     try {
       this.db.exec('BEGIN');
-      const result = await read();
-      this.db.exec('COMMIT');
-      return result;
+      return await read();
     } catch (error) {
-      this.#rollback();
       throw storageError(error, 'read', this.path);
+    } finally {
+      // Nothing was written. A damaged file refuses COMMIT, which must not hide what the reads have found.
+      this.#rollback();
     }
   }
 
@@ -157,6 +197,8 @@ function openFile(path: string, create: boolean): Database {
     // Every commit survives a power loss, for a tenth more time: what a run said it stored is stored.
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
+    // Rows come in the order of their keys, so few pages are in use at a time; the usual 16 MB would only fill up.
+    db.pragma('cache_size = -4000');
     return db;
   } catch (error) {
     throw storageError(error, 'open the warehouse', path);

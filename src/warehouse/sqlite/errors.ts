@@ -1,11 +1,13 @@
 import Sqlite from 'better-sqlite3';
-import { BusyError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
+import { BusyError, DamagedError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
+
+const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
 
 const HINTS: readonly [RegExp, string][] = [
   [/^SQLITE_FULL/, 'free space on this disk, then run again: it resumes'],
   [/^SQLITE_(READONLY|PERM|AUTH)/, 'give this user the right to write the file and its folder'],
   [/^SQLITE_CANTOPEN/, 'create the folder, and check that this user may write in it'],
-  [/^SQLITE_(CORRUPT|NOTADB)/, 'restore the file from a backup, or export again into a new one'],
+  [DAMAGED, 'restore the file from a backup, or export again into a new one'],
   [/^SQLITE_IOERR/, 'check the disk and its free space, then run again: it resumes'],
 ];
 
@@ -24,7 +26,8 @@ export function storageError(error: unknown, doing: string, path: string): unkno
     });
   }
   const hint = HINTS.find(([pattern]) => pattern.test(error.code))?.[1];
-  return new StorageError(`${doing} ${path}: ${messageOf(error)} (${error.code})`, {
+  const Kind = DAMAGED.test(error.code) ? DamagedError : StorageError;
+  return new Kind(`${doing} ${path}: ${messageOf(error)} (${error.code})`, {
     cause: error,
     hint: hint ?? 'run again: what was committed is safe',
   });

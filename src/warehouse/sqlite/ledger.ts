@@ -46,7 +46,7 @@ export function replaceQuarantine(
   addQuarantine(connection, unit, records, seenAt, new Map(stored));
 }
 
-/** Adds records to the quarantine of a unit. */
+/** Adds records to the quarantine of a unit. One that is there may stand elsewhere now; since when it is known stays. */
 export function addQuarantine(
   connection: Connection,
   unit: UnitKey,
@@ -55,7 +55,8 @@ export function addQuarantine(
   firstSeen: ReadonlyMap<string, string> = new Map(),
 ): void {
   const insert = connection.prepare(
-    'INSERT INTO "quarantine" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    'INSERT INTO "quarantine" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ' +
+      'ON CONFLICT DO UPDATE SET "reason" = excluded."reason", "path" = excluded."path"',
   );
   for (const { recordSha256, reason, path, record } of records) {
     const since = firstSeen.get(recordSha256) ?? seenAt.toISOString();

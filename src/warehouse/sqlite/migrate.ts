@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import { UsageError } from '../../core/errors.ts';
+import { programPath } from '../../core/package.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
 
-const FOLDER = fileURLToPath(new URL('../../../schema/migrations/sqlite', import.meta.url));
+const FOLDER = programPath('schema/migrations/sqlite');
 
 /** The migrations that this version knows, oldest first. */
 export function knownMigrations(): MigrationMeta[] {

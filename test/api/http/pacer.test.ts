@@ -17,7 +17,8 @@ class Refusal extends Error {
 }
 
 function pacerOf(options: { concurrency: number; maxRequestsPerMinute?: number | null; clock: FakeClock }) {
-  const pauseOf = (error: unknown) => (error instanceof Refusal ? error.pauseMs : undefined);
+  const pauseOf = (error: unknown) =>
+    error instanceof Refusal ? { pauseMs: error.pauseMs, isLimit: true } : undefined;
   return createPacer({ maxRequestsPerMinute: null, pauseOf, ...options });
 }
 
@@ -85,7 +86,7 @@ describe('a pacer', () => {
             .catch(() => undefined)
             .finally(() => levels.add(pacer.concurrency)),
         );
-        await clock.advance(outcomes.length * 10);
+        await clock.advance(outcomes.length * 10_000);
         await Promise.all(all);
         expect(most).toBeLessThanOrEqual(concurrency);
         expect(Math.min(...levels)).toBeGreaterThanOrEqual(1);
@@ -96,7 +97,7 @@ describe('a pacer', () => {
   });
 
   it('halves once for a burst of refusals, and again for a refusal of what began after', async () => {
-    const clock = new FakeClock();
+    const clock = new FakeClock({ auto: true });
     const pacer = pacerOf({ concurrency: 16, clock });
     const burst = (size: number) =>
       Promise.all(
@@ -108,6 +109,46 @@ describe('a pacer', () => {
       levels.push(pacer.concurrency);
     }
     expect(levels).toEqual([8, 4, 2, 1, 1, 1]);
+  });
+
+  it('halves at an overload, however many were borne before, and comes back', async () => {
+    const clock = new FakeClock({ auto: true });
+    const pauseOf = (error: unknown) =>
+      error instanceof Refusal ? { pauseMs: error.pauseMs, isLimit: false } : undefined;
+    const pacer = createPacer({ concurrency: 8, maxRequestsPerMinute: null, clock, pauseOf });
+    const burst = (fail: boolean) =>
+      Promise.allSettled(
+        Array.from({ length: pacer.concurrency }, () =>
+          pacer.run(async () => {
+            await clock.sleep(1);
+            if (fail) throw new Refusal(0);
+          }, signal),
+        ),
+      );
+    const levels: number[] = [];
+    for (const fail of [false, true, true, ...Array.from({ length: 40 }, () => false)]) {
+      await burst(fail);
+      levels.push(pacer.concurrency);
+    }
+    expect(levels.slice(0, 3)).toEqual([8, 4, 2]);
+    expect(levels.at(-1)).toBe(8);
+  });
+
+  it('sends as many as it may and not one more, whatever waits', async () => {
+    const clock = new FakeClock({ auto: true });
+    const pauseOf = () => undefined;
+    const pacer = createPacer({ concurrency: 4, maxRequestsPerMinute: 3, maxRequests: 7, clock, pauseOf });
+    let begun = 0;
+    const all = await Promise.allSettled(
+      Array.from({ length: 20 }, () =>
+        pacer.run(async () => {
+          begun += 1;
+        }, signal),
+      ),
+    );
+    expect(begun).toBe(7);
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
+    expect(await thrownBy(pacer.turn(signal))).toMatchObject({ name: 'RequestsSpentError', exitCode: 4 });
   });
 
   it('does not slow down for failures that are no refusals', async () => {

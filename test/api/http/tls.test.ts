@@ -3,7 +3,7 @@ import { selfSigned } from '../../support/certificates.ts';
 import { json, rawServer } from '../../support/raw-server.ts';
 import { targetOf, testRequester, testTransport, thrownBy } from '../../support/transport.ts';
 
-describe('a certificate that is not trusted', () => {
+describe('Z3: a certificate that is not trusted', () => {
   it('ends the run with exit code 4 before the key is sent', async (context) => {
     const tls = selfSigned('localhost');
     if (tls === null) return context.skip('this machine has no openssl');

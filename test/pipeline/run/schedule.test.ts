@@ -44,6 +44,16 @@ describe('the order of a run', () => {
     );
   });
 
+  it.each([[false], [true]])('takes units back where they were, newest first: %s', (newestFirst) => {
+    const units = newestFirst ? unitsOf(6).toReversed() : unitsOf(6);
+    const untouched = takeAll(new Schedule(units, { newestFirst }), 2);
+    const schedule = new Schedule(units, { newestFirst });
+    const refused = schedule.take(() => 5);
+    if (refused === undefined) throw new Error('nothing was handed out');
+    schedule.putBack(refused.stream, refused.days);
+    expect(takeAll(schedule, 2)).toEqual(untouched);
+  });
+
   it('goes through the days, the streams in turn', () => {
     const taken = takeAll(new Schedule(unitsOf(2), { newestFirst: false }), 1);
     expect(taken.map(({ stream, days }) => `${stream} ${days[0]}`)).toEqual(unitsOf(2).map(named));

@@ -1,30 +1,36 @@
 // Parses the pages, then validates and normalizes them as a run does, and takes the time of both. The first round is
 // thrown away: it is spent on compiling.
 
-import { privacyOf } from '../../dist/src/pipeline/privacy.js';
-import { collectDays } from '../../dist/src/pipeline/run/days.js';
-import { pageTexts } from './pages-on-disk.mjs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { analyticsPage } from '../../src/api/pages.ts';
+import { parseDay } from '../../src/core/day.ts';
+import { privacyOf } from '../../src/pipeline/privacy.ts';
+import { collectDays, type Days } from '../../src/pipeline/run/days.ts';
 
-const [folder, rounds] = process.argv.slice(2);
-const texts = [...pageTexts(folder)];
+const [folder = '', rounds] = process.argv.slice(2);
+const texts = readdirSync(folder)
+  .sort()
+  .map((name) => readFileSync(join(folder, name), 'utf8'));
 const privacy = privacyOf({ mode: 'keep' });
 
 function round() {
   let parseMs = 0;
   let prepareMs = 0;
   let day = '';
-  let collected;
+  let collected: Days | undefined;
   for (const text of texts) {
     const start = performance.now();
     const body = JSON.parse(text);
     const parsed = performance.now();
-    const [{ date }] = body.data;
+    const page = analyticsPage({ status: 200, text, body, requestId: undefined }, 'a prepared page');
+    const date = parseDay(page.meta.start_date ?? '');
     if (date !== day) {
       collected?.finish();
       day = date;
-      collected = collectDays({ stream: 'users', days: [day] }, { orgId: body.meta.org_id, privacy });
+      collected = collectDays({ stream: 'users', days: [date] }, { orgId: page.meta.org_id, privacy });
     }
-    collected.add({ status: 200, text, body, requestId: undefined, ...body });
+    collected?.add(page);
     parseMs += parsed - start;
     prepareMs += performance.now() - parsed;
   }

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import type { Measure } from './support/measure.ts';
+import { isWithin, RESULTS_FILE, type Result, readResults, shown, shownLane } from './support/results.ts';
+
+/** The tables of docs/performance.md by the name of their markers, from the results that are kept. */
+export function performanceTables(): Record<'machine' | 'results', string> {
+  const held = existsSync(RESULTS_FILE) ? readResults(RESULTS_FILE) : null;
+  if (held === null) return { machine: '', results: '' };
+  const { processors, processor, memoryGib, system, versions } = held.machine;
+  const names = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  return {
+    machine: `\n${processors} × ${processor}, ${memoryGib} GiB, ${system}; ${names.join(', ')}.\n\n`,
+    results: table(held.results),
+  };
+}
+
+function table(results: readonly Result[]): string {
+  const heads = ['#', 'what is divided by what', 'result', 'single rounds', 'at most', '', 'medians'];
+  const rows = results.flatMap((result) =>
+    result.measures.length === 0
+      ? [[String(result.number), result.title, `not run: ${result.skipped}`, '', '', '', '']]
+      : result.measures.map((measure) => rowOf(result, measure)),
+  );
+  const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  const days = [...new Set(results.map(({ day }) => day))].sort();
+  const loads = results.flatMap(({ load }) => load);
+  const when = `Measured on ${days.join(' and ')}; load average ${Math.min(...loads)} to ${Math.max(...loads)}, the benchmarks' own included.`;
+  return `\n${lines.join('\n')}\n\n${when}\n\n`;
+}
+
+function rowOf({ number, title }: Result, measure: Measure): string[] {
+  const { name, unit, value, low, high, limit, lanes, laneUnit } = measure;
+  return [
+    String(number),
+    name === '' ? title : `${title}: ${name}`,
+    `**${shown(value, unit)}**`,
+    `${shown(low, unit)} to ${shown(high, unit)}`,
+    limit === null ? '' : shown(limit, unit),
+    limit === null ? '' : isWithin(measure) ? 'met' : 'not met',
+    Object.entries(lanes)
+      .map(([lane, samples]) => `${lane} ${shownLane(samples, laneUnit)}`)
+      .join(', '),
+  ];
+}

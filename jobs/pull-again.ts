@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import type { AnyTable } from '../schema/define.ts';
+import { dayOf, yesterdayOf } from '../src/core/day.ts';
+import { DaywalkError, messageOf } from '../src/core/errors.ts';
+import { DAILY_STREAMS, isDailyStream } from '../src/core/stream.ts';
+import { dayCommit, type NormalizedDay } from '../src/pipeline/commit.ts';
+import type { DayUnit } from '../src/pipeline/plan.ts';
+import { privacyOf } from '../src/pipeline/privacy.ts';
+import type { PullCall, Source } from '../src/pipeline/pull.ts';
+import { identify } from '../src/pipeline/run/identify.ts';
+import { prepareBatch } from '../src/pipeline/run/prepare.ts';
+import { requireApi } from '../src/settings/require-api.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import type { FindingList } from '../src/verify/finding.ts';
+import { decodeRows, type LedgerUnit, type Row, type Warehouse } from '../src/warehouse/port.ts';
+import { compareGroups } from './compare-groups.ts';
+import type { JobContext } from './context.ts';
+import { openTransport } from './open-transport.ts';
+
+/** What was pulled again. */
+export interface PulledAgain {
+  /** The same seed chooses the same units of the same ledger. */
+  readonly seed: number;
+  readonly units: number;
+  readonly requests: number;
+}
+
+/** Which units to pull again, and where what is found goes. */
+export interface Sampling {
+  readonly warehouse: Warehouse;
+  readonly findings: FindingList;
+  readonly units: number;
+  readonly seed: number;
+}
+
+type SampledUnit = DayUnit & Pick<LedgerUnit, 'orgId' | 'contentSha256'>;
+
+/**
+ * Pulls units again, chosen by the seed, and compares them with what is stored: the digest, and where that differs the
+ * sums of each column. The grouped answers of those endpoints that have them are held against the nested ones.
+ * @throws {CredentialError} and whatever else ends a run; a unit that fails alone is a finding.
+ */
+export async function pullAgain(
+  settings: Settings,
+  sampling: Sampling,
+  context: JobContext,
+): Promise<PulledAgain> {
+  const api = requireApi(settings);
+  const transport = openTransport(settings, api, context);
+  const call = { signal: context.signal, meter: { requests: 0, retries: 0 } };
+  try {
+    const source = { transport, hosts: api };
+    const lastDay = yesterdayOf(context.clock.now());
+    // A key answers for one organization, and a warehouse may hold several.
+    const { orgId, requests } = await identify(source, { lastDay, streams: DAILY_STREAMS }, context.signal);
+    const sample = await sampleOf(sampling, orgId);
+    for (const unit of sample) {
+      try {
+        await compareUnit(settings, { ...sampling, source, call, unit }, context);
+      } catch (error) {
+        if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
+        const what = `pulled again: ${messageOf(error)}`;
+        sampling.findings.add({
+          severity: 'unanswered',
+          ...placeOf(unit),
+          what,
+          expected: 'an answer',
+          found: null,
+        });
+      }
+    }
+    return { seed: sampling.seed, units: sample.length, requests: requests + call.meter.requests };
+  } finally {
+    await transport.close();
+  }
+}
+
+/** Units of an organization that have content: those whose names the seed scatters to the front. */
+async function sampleOf({ warehouse, units, seed }: Sampling, orgId: string): Promise<SampledUnit[]> {
+  const rankOf = ({ stream, day }: SampledUnit) =>
+    createHash('sha256').update(`${seed} ${stream} ${day}`).digest('hex');
+  return (await warehouse.units(orgId))
+    .flatMap(({ stream, day, contentSha256 }) =>
+      isDailyStream(stream) && day !== '' && contentSha256 !== null
+        ? [{ orgId, stream, day, contentSha256 }]
+        : [],
+    )
+    .map((unit) => ({ unit, rank: rankOf(unit) }))
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
+    .slice(0, units)
+    .map(({ unit }) => unit);
+}
+
+interface Comparison {
+  readonly warehouse: Warehouse;
+  readonly findings: FindingList;
+  readonly source: Source;
+  readonly call: PullCall;
+  readonly unit: SampledUnit;
+}
+
+async function compareUnit(
+  settings: Settings,
+  { warehouse, findings, source, call, unit }: Comparison,
+  { clock }: JobContext,
+): Promise<void> {
+  const { orgId, stream, day } = unit;
+  const privacy = privacyOf(settings.emails);
+  const { days } = await prepareBatch({ source, orgId, privacy }, { stream, days: [day] }, call);
+  const rule = { today: dayOf(clock.now()), settleDays: settings.settleDays };
+  for (const pulled of days) {
+    const { contentSha256: found } = dayCommit(pulled, rule, { pulledAt: clock.now(), requests: 0 });
+    const at = { severity: 'difference', ...placeOf(unit) } as const;
+    if (found !== unit.contentSha256) {
+      findings.add({ ...at, what: 'SHA-256 of the answer', expected: unit.contentSha256, found });
+      for (const sum of await sumsThatDiffer(warehouse, unit, pulled)) findings.add({ ...at, ...sum });
+    }
+    await compareGroups(source, { ...placeOf(unit), tables: pulled.tables.map(decodeRows) }, call, findings);
+  }
+}
+
+/** The rows and the sums of columns that are stored otherwise than they were answered now. */
+async function sumsThatDiffer(warehouse: Warehouse, { orgId, day }: SampledUnit, { tables }: NormalizedDay) {
+  const differing: { what: string; expected: number | null; found: number | null }[] = [];
+  for (const { table, rows } of tables.map(decodeRows)) {
+    const stored: Row[] = [];
+    for await (const chunk of warehouse.scan(table, { orgId, firstDay: day, lastDay: day }))
+      stored.push(...chunk);
+    const expected = sumsOf(table, stored);
+    for (const [what, found] of sumsOf(table, rows)) {
+      const before = expected.get(what) ?? null;
+      if (before !== found) differing.push({ what, expected: before, found });
+    }
+  }
+  return differing;
+}
+
+function sumsOf(table: AnyTable, rows: readonly Row[]): Map<string, number | null> {
+  const sums = new Map<string, number | null>([[`${table.name}.rows`, rows.length]]);
+  for (const [position, [name, { kind }]] of Object.entries(table.columns).entries()) {
+    if (kind !== 'metric') continue;
+    const values = rows.map((row) => row[position]).filter((value) => typeof value === 'number');
+    const sum = values.length === 0 ? null : values.reduce((total, value) => total + value, 0);
+    sums.set(`${table.name}.${name}`, sum);
+  }
+  return sums;
+}
+
+function placeOf({ orgId, stream, day }: SampledUnit) {
+  return { orgId, stream, day };
+}

@@ -1,0 +1,124 @@
+// Makes the fixtures of test/upgrade: a warehouse of this version as a SQLite file and as a dump of PostgreSQL, with
+// something of everything, and what they hold. Run once per release and keep the files for ever:
+//   npm run fixture:warehouse -- postgres://user@host/database
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import Sqlite from 'better-sqlite3';
+import pg from 'pg';
+import { digestOf } from '../jobs/digest.ts';
+import { runExport } from '../jobs/export.ts';
+import { systemClock } from '../src/core/clock.ts';
+import { parseDay } from '../src/core/day.ts';
+import { STREAMS } from '../src/core/stream.ts';
+import { parseRules, startEmulator } from '../src/emulator/index.ts';
+import { openWarehouse } from '../src/warehouse/open.ts';
+import type { Row } from '../src/warehouse/port.ts';
+
+const FOLDER = fileURLToPath(new URL('../test/fixtures/warehouses/', import.meta.url));
+const SCHEMA = 'daywalk_fixture';
+/** What the tests continue from: the service must be the same there. */
+const SERVICE = {
+  today: '2026-01-31',
+  seed: 3,
+  users: 6,
+  reports: 4,
+  orgId: 'org_fixture',
+  quirks: { unknownFields: true, nullMetrics: 0.1 },
+} as const;
+const RULES = [
+  { match: { stream: 'tools', day: '2026-01-28' }, action: { type: 'status', status: 400 } },
+  {
+    match: { stream: 'users', day: '2026-01-27' },
+    action: { type: 'patch', operations: [{ op: 'remove', path: '/data/0/user_id' }] },
+  },
+];
+
+async function fill(location: string) {
+  const emulator = await startEmulator({ ...SERVICE, rules: parseRules(RULES) });
+  const run = () =>
+    runExport(
+      {
+        apiKey: emulator.apiKey,
+        baseUrl: emulator.url,
+        appUrl: emulator.url,
+        warehouse: location,
+        concurrency: 4,
+        rangeDays: 1,
+        maxRequestsPerMinute: null,
+        requestTimeoutMs: 10_000,
+        attempts: 1,
+        settleDays: 3,
+        emails: { mode: 'keep' },
+        log: 'silent',
+        now: null,
+      },
+      { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: false },
+      {
+        clock: systemClock(new Date(`${SERVICE.today}T03:00:00Z`)),
+        observe: () => undefined,
+        signal: new AbortController().signal,
+      },
+    );
+  await run();
+  emulator.revise({ kind: 'restate', day: parseDay('2026-01-29') });
+  await run();
+  await emulator.close();
+  const warehouse = await openWarehouse(location, { clock: systemClock(), create: false });
+  await warehouse.storeHookEvents({ orgId: SERVICE.orgId, rows: ['event_1', 'event_2'].map(eventRow) });
+  const digest = await digestOf(warehouse);
+  await warehouse.close();
+  return digest;
+}
+
+function eventRow(id: string): Row {
+  const payload = `{"hook_event_name":"Stop", "id":"${id}"}`;
+  return [id, '2026-01-30T11:00:00.000Z', 'Stop', 's-1', '/srv/app', null, null, payload];
+}
+
+async function dumpPostgres(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
+  const location = `${url}${url.includes('?') ? '&' : '?'}schema=${SCHEMA}`;
+  const digest = await fill(location);
+  const dump = execFileSync('pg_dump', ['--schema', SCHEMA, '--inserts', '--no-owner', '--no-acl', url], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  await client.query(`DROP SCHEMA ${SCHEMA} CASCADE`);
+  await client.end();
+  if (digest.warehouse !== expected.warehouse) throw new Error('the two databases hold different content');
+  // Lines of psql, and settings that older servers do not know, are no SQL that a driver can send.
+  return dump
+    .split('\n')
+    .filter((line) => !/^(\\|SET (transaction_timeout|default_table_access_method))/.test(line))
+    .join('\n');
+}
+
+const url = process.argv[2];
+if (url === undefined) throw new Error('give the URL of a PostgreSQL database');
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const folder = mkdtempSync(join(tmpdir(), 'daywalk-fixture-'));
+const path = join(folder, 'warehouse.db');
+const expected = await fill(path);
+const db = new Sqlite(path);
+db.pragma('wal_checkpoint(TRUNCATE)');
+const count = (sql: string) => db.prepare<[], number>(sql).pluck().get();
+const facts = {
+  service: SERVICE,
+  digest: expected,
+  units: count('SELECT COUNT(*) FROM export_units'),
+  quarantine: count('SELECT COUNT(*) FROM quarantine'),
+  restatements: count('SELECT COUNT(*) FROM restatements'),
+  failed: count("SELECT COUNT(*) FROM export_units WHERE state = 'failed'"),
+  hookEvents: count('SELECT COUNT(*) FROM hook_events'),
+};
+db.close();
+writeFileSync(join(FOLDER, `${version}.db.gz`), gzipSync(readFileSync(path), { level: 9 }));
+writeFileSync(join(FOLDER, `${version}.postgres.sql.gz`), gzipSync(await dumpPostgres(url), { level: 9 }));
+writeFileSync(join(FOLDER, `${version}.json`), `${JSON.stringify(facts, null, 2)}\n`);
+rmSync(folder, { recursive: true });

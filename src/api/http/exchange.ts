@@ -1,0 +1,123 @@
+import type { Dispatcher } from 'undici';
+import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from '../limits.ts';
+import { BodyBytes, decodeBody } from './body.ts';
+import type { Cancellation } from './deadline.ts';
+import { type Headers, headerOf } from './headers.ts';
+
+/** What came back for a request, whatever its status. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The decoded bytes of JSON. Of anything else what there is, and nothing where it is too large or broken. */
+  readonly body: Buffer;
+}
+
+/** A request, and who wants to hear of it. */
+export interface Exchange {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly cancellation: Cancellation;
+  /** Called just before the first byte is handed to a connection. */
+  readonly onStart?: () => void;
+  /** Called with the status once it is there; the body may still fail. */
+  readonly onStatus?: (status: number) => void;
+}
+
+/**
+ * Sends a request and reads the whole reply. Bytes are collected as they come from the parser: a stream for each body
+ * would take as long as parsing it.
+ * @throws {BodyTooLargeError} for a JSON answer beyond {@link BODY_BYTES_MAX}; the errors of undici and zlib; any error
+ * when it is cancelled.
+ */
+export async function exchange(dispatcher: Dispatcher, request: Exchange): Promise<Reply> {
+  const { status, headers, bytes } = await receive(dispatcher, request);
+  const isWanted = isAnswer(status, headers);
+  const bytesMax = isWanted ? BODY_BYTES_MAX : ERROR_BODY_BYTES_MAX;
+  const encoding = headerOf(headers, 'content-encoding')?.toLowerCase();
+  try {
+    return { status, headers, body: await decodeBody(bytes, encoding, bytesMax) };
+  } catch (error) {
+    if (isWanted) throw error;
+    return { status, headers, body: Buffer.alloc(0) };
+  }
+}
+
+/** True for a reply whose body is what was asked for. */
+export function isAnswer(status: number, headers: Headers): boolean {
+  return status >= 200 && status <= 299 && isJson(headers);
+}
+
+function isJson(headers: Headers): boolean {
+  return /^application\/([\w.+-]+\+)?json\b/i.test(headerOf(headers, 'content-type') ?? '');
+}
+
+interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+}
+
+function receive(dispatcher: Dispatcher, request: Exchange): Promise<Received> {
+  const { method, path, headers, body, cancellation, onStart, onStatus } = request;
+  const { promise, resolve, reject } = withResolvers<Received>();
+  let controller: Dispatcher.DispatchController | undefined;
+  let head: { readonly status: number; readonly headers: Headers } | undefined;
+  let bytes = new BodyBytes(ERROR_BODY_BYTES_MAX);
+  // What an error's body says is worth less than its status, so the status stands when the body does not come.
+  const fail = (error: unknown) => {
+    cancellation.listen(undefined);
+    if (head === undefined || isAnswer(head.status, head.headers)) reject(error);
+    else resolve({ ...head, bytes: Buffer.alloc(0) });
+  };
+  const abort = () => {
+    const reason = new Error('aborted');
+    fail(reason);
+    // One that has not begun is aborted as soon as it does.
+    controller?.abort(reason);
+  };
+  cancellation.listen(abort);
+  dispatcher.dispatch(
+    { method, path, headers, body: body ?? null },
+    {
+      onRequestStart: (started) => {
+        controller = started;
+        if (cancellation.isCancelled) return started.abort(new Error('aborted'));
+        onStart?.();
+      },
+      onResponseStart: (_, status, told) => {
+        // Interim replies, such as 103, come before the one that counts.
+        if (status < 200) return;
+        head = { status, headers: told };
+        onStatus?.(status);
+        if (isAnswer(status, told)) bytes = new BodyBytes(BODY_BYTES_MAX);
+      },
+      onResponseData: (receiving, chunk) => {
+        try {
+          bytes.add(chunk);
+        } catch (error) {
+          receiving.abort(error instanceof Error ? error : new Error(String(error)));
+        }
+      },
+      onResponseEnd: () => {
+        cancellation.listen(undefined);
+        if (head === undefined) reject(new Error('the reply has no status'));
+        else resolve({ ...head, bytes: bytes.take() });
+      },
+      onResponseError: (_, error) => fail(error),
+    },
+  );
+  if (cancellation.isCancelled) abort();
+  return promise;
+}
+
+function withResolvers<Value>() {
+  let resolve: (value: Value) => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<Value>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
+}

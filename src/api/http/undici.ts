@@ -1,0 +1,6 @@
+// The two parts of undici that are needed. Its index loads fetch, caches and sockets of all kinds too, and that takes
+// longer than the first answer.
+import Client from 'undici/lib/dispatcher/client.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
+
+export { Client, Pool };

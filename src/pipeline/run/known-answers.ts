@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { isObject } from '../../core/json.ts';
+import type { LedgerUnit } from '../../warehouse/port.ts';
+import type { DayUnit } from '../plan.ts';
+
+/** A stored day, and the digest of the answers that it was made of. */
+export interface KnownDay {
+  readonly unit: LedgerUnit & { readonly contentSha256: string };
+  readonly answersSha256: string;
+}
+
+/**
+ * A SHA-256 over the answers of a day as they came. Most days that are pulled again are answered as before, byte for
+ * byte. Such a day has the content that is stored, so nothing of it needs to be validated, normalized or compared, which
+ * is more than half of the work.
+ */
+export class AnswersDigest {
+  readonly #hash;
+  #hex: string | undefined;
+
+  /** @param maker what else the content depends on: the version of the program, and its settings. */
+  constructor(maker: string) {
+    this.#hash = createHash('sha256').update(`${maker}\n`);
+  }
+
+  /** Adds the text of a page. */
+  add(text: string): void {
+    this.#hash.update(`${text.length}\n`);
+    this.#hash.update(text);
+  }
+
+  /** The digest in lower-case hexadecimal; nothing can be added afterwards. */
+  hex(): string {
+    this.#hex ??= this.#hash.digest('hex');
+    return this.#hex;
+  }
+}
+
+/** What the ledger keeps for the next pull of a day whose answers had this digest. */
+export function cursorOf(answersSha256: string | null): string | null {
+  return answersSha256 === null ? null : JSON.stringify({ answersSha256 });
+}
+
+/** The stored days of which the answers are known. */
+export class KnownDays {
+  readonly #days: ReadonlyMap<string, KnownDay>;
+  readonly #taken = new Set<string>();
+
+  constructor(ledger: readonly LedgerUnit[]) {
+    this.#days = new Map(
+      ledger.flatMap((unit) => {
+        const known = knownDay(unit);
+        return known === undefined ? [] : [[nameOf(unit), known] as const];
+      }),
+    );
+  }
+
+  /** What is known of a day; told once, because whoever asks again did not get on with it. */
+  take(unit: DayUnit): KnownDay | undefined {
+    const name = nameOf(unit);
+    if (this.#taken.has(name)) return undefined;
+    this.#taken.add(name);
+    return this.#days.get(name);
+  }
+}
+
+function knownDay(unit: LedgerUnit): KnownDay | undefined {
+  const { state, cursor, contentSha256 } = unit;
+  if (state !== 'loaded' || cursor === null || contentSha256 === null) return undefined;
+  const held = parsed(cursor);
+  const answersSha256 = isObject(held) ? held['answersSha256'] : undefined;
+  return typeof answersSha256 === 'string' ? { unit: { ...unit, contentSha256 }, answersSha256 } : undefined;
+}
+
+/** What a cursor holds; one that was edited by hand may hold anything, and tells nothing then. */
+function parsed(cursor: string): unknown {
+  try {
+    return JSON.parse(cursor);
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
+  return `${stream} ${day}`;
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { compareUtf8 } from '../../schema/order.ts';
+import { tables, tablesOf } from '../../schema/tables.ts';
+import { DAILY_STREAMS, isStream, type Stream } from '../core/stream.ts';
+import type { LedgerUnit, Row, UnitKey, Warehouse } from '../warehouse/port.ts';
+import { checkCalendar } from './calendar.ts';
+import { crossCheck, type Standing } from './cross-checks.ts';
+import { DaySums } from './day-sums.ts';
+import type { FindingList } from './finding.ts';
+import { Groups } from './groups.ts';
+import { contradictionsOf } from './ledger-row.ts';
+import { readUnit } from './unit-reading.ts';
+
+/** What a check went through. */
+export interface Checked {
+  /** Units of the ledger whose stored rows were compared with their digest. */
+  units: number;
+  rows: number;
+  /** Pairs of figures of different tables that were compared. */
+  comparisons: number;
+}
+
+const DAILY_TABLES = DAILY_STREAMS.flatMap(tablesOf);
+/** Positions in the rows of the ledger and of quarantine. */
+const [STREAM, DATE, RECORD_SHA256, RECORD] = [1, 2, 3, 6];
+
+/**
+ * Makes sure that every unit holds exactly the rows that the ledger says, none changed, none missing, none beside them,
+ * and compares the endpoints with each other. One pass over all tables in key order: an organization's ledger, and a
+ * chunk of each table, is all that is held. Call in a snapshot. `checked` is counted up meanwhile.
+ */
+export async function checkWarehouse(
+  warehouse: Warehouse,
+  findings: FindingList,
+  checked: Checked,
+): Promise<void> {
+  const pass = {
+    ledger: new Groups(warehouse, [tables.exportUnits], 1),
+    quarantine: new Groups(warehouse, [tables.quarantine], 1),
+    days: new Groups(warehouse, DAILY_TABLES, 2),
+    reports: new Groups(warehouse, tablesOf('readiness'), 1),
+  };
+  try {
+    for (;;) {
+      const orgId = await nextOrganization(Object.values(pass));
+      if (orgId === undefined) return;
+      await new OrganizationCheck(warehouse, orgId, findings, checked).run(pass);
+    }
+  } finally {
+    for (const groups of Object.values(pass)) await groups.close();
+  }
+}
+
+type Pass = Readonly<Record<'ledger' | 'quarantine' | 'days' | 'reports', Groups>>;
+
+async function nextOrganization(all: readonly Groups[]): Promise<string | undefined> {
+  let first: string | undefined;
+  for (const groups of all) {
+    const [orgId] = (await groups.next()) ?? [];
+    if (orgId !== undefined && (first === undefined || compareUtf8(orgId, first) < 0)) first = orgId;
+  }
+  return first;
+}
+
+/** The check of one organization, whose rows are next in every table. */
+class OrganizationCheck {
+  readonly #orgId: string;
+  readonly #warehouse: Warehouse;
+  readonly #findings: FindingList;
+  readonly #checked: Checked;
+  /** The units whose rows were not met yet. */
+  #units = new Map<string, LedgerUnit>();
+  readonly #quarantined = new Map<string, number>();
+
+  constructor(warehouse: Warehouse, orgId: string, findings: FindingList, checked: Checked) {
+    this.#warehouse = warehouse;
+    this.#orgId = orgId;
+    this.#findings = findings;
+    this.#checked = checked;
+  }
+
+  async run({ ledger, quarantine, days, reports }: Pass): Promise<void> {
+    const units = await this.#readLedger(ledger);
+    await this.#readQuarantine(quarantine);
+    for (let key = await days.next(); key?.[0] === this.#orgId; key = await days.next()) {
+      await this.#checkDay(days, String(key[1]));
+    }
+    const hasReports = (await reports.next())?.[0] === this.#orgId;
+    const isExpected = this.#units.has(nameOf({ stream: 'readiness', day: '' }));
+    if (hasReports || isExpected) await this.#checkUnit('readiness', '', reports);
+    // What the ledger has and no table has a row of.
+    for (const { stream, day } of this.#units.values()) await this.#checkUnit(stream, day, days);
+    checkCalendar(this.#orgId, units, this.#findings);
+  }
+
+  async #readLedger(ledger: Groups): Promise<readonly LedgerUnit[]> {
+    const units = await this.#warehouse.units(this.#orgId);
+    this.#units = new Map(units.map((unit) => [nameOf(unit), unit]));
+    for await (const rows of ledger.rows(tables.exportUnits, [this.#orgId])) {
+      for (const row of rows) {
+        if (this.#units.has(nameOf({ stream: row[STREAM], day: row[DATE] }))) continue;
+        // Whatever it is about, this version would take the unit for one that was never pulled.
+        this.#add(row, 'a row of the ledger that cannot be', null, JSON.stringify(row.slice(STREAM)));
+      }
+    }
+    this.#checked.units += units.length;
+    return units;
+  }
+
+  async #readQuarantine(quarantine: Groups): Promise<void> {
+    for await (const rows of quarantine.rows(tables.quarantine, [this.#orgId])) {
+      for (const row of rows) {
+        const name = nameOf({ stream: row[STREAM], day: row[DATE] });
+        this.#quarantined.set(name, (this.#quarantined.get(name) ?? 0) + 1);
+        const found = createHash('sha256').update(String(row[RECORD])).digest('hex');
+        const expected = row[RECORD_SHA256] ?? null;
+        if (found !== expected) this.#add(row, 'SHA-256 of a record in quarantine', expected, found);
+      }
+    }
+  }
+
+  async #checkDay(days: Groups, day: string): Promise<void> {
+    const orgId = this.#orgId;
+    const sums = new DaySums();
+    const standings = new Map<Stream, Standing>();
+    for (const stream of DAILY_STREAMS) standings.set(stream, await this.#checkUnit(stream, day, days, sums));
+    const standingOf = (stream: Stream) => standings.get(stream) ?? 'unclear';
+    this.#checked.comparisons += crossCheck({ orgId, day, sums }, standingOf, this.#findings);
+  }
+
+  /** Compares what is stored of a unit with what the ledger says of it. */
+  async #checkUnit(stream: Stream, day: string, groups: Groups, sums?: DaySums): Promise<Standing> {
+    const key = stream === 'readiness' ? [this.#orgId] : [this.#orgId, day];
+    const reading = await readUnit(tablesOf(stream), (table) => groups.rows(table, key), sums);
+    this.#checked.rows += reading.rows;
+    const name = nameOf({ stream, day });
+    const unit = this.#units.get(name);
+    this.#units.delete(name);
+    const at = { severity: 'broken', orgId: this.#orgId, stream, day } as const;
+    if (unit === undefined) {
+      if (reading.rows === 0) return 'unclear';
+      const what = 'rows of a unit that the ledger does not know';
+      this.#findings.add({ ...at, what, expected: 0, found: reading.rows });
+      return 'broken';
+    }
+    const contradictions = contradictionsOf(unit, reading, this.#quarantined.get(name) ?? 0);
+    for (const contradiction of contradictions) this.#findings.add({ ...at, ...contradiction });
+    if (reading.rows !== unit.rows || reading.contentSha256 !== unit.contentSha256) return 'broken';
+    const isComplete = unit.state === 'loaded' || unit.state === 'empty';
+    return isComplete && contradictions.length === 0 ? 'whole' : 'unclear';
+  }
+
+  #add(row: Row, what: string, expected: Row[number], found: Row[number]): void {
+    const stream = isStream(row[STREAM]) ? row[STREAM] : 'readiness';
+    const day = String(row[DATE]);
+    this.#findings.add({ severity: 'broken', orgId: this.#orgId, stream, day, what, expected, found });
+  }
+}
+
+function nameOf({ stream, day }: { readonly [Name in keyof Omit<UnitKey, 'orgId'>]: unknown }): string {
+  return JSON.stringify([stream, day]);
+}

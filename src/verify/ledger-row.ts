@@ -1,0 +1,69 @@
+import { startOfDayMs } from '../core/day.ts';
+import type { LedgerUnit } from '../warehouse/port.ts';
+import type { Finding } from './finding.ts';
+import type { UnitReading } from './unit-reading.ts';
+
+/** One thing that does not hold. */
+export type Contradiction = Pick<Finding, 'what' | 'expected' | 'found'>;
+
+/**
+ * What a row of the ledger says that cannot be, given the stored rows and how many records are in quarantine. What a
+ * later pull would overwrite anyway (attempts, requests, the text of an error) is not looked at.
+ */
+export function contradictionsOf(
+  unit: LedgerUnit,
+  reading: UnitReading,
+  quarantined: number,
+): readonly Contradiction[] {
+  return [...contentOf(unit, reading), ...stateOf(unit, reading), ...quarantineOf(unit, quarantined)];
+}
+
+function contentOf(unit: LedgerUnit, reading: UnitReading): Contradiction[] {
+  const found: Contradiction[] = [];
+  // A unit that was never loaded has no digest, and must have no rows; a readiness walk under way has none yet.
+  const isUnderWay = unit.stream === 'readiness' && unit.contentSha256 === null;
+  const digest = unit.contentSha256 === null && reading.rows === 0 ? null : reading.contentSha256;
+  if (!isUnderWay && digest !== unit.contentSha256)
+    found.push({ what: 'SHA-256 of the stored rows', expected: unit.contentSha256, found: digest });
+  if (reading.rows !== unit.rows)
+    found.push({ what: 'number of stored rows', expected: unit.rows, found: reading.rows });
+  if (reading.foreignValues > 0)
+    found.push({ what: 'values that nothing can have stored', expected: 0, found: reading.foreignValues });
+  return found;
+}
+
+function stateOf(unit: LedgerUnit, { isActive }: UnitReading): Contradiction[] {
+  const found: Contradiction[] = [];
+  const { state, settledAt } = unit;
+  const isComplete = state === 'loaded' || state === 'empty' || state === 'quarantined';
+  if (isComplete && unit.stream !== 'readiness' && unit.contentSha256 === null)
+    found.push({ what: `SHA-256 of a unit that is ${state}`, expected: 'a digest', found: null });
+  if (isComplete && unit.stream !== 'readiness' && unit.firstLoadedAt === null)
+    found.push({ what: `first load of a unit that is ${state}`, expected: 'an instant', found: null });
+  if (unit.day !== '' && (state === 'loaded' || state === 'empty') && (state === 'loaded') !== isActive)
+    found.push({
+      what: 'state, by the activity in the rows',
+      expected: isActive ? 'loaded' : 'empty',
+      found: state,
+    });
+  if (settledAt === null) return found;
+  if (state !== 'loaded' && state !== 'empty')
+    found.push({ what: 'state of a settled unit', expected: 'loaded or empty', found: state });
+  if (settledAt !== unit.lastPulledAt)
+    found.push({
+      what: 'when it was settled: by its last pull',
+      expected: unit.lastPulledAt,
+      found: settledAt,
+    });
+  if (unit.day !== '' && !(Date.parse(settledAt) > startOfDayMs(unit.day)))
+    found.push({ what: 'when it was settled: after its day', expected: unit.day, found: settledAt });
+  return found;
+}
+
+function quarantineOf({ state, stream }: LedgerUnit, quarantined: number): Contradiction[] {
+  const what = `records in quarantine of a unit that is ${state}`;
+  if (state === 'quarantined' && quarantined === 0) return [{ what, expected: 'some', found: 0 }];
+  // A readiness walk under way sets records aside before its state tells of them.
+  const isClean = stream !== 'readiness' && (state === 'loaded' || state === 'empty');
+  return isClean && quarantined > 0 ? [{ what, expected: 0, found: quarantined }] : [];
+}

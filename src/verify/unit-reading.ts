@@ -1,0 +1,47 @@
+import { activityPositions } from '../../schema/active.ts';
+import type { AnyTable } from '../../schema/define.ts';
+import { ContentHash } from '../../schema/digest.ts';
+import type { Row } from '../warehouse/port.ts';
+import type { DaySums } from './day-sums.ts';
+
+/** What the stored rows of a unit amount to. */
+export interface UnitReading {
+  readonly contentSha256: string;
+  readonly rows: number;
+  /** Some number says that something happened. */
+  readonly isActive: boolean;
+  /** Values that no row can have been stored with, such as an infinite number; a digest cannot tell them from NULL. */
+  readonly foreignValues: number;
+}
+
+/** Reads the rows of a unit, table by table. `sums` takes in what the cross-checks look at. */
+export async function readUnit(
+  tables: readonly AnyTable[],
+  rowsOf: (table: AnyTable) => AsyncIterable<readonly Row[]>,
+  sums?: DaySums,
+): Promise<UnitReading> {
+  const hash = new ContentHash();
+  let rows = 0;
+  let isActive = false;
+  let foreignValues = 0;
+  for (const table of tables) {
+    const counting = activityPositions(table);
+    hash.begin(table);
+    for await (const chunk of rowsOf(table)) {
+      hash.add(chunk);
+      rows += chunk.length;
+      sums?.add(table, chunk);
+      for (const row of chunk) {
+        foreignValues += row.reduce<number>((count, value) => count + Number(isForeign(value)), 0);
+        isActive ||= counting.some((position) => row[position] !== null && row[position] !== 0);
+      }
+    }
+  }
+  return { contentSha256: hash.hex(), rows, isActive, foreignValues };
+}
+
+/** A database may hold more than this program stores: infinite numbers, bytes. */
+function isForeign(value: unknown): boolean {
+  if (value === null || typeof value === 'string') return false;
+  return typeof value !== 'number' || !Number.isFinite(value);
+}

@@ -1,0 +1,69 @@
+import type { Database } from 'better-sqlite3';
+import type { Row, Value } from '../port.ts';
+
+/** The SQL function that takes the values of a row: it is true when enough of them are taken. */
+const TAKE = 'daywalk_take';
+
+/** A read whose rows are taken. */
+export interface TakenRead {
+  /** A SELECT, with its rows in order. */
+  readonly sql: string;
+  readonly columns: readonly string[];
+  /** What is bound to its parameters. */
+  readonly values: readonly unknown[];
+  /** Rows that are handed out at once. */
+  readonly rowsMax: number;
+}
+
+interface Taker {
+  readonly rowsMax: number;
+  rows: Row[];
+}
+
+/** The takers of a connection, by their numbers. */
+const takersOf = new WeakMap<Database, Map<Value, Taker>>();
+let lastNumber = 0;
+
+/**
+ * The rows of a read, so many at a time. SQLite hands each one to a function as its arguments: better-sqlite3 makes an
+ * array of a row value by value, which takes two to three times as long.
+ */
+export function* takenRows(
+  db: Database,
+  { sql, columns, values, rowsMax }: TakenRead,
+): Generator<readonly Row[]> {
+  const takers = takersIn(db);
+  lastNumber += 1;
+  const number = lastNumber;
+  const taker: Taker = { rowsMax, rows: [] };
+  takers.set(number, taker);
+  const names = columns.map((name) => `"${name}"`).join(', ');
+  try {
+    // LIMIT keeps the condition outside: it must see the rows in their order.
+    const read = db.prepare(`SELECT 1 FROM (${sql} LIMIT -1) WHERE ${TAKE}(${number}, ${names})`);
+    for (const _ of read.iterate(...values)) yield handOut(taker);
+    if (taker.rows.length > 0) yield handOut(taker);
+  } finally {
+    takers.delete(number);
+  }
+}
+
+function handOut(taker: Taker): readonly Row[] {
+  const { rows } = taker;
+  taker.rows = [];
+  return rows;
+}
+
+function takersIn(db: Database): Map<Value, Taker> {
+  const known = takersOf.get(db);
+  if (known !== undefined) return known;
+  const takers = new Map<Value, Taker>();
+  takersOf.set(db, takers);
+  db.function(TAKE, { varargs: true, directOnly: true }, (number: Value, ...row: Value[]) => {
+    const taker = takers.get(number);
+    if (taker === undefined) return 0;
+    taker.rows.push(row);
+    return Number(taker.rows.length === taker.rowsMax);
+  });
+  return takers;
+}

@@ -1,0 +1,47 @@
+// What the writing thread runs, see thread.ts.
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../../../core/clock.ts';
+import { commitDays } from '../commit-day.ts';
+import { Connection } from '../connection.ts';
+import { atOnce } from '../steps.ts';
+import { type Reply, type Request, receivedDay, sentError } from './messages.ts';
+
+const port = parentPort;
+if (port === null) throw new Error('this is started as a thread');
+
+const stop = new AbortController();
+const connection = new Connection(String(workerData), {
+  clock: systemClock(),
+  create: false,
+  signal: stop.signal,
+  // Who started the thread looks after the log.
+  logBytesMax: Number.POSITIVE_INFINITY,
+});
+let last = Promise.resolve();
+
+function tell(reply: Reply): void {
+  port?.postMessage(reply);
+}
+
+async function commit({ doing, days }: Extract<Request, { type: 'commit' }>): Promise<void> {
+  try {
+    const outcomes = await connection.transaction(doing, () =>
+      atOnce(commitDays(connection, days.map(receivedDay))),
+    );
+    tell({ type: 'committed', outcomes });
+  } catch (error) {
+    tell({ type: 'failed', error: sentError(error) });
+  }
+}
+
+async function answer(request: Request): Promise<void> {
+  if (request.type === 'commit') return commit(request);
+  connection.close();
+  port?.close();
+}
+
+port.on('message', (request: Request) => {
+  if (request.type === 'stop') stop.abort();
+  else last = last.then(() => answer(request));
+});
+tell({ type: 'ready' });

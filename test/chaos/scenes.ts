@@ -1,0 +1,122 @@
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { expect, onTestFinished } from 'vitest';
+import { parseDay, type UtcDay } from '../../src/core/day.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
+import type { Database, Place } from '../support/database.ts';
+import { envOf } from '../support/daywalk.ts';
+import { type Rig, rigOver } from '../support/rig.ts';
+import { sqlite } from '../support/sqlite.ts';
+import { type Contents, contentsOf, expectSame, expectWhole } from './contents.ts';
+import { IS_LONG } from './extent.ts';
+import { isServer, type Subject } from './killing.ts';
+
+/** A small organization whose reports take several pages. */
+const SMALL = { users: 4, reports: 5, today: '2026-01-17', quirks: { readinessLimitCap: 2 } } as const;
+const NEXT_DAY = parseDay('2026-01-18');
+
+/** A run that is to be disturbed, again and again from the same beginning. */
+export interface Scene extends Subject {
+  readonly emulator: Emulator;
+  readonly place: Place;
+  /** Makes the warehouse what it was before the run. */
+  reset(): Promise<void>;
+  /** Every unit holds what it held before the undisturbed run, or what it holds after it. */
+  expectWhole(): Promise<void>;
+  /** Runs undisturbed, here in this process; then the warehouse is what the undisturbed run made of it. */
+  finish(): Promise<void>;
+  /** The content of the warehouse, its digest and its ledger are those of the undisturbed run. */
+  expectDone(): Promise<void>;
+}
+
+/** The first run of an organization, on a warehouse that is not there yet. */
+export async function firstRun(database: Database, options: Partial<EmulatorOptions> = {}): Promise<Scene> {
+  const emulator = await emulate(options);
+  const after = rigOver(emulator, sqlite.place());
+  await after.run({ now: emulator.today() });
+  return sceneOf(rigOver(emulator, database.place()), { after, fill: async () => undefined });
+}
+
+/** The first run of an organization so large that SQLite's thread writes most of it, and COPY on PostgreSQL. */
+export function largeRun(database: Database): Promise<Scene> {
+  // Slow enough that the thread has begun when most of it comes.
+  const size = IS_LONG
+    ? { users: 600, today: '2026-02-08', latencyMs: 80 }
+    : { users: 250, today: '2026-01-26', latencyMs: 40 };
+  return firstRun(database, { ...size, reports: 0, steady: true });
+}
+
+/** A run that finds numbers restated, people and models gone, a report changed, another new, and one more day. */
+export async function restatingRun(database: Database): Promise<Scene> {
+  const earlier = await emulate({});
+  const emulator = await emulate({});
+  const rig = rigOver(emulator, database.place());
+  const before = rigOver(earlier, sqlite.place());
+  await before.run({ now: earlier.today() });
+  const copyFile = async () => copyFileSync(before.path, rig.path);
+  const runBefore = async () => void (await rigOver(earlier, rig.place).run({ now: earlier.today() }));
+  const fill = isServer(rig.path) ? runBefore : copyFile;
+
+  const after = rigOver(emulator, sqlite.place());
+  copyFileSync(before.path, after.path);
+  for (const kind of ['restate', 'vanish-models', 'vanish-languages'] as const)
+    emulator.revise({ kind, day: parseDay('2026-01-15') });
+  emulator.revise({ kind: 'vanish-users', day: parseDay('2026-01-16') });
+  emulator.revise({ kind: 'change-report' });
+  emulator.revise({ kind: 'add-reports' });
+  emulator.setToday(NEXT_DAY);
+  const { report } = await after.run({ now: NEXT_DAY });
+  expect(report.restatements).toBeGreaterThan(5);
+  return sceneOf(rig, { before, after, fill });
+}
+
+async function emulate(options: Partial<EmulatorOptions>): Promise<Emulator> {
+  const emulator = await startEmulator({ ...SMALL, ...options });
+  onTestFinished(() => emulator.close());
+  return emulator;
+}
+
+async function sceneOf(
+  rig: Rig,
+  { before, after, fill }: { before?: Rig; after: Rig; fill: () => Promise<void> },
+): Promise<Scene> {
+  const { emulator, place, path } = rig;
+  const now: UtcDay = emulator.today();
+  const states: Contents[] = [];
+  for (const state of [before, after]) if (state !== undefined) states.push(await contentsOf(state.place));
+  const done = await contentsOf(after.place);
+  const digest = await after.digest();
+  const expectDone = async () => {
+    expectSame(await contentsOf(place), done);
+    expect(await rig.digest()).toBe(digest);
+  };
+  return {
+    emulator,
+    place,
+    path,
+    env: envOf(rig, { DAYWALK_NOW: `${now}T03:00:00Z` }),
+    reset: async () => {
+      await clear(place);
+      await fill();
+    },
+    expectWhole: async () => expectWhole(await contentsOf(place), states),
+    finish: async () => {
+      const { report } = await rig.run({ now });
+      expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0, quarantined: 0 });
+      await expectDone();
+    },
+    expectDone,
+  };
+}
+
+/** Leaves nothing of a warehouse. */
+async function clear(place: Place): Promise<void> {
+  const { location } = place;
+  if (isServer(location)) {
+    const schema = new URL(location).searchParams.get('schema') ?? '';
+    await place.execute(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+    return;
+  }
+  for (const suffix of ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal']) {
+    if (existsSync(location + suffix)) rmSync(location + suffix);
+  }
+}

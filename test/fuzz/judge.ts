@@ -1,0 +1,138 @@
+import { CannotBeSummed, type Expected, expectedRows } from './expected-rows.ts';
+import { type Aside, canBeStored, isRecord, type Json, SHAPES, usable } from './rules.ts';
+
+/** An answer as it was sent. */
+export interface Served {
+  readonly url: URL;
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** What must become of a unit for which these answers were sent. */
+export type Verdict =
+  /** Nothing of it is stored; what was stored before stays. */
+  | { readonly kind: 'refused' }
+  /** It names another organization, which ends the run. */
+  | { readonly kind: 'foreign' }
+  | {
+      readonly kind: 'stored';
+      readonly rows: Expected;
+      readonly aside: readonly Aside[];
+      /** So deep that a stack may not suffice: the unit may fail as well. */
+      readonly isDeep: boolean;
+    };
+
+const REFUSED = { kind: 'refused' } as const;
+
+/** Levels that every stack has room for. */
+const DEPTH_MAX = 500;
+
+/** The parsed body of an answer; undefined where it is none that anybody should take for one. */
+export function parsedBody({ status, body }: Served): { value: unknown; isDeep: boolean } | undefined {
+  if (status !== 200) return undefined;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+    return { value: JSON.parse(text), isDeep: depthOf(text) > DEPTH_MAX };
+  } catch {
+    return undefined;
+  }
+}
+
+/** How deep a text nests at most; brackets within texts count too, which only makes it more careful. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index) | 0x20;
+    if (code === 0x7b) deepest = Math.max(deepest, ++depth);
+    else if (code === 0x7d) depth -= 1;
+  }
+  return deepest;
+}
+
+/** What must become of a day, by the answers to the last walk that asked for it, in their order. */
+export function judgeDay(stream: string, day: string, orgId: string, walk: readonly Served[]): Verdict {
+  const shape = SHAPES[stream];
+  if (shape === undefined) throw new Error(`there is no stream ${stream}`);
+  const aside: Aside[] = [];
+  const rows: Json[] = [];
+  const cursors = new Set<unknown>();
+  let isDeep = false;
+  for (const [number, served] of walk.entries()) {
+    const body = parsedBody(served);
+    if (body === undefined || !isEnvelope(body.value)) return REFUSED;
+    const { data, meta } = body.value;
+    isDeep ||= body.isDeep;
+    if (meta['org_id'] !== orgId) return { kind: 'foreign' };
+    for (const [index, row] of data.entries()) {
+      const path = `data[${index}]`;
+      const kept = usable(shape, row, path, aside);
+      if (kept?.['date'] === day) rows.push(kept);
+      else if (
+        kept !== undefined &&
+        served.url.searchParams.get('startDate') === served.url.searchParams.get('endDate')
+      )
+        aside.push({ path, value: row });
+    }
+    if (stream !== 'users' || meta['has_more'] !== true) return stored(stream, rows, { aside, isDeep });
+    const cursor = meta['next_cursor'] ?? '';
+    if (cursor === '' || cursors.has(cursor) || number + 1 === walk.length) return REFUSED;
+    cursors.add(cursor);
+  }
+  return REFUSED;
+}
+
+function stored(
+  stream: string,
+  rows: readonly Json[],
+  { aside, isDeep }: { aside: readonly Aside[]; isDeep: boolean },
+): Verdict {
+  try {
+    return { kind: 'stored', rows: expectedRows(stream, lastOf(stream, rows)), aside, isDeep };
+  } catch (error) {
+    if (error instanceof CannotBeSummed) return REFUSED;
+    throw error;
+  }
+}
+
+/** A day has one row, and a user too; should there be more, the last one counts. */
+function lastOf(stream: string, rows: readonly Json[]): Json[] {
+  if (stream !== 'users') return rows.slice(-1);
+  return [...new Map(rows.map((row) => [row['user_id'], row])).values()];
+}
+
+function isEnvelope(value: unknown): value is { data: unknown[]; meta: Json } {
+  if (!isRecord(value) || !Array.isArray(value['data'])) return false;
+  const { meta } = value;
+  if (!isRecord(meta)) return false;
+  const { org_id: org, has_more: more } = meta;
+  const isLabel = (name: string) => ['string', 'undefined'].includes(typeof (meta[name] ?? undefined));
+  return (
+    typeof org === 'string' &&
+    org !== '' &&
+    canBeStored(org) &&
+    (more === undefined || more === null || typeof more === 'boolean') &&
+    ['start_date', 'end_date', 'next_cursor'].every(isLabel)
+  );
+}
+
+/** The reports of a page: their rows by id, and what must be set aside; undefined where the page is none. */
+export function judgeReports(
+  served: Served,
+): { reports: Map<string, Expected>; aside: Aside[]; ids: string[]; isDeep: boolean } | undefined {
+  const body = parsedBody(served);
+  const shape = SHAPES['readiness'];
+  if (shape === undefined || body === undefined || !isRecord(body.value)) return undefined;
+  const { reports: list } = body.value;
+  if (!Array.isArray(list)) return undefined;
+  const aside: Aside[] = [];
+  const reports = new Map<string, Expected>();
+  const ids: string[] = [];
+  for (const [index, report] of list.entries()) {
+    if (isRecord(report) && typeof report['reportId'] === 'string' && report['reportId'] !== '')
+      ids.push(report['reportId']);
+    const kept = usable(shape, report, `reports[${index}]`, aside);
+    if (kept !== undefined) reports.set(String(kept['reportId']), expectedRows('readiness', [kept]));
+  }
+  return { reports, aside, ids, isDeep: body.isDeep };
+}

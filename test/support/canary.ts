@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+/**
+ * The API key of every rig. Wherever the suite looks at what the program wrote or printed, it looks for this too: it
+ * must be nowhere but in the Authorization header.
+ */
+export const CANARY_KEY = 'sk-canary-7d1f0e9b4c5a48b2';
+
+/** Files that a test puts a key into, for the program to read it there. */
+const KEY_FILE = /^(\.env|key|api-key|.*\.key)$/;
+/** Larger files are made by campaigns that have no service. */
+const FILE_BYTES_MAX = 32 * 1024 * 1024;
+
+/** @throws {Error} when a text holds the key. */
+export function expectNoCanary(what: string, text: string | Buffer): void {
+  const at = text.indexOf(CANARY_KEY);
+  if (at < 0) return;
+  const around = text
+    .toString()
+    .slice(Math.max(0, at - 80), at)
+    .toWellFormed();
+  throw new Error(`the API key stands in ${what}, after ${JSON.stringify(around)}`);
+}
+
+/** @throws {Error} when a file in a folder, or below it, holds the key. */
+export function expectNoCanaryIn(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isFile() || KEY_FILE.test(basename(path))) continue;
+    const { size, mode } = statSync(path);
+    if (size <= FILE_BYTES_MAX && (mode & 0o400) !== 0) expectNoCanary(path, readFileSync(path));
+  }
+}

@@ -1,0 +1,6 @@
+/** All items of a stream of lists, in one list. */
+export async function collect<Item>(chunks: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const chunk of chunks) all.push(...chunk);
+  return all;
+}
