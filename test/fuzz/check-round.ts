@@ -108,13 +108,22 @@ function walksOf(served: readonly Served[]): Map<string, Served[]> {
     if (stream === undefined) continue;
     for (const day of daysOf(searchParams)) {
       const name = `${stream} ${day}`;
-      const walk = searchParams.has('cursor') ? (walks.get(name) ?? []) : [];
+      const begun = walks.get(name) ?? [];
+      // A page that was asked for ahead may come after its range was given up and the days are asked for one by one.
+      if (searchParams.has('cursor') && !isSameSpan(begun[0], answer)) continue;
+      const walk = searchParams.has('cursor') ? begun : [];
       // The same request once more is a repetition of it.
       const rest = walk.at(-1)?.url.href === answer.url.href ? walk.slice(0, -1) : walk;
       walks.set(name, [...rest, answer]);
     }
   }
   return walks;
+}
+
+function isSameSpan(a: Served | undefined, b: Served): boolean {
+  return ['startDate', 'endDate'].every(
+    (name) => a?.url.searchParams.get(name) === b.url.searchParams.get(name),
+  );
 }
 
 const DAY_MS = 86_400_000;
