@@ -1,4 +1,5 @@
 import { UnitError } from '../core/errors.ts';
+import { afterInput } from '../core/event-loop.ts';
 import { isObject, isStorable } from '../core/json.ts';
 import type { Answer } from './http/request.ts';
 import { PAGES_MAX } from './limits.ts';
@@ -73,7 +74,7 @@ export interface UsersWalk {
 /** A page that is asked for, once the request is on its way; whoever awaits it hears of its failure. */
 async function begun(page: Promise<AnalyticsPage>): Promise<{ readonly page: Promise<AnalyticsPage> }> {
   page.catch(() => undefined);
-  await new Promise((resolve) => setImmediate(resolve));
+  await afterInput();
   return { page };
 }
 

@@ -2,7 +2,7 @@ import { StoppedError } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 
 /** A container is killed ten seconds after it was asked to stop, often sooner; this is well before. */
-const GRACE_MS = 4_500;
+const GRACE_MS = 4_000;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
@@ -26,7 +26,7 @@ export interface Stopping {
 }
 
 /**
- * Turns signals into an abort. The first asks the job to end; the second, or four and a half seconds, end the
+ * Turns signals into an abort. The first asks the job to end; the second, or four seconds, end the
  * process, which costs nothing that was committed.
  */
 export function listenForStop(control: ProcessControl, onStop: (signal: StopSignal) => void): Stopping {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseDay } from '../../src/core/day.ts';
 import { envOf, MAIN } from '../support/daywalk.ts';
 import { createRig, type Rig, rigOver } from '../support/rig.ts';
@@ -27,8 +27,11 @@ async function shell(line: string, rig?: Rig): Promise<{ code: number; output: s
 }
 
 const hasFullDevice = existsSync('/dev/full');
+const NO_FULL_DEVICE = 'this machine has no /dev/full';
 
-describe.skipIf(!hasFullDevice)('the data are safe when the output is lost:', () => {
+describe('the data are safe when the output is lost:', () => {
+  beforeEach(({ skip }) => skip(!hasFullDevice, NO_FULL_DEVICE));
+
   test.each([
     [
       'the reader of the log leaves',
@@ -64,7 +67,8 @@ describe('a result that is printed', () => {
     expect({ code, output }).toEqual({ code: 0, output: '# The warehouse\n' });
   });
 
-  test.skipIf(!hasFullDevice)('is not lost in silence on a full disk', async () => {
+  test('is not lost in silence on a full disk', async ({ skip }) => {
+    skip(!hasFullDevice, NO_FULL_DEVICE);
     const { code, output } = await shell('daywalk schema >/dev/full');
     expect(code).toBe(6);
     expect(output).toContain('write the result to standard output');

@@ -5,6 +5,7 @@ import { tempFile } from '../support/temp-dir.ts';
 import { drain, receive, storedEvents } from './hook.ts';
 
 /** strace kills a process as it enters its n-th call of a kind: every instant at which a kill can matter is met. */
+const NO_STRACE = 'this machine has no strace';
 const CAN_TRACE =
   process.platform === 'linux' && spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 const EVERYTHING = process.env['DAYWALK_CHAOS'] === '1';
@@ -28,51 +29,49 @@ function killedAt(
 const numbersIn = (warehouse: string) =>
   storedEvents(warehouse).map((row) => Number(JSON.parse(row['payload'] ?? '')['n']));
 
-test.skipIf(!CAN_TRACE)(
-  'a receiver that is killed at any of its writes and syncs leaves its event once, or not at all',
-  async () => {
-    const warehouse = tempFile();
-    const spool = `${warehouse}.spool`;
-    const files = [spool, `${spool}/events.jsonl`];
-    const args = ['hook', '--warehouse', warehouse];
-    const acknowledged: number[] = [];
-    let events = 0;
-    for (const call of ['mkdir', 'write', 'fsync']) {
-      for (let n = 1; n <= INSTANTS_MAX; n += 1) {
-        events += 1;
-        if (killedAt(call, n, args, `{"n":${events}}`, files)) continue;
-        acknowledged.push(events);
-        break;
-      }
+test('a receiver that is killed at any of its writes and syncs leaves its event once, or not at all', async ({
+  skip,
+}) => {
+  skip(!CAN_TRACE, NO_STRACE);
+  const warehouse = tempFile();
+  const spool = `${warehouse}.spool`;
+  const files = [spool, `${spool}/events.jsonl`];
+  const args = ['hook', '--warehouse', warehouse];
+  const acknowledged: number[] = [];
+  let events = 0;
+  for (const call of ['mkdir', 'write', 'fsync']) {
+    for (let n = 1; n <= INSTANTS_MAX; n += 1) {
+      events += 1;
+      if (killedAt(call, n, args, `{"n":${events}}`, files)) continue;
+      acknowledged.push(events);
+      break;
     }
-    // Killed at making the folder, at the write, at the sync of the file and at that of the folder.
-    expect(events - acknowledged.length).toBe(4);
-    await drain(warehouse);
-    const numbers = numbersIn(warehouse);
-    expect(new Set(numbers).size).toBe(numbers.length);
-    expect(numbers).toEqual(expect.arrayContaining(acknowledged));
-  },
-);
+  }
+  // Killed at making the folder, at the write, at the sync of the file and at that of the folder.
+  expect(events - acknowledged.length).toBe(4);
+  await drain(warehouse);
+  const numbers = numbersIn(warehouse);
+  expect(new Set(numbers).size).toBe(numbers.length);
+  expect(numbers).toEqual(expect.arrayContaining(acknowledged));
+});
 
-test.skipIf(!CAN_TRACE)(
-  'a drain that is killed at any of its renames, syncs and removals loses and doubles nothing',
-  async () => {
-    const warehouse = tempFile();
-    const calls = ['rename', 'fsync', 'unlink', ...(EVERYTHING ? ['pwrite64', 'ftruncate'] : [])];
-    await drain(warehouse);
-    let events = 0;
-    for (const call of calls) {
-      for (let n = 1; n <= INSTANTS_MAX; n += 1) {
-        await receive(`{"n":${events}}`, { args: ['--warehouse', warehouse] });
-        events += 1;
-        if (!killedAt(call, n, ['hooks', 'drain', '--warehouse', warehouse])) break;
-      }
+test('a drain that is killed at any of its renames, syncs and removals loses and doubles nothing', async ({
+  skip,
+}) => {
+  skip(!CAN_TRACE, NO_STRACE);
+  const warehouse = tempFile();
+  const calls = ['rename', 'fsync', 'unlink', ...(EVERYTHING ? ['pwrite64', 'ftruncate'] : [])];
+  await drain(warehouse);
+  let events = 0;
+  for (const call of calls) {
+    for (let n = 1; n <= INSTANTS_MAX; n += 1) {
+      await receive(`{"n":${events}}`, { args: ['--warehouse', warehouse] });
+      events += 1;
+      if (!killedAt(call, n, ['hooks', 'drain', '--warehouse', warehouse])) break;
     }
-    const kills = events - calls.length;
-    expect(kills).toBeGreaterThanOrEqual(6);
-    await drain(warehouse);
-    expect(numbersIn(warehouse).toSorted((a, b) => a - b)).toEqual(
-      Array.from({ length: events }, (_, n) => n),
-    );
-  },
-);
+  }
+  const kills = events - calls.length;
+  expect(kills).toBeGreaterThanOrEqual(6);
+  await drain(warehouse);
+  expect(numbersIn(warehouse).toSorted((a, b) => a - b)).toEqual(Array.from({ length: events }, (_, n) => n));
+});

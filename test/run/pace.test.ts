@@ -12,7 +12,7 @@ describe('the pace of a run', () => {
 
   test('falls when the service allows fewer in flight, and the copy is exact all the same', async () => {
     const rig = await createRig({
-      latencyMs: 4,
+      latencyMs: 20,
       quirks: { rateLimit: { inFlight: 3, retryAfter: 'absent' } },
     });
     const { report } = await rig.run({ settings: { concurrency: 8, attempts: 10 } });
@@ -26,7 +26,7 @@ describe('the pace of a run', () => {
     test(`keeps to a rate that is told by 429 with Retry-After as ${retryAfter}`, async () => {
       const rig = await createRig({
         users: 10,
-        quirks: { rateLimit: { requestsPerMinute: 1200, burst: 30, retryAfter } },
+        quirks: { rateLimit: { requestsPerMinute: 900, burst: 5, retryAfter } },
       });
       const { report } = await rig.run({
         until: parseDay('2026-01-21'),

@@ -60,7 +60,8 @@ async function run(script: string): Promise<{ code: number | null; output: strin
 }
 
 describe('the page about sessions', () => {
-  test.skipIf(!has('sqlite3') || !has('curl'))('has commands that work, one after the other', async () => {
+  test('has commands that work, one after the other', async ({ skip }) => {
+    skip(!has('sqlite3') || !has('curl'), 'this machine has no sqlite3, or no curl');
     const [serve = '', ...commands] = blocks('sh');
     const [library = ''] = blocks('js');
     const port = String(await freePort());
