@@ -5,9 +5,9 @@ import { tempFile } from '../support/temp-dir.ts';
 import { drain, receive, storedEvents } from './hook.ts';
 
 /** strace kills a process as it enters its n-th call of a kind: every instant at which a kill can matter is met. */
-const NO_STRACE = 'this machine has no strace';
 const CAN_TRACE =
   process.platform === 'linux' && spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
+const NO_STRACE = 'this machine has no strace';
 const EVERYTHING = process.env['DAYWALK_CHAOS'] === '1';
 const INSTANTS_MAX = 60;
 
