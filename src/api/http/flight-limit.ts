@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import { Borne } from './borne.ts';
 
 /** Answers in a row, per request in flight, after which one more is tried. */
 const RECOVERY_ROUNDS = 4;
@@ -10,22 +11,21 @@ const KNOWN_MS = { first: 30_000, max: 600_000 } as const;
 /** How many requests may be in flight. */
 export interface FlightLimit {
   readonly now: number;
+  /** A request begins; answers the instant, for what becomes of it. */
+  begin(): number;
   /** A request was answered that began since the limit was last lowered, with so many in flight, itself included. */
-  accepted(inFlight: number): void;
+  accepted(request: { readonly began: number; readonly inFlight: number }): void;
   /** A request was answered that began before. */
-  acceptedLate(): void;
-  /**
-   * A request was refused, and so many were answered since it began. True where it was too many in flight that may be
-   * the reason: the limit is lower now.
-   */
-  refused(answeredMeanwhile: number): boolean;
+  acceptedLate(request: { readonly began: number }): void;
+  /** A request was refused. True where too many in flight may be the reason: the limit is lower now. */
+  refused(request: { readonly began: number }): boolean;
   /** The service is overloaded: what it bore before says nothing, so the limit is half of what it was. */
   overloaded(): void;
 }
 
 /**
- * A limit that falls at a refusal to what was answered of those in flight, or by half where nothing was, and grows by one
- * after a series of answers. A number that was borne for a while is not doubted; where one more is refused, that is the
+ * A limit that falls at a refusal to what the service bore at once while it refused ({@link Borne}), or by half where that
+ * was nothing, and grows by one after a series of answers. A number that was borne for a while is not doubted; where one more is refused, that is the
  * service's own limit, which is not tried again for some time.
  */
 export function flightLimit(most: number, clock: Clock): FlightLimit {
@@ -33,21 +33,25 @@ export function flightLimit(most: number, clock: Clock): FlightLimit {
   let proven = 0;
   let answersInRow = 0;
   let isFull = false;
-  // The limit before it was lowered, and how many of those that were in flight then are answered.
+  const borne = new Borne(most);
+  // The limit before it was lowered, and the time of the request that was refused then.
   let before = most;
-  let answered = 0;
+  let refusal = { from: 0, to: 0 };
   let knownUntilMs = 0;
   let knownMs: number = KNOWN_MS.first;
 
   function lower(): void {
-    limit = Math.max(1, answered > 0 ? Math.min(answered, before - 1) : Math.floor(before / 2));
+    const together = borne.together(refusal);
+    limit = Math.max(1, together > 0 ? Math.min(together, before - 1) : Math.floor(before / 2));
   }
 
   return {
     get now() {
       return limit;
     },
-    accepted: (inFlight) => {
+    begin: () => borne.tick(),
+    accepted: ({ began, inFlight }) => {
+      borne.answered(began);
       answersInRow += 1;
       isFull ||= inFlight >= limit;
       if (isFull && answersInRow >= limit * PROOF_ROUNDS) proven = Math.max(proven, limit);
@@ -57,12 +61,12 @@ export function flightLimit(most: number, clock: Clock): FlightLimit {
       answersInRow = 0;
       isFull = false;
     },
-    acceptedLate: () => {
+    acceptedLate: ({ began }) => {
+      borne.answered(began);
       if (before <= limit) return;
-      answered += 1;
       lower();
     },
-    refused: (answeredMeanwhile) => {
+    refused: ({ began }) => {
       answersInRow = 0;
       isFull = false;
       if (limit <= proven || limit === 1) {
@@ -70,12 +74,14 @@ export function flightLimit(most: number, clock: Clock): FlightLimit {
         return false;
       }
       before = limit;
-      answered = answeredMeanwhile;
+      refusal = { from: began, to: borne.tick() };
       lower();
       if (before === proven + 1) {
         knownUntilMs = clock.monotonicMs() + knownMs;
         knownMs = Math.min(KNOWN_MS.max, knownMs * 2);
         limit = proven;
+        // It is certain now, whatever else is answered.
+        before = limit;
       }
       return true;
     },

@@ -52,7 +52,6 @@ export function createPacer(options: PacerOptions): Pacer {
   const budget = maxRequestsPerMinute === null ? undefined : requestBudget(maxRequestsPerMinute, clock);
   let left = options.maxRequests ?? Number.POSITIVE_INFINITY;
   let inFlight = 0;
-  let answers = 0;
   let pausedUntilMs = 0;
   let refusalsInRow = 0;
   // How often the pace was lowered. A request that began before says nothing about the pace since.
@@ -79,7 +78,7 @@ export function createPacer(options: PacerOptions): Pacer {
     if (begun.lowered < lowered) return;
     lowered += 1;
     if (!isLimit) flight.overloaded();
-    else if (!rate.isUsedUp && flight.refused(answers - begun.answers)) rate.suspected();
+    else if (!rate.isUsedUp && flight.refused(begun)) rate.suspected();
     else {
       rate.refused(inFlight - 1);
       refusalsInRow += 1;
@@ -94,13 +93,12 @@ export function createPacer(options: PacerOptions): Pacer {
 
   function accepted(begun: Begun): void {
     refusalsInRow = 0;
-    answers += 1;
     if (begun.lowered === lowered) {
       rate.accepted();
-      flight.accepted(begun.inFlight);
+      flight.accepted(begun);
     } else {
       rate.acceptedLate();
-      flight.acceptedLate();
+      flight.acceptedLate(begun);
     }
     if (limit.concurrency !== flight.now) limit.concurrency = flight.now;
   }
@@ -111,7 +109,7 @@ export function createPacer(options: PacerOptions): Pacer {
       limit(async () => {
         await turn(signal);
         inFlight += 1;
-        const begun = { inFlight, lowered, answers };
+        const begun = { inFlight, lowered, began: flight.begin() };
         try {
           const result = await send();
           accepted(begun);
@@ -136,5 +134,6 @@ interface Begun {
   /** Requests in flight, this one included. */
   readonly inFlight: number;
   readonly lowered: number;
-  readonly answers: number;
+  /** The instant, as the limit of requests in flight counts them. */
+  readonly began: number;
 }
