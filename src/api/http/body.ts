@@ -1,6 +1,4 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 
 /** Thrown when a body has, or decodes to, more bytes than allowed. */
 export class BodyTooLargeError extends Error {
@@ -67,26 +65,6 @@ export class BodyBytes {
  */
 export function release({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0);
-}
-
-const unzip = promisify(gunzip);
-
-/**
- * The decoded bytes of a body; decoding ends at the first byte too many, so a compressed bomb never unfolds in memory.
- * @throws {BodyTooLargeError} beyond `bytesMax`; the error of zlib for one that is cut or broken.
- */
-export async function decodeBody(
-  bytes: Buffer,
-  encoding: string | undefined,
-  bytesMax: number,
-): Promise<Buffer> {
-  if (encoding !== 'gzip' && encoding !== 'x-gzip') return bytes;
-  try {
-    return await unzip(bytes, { maxOutputLength: bytesMax });
-  } catch (error) {
-    if (error instanceof RangeError) throw new BodyTooLargeError(bytesMax);
-    throw error;
-  }
 }
 
 /** Text of UTF-8 bytes; undefined when they are not valid UTF-8, which a lenient decoder would alter silently. */
