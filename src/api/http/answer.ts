@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { decodeUtf8 } from './body.ts';
+import { decodeUtf8, release } from './body.ts';
 import { RequestError } from './errors.ts';
 import { isAnswer, type Reply } from './exchange.ts';
 import { type Headers, headerOf } from './headers.ts';
@@ -51,6 +51,7 @@ export function answerReader({
       );
     }
     const text = decodeUtf8(body);
+    release(body);
     if (text === undefined) throw malformed(name, 'bytes that are not UTF-8');
     const requestId = headerOf(sent, 'x-request-id');
     return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId) };

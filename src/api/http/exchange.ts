@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from '../limits.ts';
-import { BodyBytes, decodeBody } from './body.ts';
+import { BodyBytes } from './body.ts';
 import type { Cancellation } from './deadline.ts';
+import { decodeBody } from './gunzip.ts';
 import { type Headers, headerOf } from './headers.ts';
 
 /** What came back for a request, whatever its status. */

@@ -3,6 +3,9 @@ import { isObject } from '../../core/json.ts';
 import type { LedgerUnit } from '../../warehouse/port.ts';
 import type { DayUnit } from '../plan.ts';
 
+/** Characters that are hashed at once. */
+const SLICE_CHARS = 256 * 1024;
+
 /** A stored day, and the digest of the answers that it was made of. */
 export interface KnownDay {
   readonly unit: LedgerUnit & { readonly contentSha256: string };
@@ -23,10 +26,14 @@ export class AnswersDigest {
     this.#hash = createHash('sha256').update(`${maker}\n`);
   }
 
-  /** Adds the text of a page. */
+  /** Adds the text of a page, in slices: the hash takes a copy of what it is given. */
   add(text: string): void {
     this.#hash.update(`${text.length}\n`);
-    this.#hash.update(text);
+    for (let start = 0; start < text.length; ) {
+      const end = sliceEnd(text, start + SLICE_CHARS);
+      this.#hash.update(text.slice(start, end));
+      start = end;
+    }
   }
 
   /** The digest in lower-case hexadecimal; nothing can be added afterwards. */
@@ -34,6 +41,12 @@ export class AnswersDigest {
     this.#hex ??= this.#hash.digest('hex');
     return this.#hex;
   }
+}
+
+/** The end of a slice that does not part a surrogate pair, whose halves alone would be encoded differently. */
+function sliceEnd(text: string, end: number): number {
+  const last = text.charCodeAt(end - 1);
+  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end;
 }
 
 /** What the ledger keeps for the next pull of a day whose answers had this digest. */

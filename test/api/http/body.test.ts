@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BodyBytes, BodyTooLargeError, decodeBody, decodeUtf8 } from '../../../src/api/http/body.ts';
+import { BodyBytes, BodyTooLargeError, decodeUtf8, release } from '../../../src/api/http/body.ts';
+import { decodeBody } from '../../../src/api/http/gunzip.ts';
 import { BODY_BYTES_MAX } from '../../../src/api/limits.ts';
 import { http, rawServer } from '../../support/raw-server.ts';
 import { targetOf, testRequester, thrownBy } from '../../support/transport.ts';
@@ -33,6 +35,54 @@ describe('a body', () => {
     expect(await decodeBody(gzipSync(bytes), 'gzip', 1000)).toEqual(bytes);
     expect(() => collected(bytes, 999)).toThrow(BodyTooLargeError);
     expect(await thrownBy(decodeBody(gzipSync(bytes), 'gzip', 999))).toBeInstanceOf(BodyTooLargeError);
+  });
+
+  it('may be large: in one piece or many, and its memory is given back once it is read', () => {
+    const bytes = Buffer.alloc(5 * MIB, 'abcdefg');
+    for (const step of [1_000, MIB, bytes.length]) {
+      const body = new BodyBytes(bytes.length);
+      for (let start = 0; start < bytes.length; start += step) body.add(bytes.subarray(start, start + step));
+      const taken = body.take();
+      const text = decodeUtf8(taken);
+      release(taken);
+      expect(taken.length).toBe(0);
+      expect(text === bytes.toString('latin1')).toBe(true);
+    }
+  });
+
+  it('that is small stays as it is when it is released: it may be part of what was received', () => {
+    const taken = collected(Buffer.alloc(1000, 'x'), 1000);
+    release(taken);
+    expect(taken).toEqual(Buffer.alloc(1000, 'x'));
+  });
+
+  it('is decoded to the same whatever its size, at once or aside', async () => {
+    const bytes = randomBytes(3 * MIB);
+    for (const length of [0, 1, 63, 64, 65, 60_000, 70_000, MIB, bytes.length]) {
+      const part = bytes.subarray(0, length);
+      expect((await decodeBody(gzipSync(part), 'gzip', 3 * MIB)).equals(part)).toBe(true);
+    }
+  });
+
+  it.each([1_000, 3 * MIB])('of %i bytes that is cut or broken is refused', async (length) => {
+    const whole = gzipSync(randomBytes(length));
+    const broken = Buffer.from(whole);
+    const middle = Math.floor(whole.length / 2);
+    broken.fill(0xff, middle, middle + 10);
+    for (const bytes of [whole.subarray(0, -9), whole.subarray(0, middle), broken, Buffer.alloc(2)])
+      expect(await thrownBy(decodeBody(bytes, 'gzip', 3 * MIB))).toBeInstanceOf(Error);
+  });
+
+  it('of a large size is refused at the first byte too many, once it is decoded', async () => {
+    const bytes = gzipSync(randomBytes(3 * MIB));
+    expect(await thrownBy(decodeBody(bytes, 'gzip', 3 * MIB - 1))).toBeInstanceOf(BodyTooLargeError);
+  });
+
+  it('that lies about its length is decoded all the same', async () => {
+    const bytes = randomBytes(50_000);
+    // The length of the last of several members says nothing of the others.
+    const members = Buffer.concat([gzipSync(bytes), gzipSync('')]);
+    expect((await decodeBody(members, 'gzip', MIB)).equals(bytes)).toBe(true);
   });
 
   it('may be empty, and may be several gzip members', async () => {
