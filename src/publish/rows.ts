@@ -3,9 +3,9 @@ import type { Clock } from '../core/clock.ts';
 import type { Row, ScanScope, Warehouse } from '../warehouse/port.ts';
 import { ROWS_WITHOUT_PAUSE_MAX } from './limits.ts';
 
-/** What a publish reads from. */
+/** What rows are read from. */
 export interface RowSource {
-  readonly warehouse: Warehouse;
+  readonly warehouse: Pick<Warehouse, 'scan'>;
   readonly clock: Clock;
   /** Aborted when the process was asked to stop. */
   readonly signal: AbortSignal;

@@ -206,6 +206,16 @@ export interface SavedCopy {
   readonly bytes: number;
 }
 
+/** Tells of commits, see {@link Warehouse.watchCommits}. Its owner closes it. */
+export interface CommitWatch {
+  /** True as long as nobody has committed anything since the watch began. */
+  isQuiet(): boolean;
+  close(): void;
+}
+
+/** What reads of a warehouse need; another thread has one of its own. */
+export type WarehouseReader = Pick<Warehouse, 'scan' | 'inSnapshot' | 'close'>;
+
 /**
  * A warehouse: the tables of `schema/` in one database.
  *
@@ -277,6 +287,12 @@ export interface Warehouse {
   damages(): Promise<string[]>;
   /** Reads in one snapshot: what others commit meanwhile is not seen. `read` must not write. */
   inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;
+
+  /**
+   * Begins to watch for commits by other processes. Two snapshots that began one after the other while the watch was
+   * quiet are of one state. Null where the database cannot tell, as PostgreSQL.
+   */
+  watchCommits(): CommitWatch | null;
 
   /**
    * Writes one state of the whole warehouse as a single SQLite file that needs no file beside it, and puts it in place

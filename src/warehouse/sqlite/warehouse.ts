@@ -1,5 +1,6 @@
 import { afterFailure } from '../ledger.ts';
 import type { RunLock, Warehouse } from '../port.ts';
+import { watchCommits } from './commit-watch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
 import { storeHookEvents } from './hook-events.ts';
@@ -79,6 +80,7 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     saveCopy: async (copy) => saveCopy(connection, copy),
     damages: async () => connection.read('check', () => damagesOf(connection)),
     inSnapshot: (read) => connection.snapshot(read),
+    watchCommits: () => watchCommits(path),
     close: async () => {
       await days.close();
       connection.close();
