@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { tables } from '../../schema/tables.ts';
 import type { ScanScope } from '../warehouse/port.ts';
-import { withLanguages } from './languages.ts';
+import { LANGUAGE_COLUMNS, withLanguages } from './languages.ts';
 import { type Batch, hasLanguages } from './parquet/column.ts';
 import { type Place, placesOf } from './places.ts';
 import { type RowSource, scanRows } from './rows.ts';
@@ -31,7 +31,7 @@ async function* noRows(): AsyncGenerator<Batch> {
 async function* readDays(source: RowSource, table: AnyTable, scope: ScanScope): AsyncGenerator<Batch> {
   const chunks = scanRows(source, table, scope);
   if (hasLanguages(table)) {
-    yield* withLanguages(chunks, scanRows(source, tables.userDailyLanguages, scope));
+    yield* withLanguages(chunks, scanRows(source, tables.userDailyLanguages, scope, LANGUAGE_COLUMNS));
     return;
   }
   for await (const rows of chunks) yield { rows };

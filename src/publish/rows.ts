@@ -16,10 +16,11 @@ export async function* scanRows(
   { warehouse, clock, signal }: RowSource,
   table: AnyTable,
   scope?: ScanScope,
+  columns?: readonly string[],
 ): AsyncGenerator<readonly Row[]> {
   let rows = 0;
   signal.throwIfAborted();
-  for await (const chunk of warehouse.scan(table, scope)) {
+  for await (const chunk of warehouse.scan(table, scope, columns)) {
     yield chunk;
     signal.throwIfAborted();
     rows += chunk.length;

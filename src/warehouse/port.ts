@@ -1,10 +1,11 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
+import type { CommitWatch } from './commit-watch.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
 
 export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-rows.ts';
-export type { RunEnd, RunRecord, RunStart };
+export type { CommitWatch, RunEnd, RunRecord, RunStart };
 
 /** A value as a row holds it: text, number or NULL. Flags are 0 or 1, instants and days are text, JSON is text. */
 export type Value = string | number | null;
@@ -206,13 +207,6 @@ export interface SavedCopy {
   readonly bytes: number;
 }
 
-/** Tells of commits, see {@link Warehouse.watchCommits}. Its owner closes it. */
-export interface CommitWatch {
-  /** True as long as nobody has committed anything since the watch began. */
-  isQuiet(): boolean;
-  close(): void;
-}
-
 /** What reads of a warehouse need; another thread has one of its own. */
 export type WarehouseReader = Pick<Warehouse, 'scan' | 'inSnapshot' | 'close'>;
 
@@ -274,8 +268,8 @@ export interface Warehouse {
   /** How many restatements are on record. */
   restatementCount(): Promise<number>;
 
-  /** All rows of a table in key order, `[]` for a table without rows; streamed, so memory stays bounded. */
-  scan(table: AnyTable, scope?: ScanScope): AsyncIterable<readonly Row[]>;
+  /** All rows of a table in key order, streamed, so memory stays bounded. With `columns` a row has those alone. */
+  scan(table: AnyTable, scope?: ScanScope, columns?: readonly string[]): AsyncIterable<readonly Row[]>;
 
   /**
    * Writes and removes rows of any table as they are, all or none: for moving a warehouse, whose ledger moves with it.
@@ -289,8 +283,8 @@ export interface Warehouse {
   inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;
 
   /**
-   * Begins to watch for commits by other processes. Two snapshots that began one after the other while the watch was
-   * quiet are of one state. Null where the database cannot tell, as PostgreSQL.
+   * Begins to watch for commits by others: snapshots that begin while the watch is quiet are of one state. Null where
+   * the database cannot tell, as PostgreSQL.
    */
   watchCommits(): CommitWatch | null;
 

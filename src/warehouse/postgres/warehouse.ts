@@ -92,7 +92,7 @@ function postgresWarehouse(session: Session): Warehouse {
     runs: (limit) => read((link) => readRuns(link, limit)),
     quarantineCounts: () => read(readQuarantineCounts),
     restatementCount: () => read(countRestatements),
-    scan: (table, scope) => readers.scan(table, scope),
+    scan: (table, scope, columns) => readers.scan(table, scope, columns),
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
     damages: async () => [],
     inSnapshot: (work) => readers.inSnapshot(work),

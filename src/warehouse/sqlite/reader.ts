@@ -6,7 +6,7 @@ import { scan } from './scan.ts';
 export function openSqliteReader(path: string, { clock }: Pick<ConnectionOptions, 'clock'>): WarehouseReader {
   const connection = new Connection(path, { clock, create: false });
   return {
-    scan: (table, scope) => scan(connection, table, scope),
+    scan: (table, scope, columns) => scan(connection, table, scope, columns),
     inSnapshot: (read) =>
       connection.snapshot(() => {
         // A transaction has the state of its first read, not of its beginning.

@@ -75,7 +75,7 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     runs: async (limit) => connection.read('read', () => readRuns(connection, limit)),
     quarantineCounts: async () => connection.read('read', () => readQuarantineCounts(connection)),
     restatementCount: async () => connection.read('read', () => countRestatements(connection)),
-    scan: (table, scope) => scan(connection, table, scope),
+    scan: (table, scope, columns) => scan(connection, table, scope, columns),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
     saveCopy: async (copy) => saveCopy(connection, copy),
     damages: async () => connection.read('check', () => damagesOf(connection)),
