@@ -72,7 +72,11 @@ function threads(tell: (thread: Worker) => void = () => undefined): Worker[] {
  * Publishes the models of a warehouse; this thread begins to read them when the other one has answered or is over, so
  * that it has something to write however slow the machine is.
  */
-async function publishBeside(path: string, directory = join(tempDir(), 'lake')): Promise<string> {
+async function publishBeside(
+  path: string,
+  directory = join(tempDir(), 'lake'),
+  onUnitsRead: () => void = () => undefined,
+): Promise<string> {
   const opened = await openTemporary(path);
   const answered = new Promise<void>((resolve) => {
     threads((thread) => {
@@ -84,6 +88,11 @@ async function publishBeside(path: string, directory = join(tempDir(), 'lake')):
   });
   const warehouse: Warehouse = {
     ...opened,
+    units: async (orgId) => {
+      const units = await opened.units(orgId);
+      onUnitsRead();
+      return units;
+    },
     scan: async function* (...call) {
       await answered;
       yield* opened.scan(...call);
@@ -170,28 +179,14 @@ describe('the second thread of a publish', () => {
 
 describe('a publish by two threads is of one state', () => {
   test('when something is committed after it has begun, and before the second thread reads', async () => {
-    const warehouse = await openTemporary(await filled());
-    const written: unknown[] = [];
-    const begun = threads((thread) =>
-      thread.on('message', (reply) => {
-        if (reply.type === 'written') written.push(reply);
-      }),
-    );
-    const meanwhile: Warehouse = {
-      ...warehouse,
-      units: async (orgId) => {
-        const units = await warehouse.units(orgId);
-        change(warehouse.path);
-        return units;
-      },
-    };
-    const directory = join(tempDir(), 'lake');
-    const source = { warehouse: meanwhile, clock: systemClock(), signal: new AbortController().signal };
-    await publishLake(source, { directory, tables: MODELS, force: false });
+    const path = await filled();
+    const replies: string[] = [];
+    const begun = threads((thread) => thread.on('message', ({ type }) => void replies.push(type)));
+    const directory = await publishBeside(path, undefined, () => change(path));
     expect(await numbersIn(directory)).toEqual([[1, MONTHS.length * MANY, MONTHS.length]]);
     // It was begun, and not asked: it would have answered with what is new.
     expect(begun).toHaveLength(1);
-    expect(written).toEqual([]);
+    expect(replies).toEqual(['ready']);
   });
 
   test('when something is committed between the partitions of the second thread', async () => {
