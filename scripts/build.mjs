@@ -40,6 +40,7 @@ async function bundle() {
       'src/hooks/notify/messenger.ts',
       'src/hooks/receive/receive.ts',
       'src/warehouse/sqlite/writer/entry.ts',
+      'jobs/publish-thread.ts',
     ],
     outdir: dist,
     outbase: '.',

@@ -6,18 +6,21 @@ import type { Batch } from './parquet/column.ts';
 /** Lists that are remembered at most. */
 const LISTS_MAX = 10_000;
 
-const { userDaily, userDailyLanguages } = tables;
-const USER_KEY = positionsOf(Object.keys(userDaily.columns));
-const LANGUAGE_KEY = positionsOf(Object.keys(userDailyLanguages.columns));
-const LANGUAGE = Object.keys(userDailyLanguages.columns).indexOf('language');
+/** What is read of `user_daily_languages`. */
+export const LANGUAGE_COLUMNS = ['date', 'user_id', 'language'] as const;
 
-function positionsOf(columns: string[]): [date: number, user: number] {
+const USER_KEY = positionsOf(Object.keys(tables.userDaily.columns));
+const LANGUAGE_KEY = positionsOf(LANGUAGE_COLUMNS);
+const LANGUAGE = LANGUAGE_COLUMNS.indexOf('language');
+
+function positionsOf(columns: readonly string[]): [date: number, user: number] {
   return [columns.indexOf('date'), columns.indexOf('user_id')];
 }
 
 /**
  * Rows of `user_daily` of one organization, each with the list of the user's languages of the day in their order: an
- * empty one where there are none. Both tables are read side by side, in key order.
+ * empty one where there are none. Both tables are read side by side, in key order, of
+ * the languages {@link LANGUAGE_COLUMNS}.
  */
 export async function* withLanguages(
   users: AsyncIterable<readonly Row[]>,

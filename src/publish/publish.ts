@@ -2,11 +2,9 @@ import type { AnyTable } from '../../schema/define.ts';
 import type { LedgerUnit } from '../warehouse/port.ts';
 import { Lake, type Replaced } from './lake/lake.ts';
 import { tableNameOf } from './lake/names.ts';
+import { inLanes, type LakeSource, type Lane, laneHere } from './lanes.ts';
 import { NOTE_EVERY_MS } from './limits.ts';
-import { lakeColumnsOf } from './parquet/column.ts';
-import { writeParquet } from './parquet/write-file.ts';
 import { emptyPartition, type PlannedPartition, planTable } from './plan.ts';
-import type { RowSource } from './rows.ts';
 import { nothingOf, type PublishedTable, withPartition } from './tally.ts';
 
 /** What is published, and where to. */
@@ -33,11 +31,16 @@ export interface LakeReport {
  * @throws {BusyError} when another publish works on the folder.
  * @throws {StorageError} when the folder cannot be written or the warehouse cannot be read.
  */
-export async function publishLake(source: RowSource, request: LakeRequest): Promise<LakeReport> {
+export async function publishLake(
+  source: Omit<LakeSource, 'watch'>,
+  request: LakeRequest,
+): Promise<LakeReport> {
   const lake = await Lake.open(request.directory);
+  const watch = source.warehouse.watchCommits();
   try {
-    return await source.warehouse.inSnapshot(() => publishTo(lake, source, request));
+    return await source.warehouse.inSnapshot(() => publishTo(lake, { ...source, watch }, request));
   } finally {
+    watch?.close();
     await lake.close();
   }
 }
@@ -47,31 +50,40 @@ interface PlannedTable {
   readonly partitions: readonly PlannedPartition[];
 }
 
-async function publishTo(lake: Lake, source: RowSource, request: LakeRequest): Promise<LakeReport> {
+async function publishTo(lake: Lake, source: LakeSource, request: LakeRequest): Promise<LakeReport> {
   const planned = await planAll(source, request.tables);
   const partitions = planned.flatMap((table) => table.partitions);
   lake.expectDistinct(partitions.map(({ path }) => path));
   const changed = partitions.filter((partition) => isChanged(lake, partition, request));
   await lake.strike(changed.map(({ path }) => path));
 
+  const replaced = new Map<string, Replaced>();
   const noteInTime = regularly(source, () => lake.note());
+  const publish = async (partition: PlannedPartition, lane: Lane) => {
+    const { force } = request;
+    replaced.set(partition.path, await replace(lake, partition, { lane, force, keepEmpty: false }));
+    await noteInTime();
+  };
+  await inLanes(source, lake.directory, { partitions: changed, publish });
+
   const report: PublishedTable[] = [];
-  for (const table of planned) report.push(await publishTable(lake, table, { ...request, noteInTime }));
+  for (const table of planned)
+    report.push(await finishTable(lake, table, { replaced, source, force: request.force }));
   await lake.note();
   return { directory: lake.directory, tables: report };
 }
 
 /** Does something again where the last time is {@link NOTE_EVERY_MS} ago. */
-function regularly({ clock }: RowSource, work: () => Promise<void>): () => Promise<void> {
+function regularly({ clock }: LakeSource, work: () => Promise<void>): () => Promise<void> {
   let lastMs = clock.monotonicMs();
   return async () => {
     if (clock.monotonicMs() - lastMs < NOTE_EVERY_MS) return;
-    await work();
     lastMs = clock.monotonicMs();
+    await work();
   };
 }
 
-async function planAll(source: RowSource, tables: readonly AnyTable[]): Promise<PlannedTable[]> {
+async function planAll(source: LakeSource, tables: readonly AnyTable[]): Promise<PlannedTable[]> {
   const { warehouse } = source;
   const units: LedgerUnit[] = [];
   for (const orgId of await warehouse.organizations()) units.push(...(await warehouse.units(orgId)));
@@ -80,22 +92,27 @@ async function planAll(source: RowSource, tables: readonly AnyTable[]): Promise<
   return planned;
 }
 
-async function publishTable(
+/** What was published of a table whose partitions are in place: with a file without rows where it has none, and no others. */
+async function finishTable(
   lake: Lake,
   { table, partitions }: PlannedTable,
-  { force, noteInTime }: { readonly force: boolean; noteInTime(): Promise<void> },
+  options: {
+    readonly replaced: ReadonlyMap<string, Replaced>;
+    readonly source: LakeSource;
+    readonly force: boolean;
+  },
 ): Promise<PublishedTable> {
+  const { replaced, source, force } = options;
   let sum = nothingOf(table.name);
-  const publish = async (partition: PlannedPartition, keepEmpty: boolean) => {
-    sum = withPartition(sum, await publishPartition(lake, { table, partition, keepEmpty, force }));
-    await noteInTime();
-  };
-  for (const partition of partitions) await publish(partition, false);
-
+  for (const { path } of partitions) sum = withPartition(sum, replaced.get(path) ?? unchanged(lake, path));
   const wanted = new Set(partitions.map(({ path }) => path));
   if (sum.rows === 0) {
     const empty = emptyPartition(table);
-    await publish(empty, true);
+    const lane = laneHere(source);
+    const facts = isChanged(lake, empty, { force })
+      ? await replace(lake, empty, { lane, force, keepEmpty: true })
+      : unchanged(lake, empty.path);
+    sum = withPartition(sum, facts);
     wanted.add(empty.path);
   }
   for (const path of lake.paths()) {
@@ -105,25 +122,21 @@ async function publishTable(
   return sum;
 }
 
-async function publishPartition(
+function unchanged(lake: Lake, path: string): Replaced {
+  return { ...(lake.find(path) ?? { rows: 0, bytes: 0, sha256: '' }), outcome: 'unchanged' };
+}
+
+function replace(
   lake: Lake,
-  options: {
-    readonly table: AnyTable;
-    readonly partition: PlannedPartition;
-    readonly keepEmpty: boolean;
-    readonly force: boolean;
-  },
+  partition: PlannedPartition,
+  { lane, force, keepEmpty }: { readonly lane: Lane; readonly force: boolean; readonly keepEmpty: boolean },
 ): Promise<Replaced> {
-  const { table, partition, keepEmpty, force } = options;
-  const { path, signature } = partition;
-  const known = lake.find(path);
-  if (known !== undefined && !isChanged(lake, partition, options)) return { ...known, outcome: 'unchanged' };
-  const columns = lakeColumnsOf(table);
-  return lake.replace(path, {
-    signature,
+  return lake.replace(partition.path, {
+    signature: partition.signature,
     keepEmpty,
     always: force,
-    write: (part) => writeParquet(part, { name: table.name, columns }, partition.read()),
+    lane: lane.number,
+    write: (part) => lane.write(partition, part),
   });
 }
 

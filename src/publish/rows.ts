@@ -3,9 +3,9 @@ import type { Clock } from '../core/clock.ts';
 import type { Row, ScanScope, Warehouse } from '../warehouse/port.ts';
 import { ROWS_WITHOUT_PAUSE_MAX } from './limits.ts';
 
-/** What a publish reads from. */
+/** What rows are read from. */
 export interface RowSource {
-  readonly warehouse: Warehouse;
+  readonly warehouse: Pick<Warehouse, 'scan'>;
   readonly clock: Clock;
   /** Aborted when the process was asked to stop. */
   readonly signal: AbortSignal;
@@ -16,10 +16,11 @@ export async function* scanRows(
   { warehouse, clock, signal }: RowSource,
   table: AnyTable,
   scope?: ScanScope,
+  columns?: readonly string[],
 ): AsyncGenerator<readonly Row[]> {
   let rows = 0;
   signal.throwIfAborted();
-  for await (const chunk of warehouse.scan(table, scope)) {
+  for await (const chunk of warehouse.scan(table, scope, columns)) {
     yield chunk;
     signal.throwIfAborted();
     rows += chunk.length;

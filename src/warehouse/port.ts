@@ -1,10 +1,11 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
+import type { CommitWatch } from './commit-watch.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
 
 export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-rows.ts';
-export type { RunEnd, RunRecord, RunStart };
+export type { CommitWatch, RunEnd, RunRecord, RunStart };
 
 /** A value as a row holds it: text, number or NULL. Flags are 0 or 1, instants and days are text, JSON is text. */
 export type Value = string | number | null;
@@ -206,6 +207,9 @@ export interface SavedCopy {
   readonly bytes: number;
 }
 
+/** What reads of a warehouse need; another thread has one of its own. */
+export type WarehouseReader = Pick<Warehouse, 'scan' | 'inSnapshot' | 'close'>;
+
 /**
  * A warehouse: the tables of `schema/` in one database.
  *
@@ -264,8 +268,8 @@ export interface Warehouse {
   /** How many restatements are on record. */
   restatementCount(): Promise<number>;
 
-  /** All rows of a table in key order, `[]` for a table without rows; streamed, so memory stays bounded. */
-  scan(table: AnyTable, scope?: ScanScope): AsyncIterable<readonly Row[]>;
+  /** All rows of a table in key order, streamed, so memory stays bounded. With `columns` a row has those alone. */
+  scan(table: AnyTable, scope?: ScanScope, columns?: readonly string[]): AsyncIterable<readonly Row[]>;
 
   /**
    * Writes and removes rows of any table as they are, all or none: for moving a warehouse, whose ledger moves with it.
@@ -277,6 +281,12 @@ export interface Warehouse {
   damages(): Promise<string[]>;
   /** Reads in one snapshot: what others commit meanwhile is not seen. `read` must not write. */
   inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;
+
+  /**
+   * Begins to watch for commits by others: snapshots that begin while the watch is quiet are of one state. Null where
+   * the database cannot tell, as PostgreSQL.
+   */
+  watchCommits(): CommitWatch | null;
 
   /**
    * Writes one state of the whole warehouse as a single SQLite file that needs no file beside it, and puts it in place

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -12,6 +12,10 @@ import { ask, lakeOf, rowsIn, tableIn } from './lake.ts';
 
 const PRELOAD = pathToFileURL(join(import.meta.dirname, 'kill-at.mjs')).href;
 const EVERYTHING = process.env['DAYWALK_CHAOS'] === '1';
+/** Enough rows of a month that a second thread writes some of the months. */
+const LARGE = 15_000;
+/** What the second thread writes. */
+const PART = '_daywalk.2.part';
 const TABLES = 'tokens_daily,tokens_daily_by_model';
 
 /** Gives an organization a month in which every number is `n`, of `rows` models; none makes it empty. */
@@ -47,12 +51,13 @@ const replacing = (steps: readonly string[], org: string) =>
   1 + steps.findIndex((step) => step.startsWith('rename') && step.includes(`_by_model/org_id=${org}/`));
 
 /** The number in each partition of the models; each has all of its rows, and all are alike. */
-async function partitionsIn(lake: string): Promise<Record<string, number>> {
+async function partitionsIn(lake: string, rows = 50): Promise<Record<string, number>> {
   const found = await ask(
     `SELECT org_id || ' ' || month, MIN(billable_tokens), MAX(billable_tokens), COUNT(*)
      FROM ${tableIn(lake, 'tokens_daily_by_model')} GROUP BY ALL`,
   );
-  for (const [name, min, max, count] of found) expect([min, Number(count)], String(name)).toEqual([max, 50]);
+  for (const [name, min, max, count] of found)
+    expect([min, Number(count)], String(name)).toEqual([max, rows]);
   return Object.fromEntries(found.map(([name, min]) => [name, min]));
 }
 
@@ -137,6 +142,39 @@ describe('a publish that is killed', () => {
     await put(warehouse, 'b', '2026-02', 0);
     await publishAll(warehouse.path, lake);
     expect(await partitionsIn(lake)).toEqual({ 'a 2026-02': 1 });
+  });
+});
+
+describe('a publish by two threads that is killed', () => {
+  test('at any change of the file system leaves each partition old or new, and the next one does the rest', async () => {
+    const warehouse = await openTemporary();
+    const months = ['2026-02', '2026-03', '2026-04', '2026-05'];
+    const putAll = async (n: number) => {
+      for (const month of months) await put(warehouse, 'a', month, n, LARGE);
+    };
+    await putAll(1);
+    const { lake } = await lakeOf(warehouse.path, {
+      tables: [tables.tokensDaily, tables.tokensDailyByModel],
+    });
+    let steps = Number.POSITIVE_INFINITY;
+    let [kills, beside] = [0, 0];
+    // Each thread counts its own steps; those of the second one are among the first.
+    for (let n = 2, step = 3; step <= steps; n += 1, step += EVERYTHING ? 1 : 12) {
+      await putAll(n);
+      const left = await killedAt(step, warehouse.path, lake);
+      if (left === null) kills += 1;
+      else steps = Math.min(steps, left.length);
+      const isBeside = left?.some((step) => step.includes(PART)) ?? existsSync(join(lake, PART));
+      if (isBeside) beside += 1;
+      for (const seen of Object.values(await partitionsIn(lake, LARGE))) expect([n - 1, n]).toContain(seen);
+      await publishAll(warehouse.path, lake);
+      expect(await partitionsIn(lake, LARGE)).toEqual(
+        Object.fromEntries(months.map((month) => [`a ${month}`, n])),
+      );
+      expect(readdirSync(lake).filter((name) => name.endsWith('.part'))).toEqual([]);
+    }
+    expect(kills).toBeGreaterThan(EVERYTHING ? 25 : 1);
+    expect(beside).toBeGreaterThan(0);
   });
 });
 

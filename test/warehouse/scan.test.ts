@@ -158,6 +158,20 @@ onEachDatabase((database) => {
     });
   });
 
+  describe('a scan of columns', () => {
+    it('answers those alone, in their order, by the key of the table', async () => {
+      const warehouse = await filled(database);
+      const { tokensDailyByModel: table } = tables;
+      const names = ['model_id', 'date'];
+      const positions = names.map((name) => Object.keys(table.columns).indexOf(name));
+      const rows = await collect(warehouse.scan(table));
+      expect(rows.length).toBeGreaterThan(1);
+      expect(await collect(warehouse.scan(table, undefined, names))).toEqual(
+        rows.map((row) => positions.map((position) => row[position])),
+      );
+    });
+  });
+
   describe('a snapshot', () => {
     it('shows one state to all its reads, whatever another process commits meanwhile', async () => {
       needsSessions(database);

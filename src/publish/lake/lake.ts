@@ -11,8 +11,8 @@ import { sameButForCase } from './names.ts';
 
 /** What a lake of daywalk has besides tables. */
 const LOCK_FILE = '_daywalk.lock';
-/** A file of a partition that is being written. It stands outside of the tables, so that no reader finds it. */
-const PART_FILE = '_daywalk.part';
+/** Files of partitions that are being written, two at a time at most. They stand outside of the tables, so that no reader finds them. */
+const PART_FILES = ['_daywalk.part', '_daywalk.2.part'] as const;
 
 /** How a partition is replaced. */
 export interface Replacement {
@@ -22,6 +22,8 @@ export interface Replacement {
   readonly keepEmpty: boolean;
   /** Replace a file with the same bytes too. */
   readonly always: boolean;
+  /** Which of the two is written: one at a time of each. */
+  readonly lane: 0 | 1;
   /** Writes the new file to a path. */
   write(path: string): Promise<FileFacts>;
 }
@@ -41,6 +43,8 @@ export class Lake {
   readonly #struck = new Set<string>();
   readonly #changedFolders = new Set<string>();
   #isNoted = true;
+  /** Changes of the folder and its notes take turns. */
+  #last: Promise<unknown> = Promise.resolve();
 
   private constructor(directory: string, lock: FileLock, manifest: Manifest, files: Map<string, number>) {
     this.directory = directory;
@@ -119,24 +123,11 @@ export class Lake {
    * Makes a partition what `write` writes, by one rename: readers see the old file or the new one, whole. A file with
    * the same bytes stays in place unless `always`. One of no rows is removed, unless it is there for its columns alone.
    */
-  replace(path: string, { signature, keepEmpty, always, write }: Replacement): Promise<Replaced> {
+  replace(path: string, replacement: Replacement): Promise<Replaced> {
     return explained(join(this.directory, path), async () => {
-      const part = join(this.directory, PART_FILE);
-      const written = await write(part);
-      const hadFile = this.#files.has(path);
-      const isKept = written.rows > 0 || keepEmpty;
-      const isSame = !always && this.find(path)?.sha256 === written.sha256;
-      if (isKept && !isSame) await this.#put(part, path, written.bytes);
-      else await rm(part, { force: true });
-      if (!isKept && hadFile) await this.#drop(path);
-      const facts = isKept ? written : { rows: 0, bytes: 0, sha256: '' };
-      this.#partitions.set(path, { signature, ...facts });
-      this.#struck.delete(path);
-      this.#isNoted = false;
-      return {
-        ...facts,
-        outcome: isKept ? (isSame ? 'unchanged' : 'written') : hadFile ? 'removed' : 'unchanged',
-      };
+      const part = join(this.directory, PART_FILES[replacement.lane]);
+      const written = await replacement.write(part);
+      return this.#inLine(() => this.#take(part, path, { ...replacement, written }));
     });
   }
 
@@ -151,7 +142,11 @@ export class Lake {
   }
 
   /** Notes what was done, durably. Without it the next publish does it again, which changes nothing. */
-  async note(): Promise<void> {
+  note(): Promise<void> {
+    return this.#inLine(() => this.#note());
+  }
+
+  async #note(): Promise<void> {
     if (this.#isNoted) return;
     await explained(this.directory, async () => {
       for (const folder of this.#changedFolders) {
@@ -164,10 +159,40 @@ export class Lake {
 
   async close(): Promise<void> {
     try {
-      await explained(this.directory, () => rm(join(this.directory, PART_FILE), { force: true }));
+      for (const part of PART_FILES)
+        await explained(this.directory, () => rm(join(this.directory, part), { force: true }));
     } finally {
       this.#lock.release();
     }
+  }
+
+  #inLine<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(work);
+    // The next one waits for this one, however it ends; its failure is told to its own caller.
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Takes a written file for a partition. */
+  async #take(
+    part: string,
+    path: string,
+    { signature, keepEmpty, always, written }: Replacement & { readonly written: FileFacts },
+  ): Promise<Replaced> {
+    const hadFile = this.#files.has(path);
+    const isKept = written.rows > 0 || keepEmpty;
+    const isSame = !always && this.find(path)?.sha256 === written.sha256;
+    if (isKept && !isSame) await this.#put(part, path, written.bytes);
+    else await rm(part, { force: true });
+    if (!isKept && hadFile) await this.#drop(path);
+    const facts = isKept ? written : { rows: 0, bytes: 0, sha256: '' };
+    this.#partitions.set(path, { signature, ...facts });
+    this.#struck.delete(path);
+    this.#isNoted = false;
+    return {
+      ...facts,
+      outcome: isKept ? (isSame ? 'unchanged' : 'written') : hadFile ? 'removed' : 'unchanged',
+    };
   }
 
   async #put(part: string, path: string, bytes: number): Promise<void> {

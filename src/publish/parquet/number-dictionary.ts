@@ -10,6 +10,9 @@ export type NumberFormat = 'DOUBLE' | 'INT32' | 'INT64' | 'BOOLEAN';
 const SLOT_BITS = bitsFor(ROW_GROUP_ROWS_MAX * 3);
 const SLOTS = 2 ** SLOT_BITS;
 
+/** Counts below this have a place of their own, found without a hash: most metrics of most users are small. */
+const SMALL_MAX = 4_096;
+
 const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
 
@@ -32,6 +35,8 @@ export class NumberDictionary implements Dictionary {
   readonly #values = new Float64Array(ROW_GROUP_ROWS_MAX);
   /** One more than the number of the value at each place; 0 where there is none. */
   readonly #slots = new Uint32Array(SLOTS);
+  /** The same for small counts, by the count itself. */
+  readonly #small = new Uint32Array(SMALL_MAX);
   #count = 0;
 
   constructor(format: NumberFormat) {
@@ -47,6 +52,16 @@ export class NumberDictionary implements Dictionary {
   }
 
   numberOf(value: number): number {
+    const small = value >>> 0;
+    if (small !== value || small >= SMALL_MAX) return this.#searched(value);
+    const taken = this.#small[small] ?? 0;
+    if (taken !== 0) return taken - 1;
+    const number = this.#added(value);
+    this.#small[small] = number + 1;
+    return number;
+  }
+
+  #searched(value: number): number {
     const slots = this.#slots;
     const values = this.#values;
     let slot = slotOf(value);
@@ -56,10 +71,15 @@ export class NumberDictionary implements Dictionary {
       if (values[taken - 1] === value) return taken - 1;
       slot = (slot + 1) % SLOTS;
     }
+    const number = this.#added(value);
+    slots[slot] = number + 1;
+    return number;
+  }
+
+  #added(value: number): number {
     const number = this.#count;
-    values[number] = value;
+    this.#values[number] = value;
     this.#count += 1;
-    slots[slot] = this.#count;
     return number;
   }
 
@@ -89,6 +109,7 @@ export class NumberDictionary implements Dictionary {
 
   clear(): void {
     this.#slots.fill(0);
+    this.#small.fill(0);
     this.#count = 0;
   }
 

@@ -38,10 +38,14 @@ export class Readers {
   }
 
   /** See `Warehouse.scan`. */
-  async *scan(table: AnyTable, scope?: ScanScope): AsyncGenerator<readonly Row[]> {
+  async *scan(
+    table: AnyTable,
+    scope?: ScanScope,
+    columns?: readonly string[],
+  ): AsyncGenerator<readonly Row[]> {
     const doing = `read ${table.name} of`;
     const link = this.#snapshot ?? (await this.#explained(doing, () => this.#begin()));
-    const rows = scanRows(link, table, scope);
+    const rows = scanRows(link, table, scope, columns);
     try {
       for (;;) {
         const next = await this.#explained(doing, () => rows.next());

@@ -12,6 +12,7 @@ export async function* scanRows(
   link: Link,
   table: AnyTable,
   scope?: ScanScope,
+  columns?: readonly string[],
 ): AsyncGenerator<readonly Row[]> {
   const cursor = `scan_${++cursors}`;
   const rowsMax = scanRowsMax(table);
@@ -19,6 +20,7 @@ export async function* scanRows(
   const sql = selectWhere(
     table,
     conditions.map(([condition], index) => `${condition}$${index + 1}`),
+    columns,
   );
   await link.declare(
     `DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`,

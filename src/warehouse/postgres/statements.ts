@@ -69,10 +69,14 @@ export function deleteByKey(table: AnyTable, column: string): string {
   return `DELETE FROM ${quoted(table.name)} AS stored WHERE ${quoted(column)} = ANY ($1::${typeOf(table, column)}[])`;
 }
 
-/** Every column of the rows that meet all conditions, in key order. */
-export function selectWhere(table: AnyTable, conditions: readonly string[]): string {
+/** Columns, every one unless named, of the rows that meet all conditions, in key order. */
+export function selectWhere(
+  table: AnyTable,
+  conditions: readonly string[],
+  columns: readonly string[] = Object.keys(table.columns),
+): string {
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  return `SELECT ${columnList(table)} FROM ${quoted(table.name)}${where} ORDER BY ${keyList(table)}`;
+  return `SELECT ${columns.map(quoted).join(', ')} FROM ${quoted(table.name)}${where} ORDER BY ${keyList(table)}`;
 }
 
 /** Number of rows and the sum of each additive column of the rows that meet all conditions. */

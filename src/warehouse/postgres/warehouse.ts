@@ -92,10 +92,11 @@ function postgresWarehouse(session: Session): Warehouse {
     runs: (limit) => read((link) => readRuns(link, limit)),
     quarantineCounts: () => read(readQuarantineCounts),
     restatementCount: () => read(countRestatements),
-    scan: (table, scope) => readers.scan(table, scope),
+    scan: (table, scope, columns) => readers.scan(table, scope, columns),
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
     damages: async () => [],
     inSnapshot: (work) => readers.inSnapshot(work),
+    watchCommits: () => null,
     saveCopy: async () => {
       throw new UsageError(`${location} is no SQLite file that could be saved as one`, {
         hint: 'daywalk copy --to FILE makes a SQLite warehouse of it, and what changed since is all a second one moves',

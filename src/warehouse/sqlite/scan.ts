@@ -11,14 +11,15 @@ export async function* scan(
   connection: Connection,
   table: AnyTable,
   scope?: ScanScope,
+  columns: readonly string[] = Object.keys(table.columns),
 ): AsyncGenerator<readonly Row[]> {
   const conditions = conditionsOf(scope);
   try {
     const sql = selectWhere(
       table,
       conditions.map(([condition]) => condition),
+      columns,
     );
-    const columns = Object.keys(table.columns);
     const values = conditions.map(([, value]) => value);
     yield* takenRows(connection.db, { sql, columns, values, rowsMax: scanRowsMax(table) });
   } catch (error) {

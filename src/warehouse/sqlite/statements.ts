@@ -46,11 +46,15 @@ export function selectRows(table: AnyTable, scope: readonly string[]): string {
   return selectWhere(table, [equals(scope)]);
 }
 
-/** Every column of the rows that meet all conditions, in key order. */
-export function selectWhere(table: AnyTable, conditions: readonly string[]): string {
+/** Columns, every one unless named, of the rows that meet all conditions, in key order. */
+export function selectWhere(
+  table: AnyTable,
+  conditions: readonly string[],
+  columns: readonly string[] = Object.keys(table.columns),
+): string {
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  const columns = Object.keys(table.columns).map(quoted).join(', ');
-  return `SELECT ${columns} FROM ${quoted(table.name)}${where} ORDER BY ${table.key.map(quoted).join(', ')}`;
+  const names = columns.map(quoted).join(', ');
+  return `SELECT ${names} FROM ${quoted(table.name)}${where} ORDER BY ${table.key.map(quoted).join(', ')}`;
 }
 
 /** Number of rows and the sum of each additive column in a scope; TOTAL, because SUM fails on huge integers. */

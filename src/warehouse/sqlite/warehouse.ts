@@ -1,5 +1,6 @@
 import { afterFailure } from '../ledger.ts';
 import type { RunLock, Warehouse } from '../port.ts';
+import { watchCommits } from './commit-watch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
 import { storeHookEvents } from './hook-events.ts';
@@ -74,11 +75,12 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     runs: async (limit) => connection.read('read', () => readRuns(connection, limit)),
     quarantineCounts: async () => connection.read('read', () => readQuarantineCounts(connection)),
     restatementCount: async () => connection.read('read', () => countRestatements(connection)),
-    scan: (table, scope) => scan(connection, table, scope),
+    scan: (table, scope, columns) => scan(connection, table, scope, columns),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
     saveCopy: async (copy) => saveCopy(connection, copy),
     damages: async () => connection.read('check', () => damagesOf(connection)),
     inSnapshot: (read) => connection.snapshot(read),
+    watchCommits: () => watchCommits(path),
     close: async () => {
       await days.close();
       connection.close();

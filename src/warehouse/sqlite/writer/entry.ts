@@ -1,10 +1,11 @@
 // What the writing thread runs, see thread.ts.
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../../core/clock.ts';
+import { sentError } from '../../../core/sent-error.ts';
 import { commitDays } from '../commit-day.ts';
 import { Connection } from '../connection.ts';
 import { atOnce } from '../steps.ts';
-import { type Reply, type Request, receivedDay, sentError } from './messages.ts';
+import { type Reply, type Request, receivedDay } from './messages.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this is started as a thread');

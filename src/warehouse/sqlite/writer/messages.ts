@@ -1,12 +1,5 @@
 import { allTables } from '../../../../schema/tables.ts';
-import {
-  BusyError,
-  ClaimLostError,
-  DamagedError,
-  DaywalkError,
-  messageOf,
-  StorageError,
-} from '../../../core/errors.ts';
+import type { SentError } from '../../../core/sent-error.ts';
 import { decodedChunks } from '../../encoded-rows.ts';
 import type { DayEntry } from '../../ledger.ts';
 import { type CommitOutcome, type DayCommit, rowCount } from '../../port.ts';
@@ -31,12 +24,6 @@ export type Reply =
   | { readonly type: 'committed'; readonly outcomes: readonly CommitOutcome[] }
   | { readonly type: 'failed'; readonly error: SentError };
 
-interface SentError {
-  readonly kind: Kind | undefined;
-  readonly message: string;
-  readonly hint: string | undefined;
-}
-
 /** A commit for the thread. */
 export function sentDay(commit: DayCommit): SentDay {
   const tables = commit.tables.map(({ table, texts }) => ({ name: table.name, texts }));
@@ -53,23 +40,4 @@ export function receivedDay(day: SentDay): ChunkedDay {
       return { table, chunks: decodedChunks({ texts }) };
     }),
   };
-}
-
-/** The errors that mean something to who asked for a commit; a kind before the one that it is a kind of. */
-const KINDS = { damaged: DamagedError, storage: StorageError, busy: BusyError, claim: ClaimLostError };
-
-type Kind = keyof typeof KINDS;
-
-/** An error for the other side. */
-export function sentError(error: unknown): SentError {
-  const names = Object.keys(KINDS) as Kind[];
-  const kind = names.find((name) => error instanceof KINDS[name]);
-  const hint = error instanceof DaywalkError ? error.hint : undefined;
-  return { kind, message: messageOf(error), hint };
-}
-
-/** The error that was sent. */
-export function receivedError({ kind, message, hint }: SentError): Error {
-  if (kind === undefined) return new Error(message);
-  return new KINDS[kind](message, { hint });
 }

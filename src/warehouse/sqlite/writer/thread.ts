@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { messageOf, StorageError } from '../../../core/errors.ts';
 import { builtScript } from '../../../core/package.ts';
+import { receivedError } from '../../../core/sent-error.ts';
 import type { CommitOutcome, DayCommit } from '../../port.ts';
-import { type Reply, type Request, receivedError, sentDay } from './messages.ts';
+import { type Reply, type Request, sentDay } from './messages.ts';
 
 const SCRIPT = 'src/warehouse/sqlite/writer/entry';
 
