@@ -97,7 +97,6 @@ const CLOCKS: Readonly<Record<string, string>> = {
   'jobs/verify.ts': 'chooses the units that are pulled again',
   'src/emulator/deliver.ts': 'delays what a socket sends',
   'src/cli/progress/progress.ts': 'redraws a line on a terminal',
-  'src/cli/modest-heap.ts': 'looks at the heap of this process, which fills in real time',
   'src/cli/stopping.ts': 'ends a process that does not end by itself',
   'src/cli/start.ts': 'ends a process that does not end by itself',
   'src/cli/hook-process.ts': 'is the entry point of the receiver',

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { parseStreams, STREAMS } from '../core/stream.ts';
 import type { CommandContext } from './command.ts';
 import { readDayRange } from './day-range.ts';
-import { withModestHeap } from './modest-heap.ts';
+import { keepHeapModest } from './modest-heap.ts';
 import { renderForecast } from './screens/forecast.ts';
 import { renderRunSummary } from './screens/run-summary.ts';
 import { warehouseNames } from './warehouse-names.ts';
@@ -29,7 +29,8 @@ export async function performExport(context: CommandContext, mode: ExportMode): 
     return EXIT.ok;
   }
 
-  const report = await withModestHeap(() => runExport(settings, request, job));
+  keepHeapModest();
+  const report = await runExport(settings, request, job);
   if (flags.isOn('--json')) out.json(report);
   else
     out.present(
