@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
@@ -53,10 +54,16 @@ const WITHOUT_THREADS = [
   '--allow-net',
 ].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag.replace('=*', '')));
 
+/** The first message of a thread, which says that it holds the file; until then rows are written here. */
+const firstMessages = new WeakMap<Worker, Promise<unknown>>();
+
 /** The threads that begin while the test runs. */
 function threads(): Worker[] {
   const begun: Worker[] = [];
-  const note = (worker: Worker) => void begun.push(worker);
+  const note = (worker: Worker) => {
+    begun.push(worker);
+    firstMessages.set(worker, once(worker, 'message'));
+  };
   process.on('worker', note);
   onTestFinished(() => void process.off('worker', note));
   return begun;
@@ -72,8 +79,7 @@ async function withThread(path = tempFile()) {
   await expect.poll(() => begun).toHaveLength(1);
   const [thread] = begun;
   if (thread === undefined) throw new Error('there is no thread');
-  // It has begun once it holds the file; until then the rows are written here.
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await firstMessages.get(thread);
   return { warehouse, thread };
 }
 
