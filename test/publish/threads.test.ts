@@ -12,21 +12,13 @@ import { daywalk } from '../support/daywalk.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { thrownBy } from '../support/transport.ts';
 import { openTemporary } from '../support/warehouse.ts';
+import { WITHOUT_THREADS } from '../support/without-threads.ts';
 import { ask, filesIn, lakeOf, tableIn } from './lake.ts';
 
 const MONTHS = ['2026-02', '2026-03', '2026-04', '2026-05'];
 /** Enough rows of a month that a second thread writes some of the months. */
 const MANY = 9_000;
 const MODELS = [tables.tokensDailyByModel];
-
-/** What tells this version of Node to permit everything that a publish needs but threads. */
-const WITHOUT_THREADS = [
-  '--experimental-permission',
-  '--permission',
-  '--allow-fs-read=*',
-  '--allow-fs-write=*',
-  '--allow-addons',
-].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag.replace('=*', '')));
 
 /** The path of a warehouse with months of so many rows, in which every number is 1. */
 async function filled(rows = MANY): Promise<string> {

@@ -11,6 +11,7 @@ import { createRig } from '../support/rig.ts';
 import { tempFile } from '../support/temp-dir.ts';
 import { thrownBy } from '../support/transport.ts';
 import { openTemporary, query } from '../support/warehouse.ts';
+import { WITHOUT_THREADS } from '../support/without-threads.ts';
 
 /** Enough rows that the day after is written by a thread. */
 const MANY = 5_000;
@@ -43,16 +44,6 @@ const user = (id: string, n: number, text: string | null = null): Row => [
 const rowsOf = (count: number) => Array.from({ length: count }, (_, n) => user(`user ${n}`, n));
 const day = (date: string, users: readonly Row[], spec: CommitSpec = {}) =>
   commitOf({ ...spec, stream: 'tokens', day: date, rows: { tokens_daily_by_user: users } });
-
-/** What tells this version of Node to permit everything that a run needs but threads. */
-const WITHOUT_THREADS = [
-  '--experimental-permission',
-  '--permission',
-  '--allow-fs-read=*',
-  '--allow-fs-write=*',
-  '--allow-addons',
-  '--allow-net',
-].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag.replace('=*', '')));
 
 /** The first message of a thread, which says that it holds the file; until then rows are written here. */
 const firstMessages = new WeakMap<Worker, Promise<unknown>>();

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { messageOf, StorageError } from '../../core/errors.ts';
-import { builtScript } from '../../core/package.ts';
 import { receivedError } from '../../core/sent-error.ts';
+import { startThread } from '../../core/start-thread.ts';
 import type { FileFacts } from '../parquet/write-file.ts';
 import type { PartitionWork, Reply, Request } from './messages.ts';
 
@@ -27,7 +26,7 @@ export class PublishThread {
 
   /** A thread that reads the warehouse at a location; null where there is none to be had. */
   static start(location: string): PublishThread | null {
-    const worker = startWorker(location);
+    const worker = startThread(SCRIPT, location);
     return worker === null ? null : new PublishThread(worker);
   }
 
@@ -96,17 +95,4 @@ function failed(target: string, cause: unknown): StorageError {
     cause,
     hint: 'run again: what was replaced is whole, and the rest follows',
   });
-}
-
-/** Null where the program was not built, as when its sources run alone, and where the process may have no more threads. */
-function startWorker(location: string): Worker | null {
-  const script = builtScript(SCRIPT);
-  if (!existsSync(script)) return null;
-  try {
-    // Rows come and go by the thousand, so that a small nursery holds them.
-    return new Worker(script, { workerData: location, resourceLimits: { maxYoungGenerationSizeMb: 8 } });
-  } catch {
-    // A limit of the machine, or of Node's permissions. It is no failure: one thread writes everything, too.
-    return null;
-  }
 }

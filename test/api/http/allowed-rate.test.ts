@@ -3,17 +3,9 @@ import { createPacer } from '../../../src/api/http/pacer.ts';
 import type { RateLimitQuirk } from '../../../src/emulator/quirks.ts';
 import { openRateLimiter } from '../../../src/emulator/rate-limit.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { pauseOf, Refusal } from '../../support/refusal.ts';
 
 const signal = new AbortController().signal;
-
-/** A refusal that asks for a pause. */
-class Refusal extends Error {
-  readonly pauseMs: number;
-  constructor(pauseMs: number) {
-    super('refused');
-    this.pauseMs = pauseMs;
-  }
-}
 
 interface Drive {
   readonly quirk: RateLimitQuirk | ((ms: number) => RateLimitQuirk | null);
@@ -37,8 +29,6 @@ async function drive({
 }: Drive) {
   const clock = new FakeClock({ lateMs: () => 1 });
   const limiter = openRateLimiter();
-  const pauseOf = (error: unknown) =>
-    error instanceof Refusal ? { pauseMs: error.pauseMs, isLimit: true } : undefined;
   const pacer = createPacer({ concurrency, maxRequestsPerMinute: null, clock, pauseOf });
   const counts = { accepted: 0, refused: 0, acceptedLate: 0, refusedLate: 0 };
   let inFlight = 0;

@@ -3,14 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { Borne } from '../../../src/api/http/borne.ts';
 import { createPacer } from '../../../src/api/http/pacer.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { pauseOf, Refusal } from '../../support/refusal.ts';
 
 const signal = new AbortController().signal;
 // Many wait for their turn.
 setMaxListeners(0, signal);
 const LATENCY_MS = 200;
 const PAUSE_MS = 1000;
-
-class Refusal extends Error {}
 
 /** What a run of requests against a service that bears so many at once comes to. */
 async function paced({
@@ -25,8 +24,6 @@ async function paced({
   refusesAfterMs?: number;
 }) {
   const clock = new FakeClock();
-  const pauseOf = (error: unknown) =>
-    error instanceof Refusal ? { pauseMs: PAUSE_MS, isLimit: true } : undefined;
   const pacer = createPacer({ concurrency, maxRequestsPerMinute: null, clock, pauseOf });
   let inFlight = 0;
   const answered: number[] = [];
@@ -39,7 +36,7 @@ async function paced({
     try {
       if (inFlight > bears) {
         await clock.sleep(refusesAfterMs);
-        throw new Refusal();
+        throw new Refusal(PAUSE_MS);
       }
       await clock.sleep(LATENCY_MS);
     } finally {

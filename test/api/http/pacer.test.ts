@@ -2,23 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer } from '../../../src/api/http/pacer.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { pauseOf, Refusal } from '../../support/refusal.ts';
 import { thrownBy } from '../../support/transport.ts';
 
 const WINDOW_MS = 60_000;
 const signal = new AbortController().signal;
 
-/** A refusal that asks for a pause. */
-class Refusal extends Error {
-  readonly pauseMs: number;
-  constructor(pauseMs: number) {
-    super('refused');
-    this.pauseMs = pauseMs;
-  }
-}
-
-function pacerOf(options: { concurrency: number; maxRequestsPerMinute?: number | null; clock: FakeClock }) {
-  const pauseOf = (error: unknown) =>
-    error instanceof Refusal ? { pauseMs: error.pauseMs, isLimit: true } : undefined;
+function pacerOf(options: {
+  concurrency: number;
+  maxRequestsPerMinute?: number | null;
+  maxRequests?: number;
+  clock: FakeClock;
+}) {
   return createPacer({ maxRequestsPerMinute: null, pauseOf, ...options });
 }
 
@@ -113,9 +108,13 @@ describe('a pacer', () => {
 
   it('halves at an overload, however many were borne before, and comes back', async () => {
     const clock = new FakeClock({ auto: true });
-    const pauseOf = (error: unknown) =>
-      error instanceof Refusal ? { pauseMs: error.pauseMs, isLimit: false } : undefined;
-    const pacer = createPacer({ concurrency: 8, maxRequestsPerMinute: null, clock, pauseOf });
+    const overload = { pauseMs: 0, isLimit: false };
+    const pacer = createPacer({
+      concurrency: 8,
+      maxRequestsPerMinute: null,
+      clock,
+      pauseOf: (error) => (error instanceof Refusal ? overload : undefined),
+    });
     const burst = (fail: boolean) =>
       Promise.allSettled(
         Array.from({ length: pacer.concurrency }, () =>
@@ -136,8 +135,7 @@ describe('a pacer', () => {
 
   it('sends as many as it may and not one more, whatever waits', async () => {
     const clock = new FakeClock({ auto: true });
-    const pauseOf = () => undefined;
-    const pacer = createPacer({ concurrency: 4, maxRequestsPerMinute: 3, maxRequests: 7, clock, pauseOf });
+    const pacer = pacerOf({ concurrency: 4, maxRequestsPerMinute: 3, maxRequests: 7, clock });
     let begun = 0;
     const all = await Promise.allSettled(
       Array.from({ length: 20 }, () =>

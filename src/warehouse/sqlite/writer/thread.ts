@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { messageOf, StorageError } from '../../../core/errors.ts';
-import { builtScript } from '../../../core/package.ts';
 import { receivedError } from '../../../core/sent-error.ts';
+import { startThread } from '../../../core/start-thread.ts';
 import type { CommitOutcome, DayCommit } from '../../port.ts';
 import { type Reply, type Request, sentDay } from './messages.ts';
 
@@ -27,7 +26,7 @@ export class WriterThread {
 
   /** A thread that writes to the file; null where there is none to be had. */
   static start(path: string, signal: AbortSignal | undefined): WriterThread | null {
-    const worker = startWorker(path);
+    const worker = startThread(SCRIPT, path);
     return worker === null ? null : new WriterThread(path, worker, signal);
   }
 
@@ -93,18 +92,5 @@ export class WriterThread {
     const asked = this.#asked;
     this.#asked = [];
     for (const { reject } of asked) reject(this.#failure);
-  }
-}
-
-/** Null where the program was not built, as when its sources run alone, and where the process may have no more threads. */
-function startWorker(path: string): Worker | null {
-  const script = builtScript(SCRIPT);
-  if (!existsSync(script)) return null;
-  try {
-    // Rows come and go by the hundred, so that a small nursery holds them.
-    return new Worker(script, { workerData: path, resourceLimits: { maxYoungGenerationSizeMb: 8 } });
-  } catch {
-    // A limit of the machine, or of Node's permissions. It is no failure: days are written without a thread, too.
-    return null;
   }
 }
