@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { UsageError } from '../core/errors.ts';
 import { callerOf } from './auth.ts';
+import type { Call } from './call.ts';
 import { deliver, later } from './deliver.ts';
 import { showsReply } from './delivery.ts';
 import { applyActions } from './faults/apply.ts';
@@ -10,7 +11,7 @@ import type { Journal } from './journal.ts';
 import type { Quirks } from './quirks.ts';
 import { gzipReply, type Reply } from './reply.ts';
 import type { RevisionRequest } from './revise.ts';
-import type { Call, Service } from './service.ts';
+import type { Service } from './service.ts';
 import type { Upload } from './sessions/receive.ts';
 import type { Target } from './target.ts';
 import type { World } from './world.ts';

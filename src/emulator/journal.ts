@@ -1,5 +1,5 @@
 import type { Role } from './auth.ts';
-import type { Call } from './service.ts';
+import type { Call } from './call.ts';
 import { openTally, type Tally } from './tally.ts';
 
 /** One request as the journal remembers it. It never holds a key. */

@@ -1,7 +1,8 @@
 import { ANALYTICS_BASE_PATH, READINESS_MOVED_PATH, READINESS_PATH, SESSIONS_PATH } from '../api/paths.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Stream } from '../core/stream.ts';
-import { type Caller, requireKey, requireManager } from './auth.ts';
+import { requireKey, requireManager } from './auth.ts';
+import type { Call } from './call.ts';
 import { answerDaily } from './endpoints/daily.ts';
 import { answerReadiness, readinessPageNumber } from './endpoints/readiness.ts';
 import { answerUsers, usersPageNumber } from './endpoints/users.ts';
@@ -12,23 +13,11 @@ import { Refusal } from './problem.ts';
 import { openRateLimiter, retryAfterHeader } from './rate-limit.ts';
 import { jsonReply, problemReply, type Reply } from './reply.ts';
 import { answerSessions } from './sessions/answer.ts';
-import type { Upload } from './sessions/receive.ts';
 import type { Target } from './target.ts';
 import type { World } from './world.ts';
 
 const ANSWER_OVERHEAD_BYTES = 512;
 const OPENAPI_REPLY = jsonReply(200, JSON.stringify(OPENAPI_DOCUMENT));
-
-/** A request as the service sees it. */
-export interface Call {
-  readonly method: string;
-  readonly target: Target;
-  readonly caller: Caller;
-  /** Requests in work, this one included. */
-  readonly inFlight: number;
-  /** The body, with requests that create something; null with others. */
-  readonly upload: Upload | null;
-}
 
 /** The emulated service without HTTP around it. */
 export interface Service {

@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { CHUNK_ROWS, encodedChunks } from '../../schema/digest.ts';
-import type { EncodedRows, Row, TableRows } from './port.ts';
+import type { EncodedRows, Row, TableRows } from './rows.ts';
 
 /** Rows in the encoding that their digest is made of. */
 export function encodeRows({ table, rows }: TableRows): EncodedRows {

@@ -2,31 +2,11 @@ import type { AnyTable } from '../../schema/define.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
 import type { CommitWatch } from './commit-watch.ts';
+import type { EncodedRows, Row, TableRows, Value } from './rows.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
 
 export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-rows.ts';
-export type { CommitWatch, RunEnd, RunRecord, RunStart };
-
-/** A value as a row holds it: text, number or NULL. Flags are 0 or 1, instants and days are text, JSON is text. */
-export type Value = string | number | null;
-
-/** The values of one row, in the order of the columns of its table. */
-export type Row = readonly Value[];
-
-/** All rows of one table that belong to one unit; none is a statement too: the unit has no rows there. */
-export interface TableRows {
-  readonly table: AnyTable;
-  readonly rows: readonly Row[];
-}
-
-/** As {@link TableRows}, in the encoding that their digest is made of: small, and cheap to hand to a thread. */
-export interface EncodedRows {
-  readonly table: AnyTable;
-  /** How many rows there are. */
-  readonly count: number;
-  /** Texts of JSON arrays, some hundred rows each, see `encodedChunks` in `schema/digest.ts`. */
-  readonly texts: readonly string[];
-}
+export type { CommitWatch, EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value };
 
 /** The states of a unit, see the column `export_units.state`. */
 export const UNIT_STATES = ['pending', 'awaiting', 'loaded', 'empty', 'quarantined', 'failed'] as const;

@@ -1,27 +1,15 @@
+import type { Call } from '../call.ts';
 import { type Delivery, showsReply } from '../delivery.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import type { RevisionRequest } from '../revise.ts';
-import type { Call } from '../service.ts';
-import type { Target } from '../target.ts';
 import type { Action, AnswerAsAction, HeadersAction, PatchAction } from './action.ts';
+import type { FaultContext } from './context.ts';
 import { breakCursor } from './cursor.ts';
 import { gzipBomb } from './gzip-bomb.ts';
 import { bodyReply, redirectReply, spoil, statusReply } from './made-reply.ts';
 import { patchJson } from './patch.ts';
 import { fillHeader, fillTemplate, fillTemplates } from './template.ts';
 import { deliveryOf } from './transport.ts';
-
-/** What actions need of their surroundings. */
-export interface FaultContext {
-  readonly call: Call;
-  /** The answer without faults, to this request or to another one. */
-  answer(target: Target): Reply;
-  targetOf(url: string): Target;
-  revise(request: RevisionRequest): void;
-  now(): Date;
-  /** Told when an action found nothing that it could change. */
-  missed(): void;
-}
 
 /** What one action does: another answer, another way of delivering it, a wait. */
 export interface Effect {

@@ -2,7 +2,7 @@ import { hashText } from '../dataset/hash.ts';
 import { isRecord } from '../input.ts';
 import type { Reply } from '../reply.ts';
 import type { CursorAction } from './action.ts';
-import type { FaultContext } from './apply.ts';
+import type { FaultContext } from './context.ts';
 
 /** Comes before every user id, so the walk begins again. */
 const BEFORE_ALL = 'user_0';

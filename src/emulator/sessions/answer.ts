@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { type Role, requireKey } from '../auth.ts';
+import type { Call } from '../call.ts';
 import { isRecord } from '../input.ts';
 import { Refusal } from '../problem.ts';
 import { distort } from '../render/distort.ts';
 import { jsonReply, type Reply } from '../reply.ts';
-import type { Call } from '../service.ts';
 import type { World } from '../world.ts';
 import { BODY_BYTES_MAX, type Upload } from './receive.ts';
 import { refusalReply } from './refusal.ts';
