@@ -5,9 +5,10 @@ import { pathOf, probe, sumOf } from './probe.ts';
 
 test('50,000 users: any day of the year is served at once, coherent, and in bounded memory', async () => {
   const at = await probe({ users: 50_000, today: parseDay('2027-01-14'), cacheBytesMax: 8 * 1024 * 1024 });
-  const started = performance.now();
+  const durations: number[] = [];
   const before = process.memoryUsage().rss;
   for (const day of ['2026-01-14', '2026-06-30', '2026-12-01']) {
+    const started = performance.now();
     const [tools] = await at.rows('tools', day);
     const [activity] = await at.rows('activity', day);
     expect(sumOf(tools.by_tool, 'invocations')).toBe(tools.tool_calls);
@@ -17,14 +18,15 @@ test('50,000 users: any day of the year is served at once, coherent, and in boun
     expect(first.json.data).toHaveLength(100);
     const last = await at.get(pathOf('users', day, 'limit=100&cursor=user_01K'));
     expect(last.status).toBe(200);
+    durations.push(performance.now() - started);
   }
   const [row] = await at.rows('tokens', '2026-12-01');
   expect(sumOf(row.by_user, 'billable_tokens')).toBe(row.billable_tokens);
   expect(row.by_user.length).toBeGreaterThan(15_000);
   const weeks = await at.rows('activity', '2026-11-28..2026-12-09');
   expect(weeks).toHaveLength(12);
-  // Generous: the point is that neither grows with users times days.
-  expect(performance.now() - started).toBeLessThan(15_000);
+  // Generous: the point is that neither grows with users times days. The last day is three hundred days after the first.
+  expect(durations[2]).toBeLessThan(10 * (durations[0] ?? 0));
   expect(process.memoryUsage().rss - before).toBeLessThan(600 * 1024 * 1024);
 });
 
