@@ -21,7 +21,8 @@ export function fileAt(path: string): string | undefined {
  */
 export function watchCommits(path: string, opened: string | undefined): CommitWatch | null {
   try {
-    const db = new Sqlite(path, { readonly: true });
+    // SQLite would wait for a lock for five seconds, in which no signal is heard; what cannot be told now is not quiet.
+    const db = new Sqlite(path, { readonly: true, timeout: 0 });
     const before = versionOf(db);
     const isSameFile = () => opened !== undefined && fileAt(path) === opened;
     return {
