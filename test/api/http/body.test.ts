@@ -18,7 +18,7 @@ async function bomb(mib: number): Promise<Buffer> {
   for (let n = 0; n < mib; n += 1) {
     if (!zip.write(block)) await new Promise((resolve) => zip.once('drain', resolve));
   }
-  await new Promise((resolve) => zip.end(resolve));
+  await new Promise((resolve) => zip.once('end', resolve).end());
   return Buffer.concat(chunks);
 }
 
