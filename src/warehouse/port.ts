@@ -263,8 +263,8 @@ export interface Warehouse {
   inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;
 
   /**
-   * Begins to watch for commits by others: snapshots that begin while the watch is quiet are of one state. Null where
-   * the database cannot tell, as PostgreSQL.
+   * Begins to watch for commits by others, and for another warehouse in the place of this one: snapshots that begin while
+   * the watch is quiet are of one state. Null where the database cannot tell, as PostgreSQL.
    */
   watchCommits(): CommitWatch | null;
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
@@ -179,6 +179,15 @@ describe('a publish by two threads is of one state', () => {
     // It was begun, and not asked: it would have answered with what is new.
     expect(begun).toHaveLength(1);
     expect(replies).toEqual(['ready']);
+  });
+
+  test('when another file is put into the place of the warehouse before the second thread opens it', async () => {
+    const path = await filled();
+    const other = join(tempDir(), 'other.db');
+    copyFileSync(path, other);
+    change(other);
+    const lake = await publishBeside(path, undefined, () => renameSync(other, path));
+    expect(await numbersIn(lake)).toEqual([[1, MONTHS.length * MANY, MONTHS.length]]);
   });
 
   test('when something is committed between the partitions of the second thread', async () => {

@@ -37,12 +37,14 @@ export function flightLimit(most: number, clock: Clock): FlightLimit {
   // The limit before it was lowered, and the time of the request that was refused then.
   let before = most;
   let refusal = { from: 0, to: 0 };
+  // The most that is known to have been borne at that refusal; what is learned later can only be more.
+  let borneThen = 0;
   let knownUntilMs = 0;
   let knownMs: number = KNOWN_MS.first;
 
   function lower(): void {
-    const together = borne.together(refusal);
-    limit = Math.max(1, together > 0 ? Math.min(together, before - 1) : Math.floor(before / 2));
+    borneThen = Math.max(borneThen, borne.together(refusal));
+    limit = Math.max(1, borneThen > 0 ? Math.min(borneThen, before - 1) : Math.floor(before / 2));
   }
 
   return {
@@ -58,6 +60,8 @@ export function flightLimit(most: number, clock: Clock): FlightLimit {
       const isKnown = limit >= proven && clock.monotonicMs() < knownUntilMs;
       if (isKnown || limit >= most || answersInRow < limit * RECOVERY_ROUNDS) return;
       limit += 1;
+      // What is answered late says no more than what was answered since.
+      before = limit;
       answersInRow = 0;
       isFull = false;
     },
@@ -75,6 +79,7 @@ export function flightLimit(most: number, clock: Clock): FlightLimit {
       }
       before = limit;
       refusal = { from: began, to: borne.tick() };
+      borneThen = 0;
       lower();
       if (before === proven + 1) {
         knownUntilMs = clock.monotonicMs() + knownMs;

@@ -6,7 +6,7 @@ import { BodyBytes, BodyTooLargeError } from './body.ts';
  * another thread and back. They become a thousand times as many at most, which takes some tens of milliseconds.
  */
 const AT_ONCE_BYTES_MAX = 64 * 1024;
-/** Bytes of a piece of what comes out; zlib needs 64 at least. */
+/** Bytes of a piece of what comes out, besides that it is no smaller than what goes in; zlib needs 64 at least. */
 const PIECE_BYTES = { min: 64, max: 1024 * 1024 } as const;
 /** Bytes at the end of a gzip member that tell the length of what it holds. */
 const LENGTH_BYTES = 4;
@@ -30,12 +30,16 @@ export async function decodeBody(
   }
 }
 
-/** Room for all that comes out, as far as the body tells the truth; less room costs time, not bytes. */
+/**
+ * Room for all that comes out, as far as the body tells the truth. It need not: the last of several members tells its
+ * own length only. With room for as many bytes as go in there are a thousand pieces at most all the same.
+ */
 function pieceBytes(bytes: Buffer): number {
-  if (bytes.length < LENGTH_BYTES) return PIECE_BYTES.min;
+  const least = Math.max(PIECE_BYTES.min, bytes.length);
+  if (bytes.length < LENGTH_BYTES) return least;
   const told = bytes.readUInt32LE(bytes.length - LENGTH_BYTES);
   // One more, or zlib would look whether there is something left.
-  return Math.min(PIECE_BYTES.max, Math.max(PIECE_BYTES.min, told + 1));
+  return Math.min(PIECE_BYTES.max, Math.max(least, told + 1));
 }
 
 /** Decodes in another thread, piece by piece. */

@@ -1,6 +1,6 @@
 import { afterFailure } from '../ledger.ts';
 import type { RunLock, Warehouse } from '../port.ts';
-import { watchCommits } from './commit-watch.ts';
+import { fileAt, watchCommits } from './commit-watch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
 import { storeHookEvents } from './hook-events.ts';
@@ -28,6 +28,7 @@ import { DayWriter } from './writer/writer.ts';
  * @throws {StorageError} when it cannot be opened or written.
  */
 export async function openSqlite(path: string, options: ConnectionOptions): Promise<Warehouse> {
+  const file = fileAt(path);
   const connection = new Connection(path, options);
   try {
     await migrate(connection);
@@ -35,10 +36,10 @@ export async function openSqlite(path: string, options: ConnectionOptions): Prom
     connection.close();
     throw error;
   }
-  return sqliteWarehouse(connection, new DayWriter(connection, options.signal));
+  return sqliteWarehouse(connection, new DayWriter(connection, options.signal), file);
 }
 
-function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
+function sqliteWarehouse(connection: Connection, days: DayWriter, file: string | undefined): Warehouse {
   const { path } = connection;
   return {
     location: path,
@@ -80,7 +81,7 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     saveCopy: async (copy) => saveCopy(connection, copy),
     damages: async () => connection.read('check', () => damagesOf(connection)),
     inSnapshot: (read) => connection.snapshot(read),
-    watchCommits: () => watchCommits(path),
+    watchCommits: () => watchCommits(path, file),
     close: async () => {
       await days.close();
       connection.close();

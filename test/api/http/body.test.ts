@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createGzip, gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BodyBytes, BodyTooLargeError, decodeUtf8, release } from '../../../src/api/http/body.ts';
 import { decodeBody } from '../../../src/api/http/gunzip.ts';
 import { BODY_BYTES_MAX } from '../../../src/api/limits.ts';
@@ -18,7 +18,7 @@ async function bomb(mib: number): Promise<Buffer> {
   for (let n = 0; n < mib; n += 1) {
     if (!zip.write(block)) await new Promise((resolve) => zip.once('drain', resolve));
   }
-  await new Promise((resolve) => zip.end(resolve));
+  await new Promise((resolve) => zip.once('end', resolve).end());
   return Buffer.concat(chunks);
 }
 
@@ -83,6 +83,15 @@ describe('a body', () => {
     // The length of the last of several members says nothing of the others.
     const members = Buffer.concat([gzipSync(bytes), gzipSync('')]);
     expect((await decodeBody(members, 'gzip', MIB)).equals(bytes)).toBe(true);
+  });
+
+  it('that unfolds far beyond the length that it tells is decoded in a thousand pieces at most', async () => {
+    const members = Buffer.concat([gzipSync(Buffer.alloc(60 * MIB, ' '), { level: 9 }), gzipSync('')]);
+    expect(members.length).toBeLessThan(64 * 1024);
+    const allocated = vi.spyOn(Buffer, 'allocUnsafe');
+    onTestFinished(() => allocated.mockRestore());
+    expect(await decodeBody(members, 'gzip', BODY_BYTES_MAX)).toHaveLength(60 * MIB);
+    expect(allocated.mock.calls.length).toBeLessThan(1_100);
   });
 
   it('may be empty, and may be several gzip members', async () => {

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { Borne } from '../../../src/api/http/borne.ts';
+import { type FlightLimit, flightLimit } from '../../../src/api/http/flight-limit.ts';
 import { createPacer } from '../../../src/api/http/pacer.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { pauseOf, Refusal } from '../../support/refusal.ts';
@@ -82,6 +83,50 @@ describe('the limit of requests in flight', () => {
     const { levels, refused } = await paced({ bears: 32, concurrency: 32, seconds: 5 });
     expect(new Set(levels)).toEqual(new Set([32]));
     expect(refused).toEqual([]);
+  });
+});
+
+describe('an answer that comes long after a refusal', () => {
+  /** A limit of 8 that has fallen to 5 while another request stays in flight, which began before. */
+  function fallen() {
+    const flight = flightLimit(8, new FakeClock());
+    const slow = { began: flight.begin() };
+    const [refused, ...others] = Array.from({ length: 6 }, () => ({ began: flight.begin() }));
+    for (const other of others) flight.accepted({ ...other, inFlight: 7 });
+    flight.refused(refused ?? slow);
+    expect(flight.now).toBe(5);
+    return { flight, slow };
+  }
+
+  /** Answers of requests that are sent one after the other, as others stay in flight. */
+  function answer(flight: FlightLimit, count: number): void {
+    for (let n = 0; n < count; n += 1) flight.accepted({ began: flight.begin(), inFlight: flight.now });
+  }
+
+  test('tells that one more was borne', () => {
+    const { flight, slow } = fallen();
+    flight.acceptedLate(slow);
+    expect(flight.now).toBe(6);
+  });
+
+  test('does not take back what was borne since', () => {
+    const { flight, slow } = fallen();
+    answer(flight, 5 * 4 + 6 * 4);
+    expect(flight.now).toBe(7);
+    flight.acceptedLate(slow);
+    expect(flight.now).toBe(7);
+  });
+
+  test('does not take back what was borne at the refusal, which is forgotten by then', () => {
+    const flight = flightLimit(8, new FakeClock());
+    const slow = { began: flight.begin() };
+    const [refused, ...others] = Array.from({ length: 8 }, () => ({ began: flight.begin() }));
+    for (const other of others) flight.accepted({ ...other, inFlight: 8 });
+    flight.refused(refused ?? slow);
+    expect(flight.now).toBe(7);
+    answer(flight, 7 * 4 - 1);
+    flight.acceptedLate(slow);
+    expect(flight.now).toBe(7);
   });
 });
 
