@@ -4,8 +4,17 @@ import { RequestError } from './errors.ts';
 import { isAnswer, type Reply } from './exchange.ts';
 import { type Headers, headerOf } from './headers.ts';
 import { keyRedactor } from './redact.ts';
-import type { Answer } from './request.ts';
 import { errorOfStatus } from './status.ts';
+
+/** An answer with status 2xx whose body is JSON. */
+export interface Answer {
+  readonly status: number;
+  /** The parsed body; nothing of its shape is checked yet. */
+  readonly body: unknown;
+  /** The text that was parsed, for what a parsed value no longer tells. */
+  readonly text: string;
+  readonly requestId: string | undefined;
+}
 
 /** Reads the reply to the request that `name` names. */
 export type AnswerReader = (reply: Reply, name: string) => Answer;

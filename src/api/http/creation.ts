@@ -1,11 +1,10 @@
 import { messageOf, StoppedError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import type { AnswerReader } from './answer.ts';
+import type { Answer, AnswerReader } from './answer.ts';
 import { deadlineOf } from './deadline.ts';
 import { ApiError, UnknownOutcomeError } from './errors.ts';
 import { exchange } from './exchange.ts';
 import { explain } from './explain.ts';
-import type { Answer } from './request.ts';
 import { type Creation, nameOf, placeOf, queryOf, type Target } from './target.ts';
 import { Client } from './undici.ts';
 

@@ -1,7 +1,7 @@
 import type { Pool as UndiciPool } from 'undici';
 import type { Clock } from '../../core/clock.ts';
 import { REDIRECTS_MAX } from '../limits.ts';
-import { answerReader } from './answer.ts';
+import { type Answer, answerReader } from './answer.ts';
 import { creator } from './creation.ts';
 import { type Cancellation, deadlineOf } from './deadline.ts';
 import { RequestError } from './errors.ts';
@@ -11,17 +11,8 @@ import { locationOf, PERMANENT, REDIRECTS } from './redirect.ts';
 import { nameOf, type Place, placeOf, queryOf, type Target } from './target.ts';
 import { Pool } from './undici.ts';
 
+export type { Answer } from './answer.ts';
 export type { Creation, Target } from './target.ts';
-
-/** An answer with status 2xx whose body is JSON. */
-export interface Answer {
-  readonly status: number;
-  /** The parsed body; nothing of its shape is checked yet. */
-  readonly body: unknown;
-  /** The text that was parsed, for what a parsed value no longer tells. */
-  readonly text: string;
-  readonly requestId: string | undefined;
-}
 
 /** What goes along with one attempt. */
 export interface Call {
