@@ -43,9 +43,9 @@ test('a job that does not stop is ended within five seconds', () => {
   const { signals, exits, control } = fakeProcess();
   listenForStop(control, () => undefined);
   signals.emit('SIGTERM');
-  vi.advanceTimersByTime(4_000);
+  vi.advanceTimersByTime(3_999);
   expect(exits).toEqual([]);
-  vi.advanceTimersByTime(999);
+  vi.advanceTimersByTime(1);
   expect(exits).toEqual([143]);
 });
 

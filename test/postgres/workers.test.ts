@@ -130,7 +130,8 @@ onDatabase(postgres, () => {
 
     it('take the readiness reports one at a time', async () => {
       needsSessions(postgres);
-      const emulator = await service(30);
+      // A worker that begins only when another has ended reads them again, so one must take longer than the others' start.
+      const emulator = await service(1_000);
       const place = namedPlace();
       const workers = [0, 1, 2].map(() => startWorker(emulator, place, ['run', '--streams', 'readiness']));
       const reports = (await Promise.all(workers.map(({ ended }) => ended))).map(reportOf);
