@@ -58,6 +58,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     requestTimeoutMs: reader.read(SETTINGS.requestTimeoutMs),
     attempts: reader.read(SETTINGS.attempts),
     settleDays: reader.read(SETTINGS.settleDays),
+    watchDays: reader.read(SETTINGS.watchDays),
     emails: readEmailPolicy(reader),
     spool: readSpool(reader),
     log: reader.readOr(SETTINGS.log, {
