@@ -41,7 +41,8 @@ export function answerUsers(world: World, query: Query, range: DayRange): string
   const writer = writeRows(world, asked);
   const size = pageSize(world, limit, cursor);
   const begin = cursor === null ? 0 : dataset.population.firstAfter(cursor);
-  if (cursor !== null && begin > 0) repeatUser(quirks, writer, days, begin - 1);
+  // A page that is empty by a quirk repeats nobody: it would not be empty.
+  if (cursor !== null && begin > 0 && size > 0) repeatUser(quirks, writer, days, begin - 1);
 
   let user = nextBit(active, begin);
   let final = -1;
