@@ -105,6 +105,7 @@ const LINES: readonly Line[] = [
     4,
   ],
   ['L6', 'a status of success that is no full answer', 'emulator: lies', 'U', 4],
+  ['F2', 'a FIFO, folder or link where a file should be: key file, spool', 'file system', 'W L'],
 ];
 
 const OUTCOMES: readonly Outcome[] = ['R', 'A', 'Q', 'W'];
