@@ -48,6 +48,8 @@ export interface ExportForecast {
 
 /** Settled days that are compared in every run, unless the settings say otherwise. */
 const WATCH_DAYS = 31;
+/** Requests that comparing settled days takes, where the service answers long ranges of days. */
+const WATCH_REQUESTS = 5;
 /** Runs whose pace a forecast looks at. */
 const PACE_RUNS = 10;
 
@@ -110,11 +112,11 @@ export function forecastExport(
     async (warehouse) => {
       const orgId = await onlyOrganization(warehouse);
       const ledger = orgId === null ? [] : await warehouse.units(orgId);
-      return forecast(plan, orgId, ledger, await warehouse.runs(PACE_RUNS));
+      return forecast(plan, orgId, ledger, await warehouse.runs(PACE_RUNS), settings.watchDays ?? WATCH_DAYS);
     },
   );
   return held.catch((error: unknown) => {
-    if (error instanceof NoWarehouseError) return forecast(plan, null, [], []);
+    if (error instanceof NoWarehouseError) return forecast(plan, null, [], [], 0);
     throw error;
   });
 }
@@ -146,6 +148,7 @@ function forecast(
   orgId: string | null,
   ledger: readonly LedgerUnit[],
   runs: readonly RunRecord[],
+  watchDays: number,
 ): ExportForecast {
   const plan = planUnits(request, ledger);
   const counts = STREAMS.map((stream) => {
@@ -159,6 +162,8 @@ function forecast(
     (sum, { stream, units }) => sum + units * requestsPerUnit(stream, ledger),
     0,
   );
+  const isWatching = watchDays > 0 && ledger.some(({ settledAt }) => settledAt !== null);
+  const watching = isWatching && !request.force ? WATCH_REQUESTS : 0;
   const pace = millisecondsPerRequest(runs);
   return {
     orgId,
@@ -166,8 +171,8 @@ function forecast(
     lastDay: request.lastDay,
     units: plan.units.length + Number(plan.readiness),
     unitsByStream: Object.fromEntries(counts.map(({ stream, units }) => [stream, units])),
-    requests: Math.ceil(requests),
-    durationMs: pace === null ? null : Math.round(requests * pace),
+    requests: Math.ceil(requests + watching),
+    durationMs: pace === null ? null : Math.round((requests + watching) * pace),
   };
 }
 

@@ -273,8 +273,13 @@ export class Work {
   #unwatch({ stream, days }: DayBatch, error: DaywalkError): UtcDay[] {
     const { watch, outcomes } = this.#parts;
     const pulled = days.filter((day) => watch.settled({ stream, day }) === undefined);
-    // An answer that says too little of a range contradicts nothing that is stored.
-    if (pulled.length < days.length && !(error instanceof UnclearRangeError)) {
+    const watched = days.flatMap((day) => watch.settled({ stream, day }) ?? []);
+    // Days without activity may well have no rows.
+    const isExpected =
+      error instanceof UnclearRangeError &&
+      error.reason === 'range-without-rows' &&
+      watched.every(({ state }) => state === 'empty');
+    if (watched.length > 0 && !isExpected) {
       watch.failed();
       outcomes.unwatched(stream, error);
     }
