@@ -37,7 +37,7 @@ export function copyWarehouse(
   const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
   const existing = { clock, signal, create: false };
   return withWarehouse(from, existing, (source) =>
-    withWarehouse(to, { clock, signal, create: true }, async (destination) => {
+    withWarehouse(to, { clock, signal, warn, create: true }, async (destination) => {
       const lock = await takeLock(destination, { clock, signal, wait, warn, exclusive: true });
       try {
         return await withWarehouse(to, existing, (stored) =>

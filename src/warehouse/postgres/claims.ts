@@ -113,14 +113,16 @@ export class Claims {
 
   /** Takes the run lock once more. The old session of this very process may hold it until the server ends it. */
   async #regainRunLock(exclusive: boolean): Promise<void> {
-    const { clock } = this.#session;
+    const { clock, warn } = this.#session;
     const since = clock.monotonicMs();
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
       try {
         return await this.#takeRunLock(exclusive);
       } catch (error) {
         const isOver = this.#session.isStopped || clock.monotonicMs() - since >= REGAIN_MS;
         if (isOver || !(error instanceof BusyError)) throw error;
+        if (tries === 1)
+          warn('the connection was lost with the lock', `waiting ${REGAIN_MS / 1000} seconds for it at most`);
       }
       await clock.sleep(REGAIN_PAUSE_MS);
     }

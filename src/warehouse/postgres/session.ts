@@ -15,6 +15,8 @@ export interface SessionOptions {
   readonly clock: Clock;
   /** Aborted when the process was asked to stop; cuts the wait for a server short. */
   readonly signal?: AbortSignal | undefined;
+  /** Told what the session waits for, with what comes of it. */
+  readonly warn?: ((message: string, hint: string) => void) | undefined;
 }
 
 /**
@@ -24,16 +26,18 @@ export interface SessionOptions {
 export class Session {
   readonly target: PostgresTarget;
   readonly clock: Clock;
+  readonly warn: (message: string, hint: string) => void;
   #link: Link;
   #generation = 1;
   #isClosed = false;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(target: PostgresTarget, link: Link, { clock, signal }: SessionOptions) {
+  private constructor(target: PostgresTarget, link: Link, { clock, signal, warn }: SessionOptions) {
     this.target = target;
     this.#link = link;
     this.clock = clock;
+    this.warn = warn ?? (() => undefined);
     signal?.addEventListener('abort', () => {
       this.#stoppedAtMs = clock.monotonicMs();
     });
