@@ -62,9 +62,9 @@ export function isConflict(error: unknown): boolean {
   return CONFLICT.test(sqlState(error) ?? '');
 }
 
-/** True when the same transaction may succeed after a pause: the connection is lost, or one behind the server is. */
-export function isPassing(error: unknown): boolean {
-  return isLost(error) || sqlState(error) === INTERNAL;
+/** True when a server behind this one may be lost, while the connection itself is of use. */
+export function isLostBehind(error: unknown): boolean {
+  return sqlState(error) === INTERNAL;
 }
 
 /** What PostgreSQL or the way to it threw, as an error that names the place and the remedy. */

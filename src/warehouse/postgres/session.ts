@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { DaywalkError, UsageError } from '../../core/errors.ts';
-import { isConflict, isLost, isPassing, POOLED, sqlState, storageError } from './errors.ts';
+import { isConflict, isLost, isLostBehind, POOLED, sqlState, storageError } from './errors.ts';
 import { Link } from './link.ts';
 import { Repetition } from './repetition.ts';
 import type { PostgresTarget } from './target.ts';
@@ -102,7 +102,7 @@ export class Session {
       } catch (error) {
         const isAgain =
           (isConflict(error) && repetition.mayFollowConflict()) ||
-          (isPassing(error) && (await repetition.mayFollowLoss()));
+          (this.#isPassing(error) && (await repetition.mayFollowLoss()));
         if (!isAgain) throw storageError(error, doing, this.target.location);
       }
     }
@@ -125,6 +125,11 @@ export class Session {
       if (!isLost(error) || !(await this.#wasCommitted(transactionId, repetition, error))) throw error;
     }
     return result;
+  }
+
+  /** True when the same transaction may succeed after a pause. */
+  #isPassing(error: unknown): boolean {
+    return (isLost(error) && this.#link.isLost) || isLostBehind(error);
   }
 
   /** @throws `lost` where the server does not say in time. */
