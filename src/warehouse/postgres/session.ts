@@ -97,12 +97,13 @@ export class Session {
   async #transact<Result>(doing: string, work: (link: Link) => Promise<Result>): Promise<Result> {
     const repetition = new Repetition(this.clock, () => this.#stoppedAtMs);
     for (;;) {
+      const generation = this.#generation;
       try {
         return await this.#attempt(work, repetition);
       } catch (error) {
         const isAgain =
           (isConflict(error) && repetition.mayFollowConflict()) ||
-          (this.#isPassing(error) && (await repetition.mayFollowLoss()));
+          (this.#isPassing(error, generation) && (await repetition.mayFollowLoss()));
         if (!isAgain) throw storageError(error, doing, this.target.location);
       }
     }
@@ -127,9 +128,11 @@ export class Session {
     return result;
   }
 
-  /** True when the same transaction may succeed after a pause. */
-  #isPassing(error: unknown): boolean {
-    return (isLost(error) && this.#link.isLost) || isLostBehind(error);
+  /** True when the same transaction, which failed in this generation, may succeed after a pause. */
+  #isPassing(error: unknown, generation: number): boolean {
+    // What fails while the connection holds is a defect of ours, or a refusal.
+    const isGone = this.#link.isLost || this.#generation !== generation;
+    return (isLost(error) && isGone) || isLostBehind(error);
   }
 
   /** @throws `lost` where the server does not say in time. */
