@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
@@ -14,17 +15,13 @@ import { thrownBy } from '../support/transport.ts';
 const NOBODY = 65_534;
 const ROWS = { tokens_daily: [[1, 2, 3, null, null, null]] };
 
-/** Tells the pools of this file apart. */
-let ports = 0;
-
 /** A PgBouncer in front of a place; null where this machine has none. */
 async function pooled(place: Place, mode: 'session' | 'transaction', backends = 3): Promise<Place | null> {
   if (spawnSync('pgbouncer', ['--version']).error !== undefined) return null;
   const folder = tempDir();
   chmodSync(folder, 0o755);
   const url = new URL(place.location);
-  ports += 1;
-  const port = 20_000 + (process.pid % 20_000) + ports;
+  const port = await freePort();
   const config = join(folder, 'pgbouncer.ini');
   const database = url.pathname.slice(1);
   writeFileSync(
@@ -50,6 +47,16 @@ ignore_startup_parameters = extra_float_digits
   await listening(port);
   url.host = `127.0.0.1:${port}`;
   return { ...place, location: url.href };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('there is no free port');
+  return address.port;
 }
 
 async function listening(port: number): Promise<void> {
