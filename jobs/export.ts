@@ -65,7 +65,7 @@ export function runExport(
   const api = requireApi(settings);
   const warn = (message: string, hint: string) => context.observe({ type: 'warning', message, hint });
   return withWarehouse(settings.warehouse, { ...context, warn, create: true }, async (warehouse) => {
-    const lock = await takeLock(warehouse, { ...context, wait: request.wait });
+    const lock = await takeLock(warehouse, { ...context, warn, wait: request.wait });
     const transport = openTransport(settings, api, context);
     try {
       await drainAlongside(warehouse, settings, context);

@@ -17,7 +17,9 @@ import type { DayBatch } from '../batch.ts';
 import type { RunObserver } from '../events.ts';
 import type { Book } from './book.ts';
 import { createBreaker } from './breaker.ts';
+import { CLAIM_WAIT_MS } from './claim-wait.ts';
 import type { DoneUnit, Tally } from './tally.ts';
+import { minutesOf, namesOf } from './unit-names.ts';
 
 /** What telling needs. */
 export interface OutcomesOptions {
@@ -138,6 +140,23 @@ export class Outcomes {
   elsewhere({ stream, day, state }: LedgerUnit): void {
     this.#options.tally.elsewhere(state);
     this.#options.observe({ type: 'unit-elsewhere', stream, day, state });
+  }
+
+  /** Something is to be told that is nobody's failure. */
+  warned(message: string, hint: string): void {
+    this.#options.observe({ type: 'warning', message, hint });
+  }
+
+  /** Units are left out: another worker has held them, without progress, for as long as is waited. */
+  heldElsewhere(units: readonly UnitKey[]): void {
+    const [first] = units;
+    if (first === undefined) return;
+    const error = new UnitError(
+      `another worker has held ${namesOf(units)} for ${minutesOf(CLAIM_WAIT_MS)} without progress`,
+      { hint: 'end that worker, or its session on the server, then run again: it resumes' },
+    );
+    this.#options.tally.problem(error, { kind: `held ${first.stream}`, units: units.length });
+    this.#options.observe({ type: 'warning', message: error.message, hint: error.hint });
   }
 
   /** A unit failed: its failure is put on record, unless it is one that ends the run. */
