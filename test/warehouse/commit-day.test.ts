@@ -213,7 +213,7 @@ onEachDatabase((database) => {
     it('is none after a failure, when the content is the same', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
-      const { orgId, stream, day: unitDay, pulledAt } = commitOf();
+      const { orgId, stream, day: unitDay, pulledAt, rule } = commitOf();
       await warehouse.failUnit({
         orgId,
         stream,
@@ -222,6 +222,7 @@ onEachDatabase((database) => {
         error: 'x',
         requests: 1,
         pulledAt,
+        rule,
       });
       expect(await warehouse.commitDay(commitOf({ rows: ROWS }))).toEqual({
         rowsWritten: 0,

@@ -49,6 +49,7 @@ function pageOf(
     quarantined: [],
     drift: [],
     requests: 1,
+    runId: 'run-1',
     ...rest,
     orgId,
     tables: tablesOfUnit('readiness', [orgId], rows),
@@ -68,6 +69,7 @@ function end(
     seenQuarantine: seen === null ? null : new Set(options.quarantine ?? []),
     requests: 1,
     pulledAt: new Date('2026-02-02T04:00:00.000Z'),
+    runId: 'run-1',
   });
 }
 
