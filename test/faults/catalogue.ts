@@ -97,6 +97,15 @@ const LINES: readonly Line[] = [
   ['Z3', 'a certificate that nobody vouches for', 'a TLS server', 'A', 4],
   ['Z4', 'the service repeats the key in what it answers', 'emulator: texts with the key', 'S'],
   ['Z5', 'names that a database, a terminal or a sheet might obey', 'emulator: patch', 'D'],
+  [
+    'L3',
+    'paging flags that contradict each other or are absent, pages that repeat, a walk without end',
+    'emulator: lies, and a server of the test',
+    'U L',
+    4,
+  ],
+  ['L6', 'a status of success that is no full answer', 'emulator: lies', 'U', 4],
+  ['F2', 'a FIFO, folder or link where a file should be: key file, spool', 'file system', 'W L'],
 ];
 
 const OUTCOMES: readonly Outcome[] = ['R', 'A', 'Q', 'W'];

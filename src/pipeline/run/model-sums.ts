@@ -105,11 +105,11 @@ async function storedSums(
   return stored;
 }
 
-function add(sums: Sums, model: string, valueOf: (metric: (typeof METRICS)[number]) => unknown): void {
+function add(sums: Sums, model: string, read: (metric: (typeof METRICS)[number]) => unknown): void {
   const own = sums.get(model) ?? new Map<string, number>();
   sums.set(model, own);
   for (const metric of METRICS) {
-    const value = valueOf(metric);
+    const value = read(metric);
     if (typeof value === 'number') own.set(metric, (own.get(metric) ?? 0) + value);
   }
 }

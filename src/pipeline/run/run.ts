@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { dayOf, type UtcDay } from '../../core/day.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { canonicalJson } from '../../core/json.ts';
+import { RULES } from '../../core/rules.ts';
 import type { LedgerUnit } from '../../warehouse/port.ts';
 import type { RunReport } from '../events.ts';
 import { type DayUnit, type PlanRequest, planUnits } from '../plan.ts';
@@ -158,6 +159,10 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
   }
   await rememberRange(options, gauge, orgId, today);
   await readiness;
+  for (const { day, users, active } of looks.short) {
+    const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until it has seven such nights`;
+    observe({ type: 'warning', message, hint: undefined });
+  }
   tally.doubted = book.all().filter((unit) => unit.state === 'doubted' && isInScope(unit, options)).length;
   outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;

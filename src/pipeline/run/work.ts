@@ -179,6 +179,9 @@ export class Work {
   async lookAgain(): Promise<boolean> {
     const { looks, schedule, claims, gauge } = this.#parts;
     const { alone, gaps, empty } = looks.next(gauge.daysMax);
+    const { observe } = this.#options;
+    for (const { stream, day, rule } of alone) observe({ type: 'looks-again', stream, days: [day], rule });
+    for (const { stream, days } of gaps) observe({ type: 'looks-again', stream, days, rule: 'range-gap' });
     await this.#handIn(empty.map((commit) => ({ commit, warnings: [] })));
     claims.again([...alone, ...gaps.flatMap(({ stream, days }) => days.map((day) => ({ stream, day })))]);
     const units = [...alone.map(({ stream, day }): DayBatch => ({ stream, days: [day] })), ...gaps];
