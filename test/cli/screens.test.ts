@@ -24,6 +24,8 @@ const report: RunReport = {
   unitsFailed: 0,
   unitsElsewhere: 0,
   unitsLeftOut: 0,
+  unitsDoubted: 0,
+  daysReopened: 0,
   states: { loaded: 1_230, empty: 6 },
   rowsWritten: 48_120,
   restatements: 2,

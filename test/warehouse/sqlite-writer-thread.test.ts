@@ -107,16 +107,16 @@ describe('the thread that writes', () => {
     const commits = [
       day('2026-02-03', [...TEXTS.map((text, n) => user(`user ${text}`, n, text)), ...rowsOf(700)]),
       day('2026-02-01', rowsOf(MANY - 1)),
-      day('2026-02-02', [], { state: 'empty' }),
+      day('2026-02-02', [], { state: 'awaiting' }),
     ];
     const outcomes = await warehouse.commitDays(commits);
     expect(messages).toHaveLength(1);
-    expect(outcomes).toEqual([
+    expect(outcomes).toMatchObject([
       { rowsWritten: 700 + TEXTS.length, restated: false },
       { rowsWritten: 1, restated: true },
       { rowsWritten: 1, restated: true },
     ]);
-    expect(await warehouse.commitDays(commits)).toEqual(
+    expect(await warehouse.commitDays(commits)).toMatchObject(
       commits.map(() => ({ rowsWritten: 0, restated: false })),
     );
     const plain = await openTemporary();
@@ -163,7 +163,8 @@ describe('the thread that writes', () => {
 
   it('takes its turn with what is written here', async () => {
     const { warehouse } = await withThread();
-    const failure = { orgId: 'org_1', stream: 'tokens', requests: 1, pulledAt: new Date() } as const;
+    const { rule } = day('2026-02-03', []);
+    const failure = { orgId: 'org_1', stream: 'tokens', requests: 1, pulledAt: new Date(), rule } as const;
     const { day: third } = day('2026-02-03', []);
     await Promise.all([
       warehouse.commitDay(day('2026-02-03', rowsOf(900))),
