@@ -8,7 +8,7 @@ import { unknownTail } from './envelope.ts';
 /**
  * Answers the readiness list (specification, section 4.3) as JSON text: the reports after `startAfter`, at most
  * `limit` and never more than the server's cap.
- * @throws {Refusal} 400 for a limit that is not a positive integer, or a startAfter that is no report.
+ * @throws {Refusal} 400 for a limit that is not a positive integer or above the maximum, or a startAfter that is no report.
  */
 export function answerReadiness(world: World, query: Query): string {
   const { reports } = world;
@@ -45,6 +45,9 @@ function placeAfterCursor({ reportList }: World, query: Query): number {
 }
 
 function reportLimit(world: World, query: Query): number {
-  const cap = world.quirks().readinessLimitCap;
-  return Math.min(readInteger(query, 'limit', { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? cap, cap);
+  const { readinessLimitCap: cap, readinessLimitMax: max } = world.quirks();
+  const limit = readInteger(query, 'limit', { min: 1, max: Number.MAX_SAFE_INTEGER });
+  if (limit !== null && max !== null && limit > max)
+    throw new Refusal(400, `Invalid limit "${limit}": the maximum is ${max}`);
+  return Math.min(limit ?? cap, cap);
 }
