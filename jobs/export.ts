@@ -32,7 +32,7 @@ export interface ExportRequest {
 
 /** What an export would do. */
 export interface ExportForecast {
-  /** Null while the warehouse knows no organization, or several. */
+  /** Null while the warehouse knows no organization, or several, and none is named. */
   readonly orgId: string | null;
   readonly firstDay: UtcDay;
   readonly lastDay: UtcDay;
@@ -67,6 +67,8 @@ export function runExport(
         ...planRequest(request, context),
         command: request.command,
         source: { transport, hosts: api },
+        orgId: settings.orgId ?? null,
+        hasAppKey: api.appApiKey !== null,
         warehouse,
         lock,
         clock: context.clock,
@@ -102,13 +104,13 @@ export function forecastExport(
     settings.warehouse,
     { clock: context.clock, create: false },
     async (warehouse) => {
-      const orgId = await onlyOrganization(warehouse);
+      const orgId = settings.orgId ?? (await onlyOrganization(warehouse));
       const ledger = orgId === null ? [] : await warehouse.units(orgId);
       return forecast(plan, orgId, ledger, await warehouse.runs(PACE_RUNS));
     },
   );
   return held.catch((error: unknown) => {
-    if (error instanceof NoWarehouseError) return forecast(plan, null, [], []);
+    if (error instanceof NoWarehouseError) return forecast(plan, settings.orgId ?? null, [], []);
     throw error;
   });
 }

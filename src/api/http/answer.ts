@@ -3,7 +3,8 @@ import { decodeUtf8, release } from './body.ts';
 import { RequestError } from './errors.ts';
 import { isAnswer, type Reply } from './exchange.ts';
 import { type Headers, headerOf } from './headers.ts';
-import { keyRedactor } from './redact.ts';
+import { keysRedactor } from './redact.ts';
+import { parseHttpDate } from './retry-after.ts';
 import { errorOfStatus } from './status.ts';
 
 /** An answer with status 2xx whose body is JSON. */
@@ -14,6 +15,8 @@ export interface Answer {
   /** The text that was parsed, for what a parsed value no longer tells. */
   readonly text: string;
   readonly requestId: string | undefined;
+  /** The server's clock when it answered, from its Date header. */
+  readonly serverDate?: Date | undefined;
 }
 
 /** Reads the reply to the request that `name` names. */
@@ -25,12 +28,14 @@ export type AnswerReader = (reply: Reply, name: string) => Answer;
  */
 export function answerReader({
   apiKey,
+  appApiKey,
   clock,
 }: {
   readonly apiKey: string;
+  readonly appApiKey?: string | null;
   readonly clock: Clock;
 }): AnswerReader {
-  const redact = keyRedactor(apiKey);
+  const redact = keysRedactor([apiKey, appApiKey ?? apiKey]);
 
   function redactHeaders(headers: Headers): Headers {
     const redacted = (value: Headers[string]) =>
@@ -63,7 +68,8 @@ export function answerReader({
     release(body);
     if (text === undefined) throw malformed(name, 'bytes that are not UTF-8');
     const requestId = headerOf(sent, 'x-request-id');
-    return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId) };
+    const serverDate = parseHttpDate(headerOf(sent, 'date') ?? '');
+    return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId), serverDate };
   };
 }
 

@@ -24,6 +24,8 @@ export interface OutcomesOptions {
   readonly tally: Tally;
   /** Aborted here when the run must end. */
   readonly stop: AbortController;
+  /** True when the application host has a credential of its own. */
+  readonly hasAppKey: boolean;
 }
 
 /** A unit by name. */
@@ -34,6 +36,8 @@ export class Outcomes {
   readonly #options: OutcomesOptions;
   readonly #breaker = createBreaker();
   readonly #leftOut = new Map<Stream, number>();
+  /** Analytics have answered in this run: the main credential is good. */
+  #analyticsAnswered = false;
   /** Why nothing more is begun, while what is under way still may end well. */
   #spent: RequestsSpentError | undefined;
 
@@ -51,6 +55,7 @@ export class Outcomes {
 
   /** The service answered for a stream. */
   answered(stream: Stream): void {
+    this.#analyticsAnswered ||= stream !== 'readiness';
     this.#breaker.succeeded(stream);
   }
 
@@ -104,7 +109,7 @@ export class Outcomes {
       this.#spent ??= error;
       return;
     }
-    if (error.effect === 'run' && !isReadinessDenied(stream, error)) {
+    if (error.effect === 'run' && !this.#isReadinessDenied(stream, error)) {
       stop.abort(error);
       return;
     }
@@ -129,6 +134,15 @@ export class Outcomes {
   }
 
   /**
+   * True when the application host refuses a credential that is good for analytics, or is none of theirs: which role
+   * readiness needs is not documented, and the analytics are worth having without it.
+   */
+  #isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
+    if (stream !== 'readiness' || !(error instanceof CredentialError)) return false;
+    return error.status === 403 || this.#options.hasAppKey || this.#analyticsAnswered;
+  }
+
+  /**
    * Tells which streams were given up.
    * @throws {RequestsSpentError} where units were left out because no request was left.
    */
@@ -142,14 +156,6 @@ export class Outcomes {
     }
     if (this.#spent !== undefined) throw this.#spent;
   }
-}
-
-/**
- * True when the key that analytics accepts may not read the readiness reports: which role they need is not documented,
- * and the analytics are worth having without them.
- */
-function isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
-  return stream === 'readiness' && error instanceof CredentialError && error.status === 403;
 }
 
 /** True for the refusal of a day that is not over yet by the service's own clock. */

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { EXIT } from '../../core/exit-code.ts';
 import type { RunReport } from '../events.ts';
 import { type PlanRequest, planUnits } from '../plan.ts';
-import { identify } from './identify.ts';
+import { begin } from './begin.ts';
 import { KnownDays } from './known-answers.ts';
 import { Outcomes } from './outcomes.ts';
 import { RangeGauge, rowsPerDay } from './range-gauge.ts';
@@ -21,6 +21,10 @@ export interface RunOptions extends PlanRequest, WorkOptions {
   readonly concurrency: number;
   /** Days of one request at most. */
   readonly rangeDays: number;
+  /** The organization, where it is named; the service is asked for it otherwise. */
+  readonly orgId?: string | null;
+  /** True when the application host has a credential of its own, whose refusal says nothing of the main one. */
+  readonly hasAppKey?: boolean;
   /** Aborted when the run is to end at the next unit boundary. */
   readonly signal: AbortSignal;
 }
@@ -83,24 +87,26 @@ async function walk(options: RunOptions, tally: Tally): Promise<void> {
 }
 
 async function walkUntil(options: RunOptions, tally: Tally, stop: AbortController): Promise<void> {
-  const { source, warehouse, observe, clock, lock, firstDay, lastDay } = options;
-  const identity = await identify(source, options, stop.signal);
-  const { orgId } = identity;
+  const { warehouse, observe, clock, lock, firstDay, hasAppKey = false } = options;
+  const beginning = await begin(options, stop.signal);
+  const { orgId, lastDay, organizationsBefore } = beginning;
   const ledger = await warehouse.units(orgId);
-  const plan = planUnits(options, ledger);
+  const plan = planUnits({ ...options, lastDay }, ledger);
   tally.orgId = orgId;
+  tally.organizationsBefore = organizationsBefore;
   tally.range = { firstDay, lastDay };
   tally.planned = plan.units.length + Number(plan.readiness);
   observe({ type: 'planned', orgId, units: tally.planned, firstDay, lastDay, streams: options.streams });
 
-  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, tally, stop });
+  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, tally, stop, hasAppKey });
+  if (beginning.first !== undefined) outcomes.answered(beginning.first.unit.stream);
   const schedule = new Schedule(plan.units, options);
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, planned: ledger });
   const writer = new Writer((commits) => warehouse.commitDays(commits));
   const gauge = new RangeGauge(options.rangeDays, rowsPerDay(ledger));
   const known = new KnownDays(options.force ? [] : ledger);
   const parts = { schedule, gauge, claims, writer, outcomes, known };
-  const work = new Work(options, parts, { stop, identity });
+  const work = new Work(options, parts, { stop, beginning });
   const readiness = plan.readiness
     ? workOnReadiness({ ...options, orgId, outcomes, tally, stop, planned: ledger })
     : undefined;

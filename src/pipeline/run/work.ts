@@ -1,7 +1,7 @@
 import { BadRequestError } from '../../api/http/errors.ts';
 import type { AnalyticsPage } from '../../api/pages.ts';
 import type { Clock } from '../../core/clock.ts';
-import { dayOf, type UtcDay } from '../../core/day.ts';
+import type { UtcDay } from '../../core/day.ts';
 import { DaywalkError, DefectError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import { type DayCommit, type RunLock, rowCount, type Warehouse } from '../../warehouse/port.ts';
@@ -10,7 +10,8 @@ import { dayCommit, isSettled, type NormalizedDay, type SettleRule } from '../co
 import type { RunObserver } from '../events.ts';
 import type { Privacy } from '../privacy.ts';
 import type { PullCall, Source } from '../pull.ts';
-import type { Identity } from './identify.ts';
+import type { Beginning } from './begin.ts';
+import type { FirstPage } from './identify.ts';
 import { type Flight, InFlight } from './in-flight.ts';
 import { AnswersDigest, cursorOf, type KnownDay, type KnownDays } from './known-answers.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -63,16 +64,16 @@ export class Work {
   readonly #claimed: DayBatch[] = [];
   #claiming: Promise<void> | undefined;
   readonly #inFlight = new InFlight();
-  #prefetched: Identity | undefined;
+  #prefetched: FirstPage | undefined;
 
-  constructor(options: WorkOptions, parts: WorkParts, run: { stop: AbortController; identity: Identity }) {
+  constructor(options: WorkOptions, parts: WorkParts, run: { stop: AbortController; beginning: Beginning }) {
     this.#options = options;
     this.#parts = parts;
     this.#stop = run.stop;
-    this.#orgId = run.identity.orgId;
-    // Fixed for the whole run, also when it crosses midnight.
-    this.#today = dayOf(options.clock.now());
-    this.#prefetched = parts.schedule.first(run.identity.unit) ? run.identity : undefined;
+    const { orgId, today, first } = run.beginning;
+    this.#orgId = orgId;
+    this.#today = today;
+    this.#prefetched = first !== undefined && parts.schedule.first(first.unit) ? first : undefined;
   }
 
   /** The next thing to do; undefined when nothing is left that can be begun now. */
