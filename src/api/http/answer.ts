@@ -4,7 +4,6 @@ import { RequestError } from './errors.ts';
 import { isAnswer, type Reply } from './exchange.ts';
 import { type Headers, headerOf } from './headers.ts';
 import { keysRedactor } from './redact.ts';
-import { parseHttpDate } from './retry-after.ts';
 import { errorOfStatus } from './status.ts';
 
 /** An answer with status 2xx whose body is JSON. */
@@ -15,8 +14,8 @@ export interface Answer {
   /** The text that was parsed, for what a parsed value no longer tells. */
   readonly text: string;
   readonly requestId: string | undefined;
-  /** The server's clock when it answered, from its Date header. */
-  readonly serverDate?: Date | undefined;
+  /** The Date header as it was sent: few answers are asked for it, and reading it takes time. */
+  readonly date?: string | undefined;
 }
 
 /** Reads the reply to the request that `name` names. */
@@ -68,8 +67,8 @@ export function answerReader({
     release(body);
     if (text === undefined) throw malformed(name, 'bytes that are not UTF-8');
     const requestId = headerOf(sent, 'x-request-id');
-    const serverDate = parseHttpDate(headerOf(sent, 'date') ?? '');
-    return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId), serverDate };
+    const date = headerOf(sent, 'date');
+    return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId), date };
   };
 }
 

@@ -10,7 +10,7 @@ const HISTORY_MS = 120 * DAY_MS;
 /** Days for which the reports of the start stay where they are, all but the newest, when a start has a later day. */
 const STEADY_DAYS = 7;
 /** Numbers from here on are reports of days that passed while the emulator ran, counted from the first day with data. */
-const GROWN_FROM = 1_000_000;
+const GROWN_FROM = 2_000_000_000;
 const REPORTS_PER_REPOSITORY = 6;
 const ASPECT = { repository: 60, created: 61, order: 62, reportId: 63, repositoryId: 64 } as const;
 

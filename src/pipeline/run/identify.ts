@@ -1,4 +1,5 @@
 import { BadRequestError, CredentialError } from '../../api/http/errors.ts';
+import { parseHttpDate } from '../../api/http/retry-after.ts';
 import type { AnalyticsPage } from '../../api/pages.ts';
 import { FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
@@ -85,7 +86,7 @@ export async function askNewest(
     const meter = { requests: 0, retries: 0 };
     try {
       const page = await pullFirstPage(source, { stream: unit.stream, days: [unit.day] }, { signal, meter });
-      const serverDate = told.serverDate ?? page.serverDate;
+      const serverDate = told.serverDate ?? parseHttpDate(page.date ?? '');
       return { first: { unit, page, requests: meter.requests }, ...told, serverDate };
     } catch (error) {
       if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
