@@ -6,7 +6,6 @@ import type { Session } from '../src/api/sessions/session.ts';
 import type { KnownIdentifiers } from '../src/api/sessions/warnings.ts';
 import { yesterdayOf } from '../src/core/day.ts';
 import { messageOf, RunError, StorageError } from '../src/core/errors.ts';
-import { EXIT } from '../src/core/exit-code.ts';
 import { isStorable } from '../src/core/json.ts';
 import { sessionRow } from '../src/pipeline/normalize/session.ts';
 import { privacyOf } from '../src/pipeline/privacy.ts';
@@ -86,10 +85,10 @@ async function organizationOf(
     const lastDay = yesterdayOf(clock.now());
     return (await identify({ transport, hosts }, { lastDay, streams: ['activity'] }, signal)).orgId;
   } catch (error) {
-    if (!(error instanceof CredentialError) || error.status !== 403) throw error;
-    throw new RunError('look up the organization of the key: its user may not read analytics', {
-      cause: error,
-      exitCode: EXIT.credential,
+    if (!(error instanceof RunError) || !(error.cause instanceof CredentialError)) throw error;
+    throw new RunError(error.message, {
+      cause: error.cause,
+      exitCode: error.exitCode,
       hint: 'name the organization with --org-id; no session was created',
     });
   }

@@ -34,7 +34,7 @@ export interface ExportRequest {
 
 /** What an export would do. */
 export interface ExportForecast {
-  /** Null while the warehouse knows no organization, or several. */
+  /** Null while the warehouse knows no organization, or several, and none is named. */
   readonly orgId: string | null;
   readonly firstDay: UtcDay;
   readonly lastDay: UtcDay;
@@ -73,6 +73,8 @@ export function runExport(
         ...planRequest(request, context),
         command: request.command,
         source: { transport, hosts: api },
+        orgId: settings.orgId ?? null,
+        hasAppKey: api.appApiKey !== null,
         warehouse,
         lock,
         clock: context.clock,
@@ -110,13 +112,13 @@ export function forecastExport(
     settings.warehouse,
     { clock: context.clock, create: false },
     async (warehouse) => {
-      const orgId = await onlyOrganization(warehouse);
+      const orgId = settings.orgId ?? (await onlyOrganization(warehouse));
       const ledger = orgId === null ? [] : await warehouse.units(orgId);
       return forecast(plan, orgId, ledger, await warehouse.runs(PACE_RUNS), settings.watchDays ?? WATCH_DAYS);
     },
   );
   return held.catch((error: unknown) => {
-    if (error instanceof NoWarehouseError) return forecast(plan, null, [], [], 0);
+    if (error instanceof NoWarehouseError) return forecast(plan, settings.orgId ?? null, [], [], 0);
     throw error;
   });
 }

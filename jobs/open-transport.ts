@@ -12,6 +12,7 @@ export function openTransport(
 ): Transport {
   return createTransport({
     apiKey: api.apiKey,
+    appApiKey: api.appApiKey,
     userAgent: `daywalk/${packageVersion()}`,
     concurrency: settings.concurrency,
     maxRequestsPerMinute: settings.maxRequestsPerMinute,

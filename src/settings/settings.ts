@@ -13,6 +13,10 @@ export interface Settings {
   readonly baseUrl: string | null;
   /** Origin of the application host; the base URL unless configured. */
   readonly appUrl: string | null;
+  /** The credential of the application host; absent for the same one. */
+  readonly appApiKey?: string;
+  /** The organization that is exported; absent when the service is asked whose the key is. */
+  readonly orgId?: string;
   /** A SQLite path, or `postgres://…`. */
   readonly warehouse: string;
   /** Units in flight at most. */

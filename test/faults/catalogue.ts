@@ -104,6 +104,7 @@ const LINES: readonly Line[] = [
   ['Z2', 'a small body that unfolds to a huge one', 'emulator: gzip bomb', 'L'],
   ['Z3', 'a certificate that nobody vouches for', 'a TLS server', 'A', 4],
   ['Z4', 'the service repeats the key in what it answers', 'emulator: texts with the key', 'S'],
+  ['F5', 'the clock is days ahead of the service', 'injected clock', 'W D'],
   ['Z5', 'names that a database, a terminal or a sheet might obey', 'emulator: patch', 'D'],
   [
     'L3',

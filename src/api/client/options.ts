@@ -13,6 +13,8 @@ export interface ClientOptions {
    * analytics; `createSession` takes a JWT as well.
    */
   readonly apiKey: string;
+  /** Credential of the application host, where it is another one. Default: `apiKey`. */
+  readonly appApiKey?: string;
   /** Main API host, for example `https://api.example.com`; https, or http on loopback. */
   readonly baseUrl: string;
   /** Application host, which answers the readiness reports. Default: `baseUrl`. */
@@ -48,7 +50,8 @@ export function clientOptions(options: ClientOptions): { transport: TransportOpt
       appUrl: options.appUrl === undefined ? baseUrl : parseOrigin(options.appUrl, 'appUrl'),
     },
     transport: {
-      apiKey: parseKey(options.apiKey),
+      apiKey: parseKey(options.apiKey, 'apiKey'),
+      appApiKey: options.appApiKey === undefined ? null : parseKey(options.appApiKey, 'appApiKey'),
       userAgent: `daywalk/${packageVersion()}`,
       concurrency: wholeNumber('concurrency', options.concurrency ?? 8),
       maxRequestsPerMinute:
@@ -62,10 +65,10 @@ export function clientOptions(options: ClientOptions): { transport: TransportOpt
   };
 }
 
-function parseKey(key: string): string {
+function parseKey(key: string, name: string): string {
   const trimmed = key.trim();
   if (!/^[\x21-\x7e]+$/.test(trimmed)) {
-    throw new UsageError('apiKey is empty, or has characters that no header can carry', {
+    throw new UsageError(`${name} is empty, or has characters that no header can carry`, {
       hint: 'pass the key as the application shows it, without quotes or line breaks',
     });
   }

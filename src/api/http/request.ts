@@ -40,6 +40,8 @@ export interface Requester {
 /** What a requester needs to know. */
 export interface RequesterOptions {
   readonly apiKey: string;
+  /** Credential of the application host; the main one unless given. */
+  readonly appApiKey?: string | null;
   readonly userAgent: string;
   readonly connections: number;
   readonly timeoutMs: number;
@@ -60,6 +62,7 @@ export function createRequester(options: RequesterOptions): Requester {
     authorization: `Bearer ${options.apiKey}`,
     'user-agent': options.userAgent,
   };
+  const appHeaders = { ...headers, authorization: `Bearer ${options.appApiKey ?? options.apiKey}` };
   const create = creator({ timeoutMs: options.timeoutMs, headers, answerOf });
 
   function poolOf(origin: string): UndiciPool {
@@ -107,7 +110,8 @@ export function createRequester(options: RequesterOptions): Requester {
     const known = moved.get(from);
     try {
       const start = (known ?? prefix + target.path) + query;
-      const { answer, movedTo } = await hop({ origin, path: start, query, name }, hops);
+      const sent = target.credential === 'application' ? appHeaders : headers;
+      const { answer, movedTo } = await hop({ origin, path: start, query, name, headers: sent }, hops);
       // Only a place that has proven to answer is asked directly from then on.
       if (movedTo !== undefined) moved.set(from, movedTo);
       return answer;
@@ -119,10 +123,16 @@ export function createRequester(options: RequesterOptions): Requester {
 
   /** Sends a request and follows where it is sent. `movedTo` is the place that the server named for good. */
   async function hop(
-    start: { origin: string; path: string; query: string; name: string },
+    start: {
+      origin: string;
+      path: string;
+      query: string;
+      name: string;
+      headers: Readonly<Record<string, string>>;
+    },
     { cancellation, beforeHop }: Hops,
   ): Promise<{ answer: Answer; movedTo: string | undefined }> {
-    const { origin, query, name } = start;
+    const { origin, query, name, headers } = start;
     let { path } = start;
     let movedTo: string | undefined;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {

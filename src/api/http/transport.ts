@@ -11,6 +11,8 @@ import { type Answer, type Creation, createRequester, type Target } from './requ
 export interface TransportOptions {
   /** Bearer credential. */
   readonly apiKey: string;
+  /** Bearer credential of the application host; the main one unless given. */
+  readonly appApiKey?: string | null;
   readonly userAgent: string;
   /** Requests in flight at most. */
   readonly concurrency: number;
@@ -74,6 +76,7 @@ export function createTransport(options: TransportOptions): Transport {
   const { clock } = options;
   const requester = createRequester({
     apiKey: options.apiKey,
+    appApiKey: options.appApiKey ?? null,
     userAgent: options.userAgent,
     connections: options.concurrency,
     timeoutMs: options.requestTimeoutMs,

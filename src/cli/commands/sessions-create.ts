@@ -14,6 +14,7 @@ export const sessionsCreate: Command = {
   uses: [
     SETTINGS.apiKey,
     SETTINGS.apiKeyFile,
+    SETTINGS.orgId,
     SETTINGS.baseUrl,
     SETTINGS.warehouse,
     SETTINGS.maxRequestsPerMinute,
@@ -30,10 +31,6 @@ export const sessionsCreate: Command = {
     {
       syntax: '--request <file>',
       doc: 'the whole request as JSON, under what the flags above say; - reads standard input',
-    },
-    {
-      syntax: '--org-id <org>',
-      doc: "organization to record it under (default: the warehouse's only one, else the analytics are asked)",
     },
     {
       syntax: '--known-identifiers <file>',

@@ -32,6 +32,8 @@ export interface OutcomesOptions {
   readonly stop: AbortController;
   readonly book: Book;
   readonly rule: SettleRule;
+  /** True when the application host has a credential of its own. */
+  readonly hasAppKey: boolean;
 }
 
 function nameOf({ stream, day }: UnitName): string {
@@ -46,6 +48,8 @@ export class Outcomes {
   readonly #options: OutcomesOptions;
   readonly #breaker = createBreaker();
   readonly #leftOut = new Map<Stream, number>();
+  /** Analytics have answered in this run: the main credential is good. */
+  #analyticsAnswered = false;
   /** Why nothing more is begun, while what is under way still may end well. */
   #spent: RequestsSpentError | undefined;
 
@@ -63,6 +67,7 @@ export class Outcomes {
 
   /** The service answered for a stream. */
   answered(stream: Stream): void {
+    this.#analyticsAnswered ||= stream !== 'readiness';
     this.#breaker.succeeded(stream);
   }
 
@@ -171,7 +176,7 @@ export class Outcomes {
       this.#spent ??= error;
       return;
     }
-    if (error.effect === 'run' && !isReadinessDenied(stream, error)) {
+    if (error.effect === 'run' && !this.#isReadinessDenied(stream, error)) {
       stop.abort(error);
       return;
     }
@@ -196,6 +201,15 @@ export class Outcomes {
   }
 
   /**
+   * True when the application host refuses a credential that is good for analytics, or is none of theirs: which role
+   * readiness needs is not documented, and the analytics are worth having without it.
+   */
+  #isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
+    if (stream !== 'readiness' || !(error instanceof CredentialError)) return false;
+    return error.status === 403 || this.#options.hasAppKey || this.#analyticsAnswered;
+  }
+
+  /**
    * Tells which streams were given up.
    * @throws {RequestsSpentError} where units were left out because no request was left.
    */
@@ -209,14 +223,6 @@ export class Outcomes {
     }
     if (this.#spent !== undefined) throw this.#spent;
   }
-}
-
-/**
- * True when the key that analytics accepts may not read the readiness reports: which role they need is not documented,
- * and the analytics are worth having without them.
- */
-function isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
-  return stream === 'readiness' && error instanceof CredentialError && error.status === 403;
 }
 
 /** True for the refusal of a day that is not over yet by the service's own clock. */

@@ -104,7 +104,9 @@ export async function lockedDays(link: Link, keys: readonly UnitKey[]): Promise<
   if (days.length === 0) return [];
   // In one order, so that workers do not wait for each other in a circle.
   const locks = days.map((day) => lockKey(link.schema, ['day', orgId, day])).sort();
-  await link.query('SELECT pg_advisory_xact_lock(key) FROM pg_catalog.unnest($1::bigint[]) AS wanted(key)', [locks]);
+  await link.query('SELECT pg_advisory_xact_lock(key) FROM pg_catalog.unnest($1::bigint[]) AS wanted(key)', [
+    locks,
+  ]);
   return readUnitRows(
     link,
     days.flatMap((day) => DAILY_STREAMS.map((stream) => ({ orgId, stream, day }))),
