@@ -17,6 +17,7 @@ export function openTransport(
     concurrency: settings.concurrency,
     maxRequestsPerMinute: settings.maxRequestsPerMinute,
     maxRequests: settings.maxRequests ?? null,
+    proxy: settings.proxy ?? null,
     requestTimeoutMs: settings.requestTimeoutMs,
     attempts: settings.attempts,
     clock,

@@ -19,6 +19,9 @@ export const notifySettings = [
   SETTINGS.notifyTimeoutMs,
 ] as const;
 
+/** The proxy, for commands that talk to the service. */
+export const proxySettings = [SETTINGS.httpsProxy, SETTINGS.httpProxy, SETTINGS.noProxy] as const;
+
 /** What commands read that pull from the service into the warehouse. */
 export const exportSettings = [
   SETTINGS.apiKey,
@@ -35,6 +38,7 @@ export const exportSettings = [
   SETTINGS.maxRequests,
   SETTINGS.requestTimeoutMs,
   SETTINGS.attempts,
+  ...proxySettings,
   SETTINGS.settleDays,
   SETTINGS.watchDays,
   SETTINGS.emails,

@@ -2,6 +2,7 @@ import { UsageError } from '../core/errors.ts';
 import { APP_KEY, readApiKey } from './api-key.ts';
 import { type DotenvFault, readDotenv } from './dotenv.ts';
 import { readNotifySettings } from './notify-settings.ts';
+import { readProxy, withProxyNames } from './proxy-settings.ts';
 import type { AnySetting } from './setting.ts';
 import { createSettingReader, type SettingEntry, type SettingReader } from './setting-reader.ts';
 import type { EmailPolicy, LogFormat, Settings } from './settings.ts';
@@ -38,7 +39,7 @@ export interface SettingsReading {
  */
 export function readSettings(request: SettingsRequest): SettingsReading {
   const dotenv = readDotenv(request.directory);
-  const sources = { flags: request.flags, env: request.env, dotenv };
+  const sources = { flags: request.flags, env: withProxyNames(request.env), dotenv };
   const reader = createSettingReader(sources, request.uses ?? ALL_SETTINGS);
   for (const fault of dotenv.faults) reader.refuse(refusedLine(fault));
 
@@ -63,6 +64,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     maxRequests: reader.read(SETTINGS.maxRequests),
     requestTimeoutMs: reader.read(SETTINGS.requestTimeoutMs),
     attempts: reader.read(SETTINGS.attempts),
+    proxy: readProxy(reader),
     settleDays: reader.read(SETTINGS.settleDays),
     watchDays: reader.read(SETTINGS.watchDays),
     emails: readEmailPolicy(reader),

@@ -2,11 +2,12 @@ import { passwordsOf } from './mask-url.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Settings } from './settings.ts';
 
-/** Every value in the settings that no output may show: the keys, the salt, the password of the warehouse. */
+/** Every value in the settings that no output may show: the keys, the salt, the passwords of warehouse and proxy. */
 export function secretsOf(settings: Settings): string[] {
   const salt = settings.emails.mode === 'hash' ? settings.emails.salt : null;
   const keys = [settings.apiKey, settings.appApiKey ?? null];
-  return [...keys, salt, ...passwordsOf(settings.warehouse)].filter((secret) => secret !== null);
+  const passwords = [settings.warehouse, settings.proxy?.url ?? ''].flatMap(passwordsOf);
+  return [...keys, salt, ...passwords].filter((secret) => secret !== null);
 }
 
 /** The redactor for the secrets of the settings. */
@@ -29,7 +30,15 @@ export function redactorOfEnvironment(env: Readonly<Record<string, string | unde
     env['DAYWALK_APP_API_KEY'],
     env['DAYWALK_EMAIL_SALT'],
     env['DAYWALK_NOTIFY_WEBHOOK'],
-    ...passwordsOf(env['DAYWALK_WAREHOUSE'] ?? ''),
+    ...[
+      env['DAYWALK_WAREHOUSE'],
+      env['HTTPS_PROXY'],
+      env['https_proxy'],
+      env['HTTP_PROXY'],
+      env['http_proxy'],
+    ]
+      .map((url) => url ?? '')
+      .flatMap(passwordsOf),
   ];
   return createRedactor(values.filter((value) => value !== undefined).map((value) => value.trim()));
 }

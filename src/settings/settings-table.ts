@@ -7,6 +7,7 @@ import { wholeNumber, wholeNumberOrNone } from './parsers/number.ts';
 import { parseApiKey, parseSalt } from './parsers/secret.ts';
 import { parseText } from './parsers/text.ts';
 import { parseWarehouse } from './parsers/warehouse.ts';
+import { PROXY_SETTINGS } from './proxy-settings.ts';
 import { REDACTED } from './redact.ts';
 import { type AnySetting, setting } from './setting.ts';
 
@@ -145,6 +146,7 @@ export const SETTINGS = {
     fallback: 6,
     parse: wholeNumber({ min: 1, max: 50 }),
   }),
+  ...PROXY_SETTINGS,
   settleDays: setting({
     env: 'DAYWALK_SETTLE_DAYS',
     flag: '--settle-days',

@@ -1,3 +1,4 @@
+import type { ProxyOptions } from '../api/http/connections.ts';
 import type { EmailPolicy } from '../pipeline/privacy.ts';
 
 export type { EmailPolicy } from '../pipeline/privacy.ts';
@@ -31,6 +32,8 @@ export interface Settings {
   readonly requestTimeoutMs: number;
   /** Attempts per request at most. */
   readonly attempts: number;
+  /** The proxy that other machines are reached through; null or absent without one. */
+  readonly proxy?: ProxyOptions | null;
   /** A day is pulled again until it was pulled once at this age in days. */
   readonly settleDays: number;
   /** Settled days so far back are compared with the service in every run, older ones in turn; 0 is off. Default: 31. */

@@ -3,6 +3,7 @@ import { UsageError } from '../../core/errors.ts';
 import { packageVersion } from '../../core/package.ts';
 import type { TransportOptions } from '../http/transport.ts';
 import { parseOrigin } from '../origin.ts';
+import { parseProxy } from '../proxy-address.ts';
 import type { KnownIdentifiers, SessionWarning } from '../sessions/warnings.ts';
 import type { Hosts } from '../targets.ts';
 
@@ -23,6 +24,8 @@ export interface ClientOptions {
   readonly concurrency?: number;
   /** Requests in any 60 seconds at most. Default: no limit. */
   readonly maxRequestsPerMinute?: number;
+  /** The proxy that other machines are reached through, by CONNECT; loopback hosts never are. Default: none. */
+  readonly proxy?: { readonly url: string; readonly noProxy?: string };
   /** Milliseconds of one attempt, from its start to the last byte. Default: 30000. */
   readonly requestTimeoutMs?: number;
   /** Attempts per request at most. Default: 6. */
@@ -56,6 +59,10 @@ export function clientOptions(options: ClientOptions): { transport: TransportOpt
       concurrency: wholeNumber('concurrency', options.concurrency ?? 8),
       maxRequestsPerMinute:
         perMinute === undefined ? null : wholeNumber('maxRequestsPerMinute', perMinute, 1_000_000),
+      proxy:
+        options.proxy === undefined
+          ? null
+          : { url: parseProxy(options.proxy.url), noProxy: options.proxy.noProxy ?? '' },
       requestTimeoutMs: wholeNumber('requestTimeoutMs', options.requestTimeoutMs ?? 30_000),
       attempts: wholeNumber('attempts', options.attempts ?? 6),
       clock: systemClock(),

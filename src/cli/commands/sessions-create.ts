@@ -1,6 +1,6 @@
 import { SETTINGS } from '../../settings/settings-table.ts';
 import type { Command } from '../command.ts';
-import { commonSettings } from '../setting-groups.ts';
+import { commonSettings, proxySettings } from '../setting-groups.ts';
 
 /** `daywalk sessions create`: a session on a computer, on record in the warehouse. */
 export const sessionsCreate: Command = {
@@ -20,6 +20,7 @@ export const sessionsCreate: Command = {
     SETTINGS.maxRequestsPerMinute,
     SETTINGS.requestTimeoutMs,
     SETTINGS.attempts,
+    ...proxySettings,
     SETTINGS.emails,
     SETTINGS.emailSalt,
     ...commonSettings,
