@@ -79,6 +79,24 @@ describe('a file that is no warehouse', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
+  it.each([
+    ['that holds only views', 'CREATE VIEW theirs AS SELECT 1 AS x'],
+    ['that is marked and still empty', 'PRAGMA application_id = 252006674'],
+    ['that is marked as a warehouse and empty', `PRAGMA application_id = ${APPLICATION_ID}`],
+  ])('but a database %s is refused with exit code 2, and left as it is', async (_, sql) => {
+    const path = tempFile();
+    await sqlitePlace(path).execute(sql);
+    const before = readFileSync(path);
+    for (const create of [true, false]) {
+      expect(await thrownBy(openFile(path, create))).toMatchObject({
+        name: 'UsageError',
+        exitCode: 2,
+        message: `${path} is a SQLite database of another program`,
+      });
+    }
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
   it('though it has a history of migrations is refused with exit code 2', async () => {
     const path = tempFile();
     const tables = 'CREATE TABLE export_units (x); CREATE TABLE "__drizzle_migrations" (created_at)';
