@@ -97,6 +97,13 @@ const LINES: readonly Line[] = [
   ['Z3', 'a certificate that nobody vouches for', 'a TLS server', 'A', 4],
   ['Z4', 'the service repeats the key in what it answers', 'emulator: texts with the key', 'S'],
   ['Z5', 'names that a database, a terminal or a sheet might obey', 'emulator: patch', 'D'],
+  [
+    'F1',
+    'a file with two names, or that is removed, moved or replaced in a run',
+    'the file system',
+    'A P D',
+    6,
+  ],
 ];
 
 const OUTCOMES: readonly Outcome[] = ['R', 'A', 'Q', 'W'];

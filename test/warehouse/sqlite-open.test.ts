@@ -1,10 +1,12 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { openWarehouse } from '../../src/warehouse/open.ts';
 import { APPLICATION_ID } from '../../src/warehouse/sqlite/connection.ts';
 import { commitOf } from '../support/commit-of.ts';
 import { open } from '../support/database.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { sqlite, sqlitePlace } from '../support/sqlite.ts';
 import { tempDir, tempFile } from '../support/temp-dir.ts';
 import { thrownBy } from '../support/transport.ts';
@@ -63,6 +65,34 @@ describe('the file of a warehouse', () => {
     const path = tempFile();
     expect(await thrownBy(openFile(path, false))).toMatchObject({ name: 'NoWarehouseError', exitCode: 2 });
     expect(() => statSync(path)).toThrow('ENOENT');
+  });
+});
+
+describe('a file that is not at its path any more', () => {
+  it('when it is closed is told with exit code 6: what was said to be stored is not there', async () => {
+    const path = tempFile();
+    const { close, commitDay } = await openWarehouse(path, { clock: new FakeClock(), create: true });
+    await commitDay(commitOf({ rows: ROWS }));
+    rmSync(path);
+    expect(await thrownBy(close())).toMatchObject({ name: 'StorageError', exitCode: 6 });
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('does not keep one who only read from closing it', async () => {
+    const path = tempFile();
+    await (await openFile(path)).close();
+    const { close, units } = await openWarehouse(path, { clock: new FakeClock(), create: false });
+    expect(await units('org_1')).toEqual([]);
+    rmSync(path);
+    await close();
+  });
+
+  it('when the lock is taken at last is told with exit code 6', async () => {
+    const path = tempFile();
+    const { lock, close } = await openWarehouse(path, { clock: new FakeClock(), create: true });
+    rmSync(path);
+    expect(await thrownBy(lock())).toMatchObject({ name: 'StorageError', exitCode: 6 });
+    await thrownBy(close());
   });
 });
 
