@@ -15,6 +15,7 @@ const RUNS_MAX = 100;
  */
 export const DAY_STATES = [
   'failed',
+  'doubted',
   'quarantined',
   'pending',
   'awaiting',
@@ -28,7 +29,7 @@ export type DayState = (typeof DAY_STATES)[number];
 
 /** Days in a row that some streams do not hold whole. */
 export interface Hole {
-  readonly state: Extract<UnitState, 'pending' | 'failed' | 'awaiting' | 'quarantined'>;
+  readonly state: Extract<UnitState, 'pending' | 'failed' | 'awaiting' | 'doubted' | 'quarantined'>;
   readonly firstDay: UtcDay;
   readonly lastDay: UtcDay;
   readonly days: number;
@@ -157,6 +158,7 @@ function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: nu
       awaiting: count('awaiting'),
       loaded: count('loaded'),
       empty: count('empty'),
+      doubted: count('doubted'),
       quarantined: count('quarantined'),
       failed: count('failed'),
     },

@@ -1,7 +1,14 @@
 import type { AnyTable } from './define.ts';
 import { activityDaily, activityDailyByClient } from './tables/activity.ts';
 import { hookEvents, sessions } from './tables/events.ts';
-import { exportRuns, exportUnits, quarantine, restatements, schemaDrift } from './tables/ledger.ts';
+import {
+  exportRuns,
+  exportState,
+  exportUnits,
+  quarantine,
+  restatements,
+  schemaDrift,
+} from './tables/ledger.ts';
 import {
   productivityDaily,
   productivityDailyByExtension,
@@ -56,6 +63,7 @@ export const tables = {
   restatements,
   quarantine,
   schemaDrift,
+  exportState,
 } as const;
 
 /** Every table, in the order of {@link tables}. */

@@ -23,7 +23,8 @@ export const exportUnits = table({
   by: unit,
   values: {
     state: text(
-      'pending (not pulled to its end yet), awaiting (empty and young), loaded, empty, quarantined or failed',
+      'pending (not pulled to its end yet), awaiting (pulled without activity, not settled), loaded, empty, doubted (an ' +
+        'answer would have removed stored rows), quarantined or failed',
     ),
     rows: count('rows of the unit over all its tables'),
     content_sha256: label('SHA-256 of the rows of the unit; NULL before the first load'),
@@ -33,11 +34,33 @@ export const exportUnits = table({
     last_pulled_at: moment('when it was last pulled'),
     changed_at: moment('when a pull last changed the content'),
     settled_at: moment('when it was settled; NULL while every run pulls it again'),
-    cursor: json(
-      'what the next pull needs to know: where a walk goes on, or a digest of the answers of the day',
-    ),
+    cursor: json('where the walk of the readiness reports resumes'),
     last_error: label('why the last pull failed; NULL if it did not'),
+    answers_sha256: label(
+      'SHA-256 of the answers that the rows were made of; NULL where they were not kept apart',
+    ),
+    doubted_at: moment('when the present doubt began; NULL without one'),
+    doubt: json('the present doubt: its rule, the days on which it was found, and which rows are missing'),
+    confirmed: label(
+      'why the unit settled: data (it has rows with activity), agreed (no stream of the day has any) or age ' +
+        '(never confirmed); NULL while it is not settled',
+    ),
+    run_id: label('run that last changed the content'),
+    active_users: integer(
+      'users that the content counts as active: rows of users, daily_active_users of activity; NULL for other streams',
+    ),
+    watch: json(
+      'what looks at the settled unit found: a noted difference, and the one it was last reopened for',
+    ),
   },
+});
+
+export const exportState = table({
+  name: 'export_state',
+  doc: 'What runs learn about an organization and remember: how far the watch has come, and the longest range of days.',
+  role: 'ledger',
+  by: { org_id: key("organization; '' for the warehouse itself"), name: key('what is remembered') },
+  values: { value: record('what is known of it, as JSON') },
 });
 
 export const exportRuns = table({

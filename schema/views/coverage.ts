@@ -7,7 +7,7 @@ const streams = `VALUES ${DAILY_STREAMS.map((stream) => `('${stream}')`).join(',
 const matrix = `
 SELECT o.org_id, s.stream, c.date,
   COALESCE(u.state, 'pending') AS state, COALESCE(u.rows, 0) AS rows,
-  u.last_pulled_at, u.settled_at, u.last_error
+  u.last_pulled_at, u.settled_at, u.last_error, u.confirmed, u.doubted_at
 FROM (SELECT DISTINCT org_id FROM export_units) o
 CROSS JOIN streams s
 CROSS JOIN calendar c
@@ -45,6 +45,8 @@ export const coverage = {
     last_pulled_at: moment('when it was last pulled'),
     settled_at: moment('when it was settled'),
     last_error: label('why the last pull failed'),
+    confirmed: label('why it was settled: data, agreed, or age (never confirmed)'),
+    doubted_at: moment('when the present doubt began'),
   },
   select: { sqlite, postgres },
 } satisfies View;

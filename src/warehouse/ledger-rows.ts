@@ -1,6 +1,6 @@
 import { isDay } from '../core/day.ts';
 import { isStream } from '../core/stream.ts';
-import { type LedgerUnit, type Row, UNIT_STATES } from './port.ts';
+import { CONFIRMATIONS, type LedgerUnit, type Row, UNIT_STATES } from './port.ts';
 
 /** The row of `export_units` for a unit, in the order of its columns. */
 export function rowOfUnit(unit: LedgerUnit): Row {
@@ -19,6 +19,13 @@ export function rowOfUnit(unit: LedgerUnit): Row {
     unit.settledAt,
     unit.cursor,
     unit.lastError,
+    unit.answersSha256,
+    unit.doubtedAt,
+    unit.doubt,
+    unit.confirmed,
+    unit.runId,
+    unit.activeUsers,
+    unit.watch,
   ];
 }
 
@@ -43,6 +50,13 @@ export function unitOfRow(row: Row): LedgerUnit | undefined {
     settledAt: textOf(row[11]),
     cursor: textOf(row[12]),
     lastError: textOf(row[13]),
+    answersSha256: textOf(row[14]),
+    doubtedAt: textOf(row[15]),
+    doubt: textOf(row[16]),
+    confirmed: CONFIRMATIONS.find((name) => name === row[17]) ?? null,
+    runId: textOf(row[18]),
+    activeUsers: typeof row[19] === 'number' ? row[19] : null,
+    watch: textOf(row[20]),
   };
 }
 

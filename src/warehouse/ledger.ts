@@ -18,6 +18,13 @@ export function pendingUnit(key: UnitKey): LedgerUnit {
     settledAt: null,
     cursor: null,
     lastError: null,
+    answersSha256: null,
+    doubtedAt: null,
+    doubt: null,
+    confirmed: null,
+    runId: null,
+    activeUsers: null,
+    watch: null,
   };
 }
 

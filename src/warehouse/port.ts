@@ -9,10 +9,27 @@ export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-row
 export type { CommitWatch, EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value };
 
 /** The states of a unit, see the column `export_units.state`. */
-export const UNIT_STATES = ['pending', 'awaiting', 'loaded', 'empty', 'quarantined', 'failed'] as const;
+export const UNIT_STATES = [
+  'pending',
+  'awaiting',
+  'loaded',
+  'empty',
+  'doubted',
+  'quarantined',
+  'failed',
+] as const;
 
 /** One of {@link UNIT_STATES}. */
 export type UnitState = (typeof UNIT_STATES)[number];
+
+/**
+ * Why a unit settled: it has rows with activity; no stream of the day has any; or it is so old that it is no longer
+ * asked for, although nothing ever confirmed it.
+ */
+export const CONFIRMATIONS = ['data', 'agreed', 'age'] as const;
+
+/** One of {@link CONFIRMATIONS}. */
+export type Confirmation = (typeof CONFIRMATIONS)[number];
 
 /** Names a unit: `day` is '' for readiness. */
 export interface UnitKey {
@@ -32,8 +49,21 @@ export interface LedgerUnit extends UnitKey {
   readonly lastPulledAt: string | null;
   readonly changedAt: string | null;
   readonly settledAt: string | null;
+  /** Where a readiness walk resumes, as JSON text; null for days. */
   readonly cursor: string | null;
   readonly lastError: string | null;
+  /** Digest of the answers that the content was made of. */
+  readonly answersSha256: string | null;
+  readonly doubtedAt: string | null;
+  /** The present doubt as JSON text, see `src/judge/doubt.ts`. */
+  readonly doubt: string | null;
+  readonly confirmed: Confirmation | null;
+  /** The run that last changed the content. */
+  readonly runId: string | null;
+  /** Users that the content counts as active; null for streams that count none. */
+  readonly activeUsers: number | null;
+  /** What the watch found, as JSON text, see `src/judge/notes.ts`. */
+  readonly watch: string | null;
 }
 
 /** A record that is set aside, as JSON text. */
@@ -236,6 +266,14 @@ export interface Warehouse {
    * stored already, under whatever organization, is not stored again. Answers how many rows were written.
    */
   storeHookEvents(commit: HookEventCommit): Promise<number>;
+
+  /**
+   * What runs remember of an organization under a name, as JSON text; null where nothing is. The organization is '' for
+   * what concerns the warehouse itself.
+   */
+  state(orgId: string, name: string): Promise<string | null>;
+  /** Remembers a JSON text, in place of the one before. */
+  setState(orgId: string, name: string, value: string): Promise<void>;
 
   /** Stores a created session, a row of the table `sessions`; one that is stored already is replaced. */
   recordSession(row: Row): Promise<void>;

@@ -26,6 +26,7 @@ const MARKS: Readonly<Record<DayState, Mark>> = {
   empty: { symbol: '-', meaning: 'no activity', paint: (style) => style.dim },
   awaiting: { symbol: 'a', meaning: 'awaiting the daily batch', paint: (style) => style.cyan },
   pending: { symbol: '·', meaning: 'never pulled', paint: (style) => style.yellow },
+  doubted: { symbol: '?', meaning: 'a loss is doubted', paint: (style) => style.yellow },
   quarantined: { symbol: 'Q', meaning: 'records quarantined', paint: (style) => style.magenta },
   failed: { symbol: 'F', meaning: 'failed', paint: (style) => style.red },
 };

@@ -21,6 +21,7 @@ const PAINTS: Readonly<Record<UnitState, (style: Style) => Paint>> = {
   empty: (style) => style.dim,
   awaiting: (style) => style.cyan,
   pending: (style) => style.yellow,
+  doubted: (style) => style.yellow,
   quarantined: (style) => style.magenta,
   failed: (style) => style.red,
 };

@@ -9,7 +9,7 @@ import type { Link, Parameter } from './link.ts';
 import { arraysOf, everyPosition, putRows, removeRows } from './rows.ts';
 import { quoted, rowsFromArrays, selectSums, selectWhere } from './statements.ts';
 
-const { exportUnits, quarantine, restatements, schemaDrift } = tables;
+const { exportState, exportUnits, quarantine, restatements, schemaDrift } = tables;
 
 /** The ledger's units of an organization. */
 export async function readUnits(
@@ -161,4 +161,16 @@ async function insertNew(link: Link, table: AnyTable, rows: readonly Row[]): Pro
     `INSERT INTO ${quoted(table.name)} ${rowsFromArrays(table)} ON CONFLICT DO NOTHING`,
     arraysOf(rows, everyPosition(table)),
   );
+}
+
+/** What is remembered under a name, see `Warehouse.state`. */
+export async function readState(link: Link, orgId: string, name: string): Promise<string | null> {
+  const sql = selectWhere(exportState, ['"org_id" = $1', '"name" = $2'], ['value']);
+  const [[value] = []] = await link.query(sql, [orgId, name]);
+  return typeof value === 'string' ? value : null;
+}
+
+/** Remembers a JSON text, see `Warehouse.setState`. */
+export async function writeState(link: Link, orgId: string, name: string, value: string): Promise<void> {
+  await putRows(link, { table: exportState, rows: [[orgId, name, value]] });
 }

@@ -6,7 +6,7 @@ import { readinessKey } from '../readiness-page.ts';
 import { Claims } from './claims.ts';
 import { commitDays } from './commit-days.ts';
 import { storeHookEvents } from './hook-events.ts';
-import { readUnit, readUnits, writeUnits } from './ledger.ts';
+import { readState, readUnit, readUnits, writeState, writeUnits } from './ledger.ts';
 import type { Link } from './link.ts';
 import { migrate } from './migrate.ts';
 import { Readers } from './readers.ts';
@@ -80,6 +80,9 @@ function postgresWarehouse(session: Session): Warehouse {
       session.transaction('record a failure in', async (link) =>
         writeUnits(link, [afterFailure(await readUnit(link, failure), failure)]),
       ),
+    state: (orgId, name) => read((link) => readState(link, orgId, name)),
+    setState: (orgId, name, value) =>
+      session.transaction('remember the state in', (link) => writeState(link, orgId, name, value)),
     storeHookEvents: (events) =>
       session.transaction('store hook events in', (link) => storeHookEvents(link, events)),
     recordSession: async (row) => {

@@ -5,7 +5,7 @@ import { rowOfUnit, unitOfRow } from '../ledger-rows.ts';
 import type { Drift, LedgerUnit, QuarantinedRecord, Row, UnitKey } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { putRows } from './rows.ts';
-import { deleteScope, selectRows } from './statements.ts';
+import { deleteScope, selectRows, selectWhere } from './statements.ts';
 
 /** The columns that name a unit. */
 export const UNIT_SCOPE = ['org_id', 'stream', 'date'] as const;
@@ -94,4 +94,16 @@ export function writeRestatement(
     const instant = new Date(time).toISOString();
     if (insert.run(unit.orgId, unit.stream, unit.day, instant, before, after).changes > 0) return;
   }
+}
+
+/** What is remembered under a name, see `Warehouse.state`. */
+export function readState(connection: Connection, orgId: string, name: string): string | null {
+  const sql = selectWhere(tables.exportState, ['"org_id" = ?', '"name" = ?'], ['value']);
+  const [value] = (connection.prepareRows(sql).get(orgId, name) as Row | undefined) ?? [];
+  return typeof value === 'string' ? value : null;
+}
+
+/** Remembers a JSON text, see `Warehouse.setState`. Call inside a transaction. */
+export function writeState(connection: Connection, orgId: string, name: string, value: string): void {
+  putRows(connection, { table: tables.exportState, rows: [[orgId, name, value]] });
 }

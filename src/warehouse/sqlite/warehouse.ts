@@ -4,7 +4,7 @@ import { fileAt, watchCommits } from './commit-watch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
 import { storeHookEvents } from './hook-events.ts';
-import { readUnit, readUnits, writeUnit } from './ledger.ts';
+import { readState, readUnit, readUnits, writeState, writeUnit } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
 import { migrate } from './migrate.ts';
 import { commitReadinessPage, endReadinessWalk, goneReports, knownReports } from './readiness.ts';
@@ -67,6 +67,9 @@ function sqliteWarehouse(connection: Connection, days: DayWriter, file: string |
       connection.transaction(`record a failure in`, () =>
         writeUnit(connection, afterFailure(readUnit(connection, failure), failure)),
       ),
+    state: async (orgId, name) => connection.read('read', () => readState(connection, orgId, name)),
+    setState: (orgId, name, value) =>
+      connection.transaction('remember the state in', () => writeState(connection, orgId, name, value)),
     storeHookEvents: (commit) =>
       connection.transaction('store hook events in', () => storeHookEvents(connection, commit)),
     recordSession: (row) =>
