@@ -25,6 +25,8 @@ export interface DrainReport {
   readonly torn: number;
   /** Files with lines of a kind that this version does not know; they are kept, with `.kept` after their names. */
   readonly kept: readonly string[];
+  /** What in the spool is no regular file; it was not opened, and left alone. */
+  readonly skipped: readonly string[];
 }
 
 /**
@@ -69,11 +71,20 @@ export async function drainAlongside(
 }
 
 /** What of a drain somebody should look at. */
-export function warningsOf({ torn, kept }: DrainReport): { message: string; hint: string | undefined }[] {
-  const files = kept.map((file) => ({
+export function warningsOf({
+  torn,
+  kept,
+  skipped,
+}: DrainReport): { message: string; hint: string | undefined }[] {
+  const unknown = kept.map((file) => ({
     message: `${file} holds lines of a kind that this version does not know`,
     hint: 'a newer version of daywalk may have written them; update, and take .kept off the name',
   }));
+  const irregular = skipped.map((path) => ({
+    message: `${path} is not a regular file; it was left alone`,
+    hint: 'remove it from the spool; receivers cannot store events while it has the name of their file',
+  }));
+  const files = [...unknown, ...irregular];
   if (torn === 0) return files;
   const message = `${torn} half-written ${torn === 1 ? 'line' : 'lines'} in the spool: receivers were killed while they wrote`;
   return [{ message, hint: undefined }, ...files];
@@ -93,7 +104,8 @@ export async function drainInto(
   if (orgId !== '') await warehouse.storeHookEvents({ orgId, rows: [] });
   const total = { events: 0, stored: 0, torn: 0 };
   const kept: string[] = [];
-  for (const file of atSpool(spool, () => sealSpool(spool))) {
+  const { files, others } = atSpool(spool, () => sealSpool(spool));
+  for (const file of files) {
     const { hasUnknown, ...counts } = await drainFile(warehouse, { file, orgId, signal });
     total.events += counts.events;
     total.stored += counts.stored;
@@ -101,7 +113,7 @@ export async function drainInto(
     if (hasUnknown) kept.push(`${file}.kept`);
     atSpool(spool, () => putAway(file, hasUnknown));
   }
-  return { spool, ...total, kept };
+  return { spool, ...total, kept, skipped: others };
 }
 
 function putAway(file: string, keep: boolean): void {

@@ -104,6 +104,7 @@ const LINES: readonly Line[] = [
     'A P D',
     6,
   ],
+  ['F2', 'a FIFO, a folder, a link in the place of a file of the spool', 'the file system', 'W L'],
 ];
 
 const OUTCOMES: readonly Outcome[] = ['R', 'A', 'Q', 'W'];
