@@ -1,13 +1,15 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
-import { rowOf } from '../src/hooks/row.ts';
+import { rowOf, type ScrubJson } from '../src/hooks/row.ts';
 import { linesOf } from '../src/hooks/spool/lines.ts';
 import { spoolOf } from '../src/hooks/spool/location.ts';
 import { decodeLine } from '../src/hooks/spool/record.ts';
 import { isMissing, sealSpool } from '../src/hooks/spool/seal.ts';
+import { privacyOf } from '../src/pipeline/privacy.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { Row, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { expectEmailSalt } from './email-salt.ts';
 import { withWarehouse } from './open-warehouse.ts';
 
 /** Rows, and characters of their payloads, that one transaction stores at most: memory stays bounded. */
@@ -33,14 +35,16 @@ export interface DrainReport {
  * Moves received hook events from the spool into `hook_events`. May be repeated at will, also after a kill at any
  * instant and by several processes at once: every event is stored once.
  * @throws {StorageError} when the spool cannot be read or the warehouse cannot be written.
+ * @throws {UsageError} when emails would be hashed with another salt than before.
  */
 export function drainHooks(
   settings: Settings,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<DrainReport> {
-  return withWarehouse(settings.warehouse, { clock, create: true }, (warehouse) =>
-    drainInto(warehouse, spoolDirectory(settings), signal),
-  );
+  return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
+    await expectEmailSalt(warehouse, settings.emails);
+    return drainInto(warehouse, settings, signal);
+  });
 }
 
 /** The folder of the spool that belongs to these settings. */
@@ -60,7 +64,7 @@ export async function drainAlongside(
   const spool = spoolDirectory(settings);
   if (signal.aborted || !existsSync(spool)) return;
   try {
-    for (const warning of warningsOf(await drainInto(warehouse, spool, signal))) {
+    for (const warning of warningsOf(await drainInto(warehouse, settings, signal))) {
       observe({ type: 'warning', ...warning });
     }
   } catch (error) {
@@ -94,11 +98,13 @@ export function warningsOf({
  * As {@link drainHooks}, into an open warehouse. A spool file is removed only after everything in it is committed,
  * so a kill in between leaves events that are recognized by their ids the next time.
  */
-export async function drainInto(
+async function drainInto(
   warehouse: Warehouse,
-  spool: string,
+  settings: Settings,
   signal: AbortSignal,
 ): Promise<DrainReport> {
+  const spool = spoolDirectory(settings);
+  const { scrubJson } = privacyOf(settings.emails);
   const orgId = await onlyOrganization(warehouse);
   // Events of the time before the first pull had no organization to belong to.
   if (orgId !== '') await warehouse.storeHookEvents({ orgId, rows: [] });
@@ -106,7 +112,7 @@ export async function drainInto(
   const kept: string[] = [];
   const { files, others } = atSpool(spool, () => sealSpool(spool));
   for (const file of files) {
-    const { hasUnknown, ...counts } = await drainFile(warehouse, { file, orgId, signal });
+    const { hasUnknown, ...counts } = await drainFile(warehouse, { file, orgId, scrubJson, signal });
     total.events += counts.events;
     total.stored += counts.stored;
     total.torn += counts.torn;
@@ -138,9 +144,16 @@ interface FileCounts {
   hasUnknown: boolean;
 }
 
+interface FileToDrain {
+  readonly file: string;
+  readonly orgId: string;
+  readonly scrubJson: ScrubJson;
+  readonly signal: AbortSignal;
+}
+
 async function drainFile(
   warehouse: Warehouse,
-  { file, orgId, signal }: { file: string; orgId: string; signal: AbortSignal },
+  { file, orgId, scrubJson, signal }: FileToDrain,
 ): Promise<FileCounts> {
   const counts: FileCounts = { events: 0, stored: 0, torn: 0, hasUnknown: false };
   let rows: Row[] = [];
@@ -157,7 +170,7 @@ async function drainFile(
     if (decoded.kind === 'unknown') counts.hasUnknown = true;
     if (decoded.kind !== 'record') continue;
     counts.events += 1;
-    rows.push(rowOf(decoded.record, decoded.event));
+    rows.push(rowOf(decoded.record, decoded.event, scrubJson));
     characters += line.length;
     if (rows.length >= BATCH_ROWS_MAX || characters >= BATCH_CHARACTERS_MAX) await store();
   }

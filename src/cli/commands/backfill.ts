@@ -15,6 +15,10 @@ export const backfill: Command = {
     { syntax: '--force', doc: 'pull settled days again too' },
     { syntax: '--newest-first', doc: 'begin with the last day' },
     {
+      syntax: '--new-email-salt',
+      doc: 'hash emails with another DAYWALK_EMAIL_SALT than before from now on; with --force, over all days',
+    },
+    {
       syntax: '--streams <list>',
       doc: 'only these, separated by commas: tokens, tools, activity, productivity, users, readiness',
     },
@@ -36,10 +40,17 @@ export const backfill: Command = {
   act: async (context) => {
     const { performExport } = await import('../perform-export.ts');
     const { flags } = context;
+    if (flags.isOn('--new-email-salt') && !flags.isOn('--force')) {
+      const { UsageError } = await import('../../core/errors.ts');
+      throw new UsageError('--new-email-salt: settled days would keep the hashes of the old salt', {
+        hint: 'add --force, with --from and --until around all days',
+      });
+    }
     return performExport(context, {
       command: 'backfill',
       force: flags.isOn('--force'),
       newestFirst: flags.isOn('--newest-first'),
+      newEmailSalt: flags.isOn('--new-email-salt'),
     });
   },
 };
