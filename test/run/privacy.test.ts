@@ -61,7 +61,7 @@ onEachDatabase((database) => {
       const digest = await rig.digest();
       const runs = await rig.value('SELECT COUNT(*) FROM export_runs');
       rig.emulator.resetJournal();
-      expect(await thrownBy(rig.run(hashed('salt')))).toMatchObject({
+      expect(await thrownBy(rig.run(hashed('paprika')))).toMatchObject({
         name: 'UsageError',
         exitCode: 2,
         message: expect.stringContaining('DAYWALK_EMAIL_SALT is not the salt'),
@@ -72,7 +72,7 @@ onEachDatabase((database) => {
         ['hooks', 'drain'],
         ['run'],
       ]) {
-        const env = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'salt' });
+        const env = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'paprika' });
         const { code, stderr } = await daywalk(command, { env });
         expect(code, stderr).toBe(2);
         expect(stderr).toContain('set the old salt again');
@@ -87,7 +87,7 @@ onEachDatabase((database) => {
     test('is hashed anew under another salt where that is asked for, with one hash per person after that', async () => {
       const rig = await createRig({ today, reports: 0 }, { database });
       await rig.run({ settings: { emails: { mode: 'hash', salt: 'pepper' } } });
-      const env = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'salt' });
+      const env = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'paprika' });
       const backfill = ['backfill', '--from', '2026-01-14', '--until', '2026-01-23', '--new-email-salt'];
       const partly = await daywalk(backfill, { env });
       expect(partly.code).toBe(2);
