@@ -261,8 +261,10 @@ describe('daywalk hooks list', () => {
 
 describe('a hooks file that several processes edit at once', () => {
   test('has what each of six installs said it had installed, in every round', async () => {
-    for (let round = 0; round < 4; round += 1) {
-      const { folder, file, hooks } = place(round % 2 === 0 ? undefined : '{"Other": []}\n');
+    const large = `{"Other": [{"hooks": [{"type": "command", "command": "${'x'.repeat(1_500_000)}"}]}]}\n`;
+    for (let round = 0; round < 5; round += 1) {
+      // A large file takes long to write: without taking turns, several installs would write it at once.
+      const { folder, file, hooks } = place(round === 0 ? undefined : large);
       const link = join(folder, 'link.json');
       if (round % 2 === 1) symlinkSync('hooks.json', link);
       const names = Array.from({ length: 6 }, (_, n) => `command-${n}`);

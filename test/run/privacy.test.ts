@@ -92,6 +92,7 @@ onEachDatabase((database) => {
       const partly = await daywalk(backfill, { env });
       expect(partly.code).toBe(2);
       expect(partly.stderr).toContain('add --force');
+      expect((await daywalk([...backfill, '--force', '--emails', 'drop'], { env })).code).toBe(2);
       const { code, stderr } = await daywalk([...backfill, '--force'], { env });
       expect(code, stderr).toBe(0);
       expect(

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
@@ -59,6 +59,17 @@ describe('the file of a warehouse', () => {
     await warehouse.commitDay(commitOf({ rows, pulledAt: '2026-02-03T03:00:00.000Z' }));
     // A few pages of the ledger; the rows are hundreds of kilobytes.
     expect(bytesOf(warehouse.place.location) - before).toBeLessThan(30_000);
+  });
+
+  it('may be made behind a symbolic link', async () => {
+    const path = tempFile();
+    const link = join(tempDir(), 'link.db');
+    symlinkSync(path, link);
+    const warehouse = await openFile(link);
+    await warehouse.commitDay(commitOf({ rows: ROWS }));
+    expect(statSync(path).ino).toBe(statSync(link).ino);
+    await (await warehouse.lock()).release();
+    expect(existsSync(`${path}.lock`)).toBe(true);
   });
 
   it('is not made by looking for it', async () => {

@@ -1,3 +1,5 @@
+import { UsageError } from '../../core/errors.ts';
+import type { EmailPolicy } from '../../settings/settings.ts';
 import type { Command } from '../command.ts';
 import { exportSettings } from '../setting-groups.ts';
 
@@ -39,13 +41,8 @@ export const backfill: Command = {
   resultIsOutput: false,
   act: async (context) => {
     const { performExport } = await import('../perform-export.ts');
-    const { flags } = context;
-    if (flags.isOn('--new-email-salt') && !flags.isOn('--force')) {
-      const { UsageError } = await import('../../core/errors.ts');
-      throw new UsageError('--new-email-salt: settled days would keep the hashes of the old salt', {
-        hint: 'add --force, with --from and --until around all days',
-      });
-    }
+    const { flags, settings } = context;
+    if (flags.isOn('--new-email-salt')) expectNewSalt(flags.isOn('--force'), settings.emails);
     return performExport(context, {
       command: 'backfill',
       force: flags.isOn('--force'),
@@ -54,3 +51,16 @@ export const backfill: Command = {
     });
   },
 };
+
+function expectNewSalt(force: boolean, { mode }: EmailPolicy): void {
+  if (mode !== 'hash') {
+    throw new UsageError('--new-email-salt: emails are not hashed', {
+      hint: 'add --emails hash, or leave it out',
+    });
+  }
+  if (!force) {
+    throw new UsageError('--new-email-salt: settled days would keep the hashes of the old salt', {
+      hint: 'add --force, with --from and --until around all days',
+    });
+  }
+}

@@ -32,10 +32,11 @@ export function openFile(path: string, create: boolean): OpenFile {
   if (!create && !existsSync(path)) {
     throw new NoWarehouseError(path);
   }
+  // Behind a link that leads nowhere yet, SQLite makes the file.
   if (create) createPrivately(path);
   refuseHardLinks(path);
   try {
-    const opened = openUnreplaced(path);
+    const opened = openUnreplaced(path, create);
     const { db } = opened;
     // Every commit survives a power loss, for a tenth more time: what a run said it stored is stored.
     db.pragma('synchronous = FULL');
@@ -49,10 +50,10 @@ export function openFile(path: string, create: boolean): OpenFile {
 }
 
 /** Opens a file of which it is certain that it stood at the path when it was opened. */
-function openUnreplaced(path: string): OpenFile {
+function openUnreplaced(path: string, create: boolean): OpenFile {
   for (let attempt = 1; attempt <= OPEN_ATTEMPTS_MAX; attempt += 1) {
     const file = fileAt(path);
-    const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true });
+    const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !create });
     if (fileAt(path) === file) return { db, file };
     db.close();
   }
