@@ -27,6 +27,8 @@ export interface ExportRequest {
   /** Pull settled units too. */
   readonly force: boolean;
   readonly newestFirst: boolean;
+  /** Accept losses that are doubted, as far as they are no larger now. Default: false. */
+  readonly acceptLoss?: boolean;
   /** Wait for another run to end instead of failing with exit code 75. */
   readonly wait: boolean;
   /** Emails are hashed with another salt than before from now on. Default: false, which refuses another salt. */
@@ -47,6 +49,8 @@ export interface ExportForecast {
   readonly durationMs: number | null;
 }
 
+/** Settled days that are compared in every run, unless the settings say otherwise. */
+const WATCH_DAYS = 31;
 /** Runs whose pace a forecast looks at. */
 const PACE_RUNS = 10;
 
@@ -78,6 +82,8 @@ export function runExport(
         concurrency: settings.concurrency,
         rangeDays: settings.rangeDays,
         settleDays: settings.settleDays,
+        watchDays: settings.watchDays ?? WATCH_DAYS,
+        acceptLoss: request.acceptLoss ?? false,
         versions: { daywalk: packageVersion(), node: process.versions.node },
         observe: context.observe,
         signal: context.signal,

@@ -18,6 +18,7 @@ export async function performExport(context: CommandContext, mode: ExportMode): 
     ...mode,
     ...readDayRange(flags, { clock: job.clock, log }),
     streams: flags.parse('--streams', parseStreams) ?? STREAMS,
+    acceptLoss: flags.isOn('--accept-loss'),
     wait: flags.isOn('--wait'),
   };
   const frame = { width: out.terminal.columns(), style: out.terminal.style };

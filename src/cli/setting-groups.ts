@@ -36,6 +36,7 @@ export const exportSettings = [
   SETTINGS.requestTimeoutMs,
   SETTINGS.attempts,
   SETTINGS.settleDays,
+  SETTINGS.watchDays,
   SETTINGS.emails,
   SETTINGS.emailSalt,
   SETTINGS.spool,

@@ -56,7 +56,7 @@ process.once('exit', () => {
 const exitCode = await runCli({
   argv: process.argv.slice(2),
   env: process.env,
-  directory: process.cwd(),
+  directory: () => process.cwd(),
   stdin: () => process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,

@@ -1,4 +1,5 @@
 import { EXIT, type ExitCode } from './exit-code.ts';
+import type { RuleName } from './rules.ts';
 
 /**
  * What the caller does about an error:
@@ -50,8 +51,15 @@ export class NoWarehouseError extends UsageError {
 
 /** One unit cannot be completed now; the others go on. Exit code 4; a rerun pulls the unit again. */
 export class UnitError extends DaywalkError {
-  constructor(message: string, options: DaywalkErrorOptions & { effect?: ErrorEffect } = {}) {
+  /** The rule by which the answer is not believed; undefined for failures of another kind. */
+  readonly reason: RuleName | undefined;
+
+  constructor(
+    message: string,
+    options: DaywalkErrorOptions & { effect?: ErrorEffect; reason?: RuleName | undefined } = {},
+  ) {
     super(message, { effect: 'unit', ...options, exitCode: EXIT.upstream });
+    this.reason = options.reason;
   }
 }
 

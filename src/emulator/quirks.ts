@@ -14,6 +14,7 @@ import {
   refuse,
   text,
 } from './input.ts';
+import { type Lies, readLies } from './lies/lies.ts';
 
 /** Answers 429 above a rate. The emulator counts requests that carry a valid key. */
 export interface RateLimitQuirk {
@@ -99,6 +100,8 @@ export interface Quirks {
   readonly keepAlive: boolean;
   /** `meta.org_id` of all answers, as if the key belonged to another organization. */
   readonly orgId: string | null;
+  /** Well-formed answers that are wrong. Setting it replaces all lies of before. */
+  readonly lies: Lies;
 }
 
 /** The specification, and where it is silent the likely behaviour. */
@@ -137,6 +140,7 @@ export const DEFAULT_QUIRKS: Quirks = {
   gzip: false,
   keepAlive: true,
   orgId: null,
+  lies: {},
 };
 
 const PAGE_SIZE_MAX = 100_000;
@@ -188,6 +192,7 @@ const PARSERS: { readonly [K in keyof Quirks]: Parser<Quirks[K]> } = {
   gzip: boolean,
   keepAlive: boolean,
   orgId: orNull(text),
+  lies: readLies,
 };
 
 /**

@@ -6,6 +6,7 @@ import type { Call } from './call.ts';
 import { answerDaily } from './endpoints/daily.ts';
 import { answerReadiness, readinessPageNumber } from './endpoints/readiness.ts';
 import { answerUsers, usersPageNumber } from './endpoints/users.ts';
+import { statusTold } from './lies/rows.ts';
 import { openLru } from './lru.ts';
 import { OPENAPI_DOCUMENT, OPENAPI_PATH } from './openapi/document.ts';
 import { readRange } from './params.ts';
@@ -66,7 +67,7 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
     admit(inFlight);
     if (path === READINESS_PATH && world.quirks().readinessRedirect === '308')
       return redirectReadiness(target);
-    return remembered(target, () => jsonReply(200, answerJson(world, stream, target)));
+    return remembered(target, () => answerRead(world, stream, target));
   }
 
   return {
@@ -82,13 +83,17 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
   };
 }
 
-function answerJson(world: World, stream: Stream, { query }: Target): string {
-  if (stream === 'readiness') return answerReadiness(world, query);
+function answerRead(world: World, stream: Stream, { query }: Target): Reply {
+  const { lies } = world.quirks();
+  if (stream === 'readiness') {
+    return jsonReply(statusTold(lies, { stream, range: null }), answerReadiness(world, query));
+  }
   if (world.quirks().analyticsDisabled)
     throw new Refusal(403, 'Analytics is not enabled for the organization');
   const range = readRange(query, world.today(), world.quirks());
-  if (stream === 'users') return answerUsers(world, query, range);
-  return answerDaily(world, stream, query, range);
+  const json =
+    stream === 'users' ? answerUsers(world, query, range) : answerDaily(world, stream, query, range);
+  return jsonReply(statusTold(lies, { stream, range }), json);
 }
 
 function pageOf(world: World, { stream, query }: Target): number | null {

@@ -6,6 +6,8 @@ export interface DayBatch {
   readonly stream: DailyStream;
   /** At least one, ascending, without gaps. */
   readonly days: readonly [UtcDay, ...UtcDay[]];
+  /** A range showed no row of these days, and they are asked for once more: no row again is an answer. */
+  readonly isGap?: boolean;
 }
 
 /** The batches of at most `daysMax` days that units of one stream make, in ascending order. */

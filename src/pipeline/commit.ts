@@ -1,7 +1,6 @@
-import { activityPositions } from '../../schema/active.ts';
 import { contentSha256 } from '../../schema/digest.ts';
-import { daysBetween, type UtcDay } from '../core/day.ts';
-import { type DayCommit, decodedChunks, type EncodedRows, type Row } from '../warehouse/port.ts';
+import { tables as schema } from '../../schema/tables.ts';
+import { type DayCommit, decodedChunks, type EncodedRows, type SettleRule } from '../warehouse/port.ts';
 import type { Findings } from './findings.ts';
 import type { DayUnit } from './plan.ts';
 
@@ -13,43 +12,33 @@ export interface NormalizedDay {
   readonly findings: Findings;
 }
 
-/** When a day counts as settled. */
-export interface SettleRule {
-  /** The UTC day on which the run began. */
-  readonly today: UtcDay;
-  readonly settleDays: number;
-}
-
-/** When a day was pulled, and the requests that are counted for it. */
-export interface PullCost {
+/** How a day was pulled. */
+export interface Pull {
+  readonly rule: SettleRule;
+  readonly runId: string;
   readonly pulledAt: Date;
+  /** Requests that are counted for it. */
   readonly requests: number;
-  /** What the next pull of the day needs to know, see `DayCommit.cursor`. */
-  readonly cursor?: string | null;
+  /** The answer was about this day alone. */
+  readonly isOwn: boolean;
+  /** See `DayCommit.answersSha256`. */
+  readonly answersSha256?: string | null;
+  /** See `DayCommit.basedOn`. */
+  readonly basedOn?: string | null | undefined;
 }
 
-/** True when a day is as old as the service may still restate days. */
-export function isSettled(day: UtcDay, { today, settleDays }: SettleRule): boolean {
-  return daysBetween(day, today) >= settleDays;
-}
-
-/**
- * What is to be stored of a day, and in which state: a day without activity is awaited while it is young, because the
- * service's daily batch may be late, and taken as empty once it has settled.
- */
-export function dayCommit(day: NormalizedDay, rule: SettleRule, pull: PullCost): DayCommit {
+/** What is to be stored of a day. */
+export function dayCommit(day: NormalizedDay, pull: Pull): DayCommit {
   const { orgId, unit, tables, findings } = day;
   const { quarantined, drift } = findings;
-  const isOld = isSettled(unit.day, rule);
-  const state =
-    quarantined.length > 0 ? 'quarantined' : isActive(tables) ? 'loaded' : isOld ? 'empty' : 'awaiting';
+  const active = isActive(tables) ? 'loaded' : 'awaiting';
   return {
     orgId,
     ...unit,
     tables,
     contentSha256: contentSha256(tables),
-    state,
-    settled: isOld && quarantined.length === 0,
+    state: quarantined.length > 0 ? 'quarantined' : active,
+    activeUsers: activeUsersOf(day),
     quarantined,
     drift,
     ...pull,
@@ -57,13 +46,18 @@ export function dayCommit(day: NormalizedDay, rule: SettleRule, pull: PullCost):
 }
 
 /** True when some number says that something happened on the day. */
-function isActive(tables: readonly EncodedRows[]): boolean {
-  return tables.some((part) => {
-    const positions = activityPositions(part.table);
-    const isActiveRow = (row: Row) =>
-      positions.some((position) => row[position] !== null && row[position] !== 0);
-    if (positions.length === 0) return false;
-    for (const rows of decodedChunks(part)) if (rows.some(isActiveRow)) return true;
-    return false;
-  });
+export function isActive(tables: readonly EncodedRows[]): boolean {
+  return tables.some(({ active }) => active > 0);
+}
+
+const ACTIVE_USERS = Object.keys(schema.activityDaily.columns).indexOf('daily_active_users');
+
+/** Users that a day counts as active: rows of `users`, those set aside among them; the figure that `activity` publishes. */
+export function activeUsersOf({ unit, tables, findings }: NormalizedDay): number | null {
+  const own = tables.find(({ table }) => table === schema.userDaily || table === schema.activityDaily);
+  if (own === undefined) return null;
+  if (unit.stream === 'users') return own.active + findings.quarantined.length;
+  const [[row] = []] = [...decodedChunks(own)];
+  const published = row?.[ACTIVE_USERS];
+  return typeof published === 'number' ? Math.floor(published) : null;
 }

@@ -1,5 +1,6 @@
 import type { UtcDay } from '../core/day.ts';
 import type { ExitCode } from '../core/exit-code.ts';
+import type { RuleName } from '../core/rules.ts';
 import type { Stream } from '../core/stream.ts';
 import type { UnitState } from '../warehouse/port.ts';
 
@@ -46,6 +47,27 @@ export type RunEvent =
       readonly error: string;
       readonly hint: string | undefined;
     }
+  /** An answer would have removed stored rows; nothing of it is stored. */
+  | {
+      readonly type: 'unit-doubted';
+      readonly stream: Stream;
+      readonly day: UtcDay | '';
+      readonly rule: RuleName;
+      /** Stored rows with activity that are missing, of so many. */
+      readonly rows: number;
+      readonly of: number;
+      /** Since when, as an ISO instant. */
+      readonly since: string;
+    }
+  /** A range of days leaves a stream of these days unclear, by this rule: it is asked for again. */
+  | {
+      readonly type: 'looks-again';
+      readonly stream: Stream;
+      readonly days: readonly UtcDay[];
+      readonly rule: RuleName;
+    }
+  /** Settled days differ from what the service says now, for the second time: they are pulled again. */
+  | { readonly type: 'days-reopened'; readonly days: readonly UtcDay[] }
   /** One page of readiness reports is committed; the walk goes on. */
   | { readonly type: 'readiness-page'; readonly reports: number; readonly rowsWritten: number }
   /** A request is about to be repeated. */
@@ -87,6 +109,10 @@ export interface RunReport {
   readonly unitsFailed: number;
   /** Planned, but neither done, here or elsewhere, nor failed when the run ended. */
   readonly unitsLeftOut: number;
+  /** Units of the run's scope that hold rows which the service does not answer any more, and that is not believed yet. */
+  readonly unitsDoubted: number;
+  /** Settled days that were pulled again because the service had changed them. */
+  readonly daysReopened: number;
   /** Committed units by the state they are in now. */
   readonly states: Readonly<Partial<Record<UnitState, number>>>;
   readonly rowsWritten: number;

@@ -46,6 +46,19 @@ export async function* pullBatch(
   yield* walkUsers(get, `pull ${batchName(batch)}`, { first, ahead: true });
 }
 
+/** The answer to a batch, grouped (specification, section 4.2). */
+export async function pullGrouped(
+  { transport, hosts }: Source,
+  batch: DayBatch,
+  groupBy: string,
+  call: PullCall,
+): Promise<AnalyticsPage> {
+  const { stream, days } = batch;
+  const query = { startDate: days[0], endDate: days.at(-1) ?? days[0], groupBy };
+  const answer = await transport.get(analyticsTarget(hosts, stream, query), call);
+  return analyticsPage(answer, `pull ${batchName(batch)} by ${groupBy}`);
+}
+
 /** The page of readiness reports after `startAfter`; the first one without it. */
 export async function pullReadinessPage(
   source: Source,

@@ -1,20 +1,39 @@
 import type { AnalyticsPage, ReadinessPage } from '../api/pages.ts';
 import { ReadinessReport } from '../api/shapes/readiness.ts';
 import { type Checked, originalOf, type Rejected, type RowCheck, rowCheck } from '../api/shapes/salvage.ts';
-import { RunError } from '../core/errors.ts';
+import { RunError, UnitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { batchName, type DayBatch } from './batch.ts';
 
+/** The answer to a range of days cannot be taken for the answers to its days: each must be asked for alone. */
+export class UnclearRangeError extends UnitError {}
+
 /**
- * Refuses an answer that is about another organization than the run's: one key answers for one organization, so
- * nothing of such a run could be trusted.
+ * Makes sure that an answer is about what was asked for.
+ * @throws {RunError} with exit code 5 for one about another organization than the run's: one key answers for one
+ * organization, so nothing of such a run could be trusted.
+ * @throws {UnclearRangeError} for one that names another range of days, and {@link UnitError} for another day.
  */
-export function expectOrganization(page: AnalyticsPage, orgId: string, batch: DayBatch): void {
-  if (page.meta.org_id === orgId) return;
-  throw new RunError(
-    `pull ${batchName(batch)}: the answer is about organization "${page.meta.org_id}", not "${orgId}"`,
-    { exitCode: EXIT.quarantine, hint: 'check the key and the URL; nothing of that answer was stored' },
-  );
+export function expectAnswerTo({ meta }: AnalyticsPage, orgId: string, batch: DayBatch): void {
+  const name = `pull ${batchName(batch)}`;
+  if (meta.org_id !== orgId) {
+    throw new RunError(`${name}: the answer is about organization "${meta.org_id}", not "${orgId}"`, {
+      exitCode: EXIT.quarantine,
+      hint: 'check the key and the URL; nothing of that answer was stored',
+    });
+  }
+  const { days } = batch;
+  if (!isOther(meta.start_date, days[0]) && !isOther(meta.end_date, days.at(-1))) return;
+  const message = `${name}: the answer is about ${meta.start_date ?? '?'} to ${meta.end_date ?? '?'}`;
+  const options = {
+    reason: 'other-range',
+    hint: 'a cache on the way may answer in place of the service; nothing of that answer was stored',
+  } as const;
+  throw days.length > 1 ? new UnclearRangeError(message, options) : new UnitError(message, options);
+}
+
+function isOther(told: string | null | undefined, asked: string | undefined): boolean {
+  return told !== null && told !== undefined && told !== asked;
 }
 
 /** The rows of a page that keep to their shape, by the day of the batch that they are about. */

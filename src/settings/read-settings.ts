@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import { readApiKey } from './api-key.ts';
-import { readDotenv } from './dotenv.ts';
+import { type DotenvFault, readDotenv } from './dotenv.ts';
 import { readNotifySettings } from './notify-settings.ts';
 import type { AnySetting } from './setting.ts';
 import { createSettingReader, type SettingEntry, type SettingReader } from './setting-reader.ts';
@@ -40,6 +40,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
   const dotenv = readDotenv(request.directory);
   const sources = { flags: request.flags, env: request.env, dotenv };
   const reader = createSettingReader(sources, request.uses ?? ALL_SETTINGS);
+  for (const fault of dotenv.faults) reader.refuse(refusedLine(fault));
 
   const { apiKey, fileReadableByOthers } = readApiKey(reader, request.directory);
   const baseUrl = reader.read(SETTINGS.baseUrl);
@@ -58,6 +59,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     requestTimeoutMs: reader.read(SETTINGS.requestTimeoutMs),
     attempts: reader.read(SETTINGS.attempts),
     settleDays: reader.read(SETTINGS.settleDays),
+    watchDays: reader.read(SETTINGS.watchDays),
     emails: readEmailPolicy(reader),
     spool: readSpool(reader),
     log: reader.readOr(SETTINGS.log, {
@@ -70,6 +72,16 @@ export function readSettings(request: SettingsRequest): SettingsReading {
   const exposed = fileReadableByOthers === null ? [] : [exposedKeyFile(fileReadableByOthers)];
   const warnings = [...warningsOf(sources), ...exposed, ...weakSalt(settings.emails)];
   return { settings, debug, entries: reader.entries, problems: reader.problems, warnings };
+}
+
+/** A line that cannot be read takes settings away in silence, so it stops the command. The line itself is not shown. */
+function refusedLine({ line, kind }: DotenvFault): UsageError {
+  const [what, hint] = {
+    'no-equals-sign': ['has no =', 'write NAME=value, and # before a comment'],
+    'bad-name': ['has a name that is none', 'write NAME=value with letters, digits and _ in the name'],
+    'unclosed-quote': ['begins a value with a quote that is not closed', 'close it, or leave quotes out'],
+  }[kind];
+  return new UsageError(`.env line ${line} ${what}`, { hint });
 }
 
 /**

@@ -123,6 +123,14 @@ export const SETTINGS = {
     fallback: 3,
     parse: wholeNumber({ min: 0, max: 365 }),
   }),
+  watchDays: setting({
+    env: 'DAYWALK_WATCH_DAYS',
+    flag: '--watch-days',
+    placeholder: 'days',
+    doc: 'settled days so far back are compared with the service in every run, older ones in turn; 0 is off',
+    fallback: 31,
+    parse: wholeNumber({ min: 0, max: 365 }),
+  }),
   emails: setting({
     env: 'DAYWALK_EMAILS',
     flag: '--emails',

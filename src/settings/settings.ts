@@ -29,6 +29,8 @@ export interface Settings {
   readonly attempts: number;
   /** A day is pulled again until it was pulled once at this age in days. */
   readonly settleDays: number;
+  /** Settled days so far back are compared with the service in every run, older ones in turn; 0 is off. Default: 31. */
+  readonly watchDays?: number;
   readonly emails: EmailPolicy;
   /** The folder where hook events wait for the warehouse; null or absent for the one beside it. */
   readonly spool?: string | null;

@@ -1,10 +1,18 @@
+import { activityPositions } from '../../schema/active.ts';
 import type { AnyTable } from '../../schema/define.ts';
 import { CHUNK_ROWS, encodedChunks } from '../../schema/digest.ts';
 import type { EncodedRows, Row, TableRows } from './rows.ts';
 
 /** Rows in the encoding that their digest is made of. */
 export function encodeRows({ table, rows }: TableRows): EncodedRows {
-  return { table, count: rows.length, texts: [...encodedChunks(rows)] };
+  const positions = activityPositions(table);
+  const active = rows.filter((row) => isActiveRow(row, positions)).length;
+  return { table, count: rows.length, active, texts: [...encodedChunks(rows)] };
+}
+
+/** True when some number of a row says that something happened. */
+export function isActiveRow(row: Row, positions: readonly number[]): boolean {
+  return positions.some((position) => row[position] !== null && row[position] !== 0);
 }
 
 /** Encodes rows as they come, so that they need not be kept. */
@@ -12,20 +20,24 @@ export class RowEncoder {
   readonly #table: AnyTable;
   readonly #texts: string[] = [];
   #pending: Row[] = [];
+  readonly #positions: readonly number[];
   #count = 0;
+  #active = 0;
 
   constructor(table: AnyTable) {
     this.#table = table;
+    this.#positions = activityPositions(table);
   }
 
   add(row: Row): void {
     this.#count += 1;
+    if (isActiveRow(row, this.#positions)) this.#active += 1;
     if (this.#pending.push(row) >= CHUNK_ROWS) this.#encode();
   }
 
   finish(): EncodedRows {
     if (this.#pending.length > 0) this.#encode();
-    return { table: this.#table, count: this.#count, texts: this.#texts };
+    return { table: this.#table, count: this.#count, active: this.#active, texts: this.#texts };
   }
 
   #encode(): void {

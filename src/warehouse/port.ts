@@ -1,11 +1,13 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
+import type { SettleRule } from '../judge/agreement.ts';
 import type { CommitWatch } from './commit-watch.ts';
 import type { EncodedRows, Row, TableRows, Value } from './rows.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
 
-export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-rows.ts';
+export type { SettleRule } from '../judge/agreement.ts';
+export { decodedChunks, decodeRows, encodeRows, isActiveRow, RowEncoder } from './encoded-rows.ts';
 export type { CommitWatch, EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value };
 
 /** The states of a unit, see the column `export_units.state`. */
@@ -91,14 +93,27 @@ export interface DayCommit {
   readonly tables: readonly EncodedRows[];
   /** Digest of `tables`, see `schema/digest.ts`. */
   readonly contentSha256: string;
-  readonly state: Exclude<UnitState, 'pending' | 'failed'>;
-  readonly settled: boolean;
+  /** Whether it has activity; whether a day without any is empty, or settles at all, is decided with the whole day. */
+  readonly state: 'loaded' | 'awaiting' | 'quarantined';
+  /** By what the day settles. */
+  readonly rule: SettleRule;
+  /** The content is that of the day's own answer, not of a range of days. */
+  readonly isOwn: boolean;
+  /** Users that the content counts as active, see `export_units.active_users`. */
+  readonly activeUsers: number | null;
+  /** The run that brings it. */
+  readonly runId: string;
   readonly quarantined: readonly QuarantinedRecord[];
   readonly drift: readonly Drift[];
   readonly requests: number;
   readonly pulledAt: Date;
-  /** What the next pull of the day needs to know, as JSON text. Default: null, nothing. */
-  readonly cursor?: string | null;
+  /** Digest of the answers, for the next pull to compare. Default: null, not known. */
+  readonly answersSha256?: string | null;
+  /**
+   * The stored content that this one was judged against, by digest. Where other content is stored meanwhile, the commit
+   * is refused with `ClaimLostError`. Default: whatever is stored.
+   */
+  readonly basedOn?: string | null | undefined;
   /**
    * The content is the stored one, of the digest above: `tables` is empty, and this many rows stay as they are. Where
    * other content is stored meanwhile, the commit is refused with `ClaimLostError`.
@@ -122,6 +137,35 @@ export interface CommitOutcome {
   readonly rowsWritten: number;
   /** True when content that was stored before has changed. */
   readonly restated: boolean;
+  /** What the ledger says now of every unit that it changed for: the committed one, and others of its day. */
+  readonly units: readonly LedgerUnit[];
+}
+
+/** An answer that is not believed: it would remove what is stored. The stored rows stay. */
+export interface UnitDoubt extends UnitKey {
+  /** The doubt as JSON text, and since when it stands, see `src/judge/doubt.ts`. */
+  readonly doubt: string;
+  readonly since: string;
+  readonly requests: number;
+  readonly pulledAt: Date;
+  readonly rule: SettleRule;
+}
+
+/** What a look at a settled unit leads to, see `src/judge/watch.ts`. */
+export interface UnitNotes {
+  readonly stream: DailyStream;
+  readonly day: UtcDay;
+  /** The content that was compared; notes on another one are dropped. */
+  readonly contentSha256: string | null;
+  /** The column `watch` from now on. */
+  readonly watch: string | null;
+}
+
+/** A day to be pulled again, although it has settled. */
+export interface ReopenedDay {
+  readonly day: UtcDay;
+  /** Which of its units. */
+  readonly streams: readonly DailyStream[];
 }
 
 /** One page of readiness reports, ready to be stored. */
@@ -134,6 +178,7 @@ export interface ReadinessPageCommit {
   readonly drift: readonly Drift[];
   readonly requests: number;
   readonly pulledAt: Date;
+  readonly runId: string;
 }
 
 /** The end of a readiness walk. */
@@ -145,6 +190,9 @@ export interface ReadinessWalkEnd {
   readonly seenReportIds: ReadonlySet<string> | null;
   /** Digests of the records that the walk set aside, when it saw all reports: others leave quarantine. */
   readonly seenQuarantine: ReadonlySet<string> | null;
+  /** The walk would have deleted too much to be believed: nothing is deleted, and the unit is doubted. */
+  readonly doubt?: Pick<UnitDoubt, 'doubt' | 'since'> | undefined;
+  readonly runId: string;
   readonly requests: number;
   readonly pulledAt: Date;
 }
@@ -155,6 +203,7 @@ export interface UnitFailure extends UnitKey {
   readonly error: string;
   readonly requests: number;
   readonly pulledAt: Date;
+  readonly rule: SettleRule;
 }
 
 /** How many records are in quarantine, by organization, stream and reason. */
@@ -189,6 +238,8 @@ export interface RunLock {
    * the ledger's rows of those that were free, as they are once claimed; the others are at work elsewhere.
    */
   claim(units: readonly UnitKey[]): Promise<LedgerUnit[]>;
+  /** Claims the watch over an organization's settled units. False while another worker has it. */
+  claimWatch(orgId: string): Promise<boolean>;
   /** Frees claimed units, whether they were committed or not. */
   free(units: readonly UnitKey[]): Promise<void>;
   /** Frees everything. */
@@ -254,12 +305,18 @@ export interface Warehouse {
   commitReadinessPage(page: ReadinessPageCommit): Promise<CommitOutcome>;
   /** Which of these reports are stored with the same content. */
   knownReports(orgId: string, tables: readonly TableRows[]): Promise<Set<string>>;
-  /** How many stored reports are not among these. */
-  missingReports(orgId: string, reportIds: ReadonlySet<string>): Promise<number>;
+  /** The ids of all stored reports. */
+  reportIds(orgId: string): Promise<readonly string[]>;
   /** Ends a readiness walk: deletes what is gone, and writes the unit's state and digest. */
   endReadinessWalk(end: ReadinessWalkEnd): Promise<CommitOutcome>;
   /** Records that a pull failed. */
   failUnit(failure: UnitFailure): Promise<void>;
+  /** Records that an answer is doubted. */
+  doubtUnit(doubt: UnitDoubt): Promise<LedgerUnit>;
+  /** Writes what looks at settled units found; units that are not settled any more are left alone. */
+  noteUnits(orgId: string, notes: readonly UnitNotes[]): Promise<void>;
+  /** Opens settled units again, all or none. Answers what the ledger says of them now. */
+  reopenDays(orgId: string, days: readonly ReopenedDay[]): Promise<LedgerUnit[]>;
 
   /**
    * Stores hook events, and gives those that were stored without an organization to this one. An event whose id is

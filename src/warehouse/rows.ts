@@ -17,6 +17,8 @@ export interface EncodedRows {
   readonly table: AnyTable;
   /** How many rows there are. */
   readonly count: number;
+  /** How many of them say that something happened, see `schema/active.ts`. */
+  readonly active: number;
   /** Texts of JSON arrays, some hundred rows each, see `encodedChunks` in `schema/digest.ts`. */
   readonly texts: readonly string[];
 }

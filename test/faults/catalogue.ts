@@ -104,7 +104,15 @@ const LINES: readonly Line[] = [
     'A P D',
     6,
   ],
-  ['F2', 'a FIFO, a folder, a link in the place of a file of the spool', 'the file system', 'W L'],
+  [
+    'L3',
+    'paging flags that contradict each other or are absent, pages that repeat, a walk without end',
+    'emulator: lies, and a server of the test',
+    'U L',
+    4,
+  ],
+  ['L6', 'a status of success that is no full answer', 'emulator: lies', 'U', 4],
+  ['F2', 'a FIFO, folder or link where a file should be: key file, spool', 'file system', 'W L'],
 ];
 
 const OUTCOMES: readonly Outcome[] = ['R', 'A', 'Q', 'W'];

@@ -68,7 +68,7 @@ export function creator({ timeoutMs, headers, answerOf }: CreatorOptions): Creat
           progress.status = status;
         },
       });
-      return answerOf(reply, name);
+      return answerOf(reply, name, 'creation');
     } catch (error) {
       const why = signal.aborted
         ? signal.reason

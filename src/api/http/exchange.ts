@@ -36,7 +36,7 @@ export async function exchange(dispatcher: Dispatcher, request: Exchange): Promi
   const { status, headers, bytes } = await receive(dispatcher, request);
   const isWanted = isAnswer(status, headers);
   const bytesMax = isWanted ? BODY_BYTES_MAX : ERROR_BODY_BYTES_MAX;
-  const encoding = headerOf(headers, 'content-encoding')?.toLowerCase();
+  const encoding = headerOf(headers, 'content-encoding');
   try {
     return { status, headers, body: await decodeBody(bytes, encoding, bytesMax) };
   } catch (error) {

@@ -1,8 +1,12 @@
 import { messageOf, RunError } from '../../core/errors.ts';
 import { BodyTooLargeError } from './body.ts';
 import { RequestError } from './errors.ts';
+import { UnknownEncodingError } from './gunzip.ts';
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS_/;
+
+/** What undici says of an interim answer 100, which it takes for the end of the connection. */
+const BAD_RESPONSE = 'bad response';
 
 /** A failed attempt. */
 export interface Attempt {
@@ -19,6 +23,14 @@ export function explain(error: unknown, { name, timeoutMs, expired }: Attempt): 
   if (error instanceof BodyTooLargeError) {
     return new RequestError(`${name}: ${error.message}`, { target: name, effect: 'unit', cause: error });
   }
+  if (error instanceof UnknownEncodingError) {
+    return new RequestError(`${name}: ${error.message}`, {
+      target: name,
+      effect: 'unit',
+      cause: error,
+      hint: 'a proxy or cache between this machine and the service ignores Accept-Encoding; have it pass answers through',
+    });
+  }
   // The HTTP parser adds the bytes that it could not read; the service may repeat the key in them.
   if ('data' in error) error.data = undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -33,6 +45,13 @@ export function explain(error: unknown, { name, timeoutMs, expired }: Attempt): 
       target: name,
       cause: error,
       hint: 'raise DAYWALK_REQUEST_TIMEOUT_MS if the service is that slow',
+    });
+  }
+  if (code === 'UND_ERR_SOCKET' && messageOf(error) === BAD_RESPONSE) {
+    return new RequestError(`${name} was answered with 100 Continue`, {
+      target: name,
+      cause: error,
+      hint: 'nothing asked for it: a proxy between this machine and the service speaks HTTP wrongly',
     });
   }
   return new RequestError(`${name} failed: ${messageOf(error) || code}`, {

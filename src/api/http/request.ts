@@ -128,7 +128,7 @@ export function createRequester(options: RequesterOptions): Requester {
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
       if (redirects > 0) await beforeHop();
       const reply = await exchange(poolOf(origin), { method: 'GET', path, headers, cancellation });
-      if (!REDIRECTS.has(reply.status)) return { answer: answerOf(reply, name), movedTo };
+      if (!REDIRECTS.has(reply.status)) return { answer: answerOf(reply, name, 'read'), movedTo };
       const next = locationOf(reply.headers, new URL(path, origin), name);
       const keepsQuery = next.search === '' || next.search === query;
       movedTo = PERMANENT.has(reply.status) && keepsQuery ? next.pathname : undefined;

@@ -25,6 +25,10 @@ export const backfill: Command = {
       doc: 'only these, separated by commas: tokens, tools, activity, productivity, users, readiness',
     },
     { syntax: '--dry-run', doc: 'say what it would do; send nothing, write nothing' },
+    {
+      syntax: '--accept-loss',
+      doc: 'accept that doubted rows are gone, where no more is missing now than when they were doubted',
+    },
     { syntax: '--wait', doc: 'wait for another run to end instead of exiting with 75' },
     { syntax: '--json', doc: 'print the report as one JSON document' },
   ],

@@ -1,4 +1,5 @@
 import { EXIT } from '../../core/exit-code.ts';
+import { RULES } from '../../core/rules.ts';
 import type { RunEvent, RunReport } from '../../pipeline/events.ts';
 import type { ReportedEvent } from '../reported-event.ts';
 import { counted, formatDuration } from '../text/quantity.ts';
@@ -30,6 +31,19 @@ function wordsOf(event: ReportedEvent): EventWords {
         level: event.state === 'failed' ? 'error' : 'warn',
         message: failureOf(event),
         hint: event.hint,
+      };
+    case 'unit-doubted':
+      return { level: 'warn', message: doubtOf(event), hint: DOUBT_HINT };
+    case 'looks-again':
+      return {
+        level: 'info',
+        message: `${event.stream} ${event.days.join(', ')} is asked for again: ${RULES[event.rule]}`,
+        routine: true,
+      };
+    case 'days-reopened':
+      return {
+        level: 'info',
+        message: `${counted(event.days.length, 'settled day')} changed at the service: pulled again`,
       };
     case 'readiness-page':
       return {
@@ -74,6 +88,14 @@ function planOf({ units, firstDay, lastDay }: Extract<RunEvent, { type: 'planned
 function failureOf(event: Extract<RunEvent, { type: 'unit-failed' }>): string {
   const what = event.state === 'failed' ? 'failed' : 'is not there yet';
   return `${unitOf(event)} ${what}: ${event.error}`;
+}
+
+const DOUBT_HINT =
+  'nothing is lost: the stored rows stay. If they are gone for good, run again with --accept-loss, or wait three days';
+
+function doubtOf(event: Extract<RunEvent, { type: 'unit-doubted' }>): string {
+  const { rule, rows, of, since } = event;
+  return `${unitOf(event)} is doubted since ${since}: ${RULES[rule]} (${rows} of ${of} rows)`;
 }
 
 function endOf(report: RunReport): string {

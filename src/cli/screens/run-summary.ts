@@ -68,6 +68,17 @@ function fieldsOf(report: RunReport): Field[] {
     ['rows written', report.rowsWritten],
     ['restatements', report.restatements],
     ['quarantined', counted(report.quarantined, 'record')],
+    ...(report.unitsDoubted === 0
+      ? []
+      : [['doubted', `${counted(report.unitsDoubted, 'unit')}; the stored rows stay`] as const]),
+    ...(report.daysReopened === 0
+      ? []
+      : [
+          [
+            'reopened',
+            `${counted(report.daysReopened, 'settled day')} that the service had changed`,
+          ] as const,
+        ]),
     ['requests', `${formatNumber(report.requests)}, ${retries} among them`],
     ['duration', formatDuration(report.durationMs)],
   ];

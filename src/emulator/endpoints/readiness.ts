@@ -1,5 +1,8 @@
+import { startOfDayMs } from '../../core/day.ts';
+import { recordsTold } from '../lies/rows.ts';
 import { type Query, readInteger, single } from '../params.ts';
 import { Refusal } from '../problem.ts';
+import type { Quirks } from '../quirks.ts';
 import { distort } from '../render/distort.ts';
 import { renderReport } from '../render/readiness.ts';
 import type { World } from '../world.ts';
@@ -22,11 +25,19 @@ export function answerReadiness(world: World, query: Query): string {
   for (let place = begin; place < numbers.length && page.length < limit; place++) {
     const report = numbers[place] ?? 0;
     if (repoId !== null && reports.repositoryId(reports.repositoryOf(report)) !== repoId) continue;
+    if (reports.createdAtMs(report) >= createdBeforeMs(quirks)) continue;
     const body = renderReport(reports, changes, report, quirks);
     // Metrics of a report are not optional, so only unknown fields can reach it.
     page.push(JSON.stringify(distort(body, body.reportId, { ...quirks, nullMetrics: 0 })));
   }
-  return `{"reports":[${page.join(',')}]${unknownTail(quirks)}}`;
+  const told = recordsTold(page, quirks.lies, { stream: 'readiness', range: null });
+  return `{"reports":[${told.join(',')}]${unknownTail(quirks)}}`;
+}
+
+/** Reports are there that were created before this instant. */
+function createdBeforeMs({ lies }: Quirks): number {
+  if (lies.noReports === true) return Number.NEGATIVE_INFINITY;
+  return lies.rolledBackTo === undefined ? Number.POSITIVE_INFINITY : startOfDayMs(lies.rolledBackTo);
 }
 
 /** Which page of its walk a request asks for, from 1; what fault rules match on. */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { isObject } from '../../core/json.ts';
 import type { LedgerUnit } from '../../warehouse/port.ts';
 import type { DayUnit } from '../plan.ts';
 
@@ -49,11 +48,6 @@ function sliceEnd(text: string, end: number): number {
   return last >= 0xd800 && last <= 0xdbff ? end + 1 : end;
 }
 
-/** What the ledger keeps for the next pull of a day whose answers had this digest. */
-export function cursorOf(answersSha256: string | null): string | null {
-  return answersSha256 === null ? null : JSON.stringify({ answersSha256 });
-}
-
 /** The stored days of which the answers are known. */
 export class KnownDays {
   readonly #days: ReadonlyMap<string, KnownDay>;
@@ -78,20 +72,9 @@ export class KnownDays {
 }
 
 function knownDay(unit: LedgerUnit): KnownDay | undefined {
-  const { state, cursor, contentSha256 } = unit;
-  if (state !== 'loaded' || cursor === null || contentSha256 === null) return undefined;
-  const held = parsed(cursor);
-  const answersSha256 = isObject(held) ? held['answersSha256'] : undefined;
-  return typeof answersSha256 === 'string' ? { unit: { ...unit, contentSha256 }, answersSha256 } : undefined;
-}
-
-/** What a cursor holds; one that was edited by hand may hold anything, and tells nothing then. */
-function parsed(cursor: string): unknown {
-  try {
-    return JSON.parse(cursor);
-  } catch {
-    return undefined;
-  }
+  const { state, answersSha256, contentSha256 } = unit;
+  if (state !== 'loaded' || answersSha256 === null || contentSha256 === null) return undefined;
+  return { unit: { ...unit, contentSha256 }, answersSha256 };
 }
 
 function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {

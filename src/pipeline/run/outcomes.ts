@@ -3,15 +3,19 @@ import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
 import { DaywalkError, DefectError, messageOf, RequestsSpentError, UnitError } from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
+import { doubtText, type StandingDoubt } from '../../judge/doubt.ts';
 import {
   type CommitOutcome,
   type DayCommit,
   type LedgerUnit,
   rowCount,
+  type SettleRule,
+  type UnitKey,
   type Warehouse,
 } from '../../warehouse/port.ts';
 import type { DayBatch } from '../batch.ts';
 import type { RunObserver } from '../events.ts';
+import type { Book } from './book.ts';
 import { createBreaker } from './breaker.ts';
 import type { DoneUnit, Tally } from './tally.ts';
 
@@ -24,6 +28,12 @@ export interface OutcomesOptions {
   readonly tally: Tally;
   /** Aborted here when the run must end. */
   readonly stop: AbortController;
+  readonly book: Book;
+  readonly rule: SettleRule;
+}
+
+function nameOf({ stream, day }: UnitName): string {
+  return `${stream} ${day}`;
 }
 
 /** A unit by name. */
@@ -61,17 +71,55 @@ export class Outcomes {
 
   /** A day is stored. */
   stored(commit: DayCommit, outcome: CommitOutcome, warnings: readonly string[]): void {
-    const { stream, day, state, requests, quarantined } = commit;
-    this.#options.tally.wrote(outcome.rowsWritten);
-    const unit = {
-      state,
-      rows: rowCount(commit),
-      requests,
-      quarantined: quarantined.length,
-      warnings,
-      ...outcome,
-    };
-    this.done({ stream, day }, unit);
+    const { stream, day, requests, quarantined } = commit;
+    const { tally, book } = this.#options;
+    tally.wrote(outcome.rowsWritten);
+    book.put(outcome.units);
+    this.done(
+      { stream, day },
+      {
+        state: book.of(stream, day)?.state ?? commit.state,
+        rows: rowCount(commit),
+        requests,
+        quarantined: quarantined.length,
+        warnings,
+        rowsWritten: outcome.rowsWritten,
+        restated: outcome.restated,
+      },
+    );
+  }
+
+  /** An answer is doubted: that is put on record, and nothing else. */
+  async doubted(unit: UnitKey, requests: number, { since, ...doubt }: StandingDoubt): Promise<void> {
+    const { warehouse, clock, observe, tally, stop, book, rule } = this.#options;
+    const { stream, day } = unit;
+    try {
+      const entry = { ...unit, doubt: doubtText(doubt), since, requests, pulledAt: clock.now(), rule };
+      book.put([await warehouse.doubtUnit(entry)]);
+    } catch (storage) {
+      stop.abort(storage);
+      return;
+    }
+    tally.done(nameOf(unit), { state: 'doubted', restated: false, quarantined: 0 });
+    observe({ type: 'unit-doubted', stream, day, rule: doubt.rule, rows: doubt.rows, of: doubt.of, since });
+  }
+
+  /** A look at settled units failed: nothing is recorded of them, but the run did not see all that it should. */
+  unwatched(stream: Stream, thrown: unknown): void {
+    const { observe, tally, stop } = this.#options;
+    if (stop.signal.aborted || thrown instanceof RequestsSpentError) return;
+    const error = thrown instanceof DaywalkError ? thrown : new DefectError(`watch ${stream}`, thrown);
+    if (error.effect === 'run') {
+      stop.abort(error);
+      return;
+    }
+    this.#breaker.failed(stream, error);
+    tally.unanswered(stream, error);
+    observe({
+      type: 'warning',
+      message: `settled days were not compared: ${error.message}`,
+      hint: error.hint,
+    });
   }
 
   /** A unit is done. */
@@ -81,7 +129,7 @@ export class Outcomes {
   ): void {
     const { observe, tally } = this.#options;
     const { state, rows, rowsWritten, requests, restated, quarantined } = unit;
-    tally.done(unit);
+    tally.done(nameOf({ stream, day }), unit);
     observe({ type: 'unit-done', stream, day, state, rows, rowsWritten, requests, restated, quarantined });
     for (const message of unit.warnings) observe({ type: 'warning', message, hint: undefined });
   }
@@ -94,7 +142,7 @@ export class Outcomes {
 
   /** A unit failed: its failure is put on record, unless it is one that ends the run. */
   async failed({ stream, day }: UnitName, requests: number, thrown: unknown): Promise<void> {
-    const { warehouse, clock, observe, tally, stop, orgId } = this.#options;
+    const { warehouse, clock, observe, tally, stop, orgId, rule } = this.#options;
     // An abort is not the unit's failure: it stays as it was, and the next run pulls it.
     if (stop.signal.aborted) return;
     const error =
@@ -111,7 +159,7 @@ export class Outcomes {
     this.#breaker.failed(stream, error);
     const skewed = day !== '' && isTooEarly(error, day);
     const state = skewed ? 'awaiting' : 'failed';
-    const failure = { orgId, stream, day, state, error: messageOf(error), requests } as const;
+    const failure = { orgId, stream, day, state, error: messageOf(error), requests, rule } as const;
     try {
       await warehouse.failUnit({ ...failure, pulledAt: clock.now() });
     } catch (storage) {
@@ -119,11 +167,11 @@ export class Outcomes {
       return;
     }
     if (skewed) {
-      tally.done({ state, restated: false, quarantined: 0 });
+      tally.done(nameOf({ stream, day }), { state, restated: false, quarantined: 0 });
       const hint = "this machine's clock is ahead of the service's; the day is pulled again in the next run";
       observe({ type: 'warning', message: messageOf(error), hint });
     } else {
-      tally.failed(stream, error);
+      tally.failed(nameOf({ stream, day }), stream, error);
       observe({ type: 'unit-failed', stream, day, state, error: messageOf(error), hint: error.hint });
     }
   }

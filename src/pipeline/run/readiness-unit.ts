@@ -5,6 +5,8 @@ import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
 import { UnitError } from '../../core/errors.ts';
 import { canonicalJson, isObject } from '../../core/json.ts';
+import { doubtText, parseDoubt, type StandingDoubt, weighLoss } from '../../judge/doubt.ts';
+import { lossOf } from '../../judge/loss.ts';
 import type { TableRows, Warehouse } from '../../warehouse/port.ts';
 import { Findings } from '../findings.ts';
 import { normalizeReadiness } from '../normalize/readiness.ts';
@@ -33,6 +35,8 @@ export interface ReadinessContext extends DayContext {
   readonly clock: Clock;
   /** Read every report again, whatever the ledger says. */
   readonly force: boolean;
+  readonly runId: string;
+  readonly acceptLoss: boolean;
   readonly onPage: (page: { reports: number; rowsWritten: number }) => void;
 }
 
@@ -43,6 +47,8 @@ export interface ReadinessOutcome {
   readonly quarantined: number;
   readonly requests: number;
   readonly warnings: readonly string[];
+  /** Stored reports are gone, and that is not believed yet. */
+  readonly doubt: StandingDoubt | null;
 }
 
 /**
@@ -55,8 +61,17 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
   const unit = await warehouse.readinessUnit(orgId);
   const last = parseWalkState(unit?.cursor ?? null);
   const today = dayOf(clock.now());
-  const total: Total = { rowsWritten: 0, restated: false, quarantined: 0, requests: 0, warnings: [] };
-  let state = firstPass(last, { today, force, quarantined: unit?.state === 'quarantined' });
+  const total: Total = {
+    rowsWritten: 0,
+    restated: false,
+    quarantined: 0,
+    requests: 0,
+    warnings: [],
+    doubt: null,
+  };
+  // Only a pass over all reports tells which are set right, or are back.
+  const needsFull = unit?.state === 'quarantined' || unit?.doubt !== null;
+  let state = firstPass(last, { today, force, quarantined: unit !== null && needsFull });
   for (;;) {
     const resumed = state.startAfter !== null;
     const pass = await onePass(context, call, state, total);
@@ -82,6 +97,7 @@ type Total = {
   quarantined: number;
   requests: number;
   warnings: string[];
+  doubt: StandingDoubt | null;
 };
 
 /** Reads one pass; from the first page again when the service no longer knows the report under the cursor. */
@@ -123,7 +139,8 @@ async function readPages(
   }
   // A pass that began in the middle cannot tell what is gone.
   if (from.startAfter !== null) return { state, seen: null };
-  if ((await context.warehouse.missingReports(context.orgId, seen.reports)) > 0) {
+  const stored = await context.warehouse.reportIds(context.orgId);
+  if (stored.some((id) => !seen.reports.has(id))) {
     await confirmEnd(get, beforeLast, state.startAfter);
   }
   return { state, seen };
@@ -193,6 +210,7 @@ async function storePage(
     drift: findings.drift,
     requests: takeRequests(call, total),
     pulledAt: context.clock.now(),
+    runId: context.runId,
   });
   total.rowsWritten += outcome.rowsWritten;
   total.restated ||= outcome.restated;
@@ -217,17 +235,43 @@ async function endWalk(
   pass: Pass & { readonly today: UtcDay },
   total: Total,
 ): Promise<void> {
+  const { warehouse, orgId, clock, runId } = context;
   const done = walkDone(pass.state, pass.seen === null ? null : pass.today);
-  const outcome = await context.warehouse.endReadinessWalk({
-    orgId: context.orgId,
+  const doubt = await doubtAfter(context, pass.seen);
+  total.doubt = doubt;
+  const outcome = await warehouse.endReadinessWalk({
+    orgId,
     cursor: canonicalJson(done),
-    seenReportIds: pass.seen?.reports ?? null,
+    // While a loss is doubted, new reports are stored and none is deleted.
+    seenReportIds: doubt === null ? (pass.seen?.reports ?? null) : null,
     seenQuarantine: pass.seen?.quarantine ?? null,
+    doubt: doubt === null ? undefined : { doubt: doubtText(doubt), since: doubt.since },
     requests: takeRequests(call, total),
-    pulledAt: context.clock.now(),
+    pulledAt: clock.now(),
+    runId,
   });
   total.rowsWritten += outcome.rowsWritten;
   total.restated ||= outcome.restated;
+}
+
+/**
+ * The doubt that a walk leaves: too many of the stored reports were not among those that it saw. A walk that did not see
+ * them all leaves it as it was.
+ */
+async function doubtAfter(
+  { warehouse, orgId, clock, acceptLoss }: ReadinessContext,
+  seen: Seen | null,
+): Promise<StandingDoubt | null> {
+  const unit = await warehouse.readinessUnit(orgId);
+  const standing = parseDoubt(unit?.doubt ?? null, unit?.doubtedAt ?? null);
+  if (seen === null) return standing;
+  const stored = await warehouse.reportIds(orgId);
+  const missing = stored.filter((id) => !seen.reports.has(id));
+  const loss = lossOf({ missing, stored: stored.length, setAside: 0 });
+  if (loss === null) return null;
+  const acceptsLoss = acceptLoss && standing !== null;
+  const weighed = weighLoss(standing, loss, { now: clock.now(), acceptsLoss });
+  return weighed.verdict === 'doubt' ? weighed.doubt : null;
 }
 
 /** The requests since the last commit; each is recorded once. */

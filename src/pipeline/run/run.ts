@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { dayOf, type UtcDay } from '../../core/day.ts';
 import { EXIT } from '../../core/exit-code.ts';
+import { canonicalJson } from '../../core/json.ts';
+import { RULES } from '../../core/rules.ts';
+import type { LedgerUnit } from '../../warehouse/port.ts';
 import type { RunReport } from '../events.ts';
-import { type PlanRequest, planUnits } from '../plan.ts';
+import { type DayUnit, type PlanRequest, planUnits } from '../plan.ts';
+import { Book } from './book.ts';
 import { identify } from './identify.ts';
+import { Intake } from './intake.ts';
 import { KnownDays } from './known-answers.ts';
+import { lookAtModelSums } from './model-sums.ts';
 import { Outcomes } from './outcomes.ts';
-import { RangeGauge, rowsPerDay } from './range-gauge.ts';
+import { RangeGauge, rememberedRange, rowsPerDay } from './range-gauge.ts';
 import { Schedule } from './schedule.ts';
+import { SecondLooks } from './second-looks.ts';
 import { Tally } from './tally.ts';
 import { UnitClaims } from './unit-claims.ts';
+import { Watch } from './watch.ts';
 import { Work, type WorkOptions } from './work.ts';
 import { workOnReadiness } from './work-on-readiness.ts';
 import { Writer } from './writer.ts';
@@ -21,6 +30,10 @@ export interface RunOptions extends PlanRequest, WorkOptions {
   readonly concurrency: number;
   /** Days of one request at most. */
   readonly rangeDays: number;
+  /** Settled days so far back are compared with the service in every run, older ones in turn; 0 is off. */
+  readonly watchDays: number;
+  /** Accept losses that were doubted when the run began, and are no larger now. */
+  readonly acceptLoss: boolean;
   /** Aborted when the run is to end at the next unit boundary. */
   readonly signal: AbortSignal;
 }
@@ -38,7 +51,7 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   observe({ type: 'run-started', ...run, warehouse: warehouse.location });
   await warehouse.startRun({ ...run, startedAt: clock.now(), versions: options.versions });
   try {
-    await walk(options, tally);
+    await walk({ ...options, runId: run.runId }, tally);
   } catch (error) {
     tally.ended(error);
   }
@@ -67,7 +80,10 @@ async function recordEnd({ warehouse, clock }: RunOptions, report: RunReport): P
   }
 }
 
-async function walk(options: RunOptions, tally: Tally): Promise<void> {
+/** A run with its name. */
+type NamedRun = RunOptions & { readonly runId: string };
+
+async function walk(options: NamedRun, tally: Tally): Promise<void> {
   // One reason to stop, of whatever kind, reaches every request in flight.
   const stop = new AbortController();
   // Every request in flight listens; that is no leak.
@@ -82,7 +98,7 @@ async function walk(options: RunOptions, tally: Tally): Promise<void> {
   }
 }
 
-async function walkUntil(options: RunOptions, tally: Tally, stop: AbortController): Promise<void> {
+async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController): Promise<void> {
   const { source, warehouse, observe, clock, lock, firstDay, lastDay } = options;
   const identity = await identify(source, options, stop.signal);
   const { orgId } = identity;
@@ -93,25 +109,93 @@ async function walkUntil(options: RunOptions, tally: Tally, stop: AbortControlle
   tally.planned = plan.units.length + Number(plan.readiness);
   observe({ type: 'planned', orgId, units: tally.planned, firstDay, lastDay, streams: options.streams });
 
-  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, tally, stop });
+  // Fixed for the whole run, also when it crosses midnight.
+  const today = dayOf(clock.now());
+  const rule = { today, settleDays: options.settleDays };
+  const book = new Book(ledger);
+  const looks = new SecondLooks(book);
+  const watch = await Watch.begin({ ...options, orgId, book, request: options, today });
+  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, tally, stop, book, rule });
   const schedule = new Schedule(plan.units, options);
-  const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, planned: ledger });
+  schedule.add(watch.recent);
+  const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
+  const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, book, isWatched, planned: ledger });
   const writer = new Writer((commits) => warehouse.commitDays(commits));
-  const gauge = new RangeGauge(options.rangeDays, rowsPerDay(ledger));
+  const gauge = await rangeGauge(options, orgId, book, today);
+  for (const stream of watch.heavy) gauge.compares(stream);
   const known = new KnownDays(options.force ? [] : ledger);
-  const parts = { schedule, gauge, claims, writer, outcomes, known };
-  const work = new Work(options, parts, { stop, identity });
+  const intake = new Intake({ ...options, orgId, rule, book, watch, looks });
+  const parts = { schedule, gauge, claims, writer, outcomes, known, intake, looks, watch };
+  const work = new Work(options, parts, { stop, identity, rule });
   const readiness = plan.readiness
-    ? workOnReadiness({ ...options, orgId, outcomes, tally, stop, planned: ledger })
+    ? workOnReadiness({ ...options, orgId, outcomes, tally, stop, book, planned: ledger })
     : undefined;
-  do {
-    await pullAll(work, options.concurrency);
-    await writer.idle();
-    // A claim that was lost on the way leaves something to do; so may a worker that died.
-  } while (!stop.signal.aborted && (!schedule.isEmpty || (await claims.awaitOthers(stop.signal))));
+  const workOff = async () => {
+    do {
+      await pullAll(work, options.concurrency);
+      await writer.idle();
+      // A claim that was lost on the way leaves something to do; so may what a range left unclear, or a worker that died.
+    } while (
+      !stop.signal.aborted &&
+      (!schedule.isEmpty || (await work.lookAgain()) || (await claims.awaitOthers(stop.signal)))
+    );
+  };
+  await workOff();
+  if (!stop.signal.aborted) {
+    schedule.add(watch.older);
+    await lookAtModelSums({ source, warehouse, orgId, watch, outcomes, signal: stop.signal }, gauge.daysMax);
+    await workOff();
+  }
+  if (!stop.signal.aborted) {
+    const reopened = await watch.conclude(clock.now());
+    const units = reopened.flatMap(({ day, streams }) =>
+      streams.flatMap((stream) => (options.streams.includes(stream) ? [{ stream, day }] : [])),
+    );
+    tally.reopened = reopened.length;
+    tally.planned += units.length;
+    if (reopened.length > 0) observe({ type: 'days-reopened', days: reopened.map(({ day }) => day) });
+    schedule.add(units);
+    await workOff();
+  }
+  await rememberRange(options, gauge, orgId, today);
   await readiness;
+  for (const { day, users, active } of looks.short) {
+    const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until it has seven such nights`;
+    observe({ type: 'warning', message, hint: undefined });
+  }
+  tally.doubted = book.all().filter((unit) => unit.state === 'doubted' && isInScope(unit, options)).length;
   outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;
+}
+
+function isInScope({ stream, day }: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
+  return streams.includes(stream) && (day === '' || (day >= firstDay && day <= lastDay));
+}
+
+/** Under this name a run remembers the longest range of days that the service answers. */
+const RANGES = 'ranges';
+
+async function rangeGauge(
+  { warehouse, rangeDays }: NamedRun,
+  orgId: string,
+  book: Book,
+  today: UtcDay,
+): Promise<RangeGauge> {
+  const remembered = rememberedRange(await warehouse.state(orgId, RANGES), today);
+  return new RangeGauge(rangeDays, rowsPerDay(book.all()), remembered);
+}
+
+async function rememberRange(
+  { warehouse }: NamedRun,
+  gauge: RangeGauge,
+  orgId: string,
+  today: UtcDay,
+): Promise<void> {
+  const text = await warehouse.state(orgId, RANGES);
+  const before = rememberedRange(text, today);
+  const { days, isRefused } = gauge.learned;
+  const now = canonicalJson({ days, refusedOn: isRefused ? (before?.refusedOn ?? today) : null });
+  if (days > 1 && now !== text) await warehouse.setState(orgId, RANGES, now);
 }
 
 /** Keeps so many batches in flight until there is none to begin and none under way. */

@@ -29,6 +29,19 @@ export class Schedule {
     this.#next.push(...batchesOf(stream, days, daysMax));
   }
 
+  /** Adds units where they belong in the order of the run. */
+  add(units: readonly DayUnit[]): void {
+    for (const stream of DAILY_STREAMS) {
+      const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);
+      if (days.length > 0) this.putBack(stream, days);
+    }
+  }
+
+  /** Puts batches in front of all others. */
+  next(batches: readonly DayBatch[]): void {
+    this.#next.push(...batches);
+  }
+
   /** Puts units back where they were, to be handed out in batches as long as their stream is to be asked for then. */
   putBack(stream: DailyStream, days: readonly UtcDay[]): void {
     const ascending = [...(this.#days.get(stream) ?? []), ...days].sort();

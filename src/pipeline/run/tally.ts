@@ -20,23 +20,23 @@ export class Tally {
   orgId: string | null = null;
   range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;
   planned = 0;
-  #done = 0;
-  #failed = 0;
   #elsewhere = 0;
   #rowsWritten = 0;
   #restatements = 0;
-  #quarantined = 0;
-  readonly #states: Partial<Record<UnitState, number>> = {};
+  /** Units that settled and were opened again, days of them. */
+  reopened = 0;
+  /** What became of each unit last: one may be pulled more than once. */
+  readonly #units = new Map<string, DoneUnit | 'failed'>();
   readonly #problems = new Map<string, { message: string; hint: string | undefined; units: number }>();
   readonly #exits = new Set<ExitCode>();
 
-  done(unit: DoneUnit): void {
-    this.#done += 1;
+  done(name: string, unit: DoneUnit): void {
+    this.#units.set(name, unit);
     this.#restatements += Number(unit.restated);
-    this.#quarantined += unit.quarantined;
-    this.#states[unit.state] = (this.#states[unit.state] ?? 0) + 1;
-    if (unit.state === 'quarantined') this.#exits.add(EXIT.quarantine);
   }
+
+  /** Units of the run's scope are doubted, now that it ends. */
+  doubted = 0;
 
   /** Another worker brought a unit, which is in this state now. */
   elsewhere(state: UnitState): void {
@@ -61,8 +61,13 @@ export class Tally {
     this.#problems.set(kind, { message: messageOf(error), hint, units });
   }
 
-  failed(stream: Stream, error: DaywalkError): void {
-    this.#failed += 1;
+  failed(name: string, stream: Stream, error: DaywalkError): void {
+    this.#units.set(name, 'failed');
+    this.unanswered(stream, error);
+  }
+
+  /** A request failed that looked at what has settled; no unit fails for it. */
+  unanswered(stream: Stream, error: DaywalkError): void {
     this.#exits.add(error.exitCode);
     const status = 'status' in error ? String(error.status) : '';
     this.problem(error, { kind: `${stream} ${error.name} ${status}`, units: 1 });
@@ -76,11 +81,20 @@ export class Tally {
 
   /** Planned, but neither done, here or elsewhere, nor failed. */
   get leftOut(): number {
-    return this.planned - this.#done - this.#elsewhere - this.#failed;
+    return this.planned - this.#units.size - this.#elsewhere;
   }
 
   get exitCode(): ExitCode {
-    return worstExit(this.leftOut > 0 ? [...this.#exits, EXIT.upstream] : this.#exits);
+    const isSuspect = this.doubted > 0 || this.#ended.some(({ state }) => state === 'quarantined');
+    return worstExit([
+      ...this.#exits,
+      ...(this.leftOut > 0 ? [EXIT.upstream] : []),
+      ...(isSuspect ? [EXIT.quarantine] : []),
+    ]);
+  }
+
+  get #ended(): DoneUnit[] {
+    return [...this.#units.values()].filter((unit) => unit !== 'failed');
   }
 
   report(
@@ -88,6 +102,9 @@ export class Tally {
     cost: { requests: number; retries: number; durationMs: number },
   ): RunReport {
     const problems: RunProblem[] = [...this.#problems.values()];
+    const ended = this.#ended;
+    const states: Partial<Record<UnitState, number>> = {};
+    for (const { state } of ended) states[state] = (states[state] ?? 0) + 1;
     return {
       ...run,
       orgId: this.orgId,
@@ -95,14 +112,16 @@ export class Tally {
       firstDay: this.range?.firstDay ?? null,
       lastDay: this.range?.lastDay ?? null,
       unitsPlanned: this.planned,
-      unitsDone: this.#done,
+      unitsDone: ended.length,
       unitsElsewhere: this.#elsewhere,
-      unitsFailed: this.#failed,
+      unitsFailed: this.#units.size - ended.length,
       unitsLeftOut: this.leftOut,
-      states: { ...this.#states },
+      unitsDoubted: this.doubted,
+      daysReopened: this.reopened,
+      states,
       rowsWritten: this.#rowsWritten,
       restatements: this.#restatements,
-      quarantined: this.#quarantined,
+      quarantined: ended.reduce((sum, { quarantined }) => sum + quarantined, 0),
       ...cost,
       problems,
     };

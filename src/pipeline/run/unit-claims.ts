@@ -2,6 +2,8 @@ import type { Clock } from '../../core/clock.ts';
 import { ClaimLostError, UnitError } from '../../core/errors.ts';
 import type { DayCommit, LedgerUnit, RunLock, UnitKey } from '../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../batch.ts';
+import type { DayUnit } from '../plan.ts';
+import type { Book } from './book.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -21,6 +23,10 @@ export interface UnitClaimsOptions {
   readonly outcomes: Outcomes;
   /** The ledger as the plan saw it. */
   readonly planned: readonly LedgerUnit[];
+  /** Learns what the ledger says of claimed units. */
+  readonly book: Book;
+  /** True for a settled unit that is looked at, not pulled. */
+  readonly isWatched: (unit: DayUnit) => boolean;
 }
 
 /** Shares the units of a plan with other workers: none is pulled by two at a time, and none is left behind. */
@@ -30,6 +36,8 @@ export class UnitClaims {
   readonly #attempts: ReadonlyMap<string, number>;
   readonly #elsewhere = new Map<string, UnitKey>();
   readonly #lost = new Map<string, number>();
+  /** Units that this run pulls once more, although it has brought them. */
+  readonly #again = new Set<string>();
   #toFree: UnitKey[] = [];
 
   constructor(options: UnitClaimsOptions) {
@@ -37,12 +45,23 @@ export class UnitClaims {
     this.#attempts = new Map(options.planned.map((unit) => [nameOf(unit), unit.attempts]));
   }
 
-  /** Claims batches at once. Answers what of them is free and still to be done, as batches without gaps. */
+  /** Units that were brought are to be pulled once more. */
+  again(units: readonly DayUnit[]): void {
+    for (const unit of units) this.#again.add(nameOf(unit));
+  }
+
+  /**
+   * Claims batches at once. Answers what of them is free and still to be done, as batches without gaps; units that are
+   * only watched need no claim.
+   */
   async take(batches: readonly DayBatch[]): Promise<DayBatch[]> {
-    const { orgId, lock, outcomes } = this.#options;
+    const { orgId, lock, outcomes, book, isWatched } = this.#options;
     await this.#freeDone();
-    const wanted = batches.flatMap(({ stream, days }) => days.map((day) => ({ orgId, stream, day })));
+    const wanted = batches.flatMap(({ stream, days }) =>
+      days.filter((day) => !isWatched({ stream, day })).map((day) => ({ orgId, stream, day })),
+    );
     const claimed = new Map((await lock.claim(wanted)).map((unit) => [nameOf(unit), unit]));
+    book.put([...claimed.values()].filter(({ state }) => state !== 'pending'));
     for (const unit of wanted) {
       if (!claimed.has(nameOf(unit))) this.#elsewhere.set(nameOf(unit), unit);
     }
@@ -52,12 +71,12 @@ export class UnitClaims {
       outcomes.elsewhere(unit);
     }
     await this.free(done);
-    return batches.flatMap(({ stream, days }) =>
+    return batches.flatMap(({ stream, days, ...batch }) =>
       batchesOf(
         stream,
-        days.filter((day) => claimed.has(nameOf({ stream, day }))),
+        days.filter((day) => claimed.has(nameOf({ stream, day })) || isWatched({ stream, day })),
         days.length,
-      ),
+      ).map((free) => ({ ...batch, ...free })),
     );
   }
 
@@ -132,7 +151,8 @@ export class UnitClaims {
     return (
       unit.attempts !== (this.#attempts.get(nameOf(unit)) ?? 0) &&
       unit.state !== 'failed' &&
-      !this.#lost.has(nameOf(unit))
+      !this.#lost.has(nameOf(unit)) &&
+      !this.#again.has(nameOf(unit))
     );
   }
 }

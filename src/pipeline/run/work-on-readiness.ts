@@ -2,6 +2,7 @@ import { ClaimLostError } from '../../core/errors.ts';
 import type { LedgerUnit, RunLock, UnitKey } from '../../warehouse/port.ts';
 import type { RunObserver } from '../events.ts';
 import type { PullCall } from '../pull.ts';
+import type { Book } from './book.ts';
 import type { Outcomes } from './outcomes.ts';
 import { type ReadinessContext, walkReadiness } from './readiness-unit.ts';
 import type { Tally } from './tally.ts';
@@ -18,6 +19,7 @@ export interface ReadinessWork extends Omit<ReadinessContext, 'onPage'> {
   readonly tally: Tally;
   readonly observe: RunObserver;
   readonly stop: AbortController;
+  readonly book: Book;
   /** The ledger as the plan saw it. */
   readonly planned: readonly LedgerUnit[];
 }
@@ -70,6 +72,11 @@ async function walk(work: ReadinessWork, { mayBeLost }: { mayBeLost: boolean }):
     const outcome = await walkReadiness({ ...work, onPage }, call);
     const unit = await warehouse.readinessUnit(orgId);
     tally.wrote(outcome.rowsWritten - rowsTold);
+    if (unit !== null) work.book.put([unit]);
+    if (outcome.doubt !== null) {
+      const { rule, rows, of, since } = outcome.doubt;
+      observe({ type: 'unit-doubted', stream: 'readiness', day: '', rule, rows, of, since });
+    }
     const { state = 'loaded', rows = 0 } = unit ?? {};
     outcomes.done({ stream: 'readiness', day: '' }, { ...outcome, state, rows });
     outcomes.answered('readiness');

@@ -1,23 +1,33 @@
 import { BadRequestError } from '../../api/http/errors.ts';
 import type { AnalyticsPage } from '../../api/pages.ts';
 import type { Clock } from '../../core/clock.ts';
-import { dayOf, type UtcDay } from '../../core/day.ts';
+import { daysBetween, type UtcDay } from '../../core/day.ts';
 import { DaywalkError, DefectError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
-import { type DayCommit, type RunLock, rowCount, type Warehouse } from '../../warehouse/port.ts';
+import type { StandingDoubt } from '../../judge/doubt.ts';
+import {
+  type DayCommit,
+  type RunLock,
+  rowCount,
+  type SettleRule,
+  type Warehouse,
+} from '../../warehouse/port.ts';
 import { batchName, type DayBatch } from '../batch.ts';
-import { dayCommit, isSettled, type NormalizedDay, type SettleRule } from '../commit.ts';
 import type { RunObserver } from '../events.ts';
 import type { Privacy } from '../privacy.ts';
 import type { PullCall, Source } from '../pull.ts';
+import { UnclearRangeError } from '../validate.ts';
 import type { Identity } from './identify.ts';
 import { type Flight, InFlight } from './in-flight.ts';
-import { AnswersDigest, cursorOf, type KnownDay, type KnownDays } from './known-answers.ts';
+import type { Intake, ReadyDay, Sorted } from './intake.ts';
+import { AnswersDigest, type KnownDays } from './known-answers.ts';
 import type { Outcomes } from './outcomes.ts';
-import { type Answers, prepareBatch, UnclearRangeError } from './prepare.ts';
+import { type Answers, prepareBatch } from './prepare.ts';
 import type { RangeGauge } from './range-gauge.ts';
 import type { Schedule } from './schedule.ts';
+import type { SecondLooks } from './second-looks.ts';
 import type { UnitClaims } from './unit-claims.ts';
+import type { Watch } from './watch.ts';
 import type { Writer, Written } from './writer.ts';
 
 /** Units that are claimed at once, roughly: enough to keep all requests going, few enough to leave others their share. */
@@ -44,12 +54,9 @@ export interface WorkParts {
   readonly writer: Writer;
   readonly outcomes: Outcomes;
   readonly known: KnownDays;
-}
-
-/** Days that are ready to be stored, and those that must be asked for again. */
-interface PreparedCommits {
-  readonly commits: readonly { readonly commit: DayCommit; readonly warnings: readonly string[] }[];
-  readonly open: readonly UtcDay[];
+  readonly intake: Intake;
+  readonly looks: SecondLooks;
+  readonly watch: Watch;
 }
 
 /** The daily units of one run at work: each ends committed, failed on record, with another worker, or untouched. */
@@ -58,20 +65,23 @@ export class Work {
   readonly #parts: WorkParts;
   readonly #stop: AbortController;
   readonly #orgId: string;
-  readonly #today: UtcDay;
+  readonly #rule: SettleRule;
   /** Claimed for this worker, not begun. */
   readonly #claimed: DayBatch[] = [];
   #claiming: Promise<void> | undefined;
   readonly #inFlight = new InFlight();
   #prefetched: Identity | undefined;
 
-  constructor(options: WorkOptions, parts: WorkParts, run: { stop: AbortController; identity: Identity }) {
+  constructor(
+    options: WorkOptions,
+    parts: WorkParts,
+    run: { stop: AbortController; identity: Identity; rule: SettleRule },
+  ) {
     this.#options = options;
     this.#parts = parts;
     this.#stop = run.stop;
     this.#orgId = run.identity.orgId;
-    // Fixed for the whole run, also when it crosses midnight.
-    this.#today = dayOf(options.clock.now());
+    this.#rule = run.rule;
     this.#prefetched = parts.schedule.first(run.identity.unit) ? run.identity : undefined;
   }
 
@@ -131,42 +141,69 @@ export class Work {
     const days = batch.days.length;
     const flight = await this.#inFlight.begin(batch);
     const since = clock.monotonicMs();
-    const prepared = await this.#prepare(batch, call, flight);
-    if (prepared === undefined) return flight.end();
-    const rows = prepared.commits.reduce((sum, { commit }) => sum + rowCount(commit), 0);
-    gauge.answered(batch.stream, { days, rows, ms: clock.monotonicMs() - since });
+    const sorted = await this.#prepare(batch, call, flight);
+    if (sorted === undefined) return flight.end();
+    gauge.answered(batch.stream, { days, rows: sorted.rows, ms: clock.monotonicMs() - since });
     outcomes.answered(batch.stream);
-    await this.#handIn(prepared.commits, flight);
-    await this.#again(batch.stream, prepared.open, 1);
+    for (const { commit, doubt } of sorted.doubts) await this.#doubt(commit, doubt);
+    for (const { commit } of sorted.ready) {
+      if (this.#parts.looks.answered(commit, batch)) gauge.distrusts('users');
+    }
+    await this.#handIn(sorted.ready, flight);
+    await this.#again(batch.stream, sorted.alone, 1);
+  }
+
+  async #doubt(commit: DayCommit, doubt: StandingDoubt): Promise<void> {
+    const { orgId, stream, day, requests } = commit;
+    await this.#parts.outcomes.doubted({ orgId, stream, day }, requests, doubt);
+    this.#parts.claims.done(commit);
   }
 
   /** Hands days in to be written; until they are, what they hold counts as in flight. */
-  async #handIn(commits: PreparedCommits['commits'], flight: Flight): Promise<void> {
-    let left = commits.length;
-    if (left === 0) flight.end();
-    for (const { commit, warnings } of commits) {
+  async #handIn(ready: readonly ReadyDay[], flight?: Flight): Promise<void> {
+    let left = ready.length;
+    if (left === 0) flight?.end();
+    for (const { commit, warnings } of ready) {
       await this.#parts.writer.add(commit, async (written) => {
         left -= 1;
-        if (left === 0) flight.end();
+        if (left === 0) flight?.end();
         await this.#written(written, warnings);
       });
     }
   }
 
-  /** Pulls a batch and makes its days ready to be stored; undefined when that failed, which is seen to then. */
-  async #prepare(batch: DayBatch, call: PullCall, flight: Flight): Promise<PreparedCommits | undefined> {
+  /**
+   * Does what the answers so far leave to be done: hands in what is confirmed, and puts what is unclear in front of all
+   * others. False when nothing is left. Call when nothing is under way.
+   */
+  async lookAgain(): Promise<boolean> {
+    const { looks, schedule, claims, gauge } = this.#parts;
+    const { alone, gaps, empty } = looks.next(gauge.daysMax);
+    const { observe } = this.#options;
+    for (const { stream, day, rule } of alone) observe({ type: 'looks-again', stream, days: [day], rule });
+    for (const { stream, days } of gaps) observe({ type: 'looks-again', stream, days, rule: 'range-gap' });
+    await this.#handIn(empty.map((commit) => ({ commit, warnings: [] })));
+    claims.again([...alone, ...gaps.flatMap(({ stream, days }) => days.map((day) => ({ stream, day })))]);
+    const units = [...alone.map(({ stream, day }): DayBatch => ({ stream, days: [day] })), ...gaps];
+    for (const { stream, days } of units) await this.#freeAll(stream, days);
+    schedule.next(units);
+    return units.length > 0 || empty.length > 0;
+  }
+
+  /** Pulls a batch and sorts its days; undefined when that failed, which is seen to then. */
+  async #prepare(batch: DayBatch, call: PullCall, flight: Flight): Promise<Sorted | undefined> {
     const { source, privacy } = this.#options;
+    const { intake } = this.#parts;
     try {
       const context = { source, orgId: this.#orgId, privacy };
       const answers = this.#answersOf(batch);
       const first = this.#takePrefetched(batch, call);
-      const { days, open, same } = await prepareBatch(context, batch, call, { first, answers, flight });
+      const { days, same } = await prepareBatch(context, batch, call, { first, answers, flight });
       const { requests } = call.meter;
-      if (same !== undefined) return { commits: [this.#commitOfSame(same, requests)], open };
-      const cursor = cursorOf(answers?.digest.hex() ?? null);
-      // The requests of the batch are counted for its first day.
-      const commits = days.map((day, index) => this.#commitOf(day, index === 0 ? requests : 0, cursor));
-      return { commits, open };
+      const commit = same === undefined ? undefined : intake.same(same, requests);
+      if (commit !== undefined)
+        return { ready: [{ commit, warnings: [] }], alone: [], doubts: [], rows: rowCount(commit) };
+      return await intake.sort(batch, days, { requests, answersSha256: answers?.digest.hex() ?? null });
     } catch (error) {
       await this.#failed(batch, call, error);
       return undefined;
@@ -182,43 +219,8 @@ export class Work {
     const [day, ...others] = days;
     if (others.length > 0) return undefined;
     const known = this.#parts.known.take({ stream, day });
-    if (known === undefined && isSettled(day, this.#rule)) return undefined;
+    if (known === undefined && daysBetween(day, this.#rule.today) >= this.#rule.settleDays) return undefined;
     return { digest: new AnswersDigest(`${versions['daywalk']} ${privacy.fingerprint}`), known };
-  }
-
-  #commitOf(day: NormalizedDay, requests: number, cursor: string | null): PreparedCommits['commits'][number] {
-    const { clock, force } = this.#options;
-    const { warnings, quarantined } = day.findings;
-    // What was found in an answer is to be told each time.
-    const isClean = warnings.length === 0 && quarantined.length === 0;
-    const pull = { pulledAt: clock.now(), requests, cursor: isClean ? cursor : null };
-    return { commit: { ...dayCommit(day, this.#rule, pull), rewrite: force }, warnings };
-  }
-
-  /** A day of which the answers were the same as before. */
-  #commitOfSame({ unit, answersSha256 }: KnownDay, requests: number): PreparedCommits['commits'][number] {
-    const { orgId, stream, day, contentSha256, rows } = unit;
-    if (stream === 'readiness' || day === '') throw new TypeError('readiness has no days');
-    const commit: DayCommit = {
-      orgId,
-      stream,
-      day,
-      tables: [],
-      contentSha256,
-      unchanged: { rows },
-      state: 'loaded',
-      settled: isSettled(day, this.#rule),
-      quarantined: [],
-      drift: [],
-      requests,
-      pulledAt: this.#options.clock.now(),
-      cursor: cursorOf(answersSha256),
-    };
-    return { commit, warnings: [] };
-  }
-
-  get #rule(): SettleRule {
-    return { today: this.#today, settleDays: this.#options.settleDays };
   }
 
   async #written({ commit, result }: Written, warnings: readonly string[]): Promise<void> {
@@ -255,14 +257,28 @@ export class Work {
       return this.#parts.schedule.putBack(stream, days);
     }
     gauge.undecided(days.length);
+    const pulled = this.#unwatch(batch, error);
     if (isRange && error.effect !== 'run') {
       // A range that says too little is an answer all the same.
       if (error instanceof UnclearRangeError) outcomes.answered(stream);
       else outcomes.unanswered(stream, error);
-      return this.#again(stream, days, 1);
+      return this.#again(stream, pulled, 1);
     }
+    if (pulled.length === 0) return;
     await outcomes.failed({ stream, day: days[0] }, call.meter.requests, error);
     claims.done({ orgId: this.#orgId, stream, day: days[0] });
+  }
+
+  /** Lets go of the days of a failed batch that were only looked at. Answers the others. */
+  #unwatch({ stream, days }: DayBatch, error: DaywalkError): UtcDay[] {
+    const { watch, outcomes } = this.#parts;
+    const pulled = days.filter((day) => watch.settled({ stream, day }) === undefined);
+    // An answer that says too little of a range contradicts nothing that is stored.
+    if (pulled.length < days.length && !(error instanceof UnclearRangeError)) {
+      watch.failed();
+      outcomes.unwatched(stream, error);
+    }
+    return pulled;
   }
 
   async #again(stream: DailyStream, days: readonly UtcDay[], daysMax: number): Promise<void> {

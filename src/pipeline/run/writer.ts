@@ -83,7 +83,7 @@ export class Writer {
     try {
       const outcomes = await this.#store(group.map(({ commit }) => commit));
       for (const [index, { commit, told }] of group.entries()) {
-        await told({ commit, result: outcomes[index] ?? { rowsWritten: 0, restated: false } });
+        await told({ commit, result: outcomes[index] ?? { rowsWritten: 0, restated: false, units: [] } });
       }
     } catch (error) {
       const [only, ...others] = group;

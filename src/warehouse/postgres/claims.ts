@@ -38,6 +38,7 @@ export class Claims {
         }
         return this.#claim(units);
       },
+      claimWatch: (orgId) => this.#claimWatch(orgId),
       free: (units) => this.#free(units.map((unit) => this.#keyOf(unit))),
       release: async () => {
         await this.#free([...this.#held.keys()]);
@@ -73,6 +74,15 @@ export class Claims {
       const free = await this.#tryLocks(link, units);
       // Read after the locks are taken: what their last holders committed is seen.
       return free.length === 0 ? [] : readUnitRows(link, free);
+    });
+  }
+
+  async #claimWatch(orgId: string): Promise<boolean> {
+    const key = lockKey(this.#session.target.schema, ['watch', orgId]);
+    return this.#session.transaction('claim the watch in', async (link) => {
+      const [row] = await link.query('SELECT pg_try_advisory_lock($1::bigint)', [key]);
+      if (row?.[0] === 1) this.#held.set(key, this.#session.generation);
+      return row?.[0] === 1;
     });
   }
 

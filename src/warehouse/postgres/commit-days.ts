@@ -15,9 +15,9 @@ import {
   noteDrift,
   readUnitRows,
   replaceQuarantine,
+  settleUnits,
   sumsOf,
   writeRestatement,
-  writeUnits,
 } from './ledger.ts';
 import type { Link } from './link.ts';
 import {
@@ -64,11 +64,15 @@ export async function commitDays(link: Link, commits: readonly DayCommit[]): Pro
   await noteRestatements(link, restated, before);
   await replaceQuarantine(link, commits);
   for (const commit of commits) await noteDrift(link, commit, commit.drift, commit.day);
-  await writeUnits(
+  const settled = await settleUnits(
     link,
-    pending.map(({ after }) => after),
+    pending.map(({ after, commit }) => ({ unit: after, rule: commit.rule, isCommitted: true })),
   );
-  return pending.map((unit) => ({ rowsWritten: written(unit.commit), restated: unit.restated }));
+  return pending.map(({ commit, restated }) => ({
+    rowsWritten: written(commit),
+    restated,
+    units: settled.filter(({ day }) => day === commit.day),
+  }));
 }
 
 /** Makes the rows of each unit what its commit says; answers what tells how many were written of one. */

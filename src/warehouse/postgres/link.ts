@@ -27,8 +27,12 @@ export class Link {
   /** The backend that serves this connection, as it said when the connection was made. */
   backendPid = 0;
 
-  private constructor(client: pg.Client) {
+  /** The schema of the warehouse. */
+  readonly schema: string;
+
+  private constructor(client: pg.Client, schema: string) {
     this.#client = client;
+    this.schema = schema;
     client.on('error', () => {
       this.#lost = true;
     });
@@ -44,7 +48,7 @@ export class Link {
    * @throws {UsageError} for a server that is too old, or a database that is not UTF-8.
    */
   static async connect(target: PostgresTarget): Promise<Link> {
-    const link = new Link(await openClient(target));
+    const link = new Link(await openClient(target), target.schema);
     try {
       await link.#setUp(target.schema);
       return link;

@@ -1,5 +1,6 @@
 import { ContentHash } from '../../../schema/digest.ts';
 import { tables } from '../../../schema/tables.ts';
+import { afterPage, afterWalk } from '../ledger.ts';
 import type {
   CommitOutcome,
   LedgerUnit,
@@ -47,19 +48,10 @@ export async function commitReadinessPage(link: Link, page: ReadinessPageCommit)
     await writeRestatement(link, key, pulledAt, { before: sums, after: await sumsOfAll(link, orgId) });
   await addQuarantine(link, { ...key, quarantined: page.quarantined, pulledAt });
   await noteDrift(link, key, page.drift, pulledAt.toISOString().slice(0, 10));
-  const at = pulledAt.toISOString();
-  await writeUnits(link, [
-    {
-      ...unit,
-      // The digest is known again when the walk has ended.
-      ...(rowsWritten > 0 ? { rows: await countRows(link, orgId), contentSha256: null, changedAt: at } : {}),
-      cursor: page.cursor,
-      requests: unit.requests + page.requests,
-      firstLoadedAt: unit.firstLoadedAt ?? at,
-      lastPulledAt: at,
-    },
-  ]);
-  return { rowsWritten, restated };
+  const rows = rowsWritten > 0 ? await countRows(link, orgId) : 0;
+  const walked = afterPage(unit, page, { rows, rowsWritten });
+  await writeUnits(link, [walked]);
+  return { rowsWritten, restated, units: [walked] };
 }
 
 /** Ends a walk, see `Warehouse.endReadinessWalk`. Call inside a transaction. */
@@ -67,34 +59,23 @@ export async function endReadinessWalk(link: Link, end: ReadinessWalkEnd): Promi
   const { orgId, pulledAt } = end;
   const key = readinessKey(orgId);
   const unit = await readUnit(link, key);
-  const gone = end.seenReportIds === null ? [] : await goneReports(link, orgId, end.seenReportIds);
+  const { seenReportIds: seen } = end;
+  const gone = seen === null ? [] : (await storedReports(link, orgId)).filter((id) => !seen.has(id));
   const before = gone.length > 0 ? await sumsOfAll(link, orgId) : '';
   const rowsWritten = await deleteReports(link, orgId, gone);
   if (gone.length > 0)
     await writeRestatement(link, key, pulledAt, { before, after: await sumsOfAll(link, orgId) });
   const quarantined = await settleQuarantine(link, orgId, end.seenQuarantine);
   const content = await contentAfter(link, unit, rowsWritten);
-  const filled = content.rows > 0 ? 'loaded' : 'empty';
-  await writeUnits(link, [
-    {
-      ...unit,
-      ...content,
-      state: quarantined > 0 ? 'quarantined' : filled,
-      attempts: unit.attempts + 1,
-      requests: unit.requests + end.requests,
-      lastPulledAt: pulledAt.toISOString(),
-      changedAt: rowsWritten > 0 ? pulledAt.toISOString() : unit.changedAt,
-      cursor: end.cursor,
-      lastError: null,
-    },
-  ]);
-  return { rowsWritten, restated: gone.length > 0 };
+  const walked = afterWalk(unit, end, { ...content, rowsWritten, quarantined });
+  await writeUnits(link, [walked]);
+  return { rowsWritten, restated: gone.length > 0, units: [walked] };
 }
 
-/** The stored reports that are not among `seen`. */
-export async function goneReports(link: Link, orgId: string, seen: ReadonlySet<string>): Promise<string[]> {
+/** The ids of all stored reports, see `Warehouse.reportIds`. */
+export async function storedReports(link: Link, orgId: string): Promise<string[]> {
   const stored = await link.query('SELECT "report_id" FROM "readiness_reports" WHERE "org_id" = $1', [orgId]);
-  return stored.map(([id]) => String(id)).filter((id) => !seen.has(id));
+  return stored.map(([id]) => String(id));
 }
 
 function isStored(stored: readonly TableRows[] | undefined, parts: readonly TableRows[]): boolean {

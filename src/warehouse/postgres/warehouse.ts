@@ -1,16 +1,16 @@
 import { tables } from '../../../schema/tables.ts';
 import { UsageError } from '../../core/errors.ts';
-import { afterFailure } from '../ledger.ts';
+import { afterDoubt, afterFailure } from '../ledger.ts';
 import type { DayCommit, Warehouse } from '../port.ts';
 import { readinessKey } from '../readiness-page.ts';
 import { Claims } from './claims.ts';
 import { commitDays } from './commit-days.ts';
 import { storeHookEvents } from './hook-events.ts';
-import { readState, readUnit, readUnits, writeState, writeUnits } from './ledger.ts';
+import { noteUnits, readState, readUnit, readUnits, reopenDays, settleUnits, writeState } from './ledger.ts';
 import type { Link } from './link.ts';
 import { migrate } from './migrate.ts';
 import { Readers } from './readers.ts';
-import { commitReadinessPage, endReadinessWalk, goneReports, knownReports } from './readiness.ts';
+import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows, putRows } from './rows.ts';
 import {
   countRestatements,
@@ -61,7 +61,7 @@ function postgresWarehouse(session: Session): Warehouse {
     units: (orgId, streams) => read((link) => readUnits(link, orgId, streams)),
     readinessUnit: (orgId) =>
       read(async (link) => (await readUnits(link, orgId, ['readiness'])).at(0) ?? null),
-    commitDay: async (day) => (await commit([day]))[0] ?? { rowsWritten: 0, restated: false },
+    commitDay: async (day) => (await commit([day]))[0] ?? { rowsWritten: 0, restated: false, units: [] },
     commitDays: commit,
     commitReadinessPage: (page) =>
       session.transaction('commit a page of readiness reports to', (link) => {
@@ -69,17 +69,27 @@ function postgresWarehouse(session: Session): Warehouse {
         return commitReadinessPage(link, page);
       }),
     knownReports: (orgId, page) => read((link) => knownReports(link, orgId, page)),
-    missingReports: (orgId, reportIds) =>
-      read(async (link) => (await goneReports(link, orgId, reportIds)).length),
+    reportIds: (orgId) => read((link) => storedReports(link, orgId)),
     endReadinessWalk: (end) =>
       session.transaction('end the readiness walk in', (link) => {
         claims.expectHeld([readinessKey(end.orgId)]);
         return endReadinessWalk(link, end);
       }),
     failUnit: (failure) =>
-      session.transaction('record a failure in', async (link) =>
-        writeUnits(link, [afterFailure(await readUnit(link, failure), failure)]),
-      ),
+      session.transaction('record a failure in', async (link) => {
+        const unit = afterFailure(await readUnit(link, failure), failure);
+        await settleUnits(link, [{ unit, rule: failure.rule, isCommitted: false }]);
+      }),
+    doubtUnit: (doubt) =>
+      session.transaction('record a doubt in', async (link) => {
+        const unit = afterDoubt(await readUnit(link, doubt), doubt);
+        await settleUnits(link, [{ unit, rule: doubt.rule, isCommitted: false }]);
+        return unit;
+      }),
+    noteUnits: (orgId, notes) =>
+      session.transaction('note differences in', (link) => noteUnits(link, orgId, notes)),
+    reopenDays: (orgId, days) =>
+      session.transaction('reopen days in', (link) => reopenDays(link, orgId, days)),
     state: (orgId, name) => read((link) => readState(link, orgId, name)),
     setState: (orgId, name, value) =>
       session.transaction('remember the state in', (link) => writeState(link, orgId, name, value)),

@@ -2,7 +2,7 @@ import { decodedChunks } from '../encoded-rows.ts';
 import { afterCommit, type DayEntry, restates } from '../ledger.ts';
 import { type CommitOutcome, type DayCommit, type LedgerUnit, rowCount } from '../port.ts';
 import type { Connection } from './connection.ts';
-import { noteDrift, readUnit, replaceQuarantine, writeRestatement, writeUnit } from './ledger.ts';
+import { noteDrift, readUnit, replaceQuarantine, settleUnits, writeRestatement } from './ledger.ts';
 import { type RowChunks, replaceScopeInSteps, type Scope } from './rows.ts';
 import type { Steps } from './steps.ts';
 import { sumsOf } from './sums.ts';
@@ -33,8 +33,8 @@ function* commitDay(connection: Connection, commit: ChunkedDay): Steps<CommitOut
   const rowsWritten = isSame ? 0 : yield* writeContent(connection, commit, before, restated);
   replaceQuarantine(connection, commit, commit.quarantined, commit.pulledAt);
   noteDrift(connection, commit, commit.drift, commit.day);
-  writeUnit(connection, after);
-  return { rowsWritten, restated };
+  const units = settleUnits(connection, after, commit.rule, { isCommitted: true });
+  return { rowsWritten, restated, units };
 }
 
 function* writeContent(

@@ -1,8 +1,17 @@
 import { tables } from '../../../schema/tables.ts';
-import type { Stream } from '../../core/stream.ts';
-import { pendingUnit } from '../ledger.ts';
+import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
+import { afterLook, afterReopening, pendingUnit, settledWith } from '../ledger.ts';
 import { rowOfUnit, unitOfRow } from '../ledger-rows.ts';
-import type { Drift, LedgerUnit, QuarantinedRecord, Row, UnitKey } from '../port.ts';
+import type {
+  Drift,
+  LedgerUnit,
+  QuarantinedRecord,
+  ReopenedDay,
+  Row,
+  SettleRule,
+  UnitKey,
+  UnitNotes,
+} from '../port.ts';
 import type { Connection } from './connection.ts';
 import { putRows } from './rows.ts';
 import { deleteScope, selectRows, selectWhere } from './statements.ts';
@@ -27,6 +36,43 @@ export function readUnit(connection: Connection, key: UnitKey): LedgerUnit {
 /** Writes the ledger's row of a unit. */
 export function writeUnit(connection: Connection, unit: LedgerUnit): void {
   putRows(connection, { table: tables.exportUnits, rows: [rowOfUnit(unit)] });
+}
+
+/**
+ * Writes the ledger's row of a unit that has changed, and of others of its day that settle, or open again, with it.
+ * Answers all that were written. Call inside a transaction.
+ */
+export function settleUnits(
+  connection: Connection,
+  changed: LedgerUnit,
+  rule: SettleRule,
+  { isCommitted }: { readonly isCommitted: boolean },
+): LedgerUnit[] {
+  const { orgId, day } = changed;
+  const known = day === '' ? [] : DAILY_STREAMS.map((stream) => readUnit(connection, { orgId, stream, day }));
+  const committed = new Set(isCommitted ? [changed.stream] : []);
+  const units = settledWith([changed], known, rule, committed);
+  for (const unit of units) writeUnit(connection, unit);
+  return units;
+}
+
+/** Writes what looks at settled units found, see `Warehouse.noteUnits`. Call inside a transaction. */
+export function noteUnits(connection: Connection, orgId: string, notes: readonly UnitNotes[]): void {
+  for (const look of notes) writeUnit(connection, afterLook(readUnit(connection, { orgId, ...look }), look));
+}
+
+/** Opens settled units again, see `Warehouse.reopenDays`. Call inside a transaction. */
+export function reopenDays(
+  connection: Connection,
+  orgId: string,
+  days: readonly ReopenedDay[],
+): LedgerUnit[] {
+  const units = days.flatMap(({ day, streams }) =>
+    streams.map((stream) => afterReopening(readUnit(connection, { orgId, stream, day }))),
+  );
+  const known = units.filter(({ state }) => state !== 'pending');
+  for (const unit of known) writeUnit(connection, unit);
+  return known;
 }
 
 /** Makes the quarantine of a unit exactly `records`; those that were there keep the instant they were first seen. */

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
 import { fileAt } from './commit-watch.ts';
-import { storageError } from './errors.ts';
+import { HINT_READ_ONLY, storageError } from './errors.ts';
 import { refuseHardLinks } from './file-guard.ts';
 
 /** SQLite's own wait blocks the process, so it is short and the long wait is done outside, where signals are heard. */
@@ -68,10 +68,12 @@ export function createPrivately(path: string): void {
     // Never opens a file that exists: closing it again would drop the locks that this process holds on it.
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST') return;
+    const hint = 'create the folder, and give this user the right to write the file and its folder';
     throw new StorageError(`open the warehouse ${path}: ${messageOf(error)}`, {
       cause: error,
-      hint: 'create the folder, and give this user the right to write the file and its folder',
+      hint: code === 'EROFS' ? HINT_READ_ONLY : hint,
     });
   }
 }

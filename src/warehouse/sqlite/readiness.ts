@@ -1,5 +1,6 @@
 import { ContentHash } from '../../../schema/digest.ts';
 import { tables } from '../../../schema/tables.ts';
+import { afterPage, afterWalk } from '../ledger.ts';
 import type { CommitOutcome, ReadinessPageCommit, ReadinessWalkEnd, Row, TableRows } from '../port.ts';
 import { isSameReport, READINESS_TABLES, readinessKey, rowsByReport } from '../readiness-page.ts';
 import type { Connection } from './connection.ts';
@@ -42,24 +43,17 @@ export function commitReadinessPage(connection: Connection, page: ReadinessPageC
   }
   addQuarantine(connection, readinessKey(orgId), page.quarantined, pulledAt);
   noteDrift(connection, readinessKey(orgId), page.drift, pulledAt.toISOString().slice(0, 10));
-  const unit = readUnit(connection, readinessKey(orgId));
-  writeUnit(connection, {
-    ...unit,
-    // The digest is known again when the walk has ended.
-    ...(rowsWritten > 0 ? { rows: countRows(connection, orgId), contentSha256: null } : {}),
-    cursor: page.cursor,
-    requests: unit.requests + page.requests,
-    firstLoadedAt: unit.firstLoadedAt ?? pulledAt.toISOString(),
-    lastPulledAt: pulledAt.toISOString(),
-    changedAt: rowsWritten > 0 ? pulledAt.toISOString() : unit.changedAt,
-  });
-  return { rowsWritten, restated: changed.restated };
+  const rows = rowsWritten > 0 ? countRows(connection, orgId) : 0;
+  const unit = afterPage(readUnit(connection, readinessKey(orgId)), page, { rows, rowsWritten });
+  writeUnit(connection, unit);
+  return { rowsWritten, restated: changed.restated, units: [unit] };
 }
 
 /** Ends a walk, see `Warehouse.endReadinessWalk`. Call inside a transaction. */
 export function endReadinessWalk(connection: Connection, end: ReadinessWalkEnd): CommitOutcome {
   const { orgId, pulledAt } = end;
-  const gone = end.seenReportIds === null ? [] : goneReports(connection, orgId, end.seenReportIds);
+  const { seenReportIds: seen } = end;
+  const gone = seen === null ? [] : storedReports(connection, orgId).filter((id) => !seen.has(id));
   const before =
     gone.length > 0 ? sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null }) : '';
   const rowsWritten = gone.reduce((sum, reportId) => sum + deleteReport(connection, orgId, reportId), 0);
@@ -72,20 +66,9 @@ export function endReadinessWalk(connection: Connection, end: ReadinessWalkEnd):
   const unchanged = gone.length === 0 && unit.contentSha256 !== null;
   const contentSha256 = unchanged ? unit.contentSha256 : digestOf(connection, orgId);
   const rows = unchanged ? unit.rows : countRows(connection, orgId);
-  const filled = rows > 0 ? 'loaded' : 'empty';
-  writeUnit(connection, {
-    ...unit,
-    state: quarantined > 0 ? 'quarantined' : filled,
-    rows,
-    contentSha256,
-    attempts: unit.attempts + 1,
-    requests: unit.requests + end.requests,
-    lastPulledAt: pulledAt.toISOString(),
-    changedAt: rowsWritten > 0 ? pulledAt.toISOString() : unit.changedAt,
-    cursor: end.cursor,
-    lastError: null,
-  });
-  return { rowsWritten, restated: gone.length > 0 };
+  const after = afterWalk(unit, end, { rows, contentSha256, rowsWritten, quarantined });
+  writeUnit(connection, after);
+  return { rowsWritten, restated: gone.length > 0, units: [after] };
 }
 
 /** The reports of a page that differ from what is stored, and whether one of them was stored before. */
@@ -115,12 +98,12 @@ function rowsOf(connection: Connection, table: TableRows['table'], scope: Scope)
   return connection.prepareRows(selectRows(table, scope.columns)).all(...scope.values) as Row[];
 }
 
-/** The stored reports that are not among `seen`. */
-export function goneReports(connection: Connection, orgId: string, seen: ReadonlySet<string>): string[] {
+/** The ids of all stored reports, see `Warehouse.reportIds`. */
+export function storedReports(connection: Connection, orgId: string): string[] {
   const stored = connection
     .prepareRows('SELECT report_id FROM "readiness_reports" WHERE org_id = ?')
     .all(orgId);
-  return (stored as [string][]).map(([id]) => id).filter((id) => !seen.has(id));
+  return (stored as [string][]).map(([id]) => id);
 }
 
 function countRows(connection: Connection, orgId: string): number {

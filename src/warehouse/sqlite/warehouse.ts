@@ -1,13 +1,13 @@
-import { afterFailure } from '../ledger.ts';
+import { afterDoubt, afterFailure } from '../ledger.ts';
 import type { RunLock, Warehouse } from '../port.ts';
 import { fileAt, watchCommits } from './commit-watch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
 import { storeHookEvents } from './hook-events.ts';
-import { readState, readUnit, readUnits, writeState, writeUnit } from './ledger.ts';
+import { noteUnits, readState, readUnit, readUnits, reopenDays, settleUnits, writeState } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
 import { migrate } from './migrate.ts';
-import { commitReadinessPage, endReadinessWalk, goneReports, knownReports } from './readiness.ts';
+import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows } from './rows.ts';
 import {
   countRestatements,
@@ -51,7 +51,7 @@ function sqliteWarehouse(connection: Connection, days: DayWriter, file: string |
     commitDay: async (commit) => {
       const doing = `commit ${commit.stream} ${commit.day} to`;
       const [outcome] = await days.commitDays(doing, [commit]);
-      return outcome ?? { rowsWritten: 0, restated: false };
+      return outcome ?? { rowsWritten: 0, restated: false, units: [] };
     },
     commitDays: (commits) => days.commitDays(`commit ${commits.length} units to`, commits),
     commitReadinessPage: (page) =>
@@ -59,14 +59,25 @@ function sqliteWarehouse(connection: Connection, days: DayWriter, file: string |
         commitReadinessPage(connection, page),
       ),
     knownReports: async (orgId, page) => connection.read('read', () => knownReports(connection, orgId, page)),
-    missingReports: async (orgId, reportIds) =>
-      connection.read('read', () => goneReports(connection, orgId, reportIds).length),
+    reportIds: async (orgId) => connection.read('read', () => storedReports(connection, orgId)),
     endReadinessWalk: (end) =>
       connection.transaction('end the readiness walk in', () => endReadinessWalk(connection, end)),
     failUnit: (failure) =>
-      connection.transaction(`record a failure in`, () =>
-        writeUnit(connection, afterFailure(readUnit(connection, failure), failure)),
-      ),
+      connection.transaction(`record a failure in`, () => {
+        settleUnits(connection, afterFailure(readUnit(connection, failure), failure), failure.rule, {
+          isCommitted: false,
+        });
+      }),
+    doubtUnit: (doubt) =>
+      connection.transaction('record a doubt in', () => {
+        const unit = afterDoubt(readUnit(connection, doubt), doubt);
+        settleUnits(connection, unit, doubt.rule, { isCommitted: false });
+        return unit;
+      }),
+    noteUnits: (orgId, notes) =>
+      connection.transaction('note differences in', () => noteUnits(connection, orgId, notes)),
+    reopenDays: (orgId, opened) =>
+      connection.transaction('reopen days in', () => reopenDays(connection, orgId, opened)),
     state: async (orgId, name) => connection.read('read', () => readState(connection, orgId, name)),
     setState: (orgId, name, value) =>
       connection.transaction('remember the state in', () => writeState(connection, orgId, name, value)),
@@ -99,6 +110,7 @@ function runLock(connection: Connection): RunLock {
   const { release } = takeRunLock(connection.path);
   return {
     claim: async (units) => connection.read('read', () => units.map((unit) => readUnit(connection, unit))),
+    claimWatch: async () => true,
     free: async () => undefined,
     release,
   };

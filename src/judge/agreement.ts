@@ -1,0 +1,177 @@
+import { dayOf, daysBetween, type UtcDay } from '../core/day.ts';
+import type { DailyStream } from '../core/stream.ts';
+import { type Notes, notesText, parseNotes } from './notes.ts';
+
+/** An empty unit beside active ones is asked for again until its day is this old; then it settles unconfirmed. */
+export const CONFIRM_DAYS = 31;
+/** Runs on different UTC days that find fewer users than active ones, after which the day settles unconfirmed. */
+export const SHORT_LOOKS = 7;
+
+/** What agreement looks at, and what it may change, of one of the five units of a day. */
+export interface Standing {
+  readonly stream: string;
+  readonly day: string;
+  readonly state: string;
+  readonly contentSha256: string | null;
+  readonly firstLoadedAt: string | null;
+  readonly lastPulledAt: string | null;
+  readonly settledAt: string | null;
+  readonly confirmed: 'data' | 'agreed' | 'age' | null;
+  readonly activeUsers: number | null;
+  readonly watch: string | null;
+}
+
+/** By what a day settles. */
+export interface SettleRule {
+  /** The UTC day on which the run began. */
+  readonly today: UtcDay;
+  readonly settleDays: number;
+}
+
+/** The units of a day, and which of them were committed just now. */
+export interface DayOnRecord<Unit> {
+  readonly day: UtcDay;
+  /** Those of the five that the ledger knows. */
+  readonly units: readonly Unit[];
+  readonly committed: ReadonlySet<string>;
+}
+
+/** The parts of a unit that settle it. */
+type Settling = Pick<Standing, 'settledAt' | 'confirmed' | 'firstLoadedAt'> & {
+  readonly state: 'awaiting' | 'empty' | null;
+};
+
+const OPEN = { settledAt: null, confirmed: null } as const;
+
+/**
+ * Settles the units of a day, or opens them again, after some of them changed. A unit with activity settles once it is
+ * pulled at the age of `settleDays`. One without settles only if no other stream of the day has any; while one does, it is
+ * asked for again until its day is {@link CONFIRM_DAYS} old. A stream that failed, is doubted or quarantined disagrees; one
+ * that was never pulled has no voice. Users who are fewer than `daily_active_users` do not settle by one look.
+ *
+ * Pure, and the same whichever unit of the day is committed last. Returns all units, changed or not.
+ */
+export function agree<Unit extends Standing>(
+  { day, units, committed }: DayOnRecord<Unit>,
+  rule: SettleRule,
+): Unit[] {
+  const asked = units.filter(({ state }) => state !== 'pending');
+  const isEmptyDay = asked.every(
+    (unit) => isEmpty(unit) && (unit.settledAt !== null || isRipe(unit, day, rule)),
+  );
+  const hasActive = asked.some(({ state }) => state === 'loaded' || state === 'quarantined');
+  const active = asked.find(({ stream }) => stream === 'activity')?.activeUsers ?? null;
+  return units.map((unit) => {
+    if (isEmpty(unit)) return withSettling(unit, settleEmpty(unit, { day, isEmptyDay, hasActive, rule }));
+    if (unit.state !== 'loaded') return unit;
+    const isShort = isShortOf(unit, active);
+    const noted = unit.stream === 'users' ? noteShort(unit, isShort, rule) : unit;
+    return withSettling(
+      noted,
+      settleLoaded(noted, { day, isShort, isCommitted: committed.has(unit.stream), rule }),
+    );
+  });
+}
+
+/** True where /users names fewer people than the service counts as active on the day. */
+export function isShortOf(
+  unit: Pick<Standing, 'stream' | 'activeUsers'>,
+  dailyActiveUsers: number | null,
+): boolean {
+  return (
+    unit.stream === 'users' &&
+    unit.activeUsers !== null &&
+    dailyActiveUsers !== null &&
+    unit.activeUsers < dailyActiveUsers
+  );
+}
+
+/** True for a unit that was answered without activity. */
+export function isEmpty({ state }: Pick<Standing, 'state'>): boolean {
+  return state === 'awaiting' || state === 'empty';
+}
+
+function settleEmpty(
+  unit: Standing,
+  {
+    day,
+    isEmptyDay,
+    hasActive,
+    rule,
+  }: Pick<DayOnRecord<unknown>, 'day'> & {
+    isEmptyDay: boolean;
+    hasActive: boolean;
+    rule: SettleRule;
+  },
+): Settling {
+  const settled = {
+    state: 'empty',
+    settledAt: unit.settledAt ?? unit.lastPulledAt,
+    firstLoadedAt: unit.firstLoadedAt ?? unit.lastPulledAt,
+  } as const;
+  if (isEmptyDay) return { ...settled, confirmed: 'agreed' };
+  const isSettledByAge = unit.settledAt !== null && unit.confirmed === 'age';
+  const isOld = isRipe(unit, day, { ...rule, settleDays: CONFIRM_DAYS });
+  const isOwn = parseNotes(unit.watch).own === unit.contentSha256;
+  if (isSettledByAge || (hasActive && isOld && isOwn)) return { ...settled, confirmed: 'age' };
+  return { state: 'awaiting', firstLoadedAt: unit.firstLoadedAt, ...OPEN };
+}
+
+function settleLoaded(
+  unit: Standing,
+  {
+    day,
+    isShort,
+    isCommitted,
+    rule,
+  }: { day: UtcDay; isShort: boolean; isCommitted: boolean; rule: SettleRule },
+): Settling {
+  const same = { state: null, firstLoadedAt: unit.firstLoadedAt };
+  if (isShort) {
+    const isOver = (parseNotes(unit.watch).shortOn?.length ?? 0) >= SHORT_LOOKS;
+    const isSettled = unit.settledAt !== null && unit.confirmed === 'age';
+    const mayEnd = isSettled || (isCommitted && isOver && isRipe(unit, day, rule));
+    return mayEnd
+      ? { ...same, settledAt: unit.settledAt ?? unit.lastPulledAt, confirmed: 'age' }
+      : { ...same, ...OPEN };
+  }
+  if (isCommitted && isRipe(unit, day, rule))
+    return { ...same, settledAt: unit.lastPulledAt, confirmed: 'data' };
+  return { ...same, settledAt: unit.settledAt, confirmed: unit.confirmed };
+}
+
+/** Counts the days on which runs pulled fewer users than active ones; others do not count. */
+function noteShort<Unit extends Standing>(unit: Unit, isShort: boolean, { today }: SettleRule): Unit {
+  const notes = parseNotes(unit.watch);
+  const known = notes.shortOn ?? [];
+  const isLookOfToday =
+    unit.lastPulledAt !== null &&
+    dayOf(new Date(unit.lastPulledAt)) >= today &&
+    notes.own === unit.contentSha256;
+  const shortOn = isShort ? (isLookOfToday && !known.includes(today) ? [...known, today] : known) : [];
+  return shortOn.length === known.length ? unit : withNotes(unit, { ...notes, shortOn });
+}
+
+/** True when the unit was last answered at the age at which days settle, and was not reopened since. */
+function isRipe({ lastPulledAt, watch }: Standing, day: UtcDay, { today, settleDays }: SettleRule): boolean {
+  if (lastPulledAt === null || parseNotes(watch).due === true) return false;
+  // A run that crosses midnight goes on as on the day of its start.
+  const pulledOn = dayOf(new Date(lastPulledAt));
+  return daysBetween(day, pulledOn < today ? pulledOn : today) >= settleDays;
+}
+
+function withNotes<Unit extends Standing>(unit: Unit, notes: Notes): Unit {
+  return { ...unit, watch: notesText(notes) };
+}
+
+function withSettling<Unit extends Standing>(unit: Unit, { state, ...settling }: Settling): Unit {
+  return { ...unit, ...settling, ...(state === null ? {} : { state }) };
+}
+
+/** What a run knows of the five streams of a day: whether each has activity, as far as it was asked. */
+export type DayVoices = ReadonlyMap<DailyStream, { readonly isActive: boolean }>;
+
+/** True when a stream of the day has activity. */
+export function hasActivity(voices: DayVoices): boolean {
+  return [...voices.values()].some(({ isActive }) => isActive);
+}

@@ -1,0 +1,71 @@
+import { isDay, type UtcDay } from '../core/day.ts';
+import { canonicalJson, isObject } from '../core/json.ts';
+
+/** A difference between a settled unit and what the service said of it when the watch looked. */
+export interface Noted {
+  /** When it was first seen, as an ISO instant. */
+  readonly at: string;
+  /** Digest of what the service said. */
+  readonly sha256: string;
+  /** What was compared: the rows of the unit, or the service's own sums by model. */
+  readonly by: 'rows' | 'models';
+  /** Only the counts over trailing days differ (weekly and monthly active users). */
+  readonly trailing?: boolean;
+}
+
+/** What is remembered of a unit besides its content. It is the column `watch` of the ledger, as JSON. */
+export interface Notes {
+  /** A difference that was seen once and awaits a second look. */
+  readonly noted?: Noted;
+  /** The difference that the day was last reopened for, while that changed no row: it does not reopen it again. */
+  readonly reopenedFor?: string;
+  /** The unit was reopened and has not been pulled since. */
+  readonly due?: true;
+  /** The content that the day's own answer gave, by digest: a range that says the same is enough. */
+  readonly own?: string;
+  /** UTC days on which runs found fewer users than active ones. */
+  readonly shortOn?: readonly UtcDay[];
+  /** Digest of the sums by model, where they cannot be compared with the rows. */
+  readonly models?: string;
+}
+
+/** The notes that a ledger's column holds; none where it was edited by hand into something else. */
+export function parseNotes(text: string | null): Notes {
+  if (text === null) return {};
+  const value = parsed(text);
+  if (!isObject(value)) return {};
+  const { noted, reopenedFor, due, own, shortOn, models } = value;
+  return {
+    ...(isNoted(noted) ? { noted } : {}),
+    ...(typeof reopenedFor === 'string' ? { reopenedFor } : {}),
+    ...(due === true ? { due } : {}),
+    ...(typeof own === 'string' ? { own } : {}),
+    ...(Array.isArray(shortOn) ? { shortOn: shortOn.filter(isDay) } : {}),
+    ...(typeof models === 'string' ? { models } : {}),
+  };
+}
+
+/** The text of notes, the same for equal notes; null where there is nothing to remember. */
+export function notesText(notes: Notes): string | null {
+  const held = Object.entries(notes).filter(
+    ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+  );
+  return held.length === 0 ? null : canonicalJson(Object.fromEntries(held));
+}
+
+function isNoted(value: unknown): value is Noted {
+  return (
+    isObject(value) &&
+    typeof value['at'] === 'string' &&
+    typeof value['sha256'] === 'string' &&
+    (value['by'] === 'rows' || value['by'] === 'models')
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,119 @@
+import { daysBetween, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { canonicalJson, isObject } from '../core/json.ts';
+import type { Noted, Notes } from './notes.ts';
+
+/** A difference reopens a day only if it is seen again at least so much later. */
+export const SECOND_LOOK_AFTER_MS = 12 * 60 * 60 * 1000;
+/** Days that one run reopens at most. */
+export const REOPENED_MAX = 10;
+/** Days after which tokens and users are looked at again. */
+export const HEAVY_EVERY_DAYS = 7;
+
+/** Days in a row, both ends included. */
+export interface Stretch {
+  readonly first: UtcDay;
+  readonly last: UtcDay;
+}
+
+/** How far the watch has come. It is remembered under `watch` in `export_state`, as JSON. */
+export interface WatchState {
+  /** The first day of the older stretch that was last looked at; null when a round begins. */
+  readonly olderFrom: UtcDay | null;
+  /** The UTC day on which tokens and users were last looked at; null if never. */
+  readonly heavyOn: UtcDay | null;
+}
+
+/** What a run looks at. */
+export interface WatchPlan {
+  readonly recent: Stretch;
+  /** Null where all of history is recent. */
+  readonly older: Stretch | null;
+  /** Look at tokens and users of the recent days too. */
+  readonly heavy: boolean;
+}
+
+/**
+ * The stretches of a run: the `watchDays` days up to the newest one in every run, and as many older ones in turn, from the
+ * newest to the oldest and then again.
+ * @param lastDay the newest day that the service answers.
+ */
+export function planWatch(
+  state: WatchState,
+  { lastDay, today, watchDays }: { lastDay: UtcDay; today: UtcDay; watchDays: number },
+): WatchPlan | null {
+  if (watchDays <= 0 || lastDay < FIRST_DAY) return null;
+  const recent = { first: latest(shiftDay(lastDay, 1 - watchDays), FIRST_DAY), last: lastDay };
+  const isDue = state.heavyOn === null || daysBetween(state.heavyOn, today) >= HEAVY_EVERY_DAYS;
+  return { recent, older: olderStretch(state, recent.first, watchDays), heavy: isDue };
+}
+
+function olderStretch({ olderFrom }: WatchState, recentFirst: UtcDay, watchDays: number): Stretch | null {
+  if (recentFirst <= FIRST_DAY) return null;
+  const goesOn = olderFrom !== null && olderFrom > FIRST_DAY && olderFrom < recentFirst;
+  const last = shiftDay(goesOn ? olderFrom : recentFirst, -1);
+  return { first: latest(shiftDay(last, 1 - watchDays), FIRST_DAY), last };
+}
+
+function latest(a: UtcDay, b: UtcDay): UtcDay {
+  return a > b ? a : b;
+}
+
+/** What is remembered; the beginning where nothing is, or something that this version does not understand. */
+export function parseWatchState(text: string | null): WatchState {
+  const value: unknown = text === null ? null : JSON.parse(text);
+  const dayAt = (name: string): UtcDay | null => {
+    const day = isObject(value) ? value[name] : null;
+    return isDay(day) ? day : null;
+  };
+  return { olderFrom: dayAt('olderFrom'), heavyOn: dayAt('heavyOn') };
+}
+
+/** The text that is remembered. */
+export function watchStateText(state: WatchState): string {
+  return canonicalJson(state);
+}
+
+/** What the service said of a settled unit: null where it is what is stored. */
+export type Seen = Pick<Noted, 'sha256' | 'by' | 'trailing'> | null;
+
+/** What a look leads to. */
+export interface Look {
+  readonly notes: Notes;
+  /** The same difference was seen before, long enough ago: the day is to be reopened. */
+  readonly isConfirmed: boolean;
+}
+
+/**
+ * The notes of a settled unit after a look at it. A difference is noted; seen again at least
+ * {@link SECOND_LOOK_AFTER_MS} later it is confirmed. Another one takes its place, and equality takes it back, each of what
+ * was compared in the same way. One that reopened the day before and changed no row counts for nothing.
+ */
+export function lookAt(notes: Notes, by: Noted['by'], seen: Seen, now: Date): Look {
+  const { noted, ...others } = notes;
+  const isSettled = seen === null || seen.sha256 === notes.reopenedFor;
+  if (isSettled) return { notes: noted?.by === by ? others : notes, isConfirmed: false };
+  if (noted?.sha256 !== seen.sha256)
+    return { notes: { ...others, noted: { ...seen, at: now.toISOString() } }, isConfirmed: false };
+  const isConfirmed = now.getTime() - Date.parse(noted.at) >= SECOND_LOOK_AFTER_MS;
+  return { notes, isConfirmed };
+}
+
+/** A day whose difference is confirmed. */
+export interface Confirmed {
+  readonly day: UtcDay;
+  readonly trailing: boolean;
+}
+
+/**
+ * The days to reopen in this run: the newest ones, those in which more than trailing counts differ before the others, and
+ * no more than {@link REOPENED_MAX}.
+ */
+export function chooseReopened(confirmed: readonly Confirmed[]): Confirmed[] {
+  const byDay = new Map<UtcDay, Confirmed>();
+  for (const { day, trailing } of confirmed) {
+    byDay.set(day, { day, trailing: trailing && (byDay.get(day)?.trailing ?? true) });
+  }
+  return [...byDay.values()]
+    .toSorted((a, b) => Number(a.trailing) - Number(b.trailing) || (a.day < b.day ? 1 : -1))
+    .slice(0, REOPENED_MAX);
+}

@@ -1,0 +1,99 @@
+import { activityPositions } from '../../schema/active.ts';
+import type { AnyTable } from '../../schema/define.ts';
+import { tables, tablesOf } from '../../schema/tables.ts';
+import { isDue, parseDoubt, type StandingDoubt, weighLoss } from '../judge/doubt.ts';
+import { type Loss, lossOf } from '../judge/loss.ts';
+import {
+  type DayCommit,
+  decodedChunks,
+  isActiveRow,
+  type LedgerUnit,
+  type Row,
+  type Warehouse,
+} from '../warehouse/port.ts';
+
+/** What an answer is worth. */
+export type Verdict =
+  | { readonly kind: 'believe' }
+  /** Only the day's own answer decides. */
+  | { readonly kind: 'ask-alone' }
+  | { readonly kind: 'doubt'; readonly doubt: StandingDoubt };
+
+/** What an answer is held against. */
+export interface Judgement {
+  readonly warehouse: Pick<Warehouse, 'scan'>;
+  /** What the ledger says of the unit. */
+  readonly known: LedgerUnit;
+  /** `daily_active_users` of the day, as far as it is known. */
+  readonly active: number | null;
+  /** Accept a loss that is no larger than the one that was doubted. */
+  readonly acceptsLoss: boolean;
+  readonly now: Date;
+}
+
+const BELIEVE: Verdict = { kind: 'believe' };
+
+/** Decides whether a day may be stored as it was answered. Reads what is stored only where that would change. */
+export async function judgeDay(commit: DayCommit, against: Judgement): Promise<Verdict> {
+  const { known, acceptsLoss, now } = against;
+  if (known.rows === 0 || known.contentSha256 === commit.contentSha256) return BELIEVE;
+  const loss = await lossIn(commit, against);
+  if (loss === null) return BELIEVE;
+  const standing = parseDoubt(known.doubt, known.doubtedAt);
+  const isDecisive = standing === null || acceptsLoss || isDue(standing, now);
+  if (!commit.isOwn && isDecisive) return { kind: 'ask-alone' };
+  const weighed = weighLoss(standing, loss, { now, acceptsLoss });
+  return weighed.verdict === 'accept' ? BELIEVE : { kind: 'doubt', doubt: weighed.doubt };
+}
+
+async function lossIn(commit: DayCommit, { warehouse, active }: Judgement): Promise<Loss | null> {
+  const present = new Set<string>();
+  for (const part of commit.tables) {
+    const keyOf = activeKeys(part.table);
+    for (const rows of decodedChunks(part)) for (const row of rows) addTo(present, keyOf(row));
+  }
+  const missing: number[] = [];
+  let stored = 0;
+  for (const table of countedTables(commit.stream)) {
+    for await (const name of storedKeys(warehouse, table, commit)) {
+      if (!present.has(name)) missing.push(stored);
+      stored += 1;
+    }
+  }
+  const users = commit.stream === 'users' ? { answered: commit.activeUsers ?? 0, active } : undefined;
+  return lossOf({ missing, stored, setAside: commit.quarantined.length, ...(users && { users }) });
+}
+
+function addTo(set: Set<string>, name: string | null): void {
+  if (name !== null) set.add(name);
+}
+
+/** The tables whose rows count: of `users` the users, otherwise all with numbers. */
+function countedTables(stream: string): readonly AnyTable[] {
+  if (stream === 'users') return [tables.userDaily];
+  return tablesOf(stream).filter((table) => activityPositions(table).length > 0);
+}
+
+/** Names a row of a table by its key; null for one without activity. */
+function activeKeys(table: AnyTable, columns: readonly string[] = Object.keys(table.columns)) {
+  const isCounted = (name: string) =>
+    activityPositions(table).includes(Object.keys(table.columns).indexOf(name));
+  const active = columns.flatMap((name, index) => (isCounted(name) ? [index] : []));
+  const key = table.key.map((name) => columns.indexOf(name));
+  return (row: Row): string | null =>
+    isActiveRow(row, active) ? JSON.stringify([table.name, ...key.map((index) => row[index])]) : null;
+}
+
+async function* storedKeys(
+  warehouse: Pick<Warehouse, 'scan'>,
+  table: AnyTable,
+  { orgId, day }: DayCommit,
+): AsyncGenerator<string> {
+  const keyOf = activeKeys(table);
+  for await (const rows of warehouse.scan(table, { orgId, firstDay: day, lastDay: day })) {
+    for (const row of rows) {
+      const name = keyOf(row);
+      if (name !== null) yield name;
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { tables } from '../../../schema/tables.ts';
+import { BadRequestError } from '../../api/http/errors.ts';
+import { GROUP_BY } from '../../api/paths.ts';
+import { type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
+import { MODEL_KEYS, TokensByModelRow } from '../../api/shapes/tokens.ts';
+import type { UtcDay } from '../../core/day.ts';
+import { canonicalJson } from '../../core/json.ts';
+import { parseNotes } from '../../judge/notes.ts';
+import type { LedgerUnit, Warehouse } from '../../warehouse/port.ts';
+import { batchesOf, type DayBatch } from '../batch.ts';
+import { type PullCall, pullGrouped, type Source } from '../pull.ts';
+import { expectAnswerTo } from '../validate.ts';
+import type { Outcomes } from './outcomes.ts';
+import type { Looked, Watch } from './watch.ts';
+
+const METRICS = ['billable_tokens', 'input_tokens', 'output_tokens'] as const;
+const KEYS = ['group_key', ...MODEL_KEYS];
+const checkRow = rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>;
+
+/** What looking at sums by model needs. */
+export interface ModelSumsOptions {
+  readonly source: Source;
+  readonly warehouse: Warehouse;
+  readonly orgId: string;
+  readonly watch: Watch;
+  readonly outcomes: Outcomes;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks the service for its sums by model (specification, section 4.2, group_by rules), and compares them with what is
+ * stored by model: a few hundred bytes a day instead of every user's tokens. A refusal ends that for this run.
+ * @param daysMax days of one request at most.
+ */
+export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number): Promise<void> {
+  const { watch, outcomes, signal } = options;
+  for (const { days } of watch.modelDays) {
+    for (const batch of batchesOf('tokens', days, daysMax)) {
+      if (signal.aborted) return;
+      try {
+        for (const look of await looksOf(options, batch)) watch.sees(look);
+      } catch (error) {
+        if (error instanceof BadRequestError) return;
+        watch.failed();
+        outcomes.unwatched('tokens', error);
+        return;
+      }
+    }
+  }
+}
+
+/** Sums of one day: by model, each metric that is told. */
+type Sums = Map<string, Map<string, number>>;
+
+async function looksOf(options: ModelSumsOptions, batch: DayBatch): Promise<Looked[]> {
+  const { source, orgId, signal, watch } = options;
+  const call: PullCall = { signal, meter: { requests: 0, retries: 0 } };
+  const page = await pullGrouped(source, batch, GROUP_BY.tokens, call);
+  expectAnswerTo(page, orgId, batch);
+  const { rows } = checkRow(page.data, { path: 'data', text: page.text });
+  if (rows.length === 0) return [];
+  const stored = await storedSums(options, batch);
+  const answered = sumsByDay(rows);
+  const isComparable = [...answered].some(([day, sums]) => shareModels(sums, stored.get(day)));
+  return batch.days.flatMap((day): Looked[] => {
+    const unit = watch.settled({ stream: 'tokens', day });
+    if (unit === undefined) return [];
+    const sums = answered.get(day) ?? new Map<string, never>();
+    const sha256 = digestOf(sums);
+    const isSame = isComparable ? isEqual(sums, stored.get(day)) : isAsBefore(unit, sha256);
+    const seen = isSame ? null : ({ sha256, by: 'models' } as const);
+    return [{ unit, by: 'models', seen, ...(isComparable ? {} : { models: sha256 }) }];
+  });
+}
+
+function sumsByDay(rows: readonly TokensByModelRow[]): Map<UtcDay | string, Sums> {
+  const days = new Map<string, Sums>();
+  for (const row of rows) {
+    const model = KEYS.map((key): unknown => Reflect.get(row, key)).find(
+      (value) => typeof value === 'string',
+    );
+    if (typeof model !== 'string') continue;
+    const sums = days.get(row.date) ?? new Map<string, Map<string, number>>();
+    days.set(row.date, sums);
+    add(sums, model, (metric) => row[metric]);
+  }
+  return days;
+}
+
+async function storedSums(
+  { warehouse, orgId }: ModelSumsOptions,
+  { days }: DayBatch,
+): Promise<Map<string, Sums>> {
+  const stored = new Map<string, Sums>();
+  const scope = { orgId, firstDay: days[0], lastDay: days.at(-1) ?? days[0] };
+  const columns = ['date', 'model_id', ...METRICS];
+  for await (const rows of warehouse.scan(tables.tokensDailyByModel, scope, columns)) {
+    for (const [date, model, ...values] of rows) {
+      const sums = stored.get(String(date)) ?? new Map<string, Map<string, number>>();
+      stored.set(String(date), sums);
+      add(sums, String(model), (metric) => values[METRICS.indexOf(metric)]);
+    }
+  }
+  return stored;
+}
+
+function add(sums: Sums, model: string, read: (metric: (typeof METRICS)[number]) => unknown): void {
+  const own = sums.get(model) ?? new Map<string, number>();
+  sums.set(model, own);
+  for (const metric of METRICS) {
+    const value = read(metric);
+    if (typeof value === 'number') own.set(metric, (own.get(metric) ?? 0) + value);
+  }
+}
+
+/** Rows in which no model has the name of a stored one are of another shape. */
+function shareModels(answered: Sums, stored: Sums | undefined): boolean {
+  return stored !== undefined && [...answered.keys()].some((model) => stored.has(model));
+}
+
+/** True where both name the same models, and every metric that both tell is the same. */
+function isEqual(answered: Sums, stored: Sums = new Map()): boolean {
+  if (answered.size !== stored.size) return false;
+  return [...answered].every(([model, values]) => {
+    const held = stored.get(model);
+    return (
+      held !== undefined && [...values].every(([metric, value]) => (held.get(metric) ?? value) === value)
+    );
+  });
+}
+
+/** Sums that cannot be compared with the rows are compared with what the same call said last. */
+function isAsBefore(unit: LedgerUnit, sha256: string): boolean {
+  const { models } = parseNotes(unit.watch);
+  return models === undefined || models === sha256;
+}
+
+function digestOf(sums: Sums): string {
+  const plain = Object.fromEntries([...sums].map(([model, values]) => [model, Object.fromEntries(values)]));
+  return createHash('sha256').update(canonicalJson(plain)).digest('hex');
+}
