@@ -14,6 +14,7 @@ import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { expectEmailSalt } from './email-salt.ts';
 import { openTransport } from './open-transport.ts';
 import { withWarehouse } from './open-warehouse.ts';
 
@@ -51,6 +52,7 @@ export function createRecordedSession(
   const api = requireApi(settings);
   const { clock, observe, signal } = context;
   return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
+    await expectEmailSalt(warehouse, settings.emails);
     const transport = openTransport(settings, api, context);
     try {
       const orgId = named ?? (await organizationOf({ warehouse, transport, hosts: api }, context));

@@ -11,6 +11,7 @@ import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, RunRecord, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
 import { drainAlongside } from './drain-hooks.ts';
+import { expectEmailSalt } from './email-salt.ts';
 import { openTransport } from './open-transport.ts';
 import { takeLock, withWarehouse } from './open-warehouse.ts';
 
@@ -30,6 +31,8 @@ export interface ExportRequest {
   readonly acceptLoss?: boolean;
   /** Wait for another run to end instead of failing with exit code 75. */
   readonly wait: boolean;
+  /** Emails are hashed with another salt than before from now on. Default: false, which refuses another salt. */
+  readonly newEmailSalt?: boolean;
 }
 
 /** What an export would do. */
@@ -68,6 +71,7 @@ export function runExport(
     const lock = await takeLock(warehouse, { ...context, warn, wait: request.wait });
     const transport = openTransport(settings, api, context);
     try {
+      await expectEmailSalt(warehouse, settings.emails, request.newEmailSalt);
       await drainAlongside(warehouse, settings, context);
       const report = await runUnits({
         ...planRequest(request, context),

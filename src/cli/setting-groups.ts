@@ -6,8 +6,11 @@ export const commonSettings = [SETTINGS.log, SETTINGS.now, SETTINGS.debug] as co
 /** What commands read that look into the warehouse. */
 export const warehouseSettings = [SETTINGS.warehouse, ...commonSettings] as const;
 
-/** What commands read that bring hook events into the warehouse. */
+/** What commands read that know where hook events wait for the warehouse. */
 export const spoolSettings = [SETTINGS.warehouse, SETTINGS.spool, ...commonSettings] as const;
+
+/** What commands read that bring hook events into the warehouse, and decide what of people is stored. */
+export const drainSettings = [SETTINGS.emails, SETTINGS.emailSalt, ...spoolSettings] as const;
 
 /** How the receiver of hook events notifies. */
 export const notifySettings = [

@@ -107,6 +107,13 @@ const LINES: readonly Line[] = [
   ['F5', 'the clock is days ahead of the service', 'injected clock', 'W D'],
   ['Z5', 'names that a database, a terminal or a sheet might obey', 'emulator: patch', 'D'],
   [
+    'F1',
+    'a file with two names, or that is removed, moved or replaced in a run',
+    'the file system',
+    'A P D',
+    6,
+  ],
+  [
     'L3',
     'paging flags that contradict each other or are absent, pages that repeat, a walk without end',
     'emulator: lies, and a server of the test',
