@@ -114,8 +114,12 @@ export class Outcomes {
   /** A look at settled units failed: nothing is recorded of them, but the run did not see all that it should. */
   unwatched(stream: Stream, thrown: unknown): void {
     const { observe, tally, stop } = this.#options;
-    if (stop.signal.aborted || thrown instanceof RequestsSpentError) return;
+    if (stop.signal.aborted) return;
     const error = thrown instanceof DaywalkError ? thrown : new DefectError(`watch ${stream}`, thrown);
+    if (error instanceof RequestsSpentError) {
+      this.#spent ??= error;
+      return;
+    }
     if (error.effect === 'run') {
       stop.abort(error);
       return;

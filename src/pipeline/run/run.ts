@@ -121,9 +121,9 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
   const watch = await Watch.begin({ ...options, orgId, book, request, today });
   const outcomes = new Outcomes({ orgId, warehouse, clock, observe, tally, stop, book, rule, hasAppKey });
   if (beginning.first !== undefined) outcomes.answered(beginning.first.unit.stream);
-  const schedule = new Schedule(plan.units, options);
-  schedule.add(watch.recent);
   const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
+  const schedule = new Schedule(plan.units, { newestFirst: options.newestFirst, isWatched });
+  schedule.add(watch.recent);
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, book, isWatched, planned: ledger });
   const writer = new Writer((commits) => warehouse.commitDays(commits));
   const gauge = await rangeGauge(options, orgId, book, today);
@@ -161,8 +161,8 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
     if (reopened.length > 0) observe({ type: 'days-reopened', days: reopened.map(({ day }) => day) });
     schedule.add(units);
     await workOff();
+    await rememberRange(options, gauge, orgId, today);
   }
-  await rememberRange(options, gauge, orgId, today);
   await readiness;
   for (const { day, users, active } of looks.short) {
     const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until it has seven such nights`;

@@ -97,7 +97,7 @@ export class Work {
     try {
       const batch = await this.#takeClaimed();
       if (batch === undefined || this.#stop.signal.aborted) return;
-      if (this.#parts.outcomes.isGivenUp(batch)) this.#doneWith(batch);
+      if (this.#parts.outcomes.isGivenUp(batch)) this.#giveUp(batch);
       else await this.#pull(batch);
     } catch (error) {
       // Not what the service answers, but the warehouse itself or a defect here: there is no going on.
@@ -132,8 +132,12 @@ export class Work {
     }
   }
 
-  #doneWith({ stream, days }: DayBatch): void {
-    for (const day of days) this.#parts.claims.done({ orgId: this.#orgId, stream, day });
+  #giveUp({ stream, days }: DayBatch): void {
+    const { claims, watch } = this.#parts;
+    for (const day of days) {
+      if (watch.settled({ stream, day }) === undefined) claims.done({ orgId: this.#orgId, stream, day });
+      else watch.failed();
+    }
   }
 
   async #pull(batch: DayBatch): Promise<void> {
