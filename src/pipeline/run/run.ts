@@ -129,7 +129,9 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
   const gauge = await rangeGauge(options, orgId, book, today);
   for (const stream of watch.heavy) gauge.compares(stream);
   const known = new KnownDays(options.force ? [] : ledger);
-  const intake = new Intake({ ...options, orgId, rule, book, watch, looks });
+  const planned = new Set(plan.units.map(({ stream, day }) => `${stream} ${day}`));
+  const isPlanned = ({ stream, day }: DayUnit) => planned.has(`${stream} ${day}`);
+  const intake = new Intake({ ...options, orgId, rule, book, watch, looks, isPlanned });
   const parts = { schedule, gauge, claims, writer, outcomes, known, intake, looks, watch };
   const work = new Work(options, parts, { stop, beginning, rule });
   const readiness = plan.readiness

@@ -35,6 +35,7 @@ export class SecondLooks {
   readonly #asked = new Set<string>();
   readonly #usersRanges = new Map<UtcDay, UsersRange>();
   #untrusted = new Set<UtcDay>();
+  #later = new Set<UtcDay>();
 
   constructor(book: Book) {
     this.#book = book;
@@ -44,6 +45,16 @@ export class SecondLooks {
   gap(commit: DayCommit): void {
     const held = this.#gaps.get(commit.day) ?? new Map<DailyStream, DayCommit>();
     this.#gaps.set(commit.day, held.set(commit.stream, commit));
+  }
+
+  /** Users of a day are to be asked for alone, once `daily_active_users` of this run is known. */
+  later({ day }: DayUnit): void {
+    this.#later.add(day);
+  }
+
+  /** True while this run may still learn how many users were active on a day. */
+  isOpen(day: UtcDay): boolean {
+    return this.#seen.get(day)?.has('activity') !== true && !this.#asked.has(`users ${day}`);
   }
 
   /** The gap of some days was asked for again, and had no row. */
@@ -82,7 +93,9 @@ export class SecondLooks {
       day,
       rule: 'range-lacks-users',
     }));
+    for (const day of this.#later) alone.push({ stream: 'users', day, rule: 'loss-of-users' });
     this.#untrusted = new Set();
+    this.#later = new Set();
     const toConfirm: DayUnit[] = [];
     const empty: DayCommit[] = [];
     for (const day of new Set([...this.#gaps.keys(), ...this.#seen.keys()])) {
