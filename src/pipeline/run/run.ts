@@ -127,7 +127,7 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, book, isWatched, planned: ledger });
   const writer = new Writer((commits) => warehouse.commitDays(commits));
   const gauge = await rangeGauge(options, orgId, book, today);
-  for (const stream of watch.heavy) gauge.compares(stream);
+  if (watch.comparesUsers) gauge.compares('users');
   const known = new KnownDays(options.force ? [] : ledger);
   const planned = new Set(plan.units.map(({ stream, day }) => `${stream} ${day}`));
   const isPlanned = ({ stream, day }: DayUnit) => planned.has(`${stream} ${day}`);

@@ -84,9 +84,9 @@ export class Watch {
     });
   }
 
-  /** Streams that are looked at in this run only now and then. */
-  get heavy(): readonly DailyStream[] {
-    return this.#plan?.heavy === true ? HEAVY : [];
+  /** True where users of the recent days are compared in this run. */
+  get comparesUsers(): boolean {
+    return this.recent.filter(({ stream }) => stream === 'users').length > 1;
   }
 
   /** Settled units of the older stretch, to be asked for after all others. */
