@@ -3,6 +3,7 @@ import { parseDay } from '../../src/core/day.ts';
 import type { Lies } from '../../src/emulator/lies/lies.ts';
 import { onEachDatabase } from '../support/database.ts';
 import { expectExactCopy } from '../support/exact-copy.ts';
+import { sqlite } from '../support/sqlite.ts';
 import { lie, nights, nightsOf, unitOf } from './nights.ts';
 
 const YOUNG = parseDay('2026-02-19');
@@ -43,36 +44,6 @@ onEachDatabase((database) => {
       },
     );
 
-    test('backfill --force alone accepts no loss', async () => {
-      const rig = await nightsOf(database);
-      await nights(rig, '2026-02-18', '2026-02-20');
-      const before = await rig.digest();
-      const day = parseDay('2026-02-10');
-      lie(rig, { lateDays: [day] });
-      const { report } = await rig.run({
-        command: 'backfill',
-        from: day,
-        until: day,
-        force: true,
-        now: NIGHT,
-      });
-      expect(report).toMatchObject({ exitCode: 5, unitsDoubted: 5, rowsWritten: 0 });
-      expect(await rig.digest()).toBe(before);
-    });
-
-    test('--accept-loss accepts what was doubted before, and no more than that', async () => {
-      const rig = await nightsOf(database, { users: 40 });
-      await nights(rig, '2026-02-18', '2026-02-20');
-      lie(rig, { lateDays: { users: [YOUNG] } });
-      const first = await rig.run({ now: NIGHT, acceptLoss: true });
-      expect(first.report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
-      lie(rig, { lateDays: { users: [YOUNG], tools: [YOUNG] } });
-      const second = await rig.run({ now: NIGHT, acceptLoss: true });
-      expect(second.report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
-      expect(await unitOf(rig, 'users', YOUNG)).toMatchObject({ state: 'awaiting', rows: 0 });
-      expect(await unitOf(rig, 'tools', YOUNG)).toMatchObject({ state: 'doubted' });
-    });
-
     test('is accepted after 60 hours and three nights that found the same, with a restatement', async () => {
       const rig = await nightsOf(database);
       await nights(rig, '2026-02-18', '2026-02-20');
@@ -85,31 +56,6 @@ onEachDatabase((database) => {
         rows: 0,
         confirmed: 'agreed',
       });
-    });
-
-    test('that takes away something else in the next night starts the clock again', async () => {
-      const rig = await nightsOf(database, { users: 40 });
-      await nights(rig, '2026-02-18', '2026-02-20');
-      lie(rig, { someUsers: { share: 0.5, streams: ['users'] } });
-      await rig.run({ now: NIGHT });
-      const since = (await unitOf(rig, 'users', YOUNG))?.['doubted_at'];
-      lie(rig, { someUsers: { share: 0.2, streams: ['users'] } });
-      await rig.run({ now: parseDay('2026-02-21') });
-      expect((await unitOf(rig, 'users', YOUNG))?.['doubted_at']).not.toBe(since);
-    });
-
-    test('a failure in between neither ends nor restarts the doubt', async () => {
-      const rig = await nightsOf(database);
-      await nights(rig, '2026-02-18', '2026-02-20');
-      lie(rig, { lateDays: [YOUNG] });
-      await rig.run({ now: NIGHT });
-      const doubted = await unitOf(rig, 'tools', YOUNG);
-      rig.emulator.setRules([
-        { id: 'down', match: { stream: 'tools' }, action: { type: 'status', status: 500 } },
-      ]);
-      const { report } = await rig.run({ now: parseDay('2026-02-21') });
-      expect(report.exitCode).toBe(5);
-      expect(await unitOf(rig, 'tools', YOUNG)).toEqual(doubted);
     });
   });
 
@@ -139,6 +85,66 @@ onEachDatabase((database) => {
       expect(await rig.value('SELECT count(*) FROM readiness_reports')).toBeGreaterThan(0);
       expect((await rig.run({ now: NIGHT, acceptLoss: true })).report).toMatchObject({ exitCode: 0 });
       expect(await rig.value('SELECT count(*) FROM readiness_reports')).toBe(0);
+    });
+  });
+});
+
+/** What the database has no part in. */
+describe('with one database', () => {
+  describe('L5: an answer that takes away what is stored', () => {
+    test('backfill --force alone accepts no loss', async () => {
+      const rig = await nightsOf(sqlite);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      const before = await rig.digest();
+      const day = parseDay('2026-02-10');
+      lie(rig, { lateDays: [day] });
+      const { report } = await rig.run({
+        command: 'backfill',
+        from: day,
+        until: day,
+        force: true,
+        now: NIGHT,
+      });
+      expect(report).toMatchObject({ exitCode: 5, unitsDoubted: 5, rowsWritten: 0 });
+      expect(await rig.digest()).toBe(before);
+    });
+
+    test('--accept-loss accepts what was doubted before, and no more than that', async () => {
+      const rig = await nightsOf(sqlite, { users: 40 });
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { lateDays: { users: [YOUNG] } });
+      const first = await rig.run({ now: NIGHT, acceptLoss: true });
+      expect(first.report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+      lie(rig, { lateDays: { users: [YOUNG], tools: [YOUNG] } });
+      const second = await rig.run({ now: NIGHT, acceptLoss: true });
+      expect(second.report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+      expect(await unitOf(rig, 'users', YOUNG)).toMatchObject({ state: 'awaiting', rows: 0 });
+      expect(await unitOf(rig, 'tools', YOUNG)).toMatchObject({ state: 'doubted' });
+    });
+
+    test('that takes away something else in the next night starts the clock again', async () => {
+      const rig = await nightsOf(sqlite, { users: 40 });
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { someUsers: { share: 0.5, streams: ['users'] } });
+      await rig.run({ now: NIGHT });
+      const since = (await unitOf(rig, 'users', YOUNG))?.['doubted_at'];
+      lie(rig, { someUsers: { share: 0.2, streams: ['users'] } });
+      await rig.run({ now: parseDay('2026-02-21') });
+      expect((await unitOf(rig, 'users', YOUNG))?.['doubted_at']).not.toBe(since);
+    });
+
+    test('a failure in between neither ends nor restarts the doubt', async () => {
+      const rig = await nightsOf(sqlite);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { lateDays: [YOUNG] });
+      await rig.run({ now: NIGHT });
+      const doubted = await unitOf(rig, 'tools', YOUNG);
+      rig.emulator.setRules([
+        { id: 'down', match: { stream: 'tools' }, action: { type: 'status', status: 500 } },
+      ]);
+      const { report } = await rig.run({ now: parseDay('2026-02-21') });
+      expect(report.exitCode).toBe(5);
+      expect(await unitOf(rig, 'tools', YOUNG)).toEqual(doubted);
     });
   });
 });
