@@ -64,6 +64,7 @@ describe('the defaults', () => {
       requestTimeoutMs: 30_000,
       attempts: 6,
       settleDays: 3,
+      watchDays: 31,
       emails: { mode: 'keep' },
       spool: null,
       log: 'pretty',
