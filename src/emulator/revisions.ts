@@ -1,4 +1,4 @@
-import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../core/day.ts';
+import { daysBetween, FIRST_DAY, shiftDay, startOfDayMs, type UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
 import type { ReportChanges } from './dataset/readiness.ts';
 import { type DayChange, type DayVariant, variantWith } from './dataset/variant.ts';
@@ -7,6 +7,8 @@ import type { Quirks } from './quirks.ts';
 /** Share of users with provisional numbers, and of users who are not there yet, on a young day. */
 const PROVISIONAL_SHARE = 0.35;
 const HIDDEN_SHARE = 0.03;
+/** Reports that are added follow one another at this distance, from the beginning of the day on which they are added. */
+const ADDED_EVERY_MS = 60_000;
 /** Days kept ready, per stream. */
 const VARIANTS_MAX = 20_000;
 /** Keeps the salts of provisional numbers apart from those of revisions, which count from 1. */
@@ -44,7 +46,7 @@ export function openRevisions(
   surroundings: () => { today: UtcDay; quirks: Pick<Quirks, 'inactiveDays' | 'provisionalDays' | 'lies'> },
 ): Revisions {
   let days: (DayRevision & { readonly madeOn: UtcDay })[] = [];
-  let added = 0;
+  let added: readonly number[] = [];
   let counter = 0;
   const deleted = new Set<number>();
   const changed = new Map<number, number>();
@@ -90,7 +92,8 @@ export function openRevisions(
       variants.clear();
     },
     addReports(count) {
-      added += count;
+      const first = Math.max(startOfDayMs(surroundings().today), (added.at(-1) ?? 0) + ADDED_EVERY_MS);
+      added = [...added, ...Array.from({ length: count }, (_, index) => first + index * ADDED_EVERY_MS)];
     },
     deleteReport: (report) => void deleted.add(report),
     changeReport: (report, salt) => void changed.set(report, salt),
@@ -98,7 +101,7 @@ export function openRevisions(
       days = day === undefined ? [] : days.filter((revision) => revision.day !== day);
       variants.clear();
       if (day !== undefined) return;
-      added = 0;
+      added = [];
       deleted.clear();
       changed.clear();
     },

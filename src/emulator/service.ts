@@ -11,8 +11,9 @@ import { openLru } from './lru.ts';
 import { OPENAPI_DOCUMENT, OPENAPI_PATH } from './openapi/document.ts';
 import { readRange } from './params.ts';
 import { Refusal } from './problem.ts';
+import type { Quirks } from './quirks.ts';
 import { openRateLimiter, retryAfterHeader } from './rate-limit.ts';
-import { jsonReply, problemReply, type Reply } from './reply.ts';
+import { foreignReply, jsonReply, problemReply, type Reply } from './reply.ts';
 import { answerSessions } from './sessions/answer.ts';
 import type { Target } from './target.ts';
 import type { World } from './world.ts';
@@ -64,6 +65,8 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
     const managersOnly = path.startsWith(ANALYTICS_BASE_PATH) || world.quirks().readinessRoles === 'manager';
     if (managersOnly) requireManager(caller);
     else requireKey(caller);
+    if (stream === 'readiness' && world.quirks().readinessUnauthorized)
+      throw new Refusal(401, 'Invalid API key for readiness reports', { 'www-authenticate': 'Bearer' });
     admit(inFlight);
     if (path === READINESS_PATH && world.quirks().readinessRedirect === '308')
       return redirectReadiness(target);
@@ -75,12 +78,17 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
       try {
         return route(call);
       } catch (error) {
-        if (error instanceof Refusal) return problemReply(error, call.target.requestId);
+        if (error instanceof Refusal) return refusalReply(error, call.target, world.quirks());
         throw error;
       }
     },
     pageOf: (target) => pageOf(world, target),
   };
+}
+
+function refusalReply(refusal: Refusal, { stream, requestId }: Target, { readinessErrors }: Quirks): Reply {
+  if (stream !== 'readiness' || readinessErrors === 'problem') return problemReply(refusal, requestId);
+  return foreignReply(refusal, readinessErrors);
 }
 
 function answerRead(world: World, stream: Stream, { query }: Target): Reply {

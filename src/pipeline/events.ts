@@ -98,6 +98,8 @@ export interface RunReport {
   readonly command: string;
   /** Null when the run ended before the service named the organization. */
   readonly orgId: string | null;
+  /** The organizations that the warehouse knew before, where the run brought a further one; absent where it did not. */
+  readonly organizationsBefore?: readonly string[];
   readonly exitCode: ExitCode;
   /** The range of the plan; null when the run ended before it planned. */
   readonly firstDay: UtcDay | null;

@@ -313,6 +313,30 @@ describe('the pages of readiness reports', () => {
   });
 });
 
+describe('the limit of readiness reports', () => {
+  const maximum20: RawReply = (socket, { path }) => {
+    const query = new URL(path, 'http://x').searchParams;
+    if (Number(query.get('limit')) > 20) socket.write(json({ detail: 'limit' }, {}, 400));
+    else socket.write(json({ reports: query.has('startAfter') ? [] : [{ reportId: 'a' }] }));
+  };
+  const limitsOf = (server: { requests: readonly { path: string }[] }) =>
+    server.requests.map(({ path }) => new URL(path, 'http://x').searchParams.get('limit'));
+
+  it('falls where the service refuses the largest one', async () => {
+    const { api, server } = await client(maximum20);
+    await collect(api.readinessReports());
+    expect(limitsOf(server)).toEqual(['100', '50', '20', '20']);
+    await api.close();
+  });
+
+  it('stays as it was asked for', async () => {
+    const { api, server } = await client(maximum20);
+    expect(await thrownBy(collect(api.readinessReports({ limit: 50 })))).toMatchObject({ status: 400 });
+    expect(limitsOf(server)).toEqual(['50']);
+    await api.close();
+  });
+});
+
 describe('a signal', () => {
   it('ends every call of the client', async () => {
     const control = new AbortController();

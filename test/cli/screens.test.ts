@@ -137,6 +137,12 @@ describe('the summary of a run', () => {
     ]);
   });
 
+  test('of a run that brought a further organization names those that were there before', () => {
+    const line = (before: readonly string[]) => draw({ organizationsBefore: before }, 200)[2];
+    expect(line(['org_0'])).toBe('  organization  org_1, a further one: this warehouse held org_0 before');
+    expect(line(['a', 'b', 'c', 'd'])).toMatch(/held a, b, c, … before$/);
+  });
+
   test('of a run before the daily batch says what is not there yet', () => {
     expect(draw({ unitsDone: 10, states: { loaded: 5, awaiting: 5 } })[0]).toBe(
       'run: complete, 10 units in the warehouse; 5 await the daily batch',

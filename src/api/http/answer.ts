@@ -4,7 +4,7 @@ import { decodeUtf8, release } from './body.ts';
 import { RequestError } from './errors.ts';
 import { isAnswer, type Reply } from './exchange.ts';
 import { type Headers, headerOf } from './headers.ts';
-import { keyRedactor } from './redact.ts';
+import { keysRedactor } from './redact.ts';
 import { errorOfStatus } from './status.ts';
 
 /** An answer whose status says that it is whole and whose body is JSON. */
@@ -15,6 +15,8 @@ export interface Answer {
   /** The text that was parsed, for what a parsed value no longer tells. */
   readonly text: string;
   readonly requestId: string | undefined;
+  /** The Date header as it was sent: few answers are asked for it, and reading it takes time. */
+  readonly date?: string | undefined;
 }
 
 /** Reads the reply to the request that `name` names: one that reads, or one that creates something. */
@@ -30,12 +32,14 @@ const FULL = 200;
  */
 export function answerReader({
   apiKey,
+  appApiKey,
   clock,
 }: {
   readonly apiKey: string;
+  readonly appApiKey?: string | null;
   readonly clock: Clock;
 }): AnswerReader {
-  const redact = keyRedactor(apiKey);
+  const redact = keysRedactor([apiKey, appApiKey ?? apiKey]);
 
   function redactHeaders(headers: Headers): Headers {
     const redacted = (value: Headers[string]) =>
@@ -69,7 +73,8 @@ export function answerReader({
     release(body);
     if (text === undefined) throw malformed(name, 'bytes that are not UTF-8');
     const requestId = headerOf(sent, 'x-request-id');
-    return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId) };
+    const date = headerOf(sent, 'date');
+    return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId), date };
   };
 }
 

@@ -1,5 +1,6 @@
 import { messageOf, RunError } from '../../core/errors.ts';
 import { BodyTooLargeError } from './body.ts';
+import type { ProxyOptions } from './connections.ts';
 import { RequestError } from './errors.ts';
 import { UnknownEncodingError } from './gunzip.ts';
 
@@ -15,10 +16,12 @@ export interface Attempt {
   readonly timeoutMs: number;
   /** True when the time was over. */
   readonly expired: boolean;
+  /** The proxy that the request went through; null where it went to its host. */
+  readonly proxy: ProxyOptions | null;
 }
 
 /** What the HTTP client threw, as an error that says what to do; errors of this program are passed on. */
-export function explain(error: unknown, { name, timeoutMs, expired }: Attempt): unknown {
+export function explain(error: unknown, { name, timeoutMs, expired, proxy }: Attempt): unknown {
   if (error instanceof RequestError || !(error instanceof Error) || 'effect' in error) return error;
   if (error instanceof BodyTooLargeError) {
     return new RequestError(`${name}: ${error.message}`, { target: name, effect: 'unit', cause: error });
@@ -57,6 +60,14 @@ export function explain(error: unknown, { name, timeoutMs, expired }: Attempt): 
   return new RequestError(`${name} failed: ${messageOf(error) || code}`, {
     target: name,
     cause: error,
-    ...(code === 'ENOTFOUND' ? { hint: 'check the host name and this machine’s network' } : {}),
+    hint: hintOf(code, proxy),
   });
+}
+
+function hintOf(code: string, proxy: ProxyOptions | null): string | undefined {
+  if (proxy !== null) {
+    const { protocol, host } = new URL(proxy.url);
+    return `HTTPS_PROXY is ${protocol}//${host}: check that it lets this host through, or name the host in NO_PROXY`;
+  }
+  return code === 'ENOTFOUND' ? 'check the host name and this machine’s network' : undefined;
 }

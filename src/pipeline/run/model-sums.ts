@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { tables } from '../../../schema/tables.ts';
-import { BadRequestError } from '../../api/http/errors.ts';
+import { ApiError, OverloadError } from '../../api/http/errors.ts';
 import { GROUP_BY } from '../../api/paths.ts';
 import { type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
 import { MODEL_KEYS, TokensByModelRow } from '../../api/shapes/tokens.ts';
@@ -41,13 +41,23 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
       try {
         for (const look of await looksOf(options, batch)) watch.sees(look);
       } catch (error) {
-        if (error instanceof BadRequestError) return;
+        if (isRefusal(error)) return;
         watch.failed();
         outcomes.unwatched('tokens', error);
         return;
       }
     }
   }
+}
+
+/** True where the service does not group, or not for this key; too many requests say nothing about that. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    !(error instanceof OverloadError) &&
+    error.status >= 400 &&
+    error.status < 500
+  );
 }
 
 /** Sums of one day: by model, each metric that is told. */

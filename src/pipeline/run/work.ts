@@ -17,7 +17,8 @@ import type { RunObserver } from '../events.ts';
 import type { Privacy } from '../privacy.ts';
 import type { PullCall, Source } from '../pull.ts';
 import { UnclearRangeError } from '../validate.ts';
-import type { Identity } from './identify.ts';
+import type { Beginning } from './begin.ts';
+import type { FirstPage } from './identify.ts';
 import { type Flight, InFlight } from './in-flight.ts';
 import type { Intake, ReadyDay, Sorted } from './intake.ts';
 import { AnswersDigest, type KnownDays } from './known-answers.ts';
@@ -70,19 +71,20 @@ export class Work {
   readonly #claimed: DayBatch[] = [];
   #claiming: Promise<void> | undefined;
   readonly #inFlight = new InFlight();
-  #prefetched: Identity | undefined;
+  #prefetched: FirstPage | undefined;
 
   constructor(
     options: WorkOptions,
     parts: WorkParts,
-    run: { stop: AbortController; identity: Identity; rule: SettleRule },
+    run: { stop: AbortController; beginning: Beginning; rule: SettleRule },
   ) {
     this.#options = options;
     this.#parts = parts;
     this.#stop = run.stop;
-    this.#orgId = run.identity.orgId;
+    const { orgId, first } = run.beginning;
+    this.#orgId = orgId;
     this.#rule = run.rule;
-    this.#prefetched = parts.schedule.first(run.identity.unit) ? run.identity : undefined;
+    this.#prefetched = first !== undefined && parts.schedule.first(first.unit) ? first : undefined;
   }
 
   /** The next thing to do; undefined when nothing is left that can be begun now. */
@@ -277,8 +279,13 @@ export class Work {
   #unwatch({ stream, days }: DayBatch, error: DaywalkError): UtcDay[] {
     const { watch, outcomes } = this.#parts;
     const pulled = days.filter((day) => watch.settled({ stream, day }) === undefined);
-    // An answer that says too little of a range contradicts nothing that is stored.
-    if (pulled.length < days.length && !(error instanceof UnclearRangeError)) {
+    const watched = days.flatMap((day) => watch.settled({ stream, day }) ?? []);
+    // Days without activity may well have no rows.
+    const isExpected =
+      error instanceof UnclearRangeError &&
+      error.reason === 'range-without-rows' &&
+      watched.every(({ state }) => state === 'empty');
+    if (watched.length > 0 && !isExpected) {
       watch.failed();
       outcomes.unwatched(stream, error);
     }
