@@ -1,13 +1,15 @@
-import { daysBetween, daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import { daysFrom, FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import type { RuleName } from '../src/core/rules.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
 import { parseDoubt } from '../src/judge/doubt.ts';
-import { batchesOf } from '../src/pipeline/batch.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, QuarantineCount, RunRecord, UnitState, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
 import { withWarehouse } from './open-warehouse.ts';
+import { type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './status-gaps.ts';
+
+export type { Hole, UnconfirmedDays } from './status-gaps.ts';
 
 /** Runs that are looked at for the last complete one. */
 const RUNS_MAX = 100;
@@ -30,15 +32,6 @@ export const DAY_STATES = [
 /** One of {@link DAY_STATES}. */
 export type DayState = (typeof DAY_STATES)[number];
 
-/** Days in a row that some streams do not hold whole. */
-export interface Hole {
-  readonly state: Extract<UnitState, 'pending' | 'failed' | 'awaiting' | 'doubted' | 'quarantined'>;
-  readonly firstDay: UtcDay;
-  readonly lastDay: UtcDay;
-  readonly days: number;
-  readonly streams: readonly DailyStream[];
-}
-
 /** A unit of which an answer would have removed stored rows. */
 export interface DoubtedUnit {
   readonly stream: Stream;
@@ -49,15 +42,6 @@ export interface DoubtedUnit {
   readonly of: number;
   /** Since when it is doubted, as an ISO instant. */
   readonly since: string;
-}
-
-/** Days in a row that settled only by their age. */
-export interface UnconfirmedDays {
-  readonly rule: RuleName;
-  readonly firstDay: UtcDay;
-  readonly lastDay: UtcDay;
-  readonly days: number;
-  readonly streams: readonly DailyStream[];
 }
 
 /** What the ledger says of a stream. */
@@ -184,25 +168,6 @@ function doubtOf({ stream, day, state, doubt, doubtedAt }: LedgerUnit): DoubtedU
   return [{ stream, day, rule, rows, of, since }];
 }
 
-function unconfirmedOf(units: readonly LedgerUnit[]): UnconfirmedDays[] {
-  return DAILY_STREAMS.flatMap((stream) => {
-    const own = units.filter((unit) => unit.stream === stream && unit.confirmed === 'age');
-    const rules = ['streams-disagree', 'fewer-users'] as const;
-    return rules.flatMap((rule) => {
-      const days = own.flatMap(({ day, state }) =>
-        day !== '' && (state === 'empty') === (rule === 'streams-disagree') ? [day] : [],
-      );
-      return batchesOf(stream, days, days.length).map((batch) => ({
-        rule,
-        firstDay: batch.days[0],
-        lastDay: batch.days.at(-1) ?? batch.days[0],
-        days: batch.days.length,
-        streams: [stream],
-      }));
-    });
-  });
-}
-
 function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: number): StreamStatus {
   const own = units.filter((unit) => unit.stream === stream);
   const count = (state: UnitState) => own.filter((unit) => unit.state === state).length;
@@ -235,29 +200,4 @@ function stateOf(unit: LedgerUnit | undefined): DayState {
 
 function worst(states: readonly DayState[]): DayState {
   return DAY_STATES.find((state) => states.includes(state)) ?? 'settled';
-}
-
-function holesOf(stream: DailyStream, days: readonly UtcDay[], stateAt: (day: UtcDay) => UnitState): Hole[] {
-  const holes: Hole[] = [];
-  for (const day of days) {
-    const state = stateAt(day);
-    if (state === 'loaded' || state === 'empty') continue;
-    const last = holes.at(-1);
-    const firstDay =
-      last !== undefined && last.state === state && shiftDay(last.lastDay, 1) === day ? last.firstDay : day;
-    if (last !== undefined && firstDay !== day) holes.pop();
-    holes.push({ state, firstDay, lastDay: day, days: daysBetween(firstDay, day) + 1, streams: [stream] });
-  }
-  return holes;
-}
-
-/** The same range in the same state is told once, for all its streams; oldest first. */
-function mergeHoles(holes: readonly Hole[]): Hole[] {
-  const merged = new Map<string, Hole>();
-  for (const hole of holes) {
-    const name = `${hole.firstDay} ${hole.lastDay} ${hole.state}`;
-    const streams = [...(merged.get(name)?.streams ?? []), ...hole.streams];
-    merged.set(name, { ...hole, streams });
-  }
-  return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, hole]) => hole);
 }

@@ -8,36 +8,8 @@ import type {
   ReadinessWalkEnd,
   UnitDoubt,
   UnitFailure,
-  UnitKey,
   UnitNotes,
 } from './port.ts';
-
-/** A unit that was never pulled. */
-export function pendingUnit(key: UnitKey): LedgerUnit {
-  return {
-    orgId: key.orgId,
-    stream: key.stream,
-    day: key.day,
-    state: 'pending',
-    rows: 0,
-    contentSha256: null,
-    attempts: 0,
-    requests: 0,
-    firstLoadedAt: null,
-    lastPulledAt: null,
-    changedAt: null,
-    settledAt: null,
-    cursor: null,
-    lastError: null,
-    answersSha256: null,
-    doubtedAt: null,
-    doubt: null,
-    confirmed: null,
-    runId: null,
-    activeUsers: null,
-    watch: null,
-  };
-}
 
 /** What the ledger is told of a day: the commit without its rows, of which only the number counts. */
 export interface DayEntry extends Omit<DayCommit, 'tables'> {

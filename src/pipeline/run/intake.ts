@@ -3,11 +3,11 @@ import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { StandingDoubt } from '../../judge/doubt.ts';
 import { parseNotes } from '../../judge/notes.ts';
-import { pendingUnit } from '../../warehouse/ledger.ts';
 import {
   type DayCommit,
   decodeRows,
   type LedgerUnit,
+  pendingUnit,
   type Row,
   type SettleRule,
   type Warehouse,

@@ -6,7 +6,7 @@ import { readinessKey } from '../readiness-page.ts';
 import { Claims } from './claims.ts';
 import { commitDays } from './commit-days.ts';
 import { storeHookEvents } from './hook-events.ts';
-import { noteUnits, readState, readUnit, readUnits, reopenDays, settleUnits, writeState } from './ledger.ts';
+import { readState, readUnit, readUnits, writeState } from './ledger.ts';
 import type { Link } from './link.ts';
 import { migrate } from './migrate.ts';
 import { Readers } from './readers.ts';
@@ -21,6 +21,7 @@ import {
   startRun,
 } from './runs.ts';
 import { Session, type SessionOptions } from './session.ts';
+import { noteUnits, reopenDays, settleUnits } from './settle-days.ts';
 import { parseTarget } from './target.ts';
 
 /**

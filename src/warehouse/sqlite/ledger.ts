@@ -1,6 +1,6 @@
 import { tables } from '../../../schema/tables.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import { afterLook, afterReopening, pendingUnit, settledWith } from '../ledger.ts';
+import { afterLook, afterReopening, settledWith } from '../ledger.ts';
 import { rowOfUnit, unitOfRow } from '../ledger-rows.ts';
 import type {
   Drift,
@@ -12,6 +12,7 @@ import type {
   UnitKey,
   UnitNotes,
 } from '../port.ts';
+import { pendingUnit } from '../unit.ts';
 import type { Connection } from './connection.ts';
 import { putRows } from './rows.ts';
 import { deleteScope, selectRows, selectWhere } from './statements.ts';
