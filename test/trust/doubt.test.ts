@@ -76,6 +76,23 @@ onEachDatabase((database) => {
       expect(report?.unitsDoubted).toBe(1);
     });
 
+    test('is doubted also where as many others come in their place, until it is accepted', async () => {
+      const rig = await nightsOf(database, { reports: 12 });
+      await rig.run({ now: NIGHT });
+      const stored = await rig.column('SELECT report_id FROM readiness_reports ORDER BY 1');
+      rig.emulator.revise({ kind: 'add-reports', count: 40 });
+      for (const reportId of stored) rig.emulator.revise({ kind: 'delete-report', reportId });
+      const force = { command: 'backfill', from: YOUNG, until: YOUNG, force: true, now: NIGHT } as const;
+      for (let night = 0; night < 3; night += 1) {
+        expect((await rig.run(force)).report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+        expect(await rig.column('SELECT report_id FROM readiness_reports')).toEqual(
+          expect.arrayContaining(stored),
+        );
+      }
+      expect((await rig.run({ ...force, acceptLoss: true })).report).toMatchObject({ exitCode: 0 });
+      expect(await rig.value('SELECT COUNT(*) FROM readiness_reports')).toBe(40);
+    });
+
     test('is accepted with --accept-loss', async () => {
       const rig = await nightsOf(database, { reports: 25 });
       await rig.run({ now: NIGHT });

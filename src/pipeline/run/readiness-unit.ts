@@ -37,6 +37,7 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
   const unit = await warehouse.readinessUnit(orgId);
   const last = parseWalkState(unit?.cursor ?? null);
   const today = dayOf(clock.now());
+  const { length: stored } = await warehouse.reportIds(orgId);
   const total: WalkTotal = {
     rowsWritten: 0,
     restated: false,
@@ -52,7 +53,7 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
     const resumed = state.startAfter !== null;
     const pass = await onePass(context, call, state, total);
     if (!resumed) {
-      await endWalk(context, call, { ...pass, today }, total);
+      await endWalk(context, call, { ...pass, today, stored }, total);
       return total;
     }
     // What was added while the walk was interrupted may stand before the page from which it went on.
