@@ -120,6 +120,22 @@ const LINES: readonly Line[] = [
     'U L',
     4,
   ],
+  ['L1', 'a well-formed answer about other days, or a range without rows', 'emulator: lies', 'U', 4],
+  [
+    'L2',
+    'the batch is late by days, in one stream alone or out of order; a settled day is restated',
+    'emulator: lies, revision',
+    'D',
+  ],
+  ['L4', 'days or users are dropped inside a range', 'emulator: lies', 'D'],
+  [
+    'L5',
+    'all or most of what is stored is gone from the answer, or became zero',
+    'emulator: lies, revision',
+    'W U D',
+    5,
+  ],
+  ['L7', 'fewer users than active users', 'emulator: lies', 'W'],
   ['L6', 'a status of success that is no full answer', 'emulator: lies', 'U', 4],
   ['F2', 'a FIFO, folder or link where a file should be: key file, spool', 'file system', 'W L'],
 ];
