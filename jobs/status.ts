@@ -10,7 +10,7 @@ import type { JobContext } from './context.ts';
 import { withWarehouse } from './open-warehouse.ts';
 
 /** Runs that are looked at for the last complete one. */
-const RUNS_MAX = 100;
+export const RUNS_MAX = 100;
 
 /**
  * How a day stands, worst first: what the day's worst stream is. `unsettled` and `settled` both hold the day; the first
@@ -138,7 +138,7 @@ async function statusOf(warehouse: Warehouse, now: Date): Promise<WarehouseStatu
  * A run that brought everything. One that set records aside did too, as long as no unit failed: a record that stays
  * wrong at the service must not make every night look stale.
  */
-function isComplete({ command, endedAt, exitCode, unitsFailed }: RunRecord): boolean {
+export function isComplete({ command, endedAt, exitCode, unitsFailed }: RunRecord): boolean {
   if (endedAt === null || command === 'backfill') return false;
   return exitCode === EXIT.ok || (exitCode === EXIT.quarantine && unitsFailed === 0);
 }
