@@ -1,9 +1,10 @@
-import { daysFrom, FIRST_DAY, parseDay, shiftDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { DaywalkError } from '../src/core/errors.ts';
-import { DAILY_STREAMS, type DailyStream, STREAMS } from '../src/core/stream.ts';
+import { DAILY_STREAMS, STREAMS } from '../src/core/stream.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, RunRecord, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { daysWithData } from './days-with-data.ts';
 import { withWarehouse } from './open-warehouse.ts';
 import { isComplete, RUNS_MAX } from './status.ts';
 
@@ -104,19 +105,6 @@ function silentStreams(units: readonly LedgerUnit[], last: UtcDay): string[] {
       ? [`${stream} has no data from ${first} to ${last}, and had some in the week before`]
       : [];
   });
-}
-
-/** The days on which a stream has stored activity, oldest first. */
-export function daysWithData(units: readonly LedgerUnit[], stream: DailyStream): UtcDay[] {
-  return units
-    .filter((unit) => unit.stream === stream && unit.rows > 0 && hasActivity(unit))
-    .flatMap(({ day }) => (day === '' ? [] : [parseDay(day)]))
-    .sort();
-}
-
-function hasActivity({ state, activeUsers }: LedgerUnit): boolean {
-  // Rows of zeros are no activity; a unit that failed later holds what it held before.
-  return state !== 'empty' && state !== 'awaiting' && activeUsers !== 0;
 }
 
 /** True while a run is recorded without its end and its lock is held: one that was killed holds none. */

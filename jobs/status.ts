@@ -7,7 +7,9 @@ import { batchesOf } from '../src/pipeline/batch.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, QuarantineCount, RunRecord, UnitState, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { daysWithData } from './days-with-data.ts';
 import { withWarehouse } from './open-warehouse.ts';
+import { readSchemaDrift, type SchemaDrift } from './schema-drift.ts';
 
 /** Runs that are looked at for the last complete one. */
 export const RUNS_MAX = 100;
@@ -67,6 +69,8 @@ export interface StreamStatus {
   readonly settled: number;
   readonly rows: number;
   readonly lastPulledAt: string | null;
+  /** The newest day that has stored activity; null where none has, and for readiness. */
+  readonly newestDataDay: UtcDay | null;
 }
 
 /** What the warehouse holds of one organization. */
@@ -81,6 +85,8 @@ export interface OrganizationStatus {
   readonly doubted: readonly DoubtedUnit[];
   /** Settled units that nothing confirmed: no activity beside other streams of the day, or fewer users than active ones. */
   readonly neverConfirmed: readonly UnconfirmedDays[];
+  /** Where answers went beyond what this version knows. */
+  readonly schemaDrift: SchemaDrift;
   readonly lastErrors: readonly { readonly stream: Stream; readonly day: string; readonly error: string }[];
 }
 
@@ -171,6 +177,7 @@ async function readOrganization(
       null,
     doubted: units.flatMap(doubtOf),
     neverConfirmed: unconfirmedOf(daily),
+    schemaDrift: await readSchemaDrift(warehouse, orgId),
     lastErrors: units.flatMap(({ stream, day, lastError }) =>
       lastError === null ? [] : [{ stream, day, error: lastError }],
     ),
@@ -224,6 +231,7 @@ function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: nu
       (latest, { lastPulledAt: at }) => (at !== null && (latest === null || at > latest) ? at : latest),
       null,
     ),
+    newestDataDay: daysWithData(own, stream).at(-1) ?? null,
   };
 }
 
