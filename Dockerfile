@@ -27,8 +27,8 @@ WORKDIR /data
 VOLUME ["/data"]
 # daywalk handles SIGTERM and SIGINT itself, also as process 1: it ends at a unit boundary within 5 seconds.
 STOPSIGNAL SIGTERM
-# Healthy while a complete run ended within the last 26 hours: a night that failed shows before anyone asks.
+# Healthy while a complete export ended within 26 hours, or a run is under way, and no stream is silent. Kubernetes ignores it.
 HEALTHCHECK --interval=15m --timeout=30s --start-period=2h --retries=1 \
-  CMD ["node", "/app/dist/src/cli/main.js", "status", "--max-age", "26", "--json"]
+  CMD ["node", "/app/dist/src/cli/main.js", "status", "--health", "--max-age", "26"]
 ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
 CMD ["run"]

@@ -6,13 +6,16 @@ import { parseDoubt } from '../src/judge/doubt.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, QuarantineCount, RunRecord, UnitState, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { daysWithData } from './days-with-data.ts';
 import { withWarehouse } from './open-warehouse.ts';
 import { type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './status-gaps.ts';
 
 export type { Hole, UnconfirmedDays } from './status-gaps.ts';
 
+import { readSchemaDrift, type SchemaDrift } from './schema-drift.ts';
+
 /** Runs that are looked at for the last complete one. */
-const RUNS_MAX = 100;
+export const RUNS_MAX = 100;
 
 /**
  * How a day stands, worst first: what the day's worst stream is. `unsettled` and `settled` both hold the day; the first
@@ -51,6 +54,8 @@ export interface StreamStatus {
   readonly settled: number;
   readonly rows: number;
   readonly lastPulledAt: string | null;
+  /** The newest day that has stored activity; null where none has, and for readiness. */
+  readonly newestDataDay: UtcDay | null;
 }
 
 /** What the warehouse holds of one organization. */
@@ -65,6 +70,8 @@ export interface OrganizationStatus {
   readonly doubted: readonly DoubtedUnit[];
   /** Settled units that nothing confirmed: no activity beside other streams of the day, or fewer users than active ones. */
   readonly neverConfirmed: readonly UnconfirmedDays[];
+  /** Where answers went beyond what this version knows. */
+  readonly schemaDrift: SchemaDrift;
   readonly lastErrors: readonly { readonly stream: Stream; readonly day: string; readonly error: string }[];
 }
 
@@ -122,7 +129,7 @@ async function statusOf(warehouse: Warehouse, now: Date): Promise<WarehouseStatu
  * A run that brought everything. One that set records aside did too, as long as no unit failed: a record that stays
  * wrong at the service must not make every night look stale.
  */
-function isComplete({ command, endedAt, exitCode, unitsFailed }: RunRecord): boolean {
+export function isComplete({ command, endedAt, exitCode, unitsFailed }: RunRecord): boolean {
   if (endedAt === null || command === 'backfill') return false;
   return exitCode === EXIT.ok || (exitCode === EXIT.quarantine && unitsFailed === 0);
 }
@@ -155,6 +162,7 @@ async function readOrganization(
       null,
     doubted: units.flatMap(doubtOf),
     neverConfirmed: unconfirmedOf(daily),
+    schemaDrift: await readSchemaDrift(warehouse, orgId),
     lastErrors: units.flatMap(({ stream, day, lastError }) =>
       lastError === null ? [] : [{ stream, day, error: lastError }],
     ),
@@ -189,6 +197,7 @@ function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: nu
       (latest, { lastPulledAt: at }) => (at !== null && (latest === null || at > latest) ? at : latest),
       null,
     ),
+    newestDataDay: daysWithData(own, stream).at(-1) ?? null,
   };
 }
 

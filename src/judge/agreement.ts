@@ -1,5 +1,4 @@
 import { dayOf, daysBetween, type UtcDay } from '../core/day.ts';
-import type { DailyStream } from '../core/stream.ts';
 import { type Notes, notesText, parseNotes } from './notes.ts';
 
 /** An empty unit beside active ones is asked for again until its day is this old; then it settles unconfirmed. */
@@ -166,12 +165,4 @@ function withNotes<Unit extends Standing>(unit: Unit, notes: Notes): Unit {
 
 function withSettling<Unit extends Standing>(unit: Unit, { state, ...settling }: Settling): Unit {
   return { ...unit, ...settling, ...(state === null ? {} : { state }) };
-}
-
-/** What a run knows of the five streams of a day: whether each has activity, as far as it was asked. */
-export type DayVoices = ReadonlyMap<DailyStream, { readonly isActive: boolean }>;
-
-/** True when a stream of the day has activity. */
-export function hasActivity(voices: DayVoices): boolean {
-  return [...voices.values()].some(({ isActive }) => isActive);
 }

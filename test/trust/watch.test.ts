@@ -122,6 +122,18 @@ describe('the watch over what has settled', () => {
     await expectExactCopy(rig, parseDay('2026-02-23'));
   });
 
+  test('of a service that answers one day at a time looks at days without pulling them', async () => {
+    const rig = await nightsOf(sqlite);
+    rig.emulator.setQuirks({ maxRangeDays: 1 });
+    await nights(rig, '2026-02-17', '2026-02-20');
+    const attempts = 'SELECT stream, date, attempts, settled_at FROM export_units WHERE settled_at IS NOT NULL';
+    const before = await rig.sql(attempts);
+    const { report } = await rig.run({ now: parseDay('2026-02-20'), settings: { watchDays: 5 } });
+    expect(report).toMatchObject({ exitCode: 0, unitsLeftOut: 0, rowsWritten: 0 });
+    expect(report.unitsDone).toBe(report.unitsPlanned);
+    expect(await rig.sql(attempts)).toEqual(expect.arrayContaining(before));
+  });
+
   test('shorter ranges that the service allows are remembered: a night runs into no limit again', async () => {
     const rig = await nightsOf(sqlite);
     rig.emulator.setQuirks({ maxRangeDays: 10 });

@@ -191,7 +191,7 @@ export class Work {
   #answersOf({ stream, days }: DayBatch): Answers | undefined {
     const { versions, privacy } = this.#options;
     const [day, ...others] = days;
-    if (others.length > 0) return undefined;
+    if (others.length > 0 || this.#parts.watch.settled({ stream, day }) !== undefined) return undefined;
     const known = this.#parts.known.take({ stream, day });
     if (known === undefined && daysBetween(day, this.#rule.today) >= this.#rule.settleDays) return undefined;
     return { digest: new AnswersDigest(`${versions['daywalk']} ${privacy.fingerprint}`), known };

@@ -1,4 +1,5 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
 import { fileAt } from './commit-watch.ts';
@@ -31,6 +32,11 @@ export function openFile(path: string, create: boolean): OpenFile {
   }
   if (!create && !existsSync(path)) {
     throw new NoWarehouseError(path);
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`the warehouse ${path} is a folder`, {
+      hint: `name a file in it, for example --warehouse ${join(path, 'daywalk.db')}`,
+    });
   }
   // Behind a link that leads nowhere yet, SQLite makes the file.
   if (create) createPrivately(path);
