@@ -126,7 +126,8 @@ describe('the watch over what has settled', () => {
     const rig = await nightsOf(sqlite);
     rig.emulator.setQuirks({ maxRangeDays: 1 });
     await nights(rig, '2026-02-17', '2026-02-20');
-    const attempts = 'SELECT stream, date, attempts, settled_at FROM export_units WHERE settled_at IS NOT NULL';
+    const attempts =
+      'SELECT stream, date, attempts, settled_at FROM export_units WHERE settled_at IS NOT NULL';
     const before = await rig.sql(attempts);
     const { report } = await rig.run({ now: parseDay('2026-02-20'), settings: { watchDays: 5 } });
     expect(report).toMatchObject({ exitCode: 0, unitsLeftOut: 0, rowsWritten: 0 });
