@@ -51,7 +51,12 @@ export async function judgeDay(commit: DayCommit, against: Judgement): Promise<V
   return weighed.verdict === 'accept' ? BELIEVE : { kind: 'doubt', doubt: weighed.doubt };
 }
 
-async function lossIn(commit: DayCommit, { warehouse, active }: Judgement): Promise<Loss | null> {
+async function lossIn(
+  commit: DayCommit,
+  { warehouse, active: known, isActiveDue }: Judgement,
+): Promise<Loss | null> {
+  // However many were active, this run is going to say: until then any user who is missing may be a loss.
+  const active = isActiveDue ? Number.POSITIVE_INFINITY : known;
   const present = new Set<string>();
   for (const part of commit.tables) {
     const keyOf = activeKeys(part.table);

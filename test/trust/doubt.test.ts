@@ -126,6 +126,23 @@ describe('with one database', () => {
       expect(await rig.digest()).toBe(before);
     });
 
+    test('users are held against the activity of this run, also where that comes later and was not stored', async () => {
+      const rig = await nightsOf(sqlite, { users: 40 });
+      const settings = { rangeDays: 1 };
+      // Stored without activity: how many users were active is not known.
+      lie(rig, { lateDays: { activity: [YOUNG] } });
+      await rig.run({ from: YOUNG, until: YOUNG, now: NIGHT, settings });
+      const users = await rig.column('SELECT user_id FROM user_daily ORDER BY 1');
+      lie(rig, { someUsers: { share: 0.8, streams: ['users'] } });
+      for (const slow of ['activity', 'users'] as const) {
+        rig.emulator.setRules([{ match: { stream: slow }, action: { type: 'delay', ms: 150 } }]);
+        const { report } = await rig.run({ from: YOUNG, until: YOUNG, now: NIGHT, settings, force: true });
+        expect(report, slow).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+        expect(await unitOf(rig, 'users', YOUNG), slow).toMatchObject({ state: 'doubted' });
+      }
+      expect(await rig.column('SELECT user_id FROM user_daily ORDER BY 1')).toEqual(users);
+    });
+
     test('--accept-loss accepts what was doubted before, and no more than that', async () => {
       const rig = await nightsOf(sqlite, { users: 40 });
       await nights(rig, '2026-02-18', '2026-02-20');

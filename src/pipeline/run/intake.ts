@@ -161,7 +161,7 @@ export class Intake {
     return judgeDay(commit, {
       warehouse,
       known: book.of(stream, day) ?? pendingUnit(commit),
-      active: book.of('activity', day)?.activeUsers ?? null,
+      active: looks.activeUsers(day),
       isActiveDue: isPlanned({ stream: 'activity', day }) && looks.isOpen(day),
       acceptsLoss: acceptLoss && this.#doubtedAtStart.has(nameOf(commit)),
       now: clock.now(),
