@@ -92,10 +92,11 @@ export function lookAt(notes: Notes, by: Noted['by'], seen: Seen, now: Date): Lo
   const { noted, ...others } = notes;
   const isSettled = seen === null || seen.sha256 === notes.reopenedFor;
   if (isSettled) return { notes: noted?.by === by ? others : notes, isConfirmed: false };
-  if (noted?.sha256 !== seen.sha256)
+  const sinceMs = noted?.sha256 === seen.sha256 ? now.getTime() - Date.parse(noted.at) : null;
+  // What a clock that was ahead has noted would wait until that time has come.
+  if (sinceMs === null || sinceMs < 0)
     return { notes: { ...others, noted: { ...seen, at: now.toISOString() } }, isConfirmed: false };
-  const isConfirmed = now.getTime() - Date.parse(noted.at) >= SECOND_LOOK_AFTER_MS;
-  return { notes, isConfirmed };
+  return { notes, isConfirmed: sinceMs >= SECOND_LOOK_AFTER_MS };
 }
 
 /** A day whose difference is confirmed. */

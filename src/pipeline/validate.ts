@@ -8,6 +8,9 @@ import { batchName, type DayBatch } from './batch.ts';
 /** The answer to a range of days cannot be taken for the answers to its days: each must be asked for alone. */
 export class UnclearRangeError extends UnitError {}
 
+/** A few parts of the answer to a range fit no day of it: the days without them can be told from a shorter range. */
+export class RangeMisfitsError extends UnclearRangeError {}
+
 /**
  * Makes sure that an answer is about what was asked for.
  * @throws {RunError} with exit code 5 for one about another organization than the run's: one key answers for one

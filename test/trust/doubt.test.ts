@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { parseDay } from '../../src/core/day.ts';
 import type { Lies } from '../../src/emulator/lies/lies.ts';
 import { onEachDatabase } from '../support/database.ts';
@@ -154,6 +155,16 @@ describe('with one database', () => {
       expect(second.report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
       expect(await unitOf(rig, 'users', YOUNG)).toMatchObject({ state: 'awaiting', rows: 0 });
       expect(await unitOf(rig, 'tools', YOUNG)).toMatchObject({ state: 'doubted' });
+    });
+
+    test('that a clock ahead of time found first is accepted three nights later all the same', async () => {
+      const rig = await nightsOf(sqlite);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { lateDays: [YOUNG] });
+      const clock = systemClock(new Date('2027-02-20T03:00:00Z'));
+      expect((await rig.run({ now: NIGHT, clock, until: YOUNG })).report.exitCode).toBe(5);
+      const ran = await nights(rig, '2026-02-21', '2026-02-24');
+      expect(ran.map(({ report }) => report.exitCode)).toEqual([5, 5, 5, 0]);
     });
 
     test('that takes away something else in the next night starts the clock again', async () => {

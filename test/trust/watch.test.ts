@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { daysFrom, parseDay, weekdayOf } from '../../src/core/day.ts';
 import { expectExactCopy } from '../support/exact-copy.ts';
 import type { Rig } from '../support/rig.ts';
@@ -93,6 +94,38 @@ describe('the watch over what has settled', () => {
     expect(report).toMatchObject({ exitCode: 4, unitsFailed: 0, unitsLeftOut: 0 });
     rig.emulator.setRules([]);
     expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-19..2026-02-18': 1 });
+  });
+
+  test('is not stopped by a part of a range that fits nowhere: the other days are compared in shorter ranges', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-03-20', '2026-03-20');
+    rig.emulator.setRules([
+      {
+        id: 'misfit',
+        match: { query: { startDate: '2026-01-18', endDate: '2026-02-17' }, stream: 'tools' },
+        action: { type: 'patch', operations: [{ op: 'set', path: '/data/5/tool_calls', value: 'many' }] },
+      },
+    ]);
+    rig.emulator.resetJournal();
+    const { report } = await rig.run({ now: parseDay('2026-03-21') });
+    const { rules, byDay } = rig.emulator.journal();
+    expect(rules).toMatchObject([{ firings: 1, missed: 0 }]);
+    expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0 });
+    expect(byDay).toMatchObject({ 'tools 2026-01-18..2026-02-02': 1, 'tools 2026-02-03..2026-02-17': 1 });
+    // The round goes on.
+    expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-14..2026-01-17': 1 });
+  });
+
+  test('finds a difference that was first seen by a clock that was a year ahead', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-02-18', '2026-02-20');
+    rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
+    const until = parseDay('2026-02-20');
+    const ahead = systemClock(new Date('2027-02-21T03:00:00Z'));
+    await rig.run({ now: parseDay('2026-02-21'), clock: ahead, until });
+    expect((await rig.run({ now: parseDay('2026-02-22'), until })).report.daysReopened).toBe(0);
+    expect((await rig.run({ now: parseDay('2026-02-23') })).report.daysReopened).toBeGreaterThan(0);
+    await expectExactCopy(rig, parseDay('2026-02-23'));
   });
 
   test('reopens at most ten days in a run, the newest first', async () => {

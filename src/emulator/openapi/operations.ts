@@ -1,80 +1,8 @@
 import { ANALYTICS_PATHS, GROUP_BY, READINESS_MOVED_PATH, READINESS_PATH } from '../../api/paths.ts';
-import { USERS_LIMIT } from '../params.ts';
-import { DEFAULT_QUIRKS } from '../quirks.ts';
-import { EXAMPLES } from './examples.ts';
-import { day, type JsonSchema, ref } from './json-schema.ts';
+import { type JsonSchema, ref } from './json-schema.ts';
+import { groupBy, type Parameter, RANGE, READINESS_LIST, USERS_PAGE } from './parameters.ts';
 import { refusals, response } from './responses.ts';
 import { TAGS } from './tags.ts';
-
-interface Parameter {
-  readonly name: string;
-  readonly in: 'query';
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: JsonSchema;
-  readonly example: string | number;
-}
-
-function query(
-  name: string,
-  example: string | number,
-  schema: JsonSchema,
-  description: string,
-  required = false,
-): Parameter {
-  return { name, in: 'query', required, description, schema, example };
-}
-
-/** A cursor: any text but the empty one. */
-const cursor: JsonSchema = { type: 'string', minLength: 1 };
-
-const RANGE = [
-  query('startDate', EXAMPLES.day, day, 'First UTC day, YYYY-MM-DD.', true),
-  query(
-    'endDate',
-    EXAMPLES.day,
-    day,
-    'Last UTC day, not before startDate; yesterday (UTC) at the latest.',
-    true,
-  ),
-];
-
-function groupBy(dimension: string): Parameter {
-  const schema = { type: 'string', enum: [dimension] };
-  const description = 'One row per day and value of the dimension, which is in group_key.';
-  return query('group_by', dimension, schema, description);
-}
-
-const LIMIT_AND_CURSOR = [
-  query(
-    'limit',
-    USERS_LIMIT.default,
-    { type: 'integer', minimum: USERS_LIMIT.min, maximum: USERS_LIMIT.max, default: USERS_LIMIT.default },
-    'Users per page. A range of several days has one row per user and active day.',
-  ),
-  query(
-    'cursor',
-    EXAMPLES.userId,
-    cursor,
-    'meta.next_cursor of the page before; a user id. One that is not known may be answered 400.',
-  ),
-];
-
-const READINESS = [
-  query('repoId', EXAMPLES.repoId, { type: 'string' }, 'Only reports of this repository.'),
-  query(
-    'limit',
-    5,
-    { type: 'integer', minimum: 1 },
-    `Reports per page; the server caps it (emulator: ${DEFAULT_QUIRKS.readinessLimitCap}), or answers 400 above its maximum.`,
-  ),
-  query(
-    'startAfter',
-    EXAMPLES.reportId,
-    cursor,
-    'reportId of the last report of the page before. One that is not known is answered 400.',
-  ),
-];
 
 /** The operations of one path. */
 export interface PathItem {
@@ -171,7 +99,7 @@ function readiness(id: string, description: string): PathItem {
     tag: TAGS.readiness.name,
     summary: 'Readiness reports of the organization, page by page.',
     description,
-    parameters: READINESS,
+    parameters: READINESS_LIST,
     answer: ref('ReadinessAnswer'),
     refusals: READINESS_REFUSALS,
     links: { nextPage },
@@ -212,7 +140,7 @@ export const OPERATIONS: Readonly<Record<string, PathItem>> = {
     description:
       'One row per user and UTC day with activity. While meta.has_more is true, repeat the request with cursor set to ' +
       'meta.next_cursor; how long a page is says nothing.',
-    parameters: LIMIT_AND_CURSOR,
+    parameters: USERS_PAGE,
     answer: ref('UsersAnswer'),
     links: NEXT_USERS,
   }),

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
 import { RunError } from '../../core/errors.ts';
-import { isDailyStream } from '../../core/stream.ts';
+import { DAILY_STREAMS, isDailyStream } from '../../core/stream.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import type { RunObserver } from '../events.ts';
 import type { Source } from '../pull.ts';
@@ -44,9 +44,11 @@ const SKEW_TOLD_MS = 10 * 60 * 1000;
 export async function begin(options: BeginOptions, signal: AbortSignal): Promise<Beginning> {
   const { orgId, ...newest } = await answering(options, signal);
   const known = await options.warehouse.organizations();
+  const organizationsBefore = known.includes(orgId) ? [] : known;
+  if (organizationsBefore.length > 0) await confirmOrganization(options, orgId, newest.first, signal);
   return {
     orgId,
-    organizationsBefore: known.includes(orgId) ? [] : known,
+    organizationsBefore,
     ...daysByBothClocks(options, newest),
     first: newest.first,
   };
@@ -67,6 +69,24 @@ async function answering(options: BeginOptions, signal: AbortSignal): Promise<An
     expectAnswerTo(first.page, orgId, { stream, days: [day] });
   }
   return { orgId, first, serverDate };
+}
+
+/**
+ * Makes sure that a further organization is not the mistake of one answer: everything of the run would be stored under it.
+ * @throws {RunError} with exit code 5 when a second answer names another one; the first failure when none came.
+ */
+async function confirmOrganization(
+  { source }: BeginOptions,
+  orgId: string,
+  told: FirstPage | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (told === undefined) return;
+  const { stream, day } = told.unit;
+  const streams = DAILY_STREAMS.filter((other) => other !== stream);
+  const { first, failure } = await askNewest(source, { lastDay: day, streams }, signal);
+  if (first === undefined) throw failure;
+  expectAnswerTo(first.page, orgId, { stream: first.unit.stream, days: [first.unit.day] });
 }
 
 /**

@@ -3,7 +3,8 @@ import type { UtcDay } from '../../core/day.ts';
 import { DaywalkError, DefectError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import { batchName, type DayBatch } from '../batch.ts';
-import { UnclearRangeError } from '../validate.ts';
+import type { DayUnit } from '../plan.ts';
+import { RangeMisfitsError, UnclearRangeError } from '../validate.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { RangeGauge } from './range-gauge.ts';
 import type { Schedule } from './schedule.ts';
@@ -46,7 +47,11 @@ export class FailedBatches {
       return this.#options.schedule.putBack(stream, days);
     }
     gauge.undecided(days.length);
-    const pulled = this.#unwatch(batch, error);
+    // A part that fits nowhere does not keep the other days of the range from being compared.
+    if (error instanceof RangeMisfitsError)
+      await this.again(stream, this.#watched(batch), Math.ceil(days.length / 2));
+    else this.#unwatch(batch, error);
+    const pulled = days.filter((day) => !this.#isWatched({ stream, day }));
     if (isRange && error.effect !== 'run') {
       // A range that says too little is an answer all the same.
       if (error instanceof UnclearRangeError) outcomes.answered(stream);
@@ -58,10 +63,9 @@ export class FailedBatches {
     claims.done({ orgId: this.#options.orgId, stream, day: days[0] });
   }
 
-  /** Lets go of the days of a failed batch that were only looked at. Answers the others. */
-  #unwatch({ stream, days }: DayBatch, error: DaywalkError): UtcDay[] {
+  /** Lets go of the days of a failed batch that are only looked at. */
+  #unwatch({ stream, days }: DayBatch, error: DaywalkError): void {
     const { watch, outcomes } = this.#options;
-    const pulled = days.filter((day) => watch.settled({ stream, day }) === undefined);
     const watched = days.flatMap((day) => watch.settled({ stream, day }) ?? []);
     // Days without activity may well have no rows.
     const isExpected =
@@ -72,7 +76,14 @@ export class FailedBatches {
       watch.failed();
       outcomes.unwatched(stream, error);
     }
-    return pulled;
+  }
+
+  #watched({ stream, days }: DayBatch): UtcDay[] {
+    return days.filter((day) => this.#isWatched({ stream, day }));
+  }
+
+  #isWatched(unit: DayUnit): boolean {
+    return this.#options.watch.settled(unit) !== undefined;
   }
 
   /** Puts days in front of all others, as batches of at most so many. */
