@@ -35,10 +35,10 @@ describe('a command line with a mistake in it gets the remedy that fits', () => 
   test('daywalk alone, or a group alone, prints what there is to choose from, and exits with 2', async () => {
     const alone = await daywalkHere([]);
     expect([alone.code, alone.stdout]).toEqual([2, '']);
-    expect(alone.stderr).toMatch(/Usage: daywalk[^]*\bstatus\b[^]*daywalk: no command was given/);
+    expect(alone.stderr).toMatch(/Usage: daywalk[\s\S]*\bstatus\b[\s\S]*daywalk: no command was given/);
     const group = await daywalkHere(['hooks']);
     expect([group.code, group.stdout]).toEqual([2, '']);
-    expect(group.stderr).toMatch(/Usage: daywalk hooks[^]*\binstall\b[^]*no command was given after hooks/);
+    expect(group.stderr).toMatch(/Usage: daywalk hooks[\s\S]*\binstall\b[\s\S]*no command was given after hooks/);
   });
 
   test.each([['-v'], ['version'], ['--version'], ['-V']])('daywalk %s prints the version', async (word) => {
