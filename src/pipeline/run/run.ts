@@ -180,7 +180,7 @@ function isInScope({ stream, day }: LedgerUnit, { streams, firstDay, lastDay }: 
 }
 
 /** Under this name a run remembers the longest range of days that the service answers. */
-const RANGES = 'ranges';
+export const RANGES = 'ranges';
 
 async function rangeGauge(
   { warehouse, rangeDays }: NamedRun,
