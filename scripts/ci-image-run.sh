@@ -80,7 +80,8 @@ url=http://127.0.0.1:9 expect 4 1000 run --attempts 1 --streams activity --from 
 listening_first() {
   local pid=$1 caught
   for _ in 1 2 3 4 5; do
-    read -r pid _ <"/proc/$pid/task/$pid/children" || return 1
+    pid=$(cut -d' ' -f1 "/proc/$pid/task/$pid/children")
+    [ -n "$pid" ] || return 1
     grep -q '^NSpid:.*[[:space:]]1$' "/proc/$pid/status" || continue
     caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status")
     [ $((16#${caught: -4} & 16#4000)) != 0 ] || return 1
