@@ -23,7 +23,9 @@ test('the crontab of the README finds daywalk and its Node where cron looks for 
   const env = { ...envOf(rig), PATH: path.replace('/usr/local/bin', bin) };
   expect(path).toContain('/usr/local/bin');
   // Another exit code than 0 rejects.
-  await expect(promisify(execFile)('/bin/sh', ['-c', here], { env })).resolves.toEqual({ stdout: '', stderr: '' });
+  await expect(promisify(execFile)('/bin/sh', ['-c', here], { env })).resolves.toEqual({
+    stdout: '',
+    stderr: '',
+  });
   expect(await rig.value("SELECT COUNT(*) FROM export_units WHERE state = 'loaded'")).toBeGreaterThan(5);
-});
 });
