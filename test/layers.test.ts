@@ -85,6 +85,8 @@ const SHARED_BY_STAGES = ['batch', 'findings', 'privacy', 'events', 'too-deep'];
 const ENTRY_POINTS = [
   'src/cli/main.ts',
   'src/cli/start.ts',
+  // Loaded by main.ts before everything else.
+  'src/cli/early-stop.ts',
   'src/cli/hook-process.ts',
   // A process of its own, which delivers a notification after the receiver has ended.
   'src/hooks/notify/messenger.ts',

@@ -13,6 +13,7 @@ import type { Flags } from './flags.ts';
 import { createJsonLog } from './log/json-log.ts';
 import { createOutput } from './output.ts';
 import { type CommandInvocation, NoCommandError, parseCommandLine } from './program.ts';
+import { quietly } from './quiet.ts';
 import { createReporting, type Reporting } from './reporting.ts';
 import { createSink, type Sink } from './sink.ts';
 import { listenForStop, type ProcessControl } from './stopping.ts';
@@ -75,7 +76,27 @@ async function dispatch(host: CliHost, streams: Streams): Promise<ExitCode> {
     streams.out.write(invocation.text);
     return EXIT.ok;
   }
-  return perform(invocation, host, streams);
+  return invocation.flags.isOn('--quiet')
+    ? performQuietly(invocation, host, streams)
+    : perform(invocation, host, streams);
+}
+
+function performQuietly(invocation: CommandInvocation, host: CliHost, streams: Streams): Promise<ExitCode> {
+  return quietly(streams, (sinks, release) => {
+    const exit = (code: ExitCode) => {
+      release();
+      host.control.exit(code);
+    };
+    const onDefect: CliHost['onDefect'] = (tell) => {
+      host.onDefect((error) => {
+        tell(error);
+        release();
+      });
+    };
+    const errTerminal = { ...streams.errTerminal, isLive: false };
+    const quietHost = { ...host, onDefect, control: { ...host.control, exit } };
+    return perform(invocation, quietHost, { ...streams, ...sinks, errTerminal });
+  });
 }
 
 async function perform(

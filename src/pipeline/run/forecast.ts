@@ -28,7 +28,7 @@ export interface ForecastFacts {
   readonly rangeDays: number;
   readonly concurrency: number;
   /** What the watch looks at; null where there is none. */
-  readonly watch: Pick<Watch, 'recent' | 'older' | 'heavy' | 'modelDays' | 'settled'> | null;
+  readonly watch: Pick<Watch, 'recent' | 'older' | 'comparesUsers' | 'modelDays' | 'settled'> | null;
   /** Different users on these days, as far as they are stored; 0 where none are known. */
   usersOn(days: readonly UtcDay[]): number;
   /** The organization is named, so that nothing has to be asked to learn it. */
@@ -73,7 +73,7 @@ class Rehearsal {
     const { request, ledger, rangeDays, remembered, watch } = facts;
     this.#rows = rowsPerDay(ledger);
     this.#gauge = new RangeGauge(rangeDays, this.#rows, remembered);
-    for (const stream of watch?.heavy ?? []) this.#gauge.compares(stream);
+    if (watch?.comparesUsers === true) this.#gauge.compares('users');
     const isWatched = (unit: DayUnit) => watch?.settled(unit) !== undefined;
     this.#schedule = new Schedule(plan.units, { newestFirst: request.newestFirst, isWatched });
     const [stream] = request.streams.filter(isDailyStream);

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
+import { closedFolder, HINT_CLOSED } from '../../core/enterable.ts';
 import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
 import { fileAt } from './commit-watch.ts';
 import { HINT_READ_ONLY, storageError } from './errors.ts';
@@ -22,7 +23,7 @@ export interface OpenFile {
 /**
  * Opens a SQLite file, with settings that hold for this connection only; writes nothing to a file that is there.
  * @throws {UsageError} for what is no path of a file, a file that is missing unless `create`, and one with several names.
- * @throws {StorageError} when it cannot be opened.
+ * @throws {StorageError} when it cannot be opened, or its folder cannot be entered.
  */
 export function openFile(path: string, create: boolean): OpenFile {
   if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
@@ -30,6 +31,7 @@ export function openFile(path: string, create: boolean): OpenFile {
       hint: 'name a file, for example --warehouse daywalk.db',
     });
   }
+  refuseClosed(path);
   if (!create && !existsSync(path)) {
     throw new NoWarehouseError(path);
   }
@@ -53,6 +55,13 @@ export function openFile(path: string, create: boolean): OpenFile {
   } catch (error) {
     throw storageError(error, 'open the warehouse', path);
   }
+}
+
+/** In a folder that cannot be entered, a file that is there looks like one that is not. */
+function refuseClosed(path: string): void {
+  const closed = closedFolder(dirname(path));
+  if (closed === undefined) return;
+  throw new StorageError(`open the warehouse ${path}: ${closed}`, { hint: HINT_CLOSED });
 }
 
 /** Opens a file of which it is certain that it stood at the path when it was opened. */
