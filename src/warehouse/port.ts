@@ -268,6 +268,9 @@ export interface SavedCopy {
   readonly bytes: number;
 }
 
+/** After so many rows the sizes of tables have changed enough for {@link Warehouse.refreshStatistics}. */
+export const MUCH_WRITTEN_ROWS = 10_000;
+
 /** What reads of a warehouse need; another thread has one of its own. */
 export type WarehouseReader = Pick<Warehouse, 'scan' | 'inSnapshot' | 'close'>;
 
@@ -351,6 +354,12 @@ export interface Warehouse {
    * Answers how many rows were inserted, updated or deleted.
    */
   change(changes: RowChanges): Promise<number>;
+
+  /**
+   * Brings up to date what the database knows of the sizes of its tables, by which it chooses how to answer a query. Call
+   * after much was written. Changes no row.
+   */
+  refreshStatistics(): Promise<void>;
 
   /** What the database finds damaged in its storage, a sentence each; `[]` where it cannot look, as PostgreSQL. */
   damages(): Promise<string[]>;

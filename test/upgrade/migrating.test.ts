@@ -61,7 +61,7 @@ describe('S7: a migration of a file', () => {
   test('that fails in the middle leaves the older version, and is made up for later', async () => {
     const path = olderWarehouse();
     const last = knownMigrations().at(-1)?.sql.at(-1) ?? '';
-    const name = /CREATE (?:TABLE|VIEW) `?(\w+)`?/i.exec(last)?.[1] ?? '';
+    const name = /CREATE (?:TABLE|VIEW|INDEX) `?(\w+)`?/i.exec(last)?.[1] ?? '';
     const db = new Sqlite(path);
     db.exec(`CREATE TABLE "${name}" (in_the_way)`);
     db.close();

@@ -22,7 +22,8 @@ export class Tally {
   range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;
   planned = 0;
   #elsewhere = 0;
-  #rowsWritten = 0;
+  /** Fact rows inserted, updated or deleted. */
+  rowsWritten = 0;
   #restatements = 0;
   /** Units that settled and were opened again, days of them. */
   reopened = 0;
@@ -47,7 +48,7 @@ export class Tally {
 
   /** Fact rows were inserted, updated or deleted. */
   wrote(rows: number): void {
-    this.#rowsWritten += rows;
+    this.rowsWritten += rows;
   }
 
   /** Counts a problem; problems with the same cause, as `kind` names it, are listed once. */
@@ -121,7 +122,7 @@ export class Tally {
       unitsDoubted: this.doubted,
       daysReopened: this.reopened,
       states,
-      rowsWritten: this.#rowsWritten,
+      rowsWritten: this.rowsWritten,
       restatements: this.#restatements,
       quarantined: ended.reduce((sum, { quarantined }) => sum + quarantined, 0),
       ...cost,

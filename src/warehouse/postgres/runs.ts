@@ -1,4 +1,4 @@
-import { tables } from '../../../schema/tables.ts';
+import { contentTables, tables } from '../../../schema/tables.ts';
 import { isStream } from '../../core/stream.ts';
 import type { QuarantineCount, Row, RunEnd, RunRecord, RunStart } from '../port.ts';
 import type { Link } from './link.ts';
@@ -88,6 +88,11 @@ export async function readQuarantineCounts(link: Link): Promise<QuarantineCount[
 export async function countRestatements(link: Link): Promise<number> {
   const [row] = await link.query(`SELECT COUNT(*) FROM ${tableIn(link, tables.restatements)}`);
   return Number(row?.[0] ?? 0);
+}
+
+/** Measures the tables of the content, see `Warehouse.refreshStatistics`. A role that does not own them skips them. */
+export async function refreshStatistics(link: Link): Promise<void> {
+  await link.script(`ANALYZE ${contentTables.map((table) => tableIn(link, table)).join(', ')}`);
 }
 
 function textOf(value: Row[number] | undefined): string | null {

@@ -18,6 +18,7 @@ import {
   readOrganizations,
   readQuarantineCounts,
   readRuns,
+  refreshStatistics,
   startRun,
 } from './runs.ts';
 import { Session, type SessionOptions } from './session.ts';
@@ -107,6 +108,7 @@ function postgresWarehouse(session: Session): Warehouse {
     restatementCount: () => read(countRestatements),
     scan: (table, scope, columns) => readers.scan(table, scope, columns),
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
+    refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
     damages: async () => [],
     inSnapshot: (work) => readers.inSnapshot(work),
     watchCommits: () => null,

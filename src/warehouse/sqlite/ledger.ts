@@ -75,7 +75,16 @@ export function reopenDays(
   return known;
 }
 
-/** Makes the quarantine of a unit exactly `records`; those that were there keep the instant they were first seen. */
+/** What stays of a record that is in quarantine already. */
+interface KnownRecord {
+  readonly since: string;
+  readonly acceptedAt: string | null;
+}
+
+/**
+ * Makes the quarantine of a unit exactly `records`; those that were there keep the instant they were first seen, and the
+ * one they were accepted.
+ */
 export function replaceQuarantine(
   connection: Connection,
   unit: UnitKey,
@@ -84,12 +93,13 @@ export function replaceQuarantine(
 ): void {
   const stored = connection
     .prepareRows(
-      'SELECT record_sha256, first_seen_at FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?',
+      'SELECT record_sha256, first_seen_at, accepted_at FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?',
     )
-    .all(unit.orgId, unit.stream, unit.day) as [string, string][];
+    .all(unit.orgId, unit.stream, unit.day) as [string, string, string | null][];
   if (stored.length === 0 && records.length === 0) return;
   connection.prepare(deleteScope(tables.quarantine, UNIT_SCOPE)).run(unit.orgId, unit.stream, unit.day);
-  addQuarantine(connection, unit, records, seenAt, new Map(stored));
+  const known = new Map(stored.map(([sha256, since, acceptedAt]) => [sha256, { since, acceptedAt }]));
+  addQuarantine(connection, unit, records, seenAt, known);
 }
 
 /** Adds records to the quarantine of a unit. One that is there may stand elsewhere now; since when it is known stays. */
@@ -98,15 +108,18 @@ export function addQuarantine(
   unit: UnitKey,
   records: readonly QuarantinedRecord[],
   seenAt: Date,
-  firstSeen: ReadonlyMap<string, string> = new Map(),
+  known: ReadonlyMap<string, KnownRecord> = new Map(),
 ): void {
   const insert = connection.prepare(
-    'INSERT INTO "quarantine" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ' +
+    'INSERT INTO "quarantine" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ' +
       'ON CONFLICT DO UPDATE SET "reason" = excluded."reason", "path" = excluded."path"',
   );
   for (const { recordSha256, reason, path, record } of records) {
-    const since = firstSeen.get(recordSha256) ?? seenAt.toISOString();
-    insert.run(unit.orgId, unit.stream, unit.day, recordSha256, reason, path, record, since);
+    const { since, acceptedAt } = known.get(recordSha256) ?? {
+      since: seenAt.toISOString(),
+      acceptedAt: null,
+    };
+    insert.run(unit.orgId, unit.stream, unit.day, recordSha256, reason, path, record, since, acceptedAt);
   }
 }
 

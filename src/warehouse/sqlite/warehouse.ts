@@ -6,7 +6,7 @@ import { damagesOf } from './damages.ts';
 import { storeHookEvents } from './hook-events.ts';
 import { noteUnits, readState, readUnit, readUnits, reopenDays, settleUnits, writeState } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
-import { migrate } from './migrate.ts';
+import { migrate, refreshStatistics } from './migrate.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows } from './rows.ts';
 import {
@@ -93,6 +93,8 @@ function sqliteWarehouse(connection: Connection, days: DayWriter, file: string |
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
     saveCopy: async (copy) => saveCopy(connection, copy),
+    refreshStatistics: () =>
+      connection.transaction('measure the tables of', () => refreshStatistics(connection)),
     damages: async () => connection.read('check', () => damagesOf(connection)),
     inSnapshot: (read) => connection.snapshot(read),
     watchCommits: () => watchCommits(path, file),
