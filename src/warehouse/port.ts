@@ -212,6 +212,14 @@ export interface QuarantineCount {
   readonly stream: Stream;
   readonly reason: string;
   readonly records: number;
+  /** Those of them that a person accepted: they no longer count for the exit code. */
+  readonly accepted: number;
+}
+
+/** Which records in quarantine are accepted; without a stream those of all, without a day those of every day. */
+export interface QuarantineScope {
+  readonly stream?: Stream | undefined;
+  readonly day?: UtcDay | undefined;
 }
 
 /** Hook events, ready to be stored. */
@@ -343,6 +351,8 @@ export interface Warehouse {
   /** The latest runs, newest first. */
   runs(limit: number): Promise<RunRecord[]>;
   quarantineCounts(): Promise<QuarantineCount[]>;
+  /** Accepts records in quarantine that were not accepted before. Answers how many. They stay in quarantine. */
+  acceptQuarantine(scope: QuarantineScope, at: Date): Promise<number>;
   /** How many restatements are on record. */
   restatementCount(): Promise<number>;
 

@@ -118,8 +118,8 @@ function nextOf(
   const again = [`daywalk run${warehouse.flag}`, 'pulls what is missing; what is stored stays'] as const;
   const status = [`daywalk status${warehouse.flag}`, 'what the warehouse holds, day by day'] as const;
   const quarantined = [
-    warehouse.query('SELECT stream, date, reason, record FROM quarantine'),
-    'the records that were set aside',
+    `daywalk quarantine list${warehouse.flag}`,
+    'the records that were set aside; `quarantine accept` where nobody will repair them',
   ] as const;
   const steps: Partial<Record<number, readonly (readonly [string, string])[]>> = {
     [EXIT.ok]: [status],

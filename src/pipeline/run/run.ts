@@ -8,6 +8,7 @@ import { RULES } from '../../core/rules.ts';
 import { type LedgerUnit, MUCH_WRITTEN_ROWS } from '../../warehouse/port.ts';
 import type { RunReport } from '../events.ts';
 import { type DayUnit, type PlanRequest, planUnits } from '../plan.ts';
+import { acceptedUnits } from './accepted-units.ts';
 import { begin } from './begin.ts';
 import { Book } from './book.ts';
 import { Intake } from './intake.ts';
@@ -187,6 +188,7 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
     observe({ type: 'warning', message, hint: undefined });
   }
   tally.doubted = book.all().filter((unit) => unit.state === 'doubted' && isInScope(unit, request)).length;
+  if (tally.quarantinedUnits.length > 0) tally.accepted = await acceptedUnits(warehouse, orgId);
   outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;
 }

@@ -22,6 +22,7 @@ export class Tally {
   range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;
   planned = 0;
   #elsewhere = 0;
+  readonly #quarantinedElsewhere = new Set<string>();
   /** Fact rows inserted, updated or deleted. */
   rowsWritten = 0;
   #restatements = 0;
@@ -40,10 +41,21 @@ export class Tally {
   /** Units of the run's scope are doubted, now that it ends. */
   doubted = 0;
 
+  /** Units with records in quarantine, of which a person has accepted every one. Set when the run ends. */
+  accepted: ReadonlySet<string> = new Set();
+
   /** Another worker brought a unit, which is in this state now. */
-  elsewhere(state: UnitState): void {
+  elsewhere(name: string, state: UnitState): void {
     this.#elsewhere += 1;
-    if (state === 'quarantined') this.#exits.add(EXIT.quarantine);
+    if (state === 'quarantined') this.#quarantinedElsewhere.add(name);
+  }
+
+  /** Names of the units that ended with records in quarantine, here or elsewhere. */
+  get quarantinedUnits(): string[] {
+    const own = [...this.#units].flatMap(([name, unit]) =>
+      unit !== 'failed' && unit.state === 'quarantined' ? [name] : [],
+    );
+    return [...own, ...this.#quarantinedElsewhere];
   }
 
   /** Fact rows were inserted, updated or deleted. */
@@ -87,7 +99,7 @@ export class Tally {
   }
 
   get exitCode(): ExitCode {
-    const isSuspect = this.doubted > 0 || this.#ended.some(({ state }) => state === 'quarantined');
+    const isSuspect = this.doubted > 0 || this.quarantinedUnits.some((name) => !this.accepted.has(name));
     return worstExit([
       ...this.#exits,
       ...(this.leftOut > 0 ? [EXIT.upstream] : []),

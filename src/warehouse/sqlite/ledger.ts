@@ -6,6 +6,7 @@ import type {
   Drift,
   LedgerUnit,
   QuarantinedRecord,
+  QuarantineScope,
   ReopenedDay,
   Row,
   SettleRule,
@@ -121,6 +122,14 @@ export function addQuarantine(
     };
     insert.run(unit.orgId, unit.stream, unit.day, recordSha256, reason, path, record, since, acceptedAt);
   }
+}
+
+/** Accepts records in quarantine, see `Warehouse.acceptQuarantine`. */
+export function acceptQuarantine(connection: Connection, { stream, day }: QuarantineScope, at: Date): number {
+  const update = connection.prepare(
+    'UPDATE "quarantine" SET accepted_at = ? WHERE accepted_at IS NULL AND stream = COALESCE(?, stream) AND date = COALESCE(?, date)',
+  );
+  return update.run(at.toISOString(), stream ?? null, day ?? null).changes;
 }
 
 /** Notes each place of drift once, with the earliest day on which it was seen; days are not pulled in order. */
