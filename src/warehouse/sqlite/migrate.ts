@@ -38,7 +38,7 @@ export async function migrate(connection: Connection): Promise<void> {
     }
     db.pragma(`application_id = ${APPLICATION_ID}`);
     // A new index is of no use to readers before it is measured, and a settled history brings no run that does it.
-    refreshStatistics(connection);
+    if (missing.length < known.length) refreshStatistics(connection);
   });
 }
 
