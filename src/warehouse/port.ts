@@ -28,6 +28,14 @@ export interface QuarantineCount {
   readonly stream: Stream;
   readonly reason: string;
   readonly records: number;
+  /** Those of them that a person accepted: they no longer count for the exit code. */
+  readonly accepted: number;
+}
+
+/** Which records in quarantine are accepted; without a stream those of all, without a day those of every day. */
+export interface QuarantineScope {
+  readonly stream?: Stream | undefined;
+  readonly day?: UtcDay | undefined;
 }
 
 /** Hook events, ready to be stored. */
@@ -83,6 +91,9 @@ export interface SavedCopy {
   readonly path: string;
   readonly bytes: number;
 }
+
+/** After so many rows the sizes of tables have changed enough for {@link Warehouse.refreshStatistics}. */
+export const MUCH_WRITTEN_ROWS = 10_000;
 
 /** What reads of a warehouse need; another thread has one of its own. */
 export type WarehouseReader = Pick<Warehouse, 'scan' | 'inSnapshot' | 'close'>;
@@ -156,6 +167,8 @@ export interface Warehouse {
   /** The latest runs, newest first. */
   runs(limit: number): Promise<RunRecord[]>;
   quarantineCounts(): Promise<QuarantineCount[]>;
+  /** Accepts records in quarantine that were not accepted before. Answers how many. They stay in quarantine. */
+  acceptQuarantine(scope: QuarantineScope, at: Date): Promise<number>;
   /** How many restatements are on record. */
   restatementCount(): Promise<number>;
 
@@ -167,6 +180,12 @@ export interface Warehouse {
    * Answers how many rows were inserted, updated or deleted.
    */
   change(changes: RowChanges): Promise<number>;
+
+  /**
+   * Brings up to date what the database knows of the sizes of its tables, by which it chooses how to answer a query. Call
+   * after much was written. Changes no row.
+   */
+  refreshStatistics(): Promise<void>;
 
   /** What the database finds damaged in its storage, a sentence each; `[]` where it cannot look, as PostgreSQL. */
   damages(): Promise<string[]>;

@@ -121,8 +121,8 @@ function nextOf(
   const status = [`daywalk status${warehouse.flag}`, 'what the warehouse holds, day by day'] as const;
   const config = ['daywalk config', 'which settings are in force, and where they came from'] as const;
   const quarantined = [
-    warehouse.query('SELECT stream, date, reason, record FROM quarantine'),
-    'the records that were set aside',
+    `daywalk quarantine list${warehouse.flag}`,
+    'the records that were set aside; `quarantine accept` where nobody will repair them',
   ] as const;
   const steps: Partial<Record<number, readonly (readonly [string, string])[]>> = {
     [EXIT.ok]: [status],

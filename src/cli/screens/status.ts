@@ -148,8 +148,18 @@ function errorsOf({ lastErrors }: OrganizationStatus, { width, style, redact }: 
 function quarantineTable(counts: readonly QuarantineCount[], frame: StatusFrame): string[] {
   const rows = counts
     .slice(0, QUARANTINE_SHOWN_MAX)
-    .map(({ stream, reason, records }): Cell[] => [stream, records, frame.redact(reason)]);
-  const columns = [{ header: 'stream' }, right('records'), { header: 'reason', shrinks: true }];
+    .map(({ stream, reason, records, accepted }): Cell[] => [
+      stream,
+      records,
+      accepted,
+      frame.redact(reason),
+    ]);
+  const columns = [
+    { header: 'stream' },
+    right('records'),
+    right('accepted'),
+    { header: 'reason', shrinks: true },
+  ];
   return [...tableOrNothing(columns, rows, frame), ...more(counts.length - QUARANTINE_SHOWN_MAX, frame)];
 }
 

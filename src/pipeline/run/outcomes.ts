@@ -147,7 +147,7 @@ export class Outcomes {
 
   /** Another worker has brought a unit meanwhile. */
   elsewhere({ stream, day, state }: LedgerUnit): void {
-    this.#options.tally.elsewhere(state);
+    this.#options.tally.elsewhere(nameOf({ stream, day }), state);
     this.#options.observe({ type: 'unit-elsewhere', stream, day, state });
   }
 

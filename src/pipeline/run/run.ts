@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { UtcDay } from '../../core/day.ts';
+import { messageOf } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { RULES } from '../../core/rules.ts';
-import type { LedgerUnit } from '../../warehouse/port.ts';
+import { type LedgerUnit, MUCH_WRITTEN_ROWS } from '../../warehouse/port.ts';
 import type { RunReport } from '../events.ts';
 import { type DayUnit, type PlanRequest, planUnits } from '../plan.ts';
+import { acceptedUnits } from './accepted-units.ts';
 import { begin } from './begin.ts';
 import { Book } from './book.ts';
 import { Intake } from './intake.ts';
@@ -59,11 +61,26 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   } catch (error) {
     tally.ended(error);
   }
+  if (tally.rowsWritten >= MUCH_WRITTEN_ROWS) await refreshStatistics(options);
   const { requests, retries } = source.transport.totals;
   const report = tally.report(run, { requests, retries, durationMs: clock.monotonicMs() - startedMs });
   await recordEnd(options, report);
   observe({ type: 'run-ended', report });
   return report;
+}
+
+/** Queries are slower without it; nothing is wrong in the warehouse. */
+async function refreshStatistics({ warehouse, signal, observe }: RunOptions): Promise<void> {
+  if (signal.aborted) return;
+  try {
+    await warehouse.refreshStatistics();
+  } catch (error) {
+    observe({
+      type: 'warning',
+      message: messageOf(error),
+      hint: 'queries of the warehouse may be slow until a run that writes much; the data are complete',
+    });
+  }
 }
 
 const OUTRANKS_RECORD: ReadonlySet<number> = new Set([
@@ -171,6 +188,7 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
     observe({ type: 'warning', message, hint: undefined });
   }
   tally.doubted = book.all().filter((unit) => unit.state === 'doubted' && isInScope(unit, request)).length;
+  if (tally.quarantinedUnits.length > 0) tally.accepted = await acceptedUnits(warehouse, orgId);
   outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;
 }

@@ -58,10 +58,19 @@ export interface UnitQuarantine extends UnitKey {
   readonly pulledAt: Date;
 }
 
-/** Makes the quarantine of each unit exactly its records; those that were there keep the instant they were first seen. */
+/** What stays of a record that is in quarantine already. */
+interface KnownRecord {
+  readonly since: string;
+  readonly acceptedAt: string | null;
+}
+
+/**
+ * Makes the quarantine of each unit exactly its records; those that were there keep the instant they were first seen, and
+ * the one they were accepted.
+ */
 export async function replaceQuarantine(link: Link, units: readonly UnitQuarantine[]): Promise<void> {
   const stored = await link.query(
-    `SELECT "stream", "date", "record_sha256", "first_seen_at" FROM ${tableIn(link, quarantine)} WHERE "org_id" = $1 ` +
+    `SELECT "stream", "date", "record_sha256", "first_seen_at", "accepted_at" FROM ${tableIn(link, quarantine)} WHERE "org_id" = $1 ` +
       'AND ("stream", "date") IN (SELECT * FROM unnest($2::text[], $3::text[]))',
     [units[0]?.orgId ?? '', units.map(({ stream }) => stream), units.map(({ day }) => day)],
   );
@@ -70,11 +79,11 @@ export async function replaceQuarantine(link: Link, units: readonly UnitQuaranti
     if (own.length === 0 && unit.quarantined.length === 0) continue;
     const gone = own.map(([stream, day, sha256]) => [unit.orgId, stream ?? '', day ?? '', sha256 ?? '']);
     await removeRows(link, { table: quarantine, rows: gone });
-    await addQuarantine(
-      link,
-      unit,
-      new Map(own.map(([, , sha256, since]) => [String(sha256), String(since)])),
-    );
+    const known = own.map(([, , sha256, since, acceptedAt]): [string, KnownRecord] => [
+      String(sha256),
+      { since: String(since), acceptedAt: typeof acceptedAt === 'string' ? acceptedAt : null },
+    ]);
+    await addQuarantine(link, unit, new Map(known));
   }
 }
 
@@ -82,7 +91,7 @@ export async function replaceQuarantine(link: Link, units: readonly UnitQuaranti
 export async function addQuarantine(
   link: Link,
   { orgId, stream, day, quarantined, pulledAt }: UnitQuarantine,
-  firstSeen: ReadonlyMap<string, string> = new Map(),
+  known: ReadonlyMap<string, KnownRecord> = new Map(),
 ): Promise<void> {
   if (quarantined.length === 0) return;
   const rows = quarantined.map(({ recordSha256, reason, path, record }) => [
@@ -93,7 +102,8 @@ export async function addQuarantine(
     reason,
     path,
     record,
-    firstSeen.get(recordSha256) ?? pulledAt.toISOString(),
+    known.get(recordSha256)?.since ?? pulledAt.toISOString(),
+    known.get(recordSha256)?.acceptedAt ?? null,
   ]);
   await link.execute(
     `INSERT INTO ${tableIn(link, quarantine)} ${rowsFromArrays(quarantine)} ON CONFLICT ("org_id", "stream", "date", "record_sha256") ` +

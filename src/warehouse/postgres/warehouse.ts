@@ -13,11 +13,13 @@ import { Readers } from './readers.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows, putRows } from './rows.ts';
 import {
+  acceptQuarantine,
   countRestatements,
   endRun,
   readOrganizations,
   readQuarantineCounts,
   readRuns,
+  refreshStatistics,
   startRun,
 } from './runs.ts';
 import { Session, type SessionOptions } from './session.ts';
@@ -105,9 +107,12 @@ function postgresWarehouse(session: Session): Warehouse {
     endRun: (run) => session.transaction('record the run in', (link) => endRun(link, run)),
     runs: (limit) => read((link) => readRuns(link, limit)),
     quarantineCounts: () => read(readQuarantineCounts),
+    acceptQuarantine: (scope, at) =>
+      session.transaction('accept records in the quarantine of', (link) => acceptQuarantine(link, scope, at)),
     restatementCount: () => read(countRestatements),
     scan: (table, scope, columns) => readers.scan(table, scope, columns),
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
+    refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
     damages: async () => [],
     inSnapshot: (work) => readers.inSnapshot(work),
     watchCommits: () => null,
