@@ -60,9 +60,15 @@ function notesAfterCommit(watch: string | null, commit: DayEntry, changed: boole
   });
 }
 
-/** True when a commit changes content that was published before; a first load and a late batch restate nothing. */
+/**
+ * True when a commit changes content that was published before; a first load and a late batch restate nothing, and neither
+ * does the day's own answer after a range that the same run loaded first.
+ */
 export function restates(before: LedgerUnit, commit: DayEntry): boolean {
-  return before.firstLoadedAt !== null && before.contentSha256 !== commit.contentSha256;
+  if (before.firstLoadedAt === null || before.contentSha256 === commit.contentSha256) return false;
+  const isFirstRun = before.runId === commit.runId && before.changedAt === before.firstLoadedAt;
+  const isOfRange = parseNotes(before.watch).own !== before.contentSha256;
+  return !(isFirstRun && isOfRange && commit.isOwn);
 }
 
 /**

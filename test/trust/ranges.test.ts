@@ -53,6 +53,9 @@ describe('with one database', () => {
         lie(rig, { ranges: { drop } });
         const { report } = await rig.run({ now: NIGHT });
         expect(report.unitsLeftOut).toBe(0);
+        // Nothing was published before.
+        expect(report.restatements).toBe(0);
+        expect(await rig.value('SELECT count(*) FROM restatements')).toBe(0);
         await expectExactCopy(rig, NIGHT);
       },
     );

@@ -35,6 +35,15 @@ describe('the watch over what has settled', () => {
     expect(third).toMatchObject({ 'activity 2026-01-20..2026-02-19': 1 });
   });
 
+  test('of runs that begin at a later day goes round over the days since then', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-03-10', '2026-03-13');
+    rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-28') });
+    const ran = await nights(rig, '2026-03-14', '2026-03-18', { from: parseDay('2026-01-25') });
+    expect(ran.map(({ report }) => report.daysReopened)).toContain(1);
+    await expectExactCopy(rig, parseDay('2026-03-18'));
+  });
+
   test('looks at tokens and users of the recent days once a week', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-03-10', '2026-03-16');

@@ -70,7 +70,9 @@ export class Watch {
     const state = parseWatchState(isOff ? null : await warehouse.state(orgId, STATE));
     return new Watch(
       options,
-      isOff ? null : planWatch(state, { today, lastDay: shiftDay(today, -1), watchDays }),
+      isOff
+        ? null
+        : planWatch(state, { today, firstDay: request.firstDay, lastDay: shiftDay(today, -1), watchDays }),
     );
   }
 
@@ -183,10 +185,8 @@ export class Watch {
     if (text !== watchStateText(before)) await warehouse.setState(orgId, STATE, text);
   }
 
-  /** The older stretch, where the run may look at all of it. */
   get #older(): Stretch | null {
-    const older = this.#plan?.older ?? null;
-    return older !== null && older.first >= this.#options.request.firstDay ? older : null;
+    return this.#plan?.older ?? null;
   }
 
   #isInScope({ stream, day, settledAt }: LedgerUnit): boolean {
