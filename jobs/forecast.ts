@@ -10,8 +10,8 @@ import {
   userCounter,
   watchOf,
 } from '../src/pipeline/run/forecast.ts';
+import { RANGES } from '../src/pipeline/run/longest-range.ts';
 import { rememberedRange } from '../src/pipeline/run/range-gauge.ts';
-import { RANGES } from '../src/pipeline/run/run.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { RunRecord, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';

@@ -178,6 +178,32 @@ describe('with one database', () => {
       expect((await unitOf(rig, 'users', YOUNG))?.['doubted_at']).not.toBe(since);
     });
 
+    test('rows of another day beside it stand for nothing that is stored', async () => {
+      const rig = await nightsOf(sqlite);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      const before = await rig.digest();
+      const value = '2026-02-01';
+      rig.emulator.setRules([
+        {
+          id: 'foreign',
+          match: { stream: 'users' },
+          action: { type: 'patch', operations: [{ op: 'set', path: '/data/*/date', value }] },
+        },
+      ]);
+      const force = { command: 'backfill', from: YOUNG, until: YOUNG, force: true, now: NIGHT } as const;
+      expect((await rig.run(force)).report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+      expect(await rig.digest()).toBe(before);
+    });
+
+    test('keeps the exit code at 5 while the service is down', async () => {
+      const rig = await nightsOf(sqlite);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { lateDays: [YOUNG] });
+      await rig.run({ now: NIGHT });
+      rig.emulator.setRules([{ id: 'down', action: { type: 'status', status: 500 } }]);
+      expect((await rig.run({ now: NIGHT })).report).toMatchObject({ exitCode: 5, orgId: null });
+    });
+
     test('a failure in between neither ends nor restarts the doubt', async () => {
       const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');

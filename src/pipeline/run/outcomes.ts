@@ -82,6 +82,7 @@ export class Outcomes {
     const { tally, book } = this.#options;
     tally.wrote(outcome.rowsWritten);
     book.put(outcome.units);
+    for (const unit of outcome.units) tally.nowIs(nameOf(unit), unit.state);
     this.done(
       { stream, day },
       {

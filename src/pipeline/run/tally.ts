@@ -38,6 +38,12 @@ export class Tally {
     this.#restatements += Number(unit.restated);
   }
 
+  /** A unit that was brought is in another state now, because of what came for its day. */
+  nowIs(name: string, state: UnitState): void {
+    const unit = this.#units.get(name);
+    if (unit !== undefined && unit !== 'failed') this.#units.set(name, { ...unit, state });
+  }
+
   /** Units of the run's scope are doubted, now that it ends. */
   doubted = 0;
 
