@@ -1,12 +1,25 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { refuseFatal } from '../../src/warehouse/sqlite/addon.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const ADDON = 'build/Release/better_sqlite3.node';
+/** Version 12 is compiled where it is installed, version 13 brings a file for each platform along. */
+const ADDON =
+  ['build/Release/better_sqlite3.node', `prebuilds/${process.platform}-${process.arch}.node`].find((path) =>
+    existsSync(join(ROOT, 'node_modules/better-sqlite3', path)),
+  ) ?? '';
 const NODE_MAJOR = Number.parseInt(process.versions.node, 10);
 
 /** Installs the program with a better-sqlite3 of its own, and lets it be broken. */
@@ -32,11 +45,7 @@ function installation(breakIt: (folder: string) => void) {
 
 describe('a broken installation of better-sqlite3 is answered with the remedy and exit code 2', () => {
   test.each([
-    [
-      'compiled part missing',
-      (driver: string) => rmSync(join(driver, 'build'), { recursive: true }),
-      'npm rebuild better-sqlite3',
-    ],
+    ['compiled part missing', (driver: string) => rmSync(join(driver, ADDON)), 'npm rebuild better-sqlite3'],
     [
       'compiled part of another platform',
       (driver: string) => writeFileSync(join(driver, ADDON), 'MZ this is for another platform'),
