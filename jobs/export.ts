@@ -1,5 +1,6 @@
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
+import { EXIT } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/package.ts';
 import type { Stream } from '../src/core/stream.ts';
 import type { RunReport } from '../src/pipeline/events.ts';
@@ -75,6 +76,7 @@ export function runExport(
       });
       // What came in meanwhile; and after a first pull the organization of all events is known.
       await drainAlongside(warehouse, settings, context);
+      if (report.orgId === null && isMistake(report)) await warehouse.discardNew();
       return report;
     } finally {
       await transport.close();
@@ -99,4 +101,9 @@ export function planRequest(request: ExportRequest, { clock }: JobContext): Plan
     force: request.force,
     newestFirst: request.newestFirst,
   };
+}
+
+/** True where the key or the URL was wrong: what a mistake created should not look like a warehouse. */
+function isMistake({ exitCode }: RunReport): boolean {
+  return exitCode === EXIT.credential || exitCode === EXIT.usage;
 }

@@ -205,5 +205,11 @@ export interface Warehouse {
    */
   saveCopy(path: string): Promise<SavedCopy>;
 
+  /**
+   * Removes the warehouse where this object created it and nothing is stored in it but traces of one run; only `close` may
+   * follow. The caller holds the run lock. False where it stays: PostgreSQL's always does.
+   */
+  discardNew(): Promise<boolean>;
+
   close(): Promise<void>;
 }

@@ -41,8 +41,7 @@ describe.each([4, 60, 250])('the forecast for %i users', (users) => {
     for (const now of daysFrom(parseDay('2026-06-02'), parseDay('2026-06-10'))) {
       const night = await forecastAndRun(rig, { now });
       expect(night.forecast.isEstimate).toBe(false);
-      console.log(`N ${now} ${night.forecast.requests} ${night.requests}`);
-    expectClose(night, `the night of ${now}`);
+      expectClose(night, `the night of ${now}`);
     }
     const now = parseDay('2026-06-10');
     expectClose(await forecastAndRun(rig, { now }), 'a second run');

@@ -1,7 +1,9 @@
 import { READINESS_LIMIT, USERS_LIMIT } from '../../api/limits.ts';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../core/stream.ts';
-import type { LedgerUnit, RunLock, Warehouse } from '../../warehouse/port.ts';
+import { parseNotes } from '../../judge/notes.ts';
+import { CONFIRMING } from '../../judge/second-look.ts';
+import type { LedgerUnit, RunLock, UnitState, Warehouse } from '../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../batch.ts';
 import { type DayUnit, type Plan, type PlanRequest, planUnits } from '../plan.ts';
 import { Book } from './book.ts';
@@ -55,7 +57,7 @@ export function forecastRequests(facts: ForecastFacts): RequestForecast {
     rehearsal.walk(watch?.recent ?? []) +
     rehearsal.later(watch?.older ?? []) +
     rehearsal.sums(watch?.modelDays ?? []) +
-    secondLooks(plan, ledger, facts.rangeDays) +
+    secondLooks(plan, facts) +
     (plan.readiness ? readinessPages(facts) : 0);
   return { plan, requests };
 }
@@ -143,19 +145,40 @@ class Rehearsal {
 }
 
 /**
- * What is awaited is likely to be missing once more. A day that no stream has is then asked for again in one stream, together
- * with its neighbours; one that other streams have, in each stream that lacks it.
+ * What had nothing is likely to have nothing once more, which a range alone does not prove, see `secondLook`: where other
+ * streams have the day, each that lacks it is asked for it alone; where none has, one is asked for it with its neighbours.
  */
-function secondLooks(plan: Plan, ledger: readonly LedgerUnit[], rangeDays: number): number {
-  const states = new Map(ledger.map(({ stream, day, state }) => [`${stream} ${day}`, state]));
-  const awaited = new Map<UtcDay, number>();
-  for (const { stream, day } of plan.units) {
-    if (states.get(`${stream} ${day}`) === 'awaiting') awaited.set(day, (awaited.get(day) ?? 0) + 1);
+function secondLooks(plan: Plan, { ledger, request, rangeDays }: ForecastFacts): number {
+  if (rangeDays === 1) return 0;
+  const held = new Map(ledger.map((unit) => [`${unit.stream} ${unit.day}`, unit]));
+  const planned = new Set(plan.units.map(({ stream, day }) => `${stream} ${day}`));
+  const confirming = new Map<DailyStream, UtcDay[]>();
+  let alone = 0;
+  for (const day of new Set(plan.units.map((unit) => unit.day))) {
+    const units = DAILY_STREAMS.flatMap((stream) => held.get(`${stream} ${day}`) ?? []);
+    const unclear = units
+      .filter((unit) => isUnclear(unit) && planned.has(`${unit.stream} ${day}`))
+      .map(({ stream }) => stream);
+    if (units.some(({ state }) => ACTIVE.includes(state))) {
+      alone += unclear.length;
+      continue;
+    }
+    const stream = CONFIRMING.find((one) => unclear.includes(one));
+    // The newest day is asked for alone in any case.
+    if (stream !== undefined && day !== request.lastDay)
+      confirming.set(stream, [...(confirming.get(stream) ?? []), day]);
   }
-  const inAll = [...awaited].filter(([, streams]) => streams === DAILY_STREAMS.length).map(([day]) => day);
-  const inSome = [...awaited].filter(([, streams]) => streams < DAILY_STREAMS.length);
-  const alone = inSome.reduce((sum, [, streams]) => sum + streams, 0);
-  return batchesOf('activity', inAll, rangeDays).length + alone;
+  return [...confirming].reduce(
+    (sum, [stream, days]) => sum + batchesOf(stream, days, rangeDays).length,
+    alone,
+  );
+}
+
+const ACTIVE: readonly UnitState[] = ['loaded', 'quarantined', 'doubted'];
+
+/** True where a unit has nothing, and no answer of the day's own has said so yet. */
+function isUnclear({ state, watch, contentSha256 }: LedgerUnit): boolean {
+  return (state === 'awaiting' || state === 'empty') && parseNotes(watch).own !== contentSha256;
 }
 
 function readinessPages({ ledger, request, today, reports }: ForecastFacts): number {

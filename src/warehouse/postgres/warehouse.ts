@@ -121,6 +121,7 @@ function postgresWarehouse(session: Session): Warehouse {
         hint: 'daywalk copy --to FILE makes a SQLite warehouse of it, and what changed since is all a second one moves',
       });
     },
+    discardNew: async () => false,
     close: async () => {
       await readers.close();
       await session.close();

@@ -18,6 +18,8 @@ export interface OpenFile {
   readonly db: Database;
   /** The {@link fileAt} its path. */
   readonly file: string | undefined;
+  /** True where this call created it. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -35,16 +37,16 @@ export function openFile(path: string, create: boolean): OpenFile {
   if (!create && !existsSync(path)) {
     throw new NoWarehouseError(path);
   }
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+  if (isFolder(path)) {
     throw new UsageError(`the warehouse ${path} is a folder`, {
       hint: `name a file in it, for example --warehouse ${join(path, 'daywalk.db')}`,
     });
   }
   // Behind a link that leads nowhere yet, SQLite makes the file.
-  if (create) createPrivately(path);
+  const isNew = create && createPrivately(path);
   refuseHardLinks(path);
   try {
-    const opened = openUnreplaced(path, create);
+    const opened = { ...openUnreplaced(path, create), isNew };
     const { db } = opened;
     // Every commit survives a power loss, for a tenth more time: what a run said it stored is stored.
     db.pragma('synchronous = FULL');
@@ -64,8 +66,17 @@ function refuseClosed(path: string): void {
   throw new StorageError(`open the warehouse ${path}: ${closed}`, { hint: HINT_CLOSED });
 }
 
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Whatever keeps the path from being looked at is told when it is opened.
+    return false;
+  }
+}
+
 /** Opens a file of which it is certain that it stood at the path when it was opened. */
-function openUnreplaced(path: string, create: boolean): OpenFile {
+function openUnreplaced(path: string, create: boolean): Omit<OpenFile, 'isNew'> {
   for (let attempt = 1; attempt <= OPEN_ATTEMPTS_MAX; attempt += 1) {
     const file = fileAt(path);
     const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !create });
@@ -77,14 +88,18 @@ function openUnreplaced(path: string, create: boolean): OpenFile {
   });
 }
 
-/** Creates the file readable by its owner only, because it names people; SQLite gives its side files the same mode. */
-export function createPrivately(path: string): void {
+/**
+ * Creates the file readable by its owner only, because it names people; SQLite gives its side files the same mode. False
+ * where it is there already.
+ */
+export function createPrivately(path: string): boolean {
   try {
     // Never opens a file that exists: closing it again would drop the locks that this process holds on it.
     closeSync(openSync(path, 'wx', 0o600));
+    return true;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') return;
+    if (code === 'EEXIST') return false;
     const hint = 'create the folder, and give this user the right to write the file and its folder';
     throw new StorageError(`open the warehouse ${path}: ${messageOf(error)}`, {
       cause: error,

@@ -3,6 +3,7 @@ import type { RunLock, Warehouse } from '../port.ts';
 import { fileAt, watchCommits } from './commit-watch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
+import { discardNew } from './discard.ts';
 import { storeHookEvents } from './hook-events.ts';
 import {
   acceptQuarantine,
@@ -111,6 +112,10 @@ function sqliteWarehouse(connection: Connection, days: DayWriter, file: string |
     damages: async () => connection.read('check', () => damagesOf(connection)),
     inSnapshot: (read) => connection.snapshot(read),
     watchCommits: () => watchCommits(path, file),
+    discardNew: async () => {
+      await days.close();
+      return connection.read('remove the empty warehouse', () => discardNew(connection));
+    },
     close: async () => {
       await days.close();
       connection.close();
