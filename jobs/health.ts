@@ -67,7 +67,7 @@ async function healthOf(warehouse: Warehouse, now: Date, maxAgeHours: number): P
   const last =
     lastCompleteExportAt === null
       ? 'no complete export of all streams is on record'
-      : `the last complete export of all streams ended at ${lastCompleteExportAt}`;
+      : `the last complete export of all streams ended at ${lastCompleteExportAt.slice(0, 16)}Z`;
   const late = lastCompleteExportAt === null || isFresh ? '' : `, more than ${maxAgeHours} hours ago`;
   return { healthy: isFresh, reason: `${oldest?.prefix ?? ''}${last}${late}`, lastCompleteExportAt };
 }
