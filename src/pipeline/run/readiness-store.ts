@@ -107,12 +107,12 @@ function normalizePage(page: ReadinessPage, { orgId, privacy }: DayContext, find
 
 /**
  * Ends a walk: what is gone is deleted, unless that is doubted.
- * @param pass.stored how many reports were stored when the walk began.
+ * @param pass.stored the ids of the reports that were stored when the walk began.
  */
 export async function endWalk(
   context: ReadinessContext,
   call: PullCall,
-  pass: Pass & { readonly today: UtcDay; readonly stored: number },
+  pass: Pass & { readonly today: UtcDay; readonly stored: readonly string[] },
   total: WalkTotal,
 ): Promise<void> {
   const { warehouse, orgId, clock, runId } = context;
@@ -140,14 +140,14 @@ export async function endWalk(
  */
 async function doubtAfter(
   { warehouse, orgId, clock, acceptLoss }: ReadinessContext,
-  { seen, stored }: { readonly seen: Seen | null; readonly stored: number },
+  { seen, stored }: { readonly seen: Seen | null; readonly stored: readonly string[] },
 ): Promise<StandingDoubt | null> {
   const unit = await warehouse.readinessUnit(orgId);
   const standing = parseDoubt(unit?.doubt ?? null, unit?.doubtedAt ?? null);
   if (seen === null) return standing;
-  const missing = (await warehouse.reportIds(orgId)).filter((id) => !seen.reports.has(id));
+  const missing = stored.filter((id) => !seen.reports.has(id));
   // New reports do not make up for those that are gone; while these are doubted, new ones are stored night after night.
-  const loss = lossOf({ missing, stored: standing?.of ?? stored, setAside: 0 });
+  const loss = lossOf({ missing, stored: standing?.of ?? stored.length, setAside: 0 });
   if (loss === null) return null;
   const acceptsLoss = acceptLoss && standing !== null;
   const weighed = weighLoss(standing, loss, { now: clock.now(), acceptsLoss });

@@ -37,7 +37,7 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
   const unit = await warehouse.readinessUnit(orgId);
   const last = parseWalkState(unit?.cursor ?? null);
   const today = dayOf(clock.now());
-  const { length: stored } = await warehouse.reportIds(orgId);
+  const stored = await warehouse.reportIds(orgId);
   const total: WalkTotal = {
     rowsWritten: 0,
     restated: false,
