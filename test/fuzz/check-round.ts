@@ -46,8 +46,8 @@ export function faultsOf(round: Round): string[] {
     const was = before.unit(name);
     const is = after.unit(name);
     const active = [before, after].flatMap((stored) => activeUsersIn(stored.unit(`activity ${day}`)));
-    const lossIn = ({ rows, aside }: Extract<ReturnType<typeof judgeDay>, { kind: 'stored' }>) =>
-      lossOf(stream, was, { rows, aside: aside.length }, active);
+    const lossIn = (answer: Extract<ReturnType<typeof judgeDay>, { kind: 'stored' }>) =>
+      lossOf(stream, was, answer, active);
     if (doubted.has(name)) {
       const walk = walks.get(name) ?? [];
       const verdict = judgeDay(stream, day, round.orgId, walk);

@@ -74,7 +74,7 @@ export function judgeDay(stream: string, day: string, orgId: string, walk: reado
         kept !== undefined &&
         served.url.searchParams.get('startDate') === served.url.searchParams.get('endDate')
       )
-        aside.push({ path, value: row });
+        aside.push({ path, value: row, isForeign: true });
     }
     if (stream !== 'users') return stored(stream, rows, { aside, isDeep });
     const before = users.size;

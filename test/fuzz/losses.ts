@@ -1,6 +1,7 @@
 import { tablesOf } from '../../schema/tables.ts';
 import type { Expected } from './expected-rows.ts';
-import { expectedTexts, type Held } from './stored.ts';
+import type { Aside } from './rules.ts';
+import { expectedTexts, type Held, normal } from './stored.ts';
 
 /** Whether an answer takes away so much of what is stored that it must be doubted, or may be. */
 export type Loss = 'none' | 'possible' | 'certain';
@@ -12,6 +13,19 @@ const TRAILING = ['weekly_active_users', 'monthly_active_users'];
  * fewer are left than were active. Of how many were active there may be several words, by the activity before and after.
  */
 export function lossOf(
+  stream: string,
+  held: Held,
+  { rows, aside }: { readonly rows: Expected; readonly aside: readonly Aside[] },
+  active: readonly number[],
+): Loss {
+  // What is set aside stands for a row, unless it is about another day. Records that are alike are kept once.
+  const own = aside.filter(({ isForeign }) => isForeign !== true);
+  const counts = [own.length, new Set(own.map(({ value }) => normal(value))).size];
+  const [most, fewest] = counts.map((count) => lossBeside(stream, held, { rows, aside: count }, active));
+  return most === fewest && most !== undefined ? most : 'possible';
+}
+
+function lossBeside(
   stream: string,
   held: Held,
   answer: { readonly rows: Expected; readonly aside: number },

@@ -27,6 +27,8 @@ export interface Shape {
 export interface Aside {
   readonly path: string;
   readonly value: unknown;
+  /** It is about another day than the one that was asked for. */
+  readonly isForeign?: true;
 }
 
 export type Json = Record<string, unknown>;

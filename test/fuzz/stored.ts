@@ -127,7 +127,7 @@ export function quarantineFault(aside: readonly Aside[], held: readonly SetAside
 }
 
 /** A text that is the same for equal values, however deep. */
-function normal(value: unknown): string {
+export function normal(value: unknown): string {
   const parts: string[] = [];
   const left: unknown[] = [value];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

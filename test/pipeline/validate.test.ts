@@ -30,8 +30,14 @@ describe('a row', () => {
     const { rows: kept, rejected } = validateDays(rowCheck(UserRow), pageOf(rows), BATCH);
     expect([...kept]).toEqual([[DAY, [rows[0]]]]);
     expect(rejected).toEqual([
-      { record: rows[1], path: 'data[1]', reason: 'is about 2026-02-02, and 2026-02-01 was asked for' },
       {
+        record: rows[1],
+        path: 'data[1]',
+        reason: 'is about 2026-02-02, and 2026-02-01 was asked for',
+        isForeign: true,
+      },
+      {
+        isForeign: true,
         record: rows[2],
         path: 'data[2]',
         reason: 'is about 2026-02-01T00:00:00Z, and 2026-02-01 was asked for',
