@@ -1,0 +1,220 @@
+import { daysBetween, type UtcDay } from '../../src/core/day.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../src/core/stream.ts';
+import { parseDoubt } from '../../src/judge/doubt.ts';
+import { parseNotes } from '../../src/judge/notes.ts';
+import { batchesOf, type DayBatch } from '../../src/pipeline/batch.ts';
+import { type DayUnit, planUnits } from '../../src/pipeline/plan.ts';
+import { SecondLooks } from '../../src/pipeline/run/second-looks.ts';
+import type { Random } from '../support/seed.ts';
+import { type Content, isActive } from './content.ts';
+import { answerTo } from './lies.ts';
+import { type Memory, type ModelCommit, ORG } from './memory.ts';
+import type { Rules } from './rules.ts';
+import { ModelWatch } from './watching.ts';
+import { dayAt, indexOf, type Run, type Truth, type World } from './world.ts';
+
+const SETTLE_DAYS = 3;
+
+/** What a run needs. */
+export interface Nightly {
+  readonly world: World;
+  readonly truth: Truth;
+  readonly memory: Memory;
+  readonly rules: Rules;
+  readonly random: Random;
+}
+
+/** One run over the model: the order of `src/pipeline/run`, without requests, pages and transactions. */
+export class ModelRun {
+  readonly #model: Nightly;
+  readonly #run: Run;
+  readonly #now: Date;
+  readonly #today: UtcDay;
+  readonly #looks: SecondLooks;
+  readonly #watch: ModelWatch;
+  readonly #queue: DayBatch[] = [];
+  readonly #doubtedAtStart: ReadonlySet<string>;
+  #usersRangeMax: number;
+  requests = 0;
+
+  constructor(model: Nightly, run: Run) {
+    this.#model = model;
+    this.#run = run;
+    this.#today = dayAt(run.night);
+    this.#now = new Date(`${this.#today}T${String(run.hour).padStart(2, '0')}:00:00Z`);
+    this.#looks = new SecondLooks(model.memory.book);
+    this.#watch = new ModelWatch(model, run);
+    this.#usersRangeMax = model.world.rangeMax;
+    const doubted = model.memory.book.all().filter(({ state }) => state === 'doubted');
+    this.#doubtedAtStart = new Set(doubted.map(({ stream, day }) => `${stream} ${day}`));
+  }
+
+  /**
+   * Pulls what is planned, looks at what has settled, reopens what differs.
+   * @throws {Killed} when the process is killed on the way.
+   */
+  perform(): void {
+    const { memory, rules } = this.#model;
+    memory.writesLeft = this.#run.killedAfter ?? Number.POSITIVE_INFINITY;
+    const range = { firstDay: dayAt(0), lastDay: dayAt(this.#run.night - 1) };
+    const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.book.all());
+    this.#add([...units, ...this.#watch.recent]);
+    this.#workOff();
+    this.#add(this.#watch.older);
+    this.#watch.lookAtSums((stream, days) => this.#ask(stream, days, true));
+    this.#workOff();
+    const reopened = this.#watch.conclude(rules, this.#now);
+    this.#add(
+      reopened.flatMap(({ day, streams }) =>
+        streams.flatMap((stream) => (this.#run.streams.includes(stream) ? [{ stream, day }] : [])),
+      ),
+    );
+    this.#workOff();
+  }
+
+  /** Settled units that this run compares row by row, `tools 3`. */
+  get lookedAt(): string[] {
+    return [...this.#watch.recent, ...this.#watch.older].map(({ stream, day }) => `${stream} ${indexOf(day)}`);
+  }
+
+  #add(units: readonly DayUnit[]): void {
+    for (const stream of DAILY_STREAMS) {
+      const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);
+      this.#queue.push(...batchesOf(stream, [...new Set(days)], this.#rangeMax(stream)));
+    }
+  }
+
+  #rangeMax(stream: DailyStream): number {
+    return stream === 'users' ? this.#usersRangeMax : this.#model.world.rangeMax;
+  }
+
+  /** Batches end in any order. */
+  #workOff(): void {
+    do {
+      while (this.#queue.length > 0) {
+        const [batch] = this.#queue.splice(Math.floor(this.#model.random() * this.#queue.length), 1);
+        if (batch !== undefined) this.#pull(batch);
+      }
+    } while (this.#lookAgain());
+  }
+
+  #lookAgain(): boolean {
+    const { alone, gaps, empty } = this.#looks.next(this.#model.world.rangeMax);
+    for (const commit of empty) if (isModelCommit(commit)) this.#model.memory.commit(commit);
+    const single = alone.map(({ stream, day }): DayBatch => ({ stream, days: [day] }));
+    this.#queue.push(...single, ...gaps);
+    return this.#queue.length > 0 || empty.length > 0;
+  }
+
+  #ask(stream: DailyStream, days: readonly UtcDay[], isSums = false): ReadonlyMap<number, Content> | null {
+    const { world, truth, random } = this.#model;
+    const [first, last] = [days[0], days.at(-1)];
+    if (first === undefined || last === undefined) return null;
+    this.requests += 1;
+    if (random() < this.#run.failing) return null;
+    const { night } = this.#run;
+    return answerTo(truth, world.lies, { stream, first: indexOf(first), last: indexOf(last), night, isSums });
+  }
+
+  #pull(batch: DayBatch): void {
+    const { stream, days } = batch;
+    const answer = this.#ask(stream, days);
+    const pulled = days.filter((day) => this.#watch.settled({ stream, day }) === undefined);
+    if (answer === null) return this.#failed(batch, pulled);
+    const isRange = days.length > 1;
+    const hasRows = [...answer.values()].some(({ rows }) => rows > 0);
+    if (isRange && batch.isGap === true) {
+      if (hasRows) this.#alone(stream, days);
+      else this.#looks.confirmed(days);
+      return;
+    }
+    if (isRange && !hasRows) return this.#alone(stream, pulled);
+    for (const day of days) {
+      const content = answer.get(indexOf(day));
+      if (content === undefined) continue;
+      const settled = this.#watch.settled({ stream, day });
+      if (settled !== undefined) this.#watch.look(settled, content);
+      else this.#take(batch, this.#commitOf(stream, day, content, !isRange));
+    }
+  }
+
+  #failed({ stream, days }: DayBatch, pulled: readonly UtcDay[]): void {
+    if (pulled.length < days.length) this.#watch.failed();
+    if (days.length > 1) return this.#alone(stream, pulled);
+    for (const day of pulled) this.#model.memory.fail(stream, day, { pulledAt: this.#now, rule: this.#rule });
+  }
+
+  #alone(stream: DailyStream, days: readonly UtcDay[]): void {
+    this.#queue.push(...days.map((day): DayBatch => ({ stream, days: [day] })));
+  }
+
+  get #rule() {
+    return { today: this.#today, settleDays: SETTLE_DAYS };
+  }
+
+  #commitOf(stream: DailyStream, day: UtcDay, content: Content, isOwn: boolean): ModelCommit {
+    const known = this.#model.memory.unit(stream, day);
+    return {
+      orgId: ORG,
+      stream,
+      day,
+      content,
+      tables: [],
+      contentSha256: content.text,
+      state: isActive(content) ? 'loaded' : 'awaiting',
+      rule: this.#rule,
+      isOwn,
+      activeUsers: content.activeUsers,
+      runId: 'run',
+      quarantined: [],
+      drift: [],
+      requests: 1,
+      pulledAt: this.#now,
+      basedOn: known.contentSha256,
+    };
+  }
+
+  /** What `Intake` and `Work` do with a day that was answered. */
+  #take(batch: DayBatch, commit: ModelCommit): void {
+    const { memory } = this.#model;
+    const { stream, day, content } = commit;
+    const verdict = this.#judge(commit);
+    if (verdict === 'ask-alone') return this.#alone(stream, [day]);
+    if (verdict !== 'believe') return memory.doubt(commit, verdict);
+    const isKnown = parseNotes(memory.unit(stream, day).watch).own === commit.contentSha256;
+    if (content.rows === 0 && !commit.isOwn && !isKnown) return this.#looks.gap(commit);
+    if (this.#looks.answered(commit, batch)) this.#usersRangeMax = 1;
+    memory.commit(commit);
+  }
+
+  /** As `judgeDay`. */
+  #judge(commit: ModelCommit) {
+    const { memory, rules } = this.#model;
+    const { stream, day, content, isOwn } = commit;
+    const known = memory.unit(stream, day);
+    if (known.rows === 0 || known.contentSha256 === commit.contentSha256) return 'believe';
+    const stored = memory.content(stream, day).keys;
+    const present = new Set(content.keys);
+    const missing = stored.flatMap((key, index) => (present.has(key) ? [] : [index]));
+    const active = memory.unit('activity', day).activeUsers;
+    const users = { answered: commit.activeUsers ?? 0, active };
+    const counts = { missing, stored: stored.length, setAside: 0 };
+    const loss = rules.lossOf(stream === 'users' ? { ...counts, users } : counts);
+    if (loss === null) return 'believe';
+    const standing = parseDoubt(known.doubt, known.doubtedAt);
+    const acceptsLoss = this.#run.acceptLoss && this.#doubtedAtStart.has(`${stream} ${day}`);
+    const isDecisive = standing === null || acceptsLoss || rules.isDue(standing, this.#now);
+    if (!isOwn && isDecisive) return 'ask-alone';
+    const weighed = rules.weighLoss(standing, loss, { now: this.#now, acceptsLoss });
+    return weighed.verdict === 'accept' ? 'believe' : weighed.doubt;
+  }
+}
+
+function isModelCommit(commit: object): commit is ModelCommit {
+  return 'content' in commit;
+}
+
+/** The age of a day in a night. */
+export function ageOf(day: UtcDay, night: number): number {
+  return daysBetween(day, dayAt(night));
+}
