@@ -4,6 +4,11 @@ import type { Noted, Notes } from './notes.ts';
 
 /** A difference reopens a day only if it is seen again at least so much later. */
 export const SECOND_LOOK_AFTER_MS = 12 * 60 * 60 * 1000;
+/**
+ * A difference that reopened a day and changed no row does not reopen it again for so long. It may be right all the same:
+ * an answer that hid it then, from a cache for example, need not hide it for ever.
+ */
+export const REOPEN_AGAIN_AFTER_MS = 14 * 24 * 60 * 60 * 1000;
 /** Days that one run reopens at most. */
 export const REOPENED_MAX = 10;
 /** Days after which tokens and users are looked at again. */
@@ -86,16 +91,23 @@ export interface Look {
 /**
  * The notes of a settled unit after a look at it. A difference is noted; seen again at least
  * {@link SECOND_LOOK_AFTER_MS} later it is confirmed. Another one takes its place, and equality takes it back, each of what
- * was compared in the same way. One that reopened the day before and changed no row counts for nothing.
+ * was compared in the same way. One that reopened the day before and changed no row counts for nothing until
+ * {@link REOPEN_AGAIN_AFTER_MS} later.
  */
 export function lookAt(notes: Notes, by: Noted['by'], seen: Seen, now: Date): Look {
   const { noted, ...others } = notes;
-  const isSettled = seen === null || seen.sha256 === notes.reopenedFor;
+  const isSettled = seen === null || isWaived(notes, seen, now);
   if (isSettled) return { notes: noted?.by === by ? others : notes, isConfirmed: false };
   if (noted?.sha256 !== seen.sha256)
     return { notes: { ...others, noted: { ...seen, at: now.toISOString() } }, isConfirmed: false };
   const isConfirmed = now.getTime() - Date.parse(noted.at) >= SECOND_LOOK_AFTER_MS;
   return { notes, isConfirmed };
+}
+
+/** True for a difference that reopened the day not long ago, and changed no row. */
+function isWaived({ reopenedFor, reopenedAt }: Notes, { sha256 }: Pick<Noted, 'sha256'>, now: Date): boolean {
+  if (sha256 !== reopenedFor) return false;
+  return reopenedAt === undefined || now.getTime() - Date.parse(reopenedAt) < REOPEN_AGAIN_AFTER_MS;
 }
 
 /** A day whose difference is confirmed. */

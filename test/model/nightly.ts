@@ -2,7 +2,7 @@ import { daysBetween, type UtcDay } from '../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../src/core/stream.ts';
 import { parseDoubt } from '../../src/judge/doubt.ts';
 import { parseNotes } from '../../src/judge/notes.ts';
-import { batchesOf, type DayBatch } from '../../src/pipeline/batch.ts';
+import type { DayBatch } from '../../src/pipeline/batch.ts';
 import { type DayUnit, planUnits } from '../../src/pipeline/plan.ts';
 import { SecondLooks } from '../../src/pipeline/run/second-looks.ts';
 import type { Random } from '../support/seed.ts';
@@ -11,7 +11,7 @@ import { answerTo } from './lies.ts';
 import { type Memory, type ModelCommit, ORG } from './memory.ts';
 import type { Rules } from './rules.ts';
 import { ModelWatch } from './watching.ts';
-import { dayAt, indexOf, type Run, type Truth, type World } from './world.ts';
+import { dayAt, indexOf, type Run, stretchesOf, type Truth, type World } from './world.ts';
 
 const SETTLE_DAYS = 3;
 
@@ -56,7 +56,7 @@ export class ModelRun {
   perform(): void {
     const { memory, rules } = this.#model;
     memory.writesLeft = this.#run.killedAfter ?? Number.POSITIVE_INFINITY;
-    const range = { firstDay: dayAt(0), lastDay: dayAt(this.#run.night - 1) };
+    const range = { firstDay: this.#firstOpenDay(), lastDay: dayAt(this.#run.night - 1) };
     const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.book.all());
     this.#add([...units, ...this.#watch.recent]);
     this.#workOff();
@@ -80,8 +80,19 @@ export class ModelRun {
   #add(units: readonly DayUnit[]): void {
     for (const stream of DAILY_STREAMS) {
       const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);
-      this.#queue.push(...batchesOf(stream, [...new Set(days)], this.#rangeMax(stream)));
+      const stretches = stretchesOf([...new Set(days)].toSorted(), this.#rangeMax(stream));
+      this.#queue.push(...stretches.map((stretch): DayBatch => ({ stream, days: stretch })));
     }
+  }
+
+  /** Days before it are settled in all streams; a plan over them takes most of the time, and finds nothing. */
+  #firstOpenDay(): UtcDay {
+    const { memory } = this.#model;
+    const isOpen = (day: number) =>
+      DAILY_STREAMS.some((stream) => memory.unit(stream, dayAt(day)).settledAt === null);
+    let day = 0;
+    while (!this.#run.force && day < this.#run.night - 1 && !isOpen(day)) day += 1;
+    return dayAt(day);
   }
 
   #rangeMax(stream: DailyStream): number {
@@ -128,7 +139,10 @@ export class ModelRun {
       else this.#looks.confirmed(days);
       return;
     }
-    if (isRange && !hasRows) return this.#alone(stream, pulled);
+    if (isRange && !hasRows) {
+      this.#alone(stream, pulled);
+      return this.#probe(stream, days);
+    }
     for (const day of days) {
       const content = answer.get(indexOf(day));
       if (content === undefined) continue;
@@ -136,6 +150,16 @@ export class ModelRun {
       if (settled !== undefined) this.#watch.look(settled, content);
       else this.#take(batch, this.#commitOf(stream, day, content, !isRange));
     }
+  }
+
+  /** A range of settled days without any row: one of them is asked alone, and speaks for all. */
+  #probe(stream: DailyStream, days: readonly UtcDay[]): void {
+    const settled = days.flatMap((day) => this.#watch.settled({ stream, day }) ?? []);
+    const day = settled.findLast(({ state }) => state !== 'empty')?.day ?? '';
+    if (day === '') return;
+    const answer = this.#ask(stream, [day])?.get(indexOf(day));
+    if (answer === undefined || answer.rows > 0) return;
+    for (const unit of settled) this.#watch.look(unit, answer);
   }
 
   #failed({ stream, days }: DayBatch, pulled: readonly UtcDay[]): void {

@@ -9,13 +9,12 @@ import {
   type WatchPlan,
   watchStateText,
 } from '../../src/judge/watch.ts';
-import { batchesOf } from '../../src/pipeline/batch.ts';
 import type { DayUnit } from '../../src/pipeline/plan.ts';
 import type { LedgerUnit } from '../../src/warehouse/port.ts';
 import { type Content, isActive } from './content.ts';
 import type { Nightly } from './nightly.ts';
 import type { Rules } from './rules.ts';
-import { dayAt, indexOf, type Run } from './world.ts';
+import { dayAt, indexOf, type Run, stretchesOf } from './world.ts';
 
 const LIGHT: readonly string[] = ['tools', 'activity', 'productivity'];
 
@@ -34,6 +33,7 @@ export class ModelWatch {
   readonly #units: ReadonlyMap<string, LedgerUnit>;
   readonly #looks: Look[] = [];
   #isComplete = true;
+  #recent: DayUnit[] | undefined;
 
   constructor(model: Nightly, run: Run) {
     this.#model = model;
@@ -49,6 +49,11 @@ export class ModelWatch {
   }
 
   get recent(): DayUnit[] {
+    this.#recent ??= this.#findRecent();
+    return this.#recent;
+  }
+
+  #findRecent(): DayUnit[] {
     const { recent, heavy } = this.#plan ?? {};
     return this.#unitsWhere(
       ({ stream, day, watch }) =>
@@ -75,8 +80,10 @@ export class ModelWatch {
   }
 
   look(unit: LedgerUnit, content: Content): void {
-    const isIdle = unit.state === 'empty' && !isActive(content);
-    const isSame = isIdle || content.text === unit.contentSha256;
+    const hasTrailing = /[1-9]/.test(content.text);
+    const isIdle = content.rows === 0 || (unit.rows === 0 && !hasTrailing);
+    const isStillIdle = unit.state === 'empty' && !isActive(content) && isIdle;
+    const isSame = content.text === unit.contentSha256 || isStillIdle;
     const stored = unit.stream === 'activity' && unit.day !== '' ? this.#stored(unit.stream, unit.day) : null;
     const trailing = stored?.plain === content.plain ? ({ trailing: true } as const) : {};
     const seen = isSame ? null : ({ sha256: content.text, by: 'rows', ...trailing } as const);
@@ -103,36 +110,33 @@ export class ModelWatch {
         !covered.has(day) &&
         parseNotes(this.#units.get(nameOf({ stream: 'tokens', day }))?.watch ?? null).noted?.by === 'models',
     );
+    const answers: { days: readonly UtcDay[]; answer: ReadonlyMap<number, Content> }[] = [];
     for (const days of [...stretches, ...noted.map((day) => [day])]) {
-      for (const batch of batchesOf('tokens', days, world.rangeMax)) {
-        const answer = ask('tokens', batch.days);
-        if (answer === null) {
-          this.#isComplete = false;
-          return;
-        }
-        this.#compareSums(batch.days, answer);
+      for (const batch of stretchesOf(days.toSorted(), world.rangeMax)) {
+        const answer = ask('tokens', batch);
+        if (answer === null) this.#isComplete = false;
+        else if ([...answer.values()].some(({ sums }) => sums.size > 0)) answers.push({ days: batch, answer });
       }
     }
+    const told = (answer: ReadonlyMap<number, Content>, day: UtcDay) =>
+      answer.get(indexOf(day))?.sums ?? new Map<string, number>();
+    const areStored = answers.some(({ days, answer }) =>
+      days.some((day) => [...told(answer, day).keys()].some((name) => this.#stored('tokens', day).sums.has(name))),
+    );
+    for (const { days, answer } of answers)
+      for (const day of days) this.#compareSums(day, told(answer, day), world.sums === 'by-model' && areStored);
   }
 
-  #compareSums(days: readonly UtcDay[], answer: ReadonlyMap<number, Content>): void {
-    const { world } = this.#model;
-    if ([...answer.values()].every(({ sums }) => sums.size === 0)) return;
-    const told = (day: UtcDay) => answer.get(indexOf(day))?.sums ?? new Map<string, number>();
-    const isComparable =
-      world.sums === 'by-model' &&
-      days.some((day) => [...told(day).keys()].some((name) => this.#stored('tokens', day).sums.has(name)));
-    for (const day of days) {
-      const unit = this.settled({ stream: 'tokens', day });
-      if (unit === undefined) continue;
-      const sha256 = textOf(told(day));
-      const { models } = parseNotes(unit.watch);
-      const isSame = isComparable
-        ? sha256 === textOf(this.#stored('tokens', day).sums)
-        : models === undefined || models === sha256;
-      const seen = isSame ? null : ({ sha256, by: 'models' } as const);
-      this.#looks.push({ unit, by: 'models', seen, ...(isComparable ? {} : { models: sha256 }) });
-    }
+  #compareSums(day: UtcDay, sums: ReadonlyMap<string, number>, isComparable: boolean): void {
+    const unit = this.settled({ stream: 'tokens', day });
+    if (unit === undefined) return;
+    const sha256 = textOf(sums);
+    const { models } = parseNotes(unit.watch);
+    const isSame = isComparable
+      ? sha256 === textOf(this.#stored('tokens', day).sums)
+      : models === undefined || models === sha256;
+    const seen = isSame ? null : ({ sha256, by: 'models' } as const);
+    this.#looks.push({ unit, by: 'models', seen, ...(isComparable ? {} : { models: sha256 }) });
   }
 
   conclude(rules: Rules, now: Date): { day: UtcDay; streams: readonly DailyStream[] }[] {

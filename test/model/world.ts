@@ -1,5 +1,5 @@
 import { FIRST_DAY, shiftDay, type UtcDay } from '../../src/core/day.ts';
-import { DAILY_STREAMS, type DailyStream } from '../../src/core/stream.ts';
+import type { DailyStream } from '../../src/core/stream.ts';
 import { type Content, contentOf, NO_ROW, type Person } from './content.ts';
 import type { Lie } from './lies.ts';
 
@@ -63,7 +63,8 @@ export function indexOf(day: UtcDay): number {
 /** What the service knows: its honest answers, night by night. */
 export class Truth {
   readonly #world: World;
-  readonly #memory = new Map<string, Content>();
+  readonly #memory = new Map<Said, Map<string, Content>>();
+  readonly #masks = new Map<number, readonly number[]>();
 
   constructor(world: World) {
     this.#world = world;
@@ -84,34 +85,52 @@ export class Truth {
     if (said === undefined) return stream === 'users' ? contentOf('users', [], SILENT) : NO_ROW;
     const trailing = (days: number) => (stream === 'activity' ? this.#activeIn(day, days, night) : 0);
     const setting = { weekly: trailing(7), monthly: trailing(30), zeroRows: this.#world.zeroRows };
-    const people = said.people;
-    const unnamed = stream === 'activity' ? (said.unnamed ?? 0) : 0;
-    const name = `${stream} ${setting.weekly} ${setting.monthly} ${unnamed} ${people.map((who) => Object.values(who).join()).join(';')}`;
-    const known = this.#memory.get(name);
+    const name = `${stream} ${setting.weekly} ${setting.monthly}`;
+    const memory = this.#memory.get(said) ?? new Map<string, Content>();
+    this.#memory.set(said, memory);
+    const known = memory.get(name);
     if (known !== undefined) return known;
+    const { people } = said;
+    const unnamed = stream === 'activity' ? (said.unnamed ?? 0) : 0;
     const ghosts = Array.from({ length: unnamed }, (_, index) => ({ ...GHOST, id: 100 + index }));
     const content = contentOf(stream, [...people, ...ghosts], setting);
-    this.#memory.set(name, content);
+    memory.set(name, content);
     return content;
   }
 
+  /** Users who were active on the last `days` days up to a day, as the service sees it in a night. */
   #activeIn(day: number, days: number, night: number): number {
+    const masks = this.#masksOf(night);
     let mask = 0;
-    for (let index = Math.max(0, day - days + 1); index <= day; index += 1)
-      for (const { id } of this.said('activity', index, night)?.people ?? []) mask |= 1 << id;
+    for (let index = Math.max(0, day - days + 1); index <= day; index += 1) mask |= masks[index] ?? 0;
     let count = 0;
     for (; mask !== 0; mask &= mask - 1) count += 1;
     return count;
   }
 
-  /** The last night before `night` in which something else was said of a day in some of its streams; -1 if never. */
-  changedIn(day: number, night: number): number {
-    const last = DAILY_STREAMS.map(
-      (stream) => this.#world.days[day]?.[stream].findLast(({ from }) => from <= night)?.from ?? -1,
+  #masksOf(night: number): readonly number[] {
+    const known = this.#masks.get(night);
+    if (known !== undefined) return known;
+    const masks = this.#world.days.map((_, day) =>
+      (this.said('activity', day, night)?.people ?? []).reduce((mask, { id }) => mask | (1 << id), 0),
     );
-    return Math.max(...last);
+    this.#masks.set(night, masks);
+    return masks;
   }
 }
 
 const SILENT = { weekly: 0, monthly: 0, zeroRows: false };
 const GHOST: Person = { id: 100, sessions: 1, tools: 0, files: 0, tokens: 0, model: 'a' };
+
+/** The batches of at most `daysMax` days that follow each other. Days are in ascending order. */
+export function stretchesOf(days: readonly UtcDay[], daysMax: number): [UtcDay, ...UtcDay[]][] {
+  const stretches: [UtcDay, ...UtcDay[]][] = [];
+  let next = -1;
+  for (const day of days) {
+    const last = stretches.at(-1);
+    if (last !== undefined && indexOf(day) === next && last.length < daysMax) last.push(day);
+    else stretches.push([day]);
+    next = indexOf(day) + 1;
+  }
+  return stretches;
+}
