@@ -1,78 +1,152 @@
 import { DAILY_STREAMS, type DailyStream } from '../../src/core/stream.ts';
 import { parseNotes } from '../../src/judge/notes.ts';
+import type { LedgerUnit } from '../../src/warehouse/port.ts';
 import { sequence } from '../support/seed.ts';
-import { isActive, isSame } from './content.ts';
+import { type Content, isActive, isSame } from './content.ts';
 import { Killed, Memory } from './memory.ts';
 import { ModelRun } from './nightly.ts';
 import { RULES, type Rules } from './rules.ts';
-import { dayAt, Truth, type World } from './world.ts';
+import { dayAt, indexOf, type Run, Truth, type World } from './world.ts';
 
-/** All nights of a world, one after the other. Answers what is wrong in the end, and was on the way; `[]` is right. */
-export function faultsOf(world: World, rules: Rules = RULES): string[] {
-  const truth = new Truth(world);
-  const memory = new Memory(rules);
-  const random = sequence(world.seed + 1);
-  const watched = new Set<string>();
-  for (const run of world.runs) {
-    const model = new ModelRun({ world, truth, memory, rules, random }, run);
-    if (run.night >= world.quietFrom) for (const unit of model.lookedAt) watched.add(unit);
-    try {
-      model.perform();
-    } catch (error) {
-      if (!(error instanceof Killed)) throw error;
+/** Honest runs after which a difference in the light streams of the last month must have been seen to. */
+const SOON = 8;
+/** Nights on which runs must have found a loss before it is accepted. */
+const LOSS_NIGHTS = 3;
+
+/** The life of a warehouse in a world, night by night. */
+export class History {
+  readonly faults: string[] = [];
+  readonly #world: World;
+  readonly #truth: Truth;
+  readonly #memory: Memory;
+  /** Units that were compared row by row in the honest nights. */
+  readonly #watched = new Set<string>();
+
+  constructor(world: World, rules: Rules = RULES) {
+    this.#world = world;
+    this.#truth = new Truth(world);
+    this.#memory = new Memory(rules);
+    const model = { world, truth: this.#truth, memory: this.#memory, rules, random: sequence(world.seed + 1) };
+    for (const run of world.runs) {
+      this.#memory.onReplaced = (unit, before, after) => this.#checkLoss(run, unit, before, after);
+      const settled = this.#settledAndRight(run);
+      const night = new ModelRun(model, run);
+      if (run.night >= world.quietFrom) for (const unit of night.lookedAt) this.#watched.add(unit);
+      try {
+        night.perform();
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+      }
+      this.#checkSettled(run, settled);
+      if (run.night === world.quietFrom + SOON) this.#checkSoon(run);
+    }
+    this.#checkEnd();
+  }
+
+  /** Units of days that are settled in all streams as they truly are, and of which nothing is noted. */
+  #settledAndRight({ night, force }: Run): LedgerUnit[] {
+    if (force || !this.#world.lies.some((lie) => lie.firstNight <= night && night <= lie.lastNight)) return [];
+    return Array.from({ length: night }, (_, day) => {
+      const units = DAILY_STREAMS.map((stream) => this.#memory.unit(stream, dayAt(day)));
+      const areAll = DAILY_STREAMS.every(
+        (stream, index) =>
+          units[index]?.settledAt !== null &&
+          parseNotes(units[index]?.watch ?? null).noted === undefined &&
+          this.#isRight(stream, day, night),
+      );
+      return areAll ? units : [];
+    }).flat();
+  }
+
+  /** A lying night changes nothing that is settled, unless the nights before it said the same. */
+  #checkSettled(run: Run, before: readonly LedgerUnit[]): void {
+    for (const { stream, day, contentSha256 } of before) {
+      if (stream === 'readiness' || day === '') continue;
+      const after = this.#memory.unit(stream, day);
+      if (after.settledAt === null || after.contentSha256 !== contentSha256)
+        this.#fault(run.night, stream, indexOf(day), 'a single lying night changed what was settled');
     }
   }
-  const night = world.runs.at(-1)?.night ?? 0;
-  const end = { world, truth, memory, night, watched };
-  return Array.from({ length: night }, (_, day) => day).flatMap((day) =>
-    DAILY_STREAMS.flatMap((stream) => {
-      const fault = faultOf(end, stream, day);
-      const unit = memory.unit(stream, dayAt(day));
-      const stored = memory.content(stream, dayAt(day)).text;
-      const told = `"${stored}" for "${truth.of(stream, day, night).text}"`;
-      const why = JSON.stringify([unit.state, unit.confirmed, unit.watch, unit.doubt, unit.doubtedAt]);
-      return fault === null ? [] : [`${stream} ${day} (${dayAt(day)}): ${fault}: ${told} ${why}`];
-    }),
-  );
-}
 
-interface End {
-  readonly world: World;
-  readonly truth: Truth;
-  readonly memory: Memory;
-  readonly night: number;
-  /** Units that were looked at, row by row, in the honest nights. */
-  readonly watched: ReadonlySet<string>;
-}
+  /** What is truly there is taken for gone only after several nights. */
+  #checkLoss({ night, force, acceptLoss }: Run, unit: LedgerUnit, before: Content, after: Content): void {
+    const { stream, day } = unit;
+    if (force || stream === 'readiness' || day === '' || before.keys.length === 0) return;
+    if (before.keys.some((key) => after.keys.includes(key))) return;
+    if (!isSame(before, this.#truth.of(stream, indexOf(day), night))) return;
+    const nights = new Set(this.#world.runs.flatMap((run) => (run.night <= night ? [run.night] : [])));
+    const lied = [...nights].filter((past) =>
+      this.#world.lies.some(
+        (lie) => lie.firstNight <= past && past <= lie.lastNight && lie.streams.includes(stream),
+      ),
+    );
+    if (lied.length < (acceptLoss ? LOSS_NIGHTS - 1 : LOSS_NIGHTS))
+      this.#fault(night, stream, indexOf(day), `lost after ${lied.length} lying nights`);
+  }
 
-/** What is wrong about a unit after the honest nights; null where nothing is. */
-function faultOf(end: End, stream: DailyStream, day: number): string | null {
-  const { truth, memory, night } = end;
-  const unit = memory.unit(stream, dayAt(day));
-  const isRight = isSame(memory.content(stream, dayAt(day)), truth.of(stream, day, night));
-  if (unit.settledAt !== null) return isRight || isHidden(end, stream, day) ? null : 'settled, and wrong';
-  if (unit.state === 'empty') return 'empty without being settled';
-  return isToBeOpen(end, stream, day) ? null : 'not settled, for no reason';
-}
+  #checkSoon({ night }: Run): void {
+    for (let day = Math.max(0, night - this.#world.watchDays + SOON); day < night - SOON; day += 1) {
+      for (const stream of ['tools', 'activity', 'productivity'] as const) {
+        const { settledAt, watch } = this.#memory.unit(stream, dayAt(day));
+        const isWaived = parseNotes(watch).reopenedFor !== undefined;
+        if (settledAt !== null && !isWaived && !this.#isRight(stream, day, night) && !this.#isBlocked(stream))
+          this.#fault(night, stream, day, `settled, and wrong after ${SOON} honest nights`);
+      }
+    }
+  }
 
-/** What stays believed: users, and tokens behind the same sums, of days that nothing looks at row by row any more. */
-function isHidden({ world, truth, memory, night, watched }: End, stream: DailyStream, day: number): boolean {
-  if (watched.has(`${stream} ${day}`)) return false;
-  if (stream === 'users') return true;
-  if (stream !== 'tokens') return false;
-  const sums = [memory.content(stream, dayAt(day)), truth.of(stream, day, night)].map((content) =>
-    JSON.stringify([...content.sums].toSorted()),
-  );
-  return world.sums !== 'by-model' || sums[0] === sums[1];
-}
+  #checkEnd(): void {
+    const night = this.#world.runs.at(-1)?.night ?? 0;
+    for (let day = 0; day < night; day += 1) {
+      for (const stream of DAILY_STREAMS) {
+        const unit = this.#memory.unit(stream, dayAt(day));
+        const isRight = this.#isRight(stream, day, night);
+        if (unit.settledAt !== null && !isRight && !this.#isHidden(stream, day, night))
+          this.#fault(night, stream, day, 'settled, and wrong');
+        if (unit.settledAt !== null) continue;
+        if (unit.state === 'empty') this.#fault(night, stream, day, 'empty without being settled');
+        if (!this.#isToBeOpen(stream, day, night)) this.#fault(night, stream, day, 'not settled, for no reason');
+      }
+    }
+  }
 
-/** True for a day that is young, an empty stream beside active ones, and users who are fewer than the active ones. */
-function isToBeOpen({ truth, memory, night }: End, stream: DailyStream, day: number): boolean {
-  if (night - day <= 4) return true;
-  const honest = truth.of(stream, day, night);
-  const others = DAILY_STREAMS.some((other) => isActive(truth.of(other, day, night)));
-  if (!isActive(honest) && others && night - day <= 31) return true;
-  const active = truth.of('activity', day, night).activeUsers ?? 0;
-  const { shortOn = [] } = parseNotes(memory.unit(stream, dayAt(day)).watch);
-  return stream === 'users' && (honest.activeUsers ?? 0) < active && shortOn.length < 7;
+  #isRight(stream: DailyStream, day: number, night: number): boolean {
+    return isSame(this.#memory.content(stream, dayAt(day)), this.#truth.of(stream, day, night));
+  }
+
+  /** A request that fails for good keeps the days from being compared that are asked for with it; the run tells. */
+  #isBlocked(stream: DailyStream): boolean {
+    return [...this.#world.broken].some((unit) => unit.startsWith(stream));
+  }
+
+  /** What stays believed: users, and tokens behind the same sums, of days that nothing compares row by row any more. */
+  #isHidden(stream: DailyStream, day: number, night: number): boolean {
+    if (this.#watched.has(`${stream} ${day}`)) return this.#isBlocked(stream);
+    if (stream === 'users') return true;
+    if (stream !== 'tokens') return false;
+    const [stored, truth] = [this.#memory.content(stream, dayAt(day)), this.#truth.of(stream, day, night)].map(
+      ({ sums }) => JSON.stringify([...sums].toSorted()),
+    );
+    return this.#world.sums !== 'by-model' || stored === truth;
+  }
+
+  /** True for a day that is young or contradicts itself: an empty stream beside active ones, too few users. */
+  #isToBeOpen(stream: DailyStream, day: number, night: number): boolean {
+    const { broken, malformed } = this.#world;
+    if (night - day <= 4 || DAILY_STREAMS.some((s) => broken.has(`${s} ${day}`) || malformed.has(`${s} ${day}`))) return true;
+    const honest = this.#truth.of(stream, day, night);
+    const hasOthers = DAILY_STREAMS.some((other) => isActive(this.#truth.of(other, day, night)));
+    if (!isActive(honest) && hasOthers && night - day <= 31) return true;
+    const active = this.#truth.of('activity', day, night).activeUsers ?? 0;
+    const { shortOn = [] } = parseNotes(this.#memory.unit(stream, dayAt(day)).watch);
+    return stream === 'users' && (honest.activeUsers ?? 0) < active && shortOn.length < 7;
+  }
+
+  #fault(night: number, stream: DailyStream, day: number, what: string): void {
+    const { state, confirmed, watch, doubt, doubtedAt } = this.#memory.unit(stream, dayAt(day));
+    const stored = this.#memory.content(stream, dayAt(day)).text;
+    const truth = this.#truth.of(stream, day, night).text;
+    const ledger = JSON.stringify({ state, confirmed, watch, doubt, doubtedAt });
+    this.faults.push(`night ${night}, ${stream} ${day}: ${what}: "${stored}" for "${truth}", ${ledger}`);
+  }
 }

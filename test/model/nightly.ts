@@ -122,9 +122,13 @@ export class ModelRun {
     const [first, last] = [days[0], days.at(-1)];
     if (first === undefined || last === undefined) return null;
     this.requests += 1;
-    if (random() < this.#run.failing) return null;
+    if (random() < this.#run.failing || this.#isAmong(world.broken, stream, days)) return null;
     const { night } = this.#run;
     return answerTo(truth, world.lies, { stream, first: indexOf(first), last: indexOf(last), night, isSums });
+  }
+
+  #isAmong(units: ReadonlySet<string>, stream: DailyStream, days: readonly UtcDay[]): boolean {
+    return units.size > 0 && days.some((day) => units.has(`${stream} ${indexOf(day)}`));
   }
 
   #pull(batch: DayBatch): void {
@@ -139,6 +143,7 @@ export class ModelRun {
       else this.#looks.confirmed(days);
       return;
     }
+    if (isRange && this.#isAmong(this.#model.world.malformed, stream, days)) return this.#alone(stream, pulled);
     if (isRange && !hasRows) {
       this.#alone(stream, pulled);
       return this.#probe(stream, days);
@@ -178,6 +183,7 @@ export class ModelRun {
 
   #commitOf(stream: DailyStream, day: UtcDay, content: Content, isOwn: boolean): ModelCommit {
     const known = this.#model.memory.unit(stream, day);
+    const state = isActive(content) ? 'loaded' : 'awaiting';
     return {
       orgId: ORG,
       stream,
@@ -185,7 +191,7 @@ export class ModelRun {
       content,
       tables: [],
       contentSha256: content.text,
-      state: isActive(content) ? 'loaded' : 'awaiting',
+      state: this.#isAmong(this.#model.world.malformed, stream, [day]) ? 'quarantined' : state,
       rule: this.#rule,
       isOwn,
       activeUsers: content.activeUsers,

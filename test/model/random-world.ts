@@ -32,9 +32,19 @@ export function randomWorld(seed: number): World {
     rangeMax: pick(random, [1, 2, 5, 31, 31, 31]),
     watchDays: pick(random, [31, 31, 10]),
     sums: pick(random, ['by-model', 'by-model', 'other', 'refused']),
+    broken: someUnits(random, lastNight),
+    malformed: someUnits(random, lastNight),
     runs: randomRuns(random, { firstNight, quietFrom, lastNight }),
     quietFrom,
   };
+}
+
+/** Few units of few worlds, `tools 3`. */
+function someUnits(random: Random, days: number): ReadonlySet<string> {
+  const count = random() < 0.1 ? within(random, 1, 2) : 0;
+  return new Set(
+    Array.from({ length: count }, () => `${pick(random, DAILY_STREAMS)} ${within(random, 0, days)}`),
+  );
 }
 
 function within(random: Random, least: number, most: number): number {

@@ -26,6 +26,10 @@ export interface World {
   /** How `/tokens?group_by=model` is answered: as the specification's notes say, with other names, or with 400. */
   readonly sums: 'by-model' | 'other' | 'refused';
   readonly runs: readonly Run[];
+  /** Units, `tools 3`, for which every request fails. */
+  readonly broken: ReadonlySet<string>;
+  /** Units with a record that keeps to no shape: it is set aside where the day is asked alone, and spoils a range. */
+  readonly malformed: ReadonlySet<string>;
   /** The first night after the last lie, change, kill and failure. */
   readonly quietFrom: number;
 }
