@@ -34,10 +34,11 @@ export function copyWarehouse(
       hint: 'name another file, database or schema; --warehouse says what is copied',
     });
   }
+  const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
   const existing = { clock, signal, create: false };
   return withWarehouse(from, existing, (source) =>
-    withWarehouse(to, { clock, signal, create: true }, async (destination) => {
-      const lock = await takeLock(destination, { clock, signal, wait, exclusive: true });
+    withWarehouse(to, { clock, signal, warn, create: true }, async (destination) => {
+      const lock = await takeLock(destination, { clock, signal, wait, warn, exclusive: true });
       try {
         return await withWarehouse(to, existing, (stored) =>
           source.inSnapshot(() =>

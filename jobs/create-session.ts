@@ -6,7 +6,6 @@ import type { Session } from '../src/api/sessions/session.ts';
 import type { KnownIdentifiers } from '../src/api/sessions/warnings.ts';
 import { yesterdayOf } from '../src/core/day.ts';
 import { messageOf, RunError, StorageError } from '../src/core/errors.ts';
-import { EXIT } from '../src/core/exit-code.ts';
 import { isStorable } from '../src/core/json.ts';
 import { sessionRow } from '../src/pipeline/normalize/session.ts';
 import { privacyOf } from '../src/pipeline/privacy.ts';
@@ -15,6 +14,7 @@ import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { expectEmailSalt } from './email-salt.ts';
 import { openTransport } from './open-transport.ts';
 import { withWarehouse } from './open-warehouse.ts';
 
@@ -52,6 +52,7 @@ export function createRecordedSession(
   const api = requireApi(settings);
   const { clock, observe, signal } = context;
   return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
+    await expectEmailSalt(warehouse, settings.emails);
     const transport = openTransport(settings, api, context);
     try {
       const orgId = named ?? (await organizationOf({ warehouse, transport, hosts: api }, context));
@@ -86,10 +87,10 @@ async function organizationOf(
     const lastDay = yesterdayOf(clock.now());
     return (await identify({ transport, hosts }, { lastDay, streams: ['activity'] }, signal)).orgId;
   } catch (error) {
-    if (!(error instanceof CredentialError) || error.status !== 403) throw error;
-    throw new RunError('look up the organization of the key: its user may not read analytics', {
-      cause: error,
-      exitCode: EXIT.credential,
+    if (!(error instanceof RunError) || !(error.cause instanceof CredentialError)) throw error;
+    throw new RunError(error.message, {
+      cause: error.cause,
+      exitCode: error.exitCode,
       hint: 'name the organization with --org-id; no session was created',
     });
   }

@@ -1,13 +1,15 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
-import { rowOf } from '../src/hooks/row.ts';
+import { rowOf, type ScrubJson } from '../src/hooks/row.ts';
 import { linesOf } from '../src/hooks/spool/lines.ts';
 import { spoolOf } from '../src/hooks/spool/location.ts';
 import { decodeLine } from '../src/hooks/spool/record.ts';
 import { isMissing, sealSpool } from '../src/hooks/spool/seal.ts';
+import { privacyOf } from '../src/pipeline/privacy.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { Row, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { expectEmailSalt } from './email-salt.ts';
 import { withWarehouse } from './open-warehouse.ts';
 
 /** Rows, and characters of their payloads, that one transaction stores at most: memory stays bounded. */
@@ -25,20 +27,24 @@ export interface DrainReport {
   readonly torn: number;
   /** Files with lines of a kind that this version does not know; they are kept, with `.kept` after their names. */
   readonly kept: readonly string[];
+  /** What in the spool is no regular file; it was not opened, and left alone. */
+  readonly skipped: readonly string[];
 }
 
 /**
  * Moves received hook events from the spool into `hook_events`. May be repeated at will, also after a kill at any
  * instant and by several processes at once: every event is stored once.
  * @throws {StorageError} when the spool cannot be read or the warehouse cannot be written.
+ * @throws {UsageError} when emails would be hashed with another salt than before.
  */
 export function drainHooks(
   settings: Settings,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<DrainReport> {
-  return withWarehouse(settings.warehouse, { clock, create: true }, (warehouse) =>
-    drainInto(warehouse, spoolDirectory(settings), signal),
-  );
+  return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
+    await expectEmailSalt(warehouse, settings.emails);
+    return drainInto(warehouse, settings, signal);
+  });
 }
 
 /** The folder of the spool that belongs to these settings. */
@@ -58,7 +64,7 @@ export async function drainAlongside(
   const spool = spoolDirectory(settings);
   if (signal.aborted || !existsSync(spool)) return;
   try {
-    for (const warning of warningsOf(await drainInto(warehouse, spool, signal))) {
+    for (const warning of warningsOf(await drainInto(warehouse, settings, signal))) {
       observe({ type: 'warning', ...warning });
     }
   } catch (error) {
@@ -69,11 +75,20 @@ export async function drainAlongside(
 }
 
 /** What of a drain somebody should look at. */
-export function warningsOf({ torn, kept }: DrainReport): { message: string; hint: string | undefined }[] {
-  const files = kept.map((file) => ({
+export function warningsOf({
+  torn,
+  kept,
+  skipped,
+}: DrainReport): { message: string; hint: string | undefined }[] {
+  const unknown = kept.map((file) => ({
     message: `${file} holds lines of a kind that this version does not know`,
     hint: 'a newer version of daywalk may have written them; update, and take .kept off the name',
   }));
+  const irregular = skipped.map((path) => ({
+    message: `${path} is not a regular file; it was left alone`,
+    hint: 'remove it from the spool; receivers cannot store events while it has the name of their file',
+  }));
+  const files = [...unknown, ...irregular];
   if (torn === 0) return files;
   const message = `${torn} half-written ${torn === 1 ? 'line' : 'lines'} in the spool: receivers were killed while they wrote`;
   return [{ message, hint: undefined }, ...files];
@@ -83,25 +98,28 @@ export function warningsOf({ torn, kept }: DrainReport): { message: string; hint
  * As {@link drainHooks}, into an open warehouse. A spool file is removed only after everything in it is committed,
  * so a kill in between leaves events that are recognized by their ids the next time.
  */
-export async function drainInto(
+async function drainInto(
   warehouse: Warehouse,
-  spool: string,
+  settings: Settings,
   signal: AbortSignal,
 ): Promise<DrainReport> {
+  const spool = spoolDirectory(settings);
+  const { scrubJson } = privacyOf(settings.emails);
   const orgId = await onlyOrganization(warehouse);
   // Events of the time before the first pull had no organization to belong to.
   if (orgId !== '') await warehouse.storeHookEvents({ orgId, rows: [] });
   const total = { events: 0, stored: 0, torn: 0 };
   const kept: string[] = [];
-  for (const file of atSpool(spool, () => sealSpool(spool))) {
-    const { hasUnknown, ...counts } = await drainFile(warehouse, { file, orgId, signal });
+  const { files, others } = atSpool(spool, () => sealSpool(spool));
+  for (const file of files) {
+    const { hasUnknown, ...counts } = await drainFile(warehouse, { file, orgId, scrubJson, signal });
     total.events += counts.events;
     total.stored += counts.stored;
     total.torn += counts.torn;
     if (hasUnknown) kept.push(`${file}.kept`);
     atSpool(spool, () => putAway(file, hasUnknown));
   }
-  return { spool, ...total, kept };
+  return { spool, ...total, kept, skipped: others };
 }
 
 function putAway(file: string, keep: boolean): void {
@@ -126,9 +144,16 @@ interface FileCounts {
   hasUnknown: boolean;
 }
 
+interface FileToDrain {
+  readonly file: string;
+  readonly orgId: string;
+  readonly scrubJson: ScrubJson;
+  readonly signal: AbortSignal;
+}
+
 async function drainFile(
   warehouse: Warehouse,
-  { file, orgId, signal }: { file: string; orgId: string; signal: AbortSignal },
+  { file, orgId, scrubJson, signal }: FileToDrain,
 ): Promise<FileCounts> {
   const counts: FileCounts = { events: 0, stored: 0, torn: 0, hasUnknown: false };
   let rows: Row[] = [];
@@ -145,7 +170,7 @@ async function drainFile(
     if (decoded.kind === 'unknown') counts.hasUnknown = true;
     if (decoded.kind !== 'record') continue;
     counts.events += 1;
-    rows.push(rowOf(decoded.record, decoded.event));
+    rows.push(rowOf(decoded.record, decoded.event, scrubJson));
     characters += line.length;
     if (rows.length >= BATCH_ROWS_MAX || characters >= BATCH_CHARACTERS_MAX) await store();
   }

@@ -11,6 +11,7 @@ import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, RunRecord, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
 import { drainAlongside } from './drain-hooks.ts';
+import { expectEmailSalt } from './email-salt.ts';
 import { openTransport } from './open-transport.ts';
 import { takeLock, withWarehouse } from './open-warehouse.ts';
 
@@ -30,11 +31,13 @@ export interface ExportRequest {
   readonly acceptLoss?: boolean;
   /** Wait for another run to end instead of failing with exit code 75. */
   readonly wait: boolean;
+  /** Emails are hashed with another salt than before from now on. Default: false, which refuses another salt. */
+  readonly newEmailSalt?: boolean;
 }
 
 /** What an export would do. */
 export interface ExportForecast {
-  /** Null while the warehouse knows no organization, or several. */
+  /** Null while the warehouse knows no organization, or several, and none is named. */
   readonly orgId: string | null;
   readonly firstDay: UtcDay;
   readonly lastDay: UtcDay;
@@ -48,6 +51,8 @@ export interface ExportForecast {
 
 /** Settled days that are compared in every run, unless the settings say otherwise. */
 const WATCH_DAYS = 31;
+/** Requests that comparing settled days takes, where the service answers long ranges of days. */
+const WATCH_REQUESTS = 5;
 /** Runs whose pace a forecast looks at. */
 const PACE_RUNS = 10;
 
@@ -63,14 +68,17 @@ export function runExport(
   const api = requireApi(settings);
   const warn = (message: string, hint: string) => context.observe({ type: 'warning', message, hint });
   return withWarehouse(settings.warehouse, { ...context, warn, create: true }, async (warehouse) => {
-    const lock = await takeLock(warehouse, { ...context, wait: request.wait });
+    const lock = await takeLock(warehouse, { ...context, warn, wait: request.wait });
     const transport = openTransport(settings, api, context);
     try {
+      await expectEmailSalt(warehouse, settings.emails, request.newEmailSalt);
       await drainAlongside(warehouse, settings, context);
       const report = await runUnits({
         ...planRequest(request, context),
         command: request.command,
         source: { transport, hosts: api },
+        orgId: settings.orgId ?? null,
+        hasAppKey: api.appApiKey !== null,
         warehouse,
         lock,
         clock: context.clock,
@@ -108,13 +116,13 @@ export function forecastExport(
     settings.warehouse,
     { clock: context.clock, create: false },
     async (warehouse) => {
-      const orgId = await onlyOrganization(warehouse);
+      const orgId = settings.orgId ?? (await onlyOrganization(warehouse));
       const ledger = orgId === null ? [] : await warehouse.units(orgId);
-      return forecast(plan, orgId, ledger, await warehouse.runs(PACE_RUNS));
+      return forecast(plan, orgId, ledger, await warehouse.runs(PACE_RUNS), settings.watchDays ?? WATCH_DAYS);
     },
   );
   return held.catch((error: unknown) => {
-    if (error instanceof NoWarehouseError) return forecast(plan, null, [], []);
+    if (error instanceof NoWarehouseError) return forecast(plan, settings.orgId ?? null, [], [], 0);
     throw error;
   });
 }
@@ -146,6 +154,7 @@ function forecast(
   orgId: string | null,
   ledger: readonly LedgerUnit[],
   runs: readonly RunRecord[],
+  watchDays: number,
 ): ExportForecast {
   const plan = planUnits(request, ledger);
   const counts = STREAMS.map((stream) => {
@@ -159,6 +168,8 @@ function forecast(
     (sum, { stream, units }) => sum + units * requestsPerUnit(stream, ledger),
     0,
   );
+  const isWatching = watchDays > 0 && ledger.some(({ settledAt }) => settledAt !== null);
+  const watching = isWatching && !request.force ? WATCH_REQUESTS : 0;
   const pace = millisecondsPerRequest(runs);
   return {
     orgId,
@@ -166,8 +177,8 @@ function forecast(
     lastDay: request.lastDay,
     units: plan.units.length + Number(plan.readiness),
     unitsByStream: Object.fromEntries(counts.map(({ stream, units }) => [stream, units])),
-    requests: Math.ceil(requests),
-    durationMs: pace === null ? null : Math.round(requests * pace),
+    requests: Math.ceil(requests + watching),
+    durationMs: pace === null ? null : Math.round((requests + watching) * pace),
   };
 }
 

@@ -12,10 +12,12 @@ export function openTransport(
 ): Transport {
   return createTransport({
     apiKey: api.apiKey,
+    appApiKey: api.appApiKey,
     userAgent: `daywalk/${packageVersion()}`,
     concurrency: settings.concurrency,
     maxRequestsPerMinute: settings.maxRequestsPerMinute,
     maxRequests: settings.maxRequests ?? null,
+    proxy: settings.proxy ?? null,
     requestTimeoutMs: settings.requestTimeoutMs,
     attempts: settings.attempts,
     clock,

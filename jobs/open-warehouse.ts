@@ -28,6 +28,8 @@ export interface LockWait extends LockOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly wait: boolean;
+  /** Told once what is waited for, and how long at most. */
+  readonly warn?: ((message: string, hint: string) => void) | undefined;
 }
 
 /**
@@ -36,15 +38,16 @@ export interface LockWait extends LockOptions {
  */
 export async function takeLock(
   warehouse: Warehouse,
-  { clock, signal, wait, exclusive = false }: LockWait,
+  { clock, signal, wait, warn, exclusive = false }: LockWait,
 ): Promise<RunLock> {
   const since = clock.monotonicMs();
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await warehouse.lock({ exclusive });
     } catch (error) {
       const patient = wait && clock.monotonicMs() - since < LOCK_WAIT_MS;
       if (!patient || !(error instanceof BusyError)) throw error;
+      if (tries === 1) warn?.(error.message, 'waiting for it to end, 24 hours at most');
     }
     await clock.sleep(LOCK_PAUSE_MS, signal);
   }

@@ -53,7 +53,10 @@ export async function pullAgain(
     const source = { transport, hosts: api };
     const lastDay = yesterdayOf(context.clock.now());
     // A key answers for one organization, and a warehouse may hold several.
-    const { orgId, requests } = await identify(source, { lastDay, streams: DAILY_STREAMS }, context.signal);
+    const { orgId, requests } =
+      settings.orgId !== undefined
+        ? { orgId: settings.orgId, requests: 0 }
+        : await identify(source, { lastDay, streams: DAILY_STREAMS }, context.signal);
     const sample = await sampleOf(sampling, orgId);
     for (const unit of sample) {
       try {

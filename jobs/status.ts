@@ -1,6 +1,9 @@
 import { daysBetween, daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { EXIT } from '../src/core/exit-code.ts';
+import type { RuleName } from '../src/core/rules.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
+import { parseDoubt } from '../src/judge/doubt.ts';
+import { batchesOf } from '../src/pipeline/batch.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, QuarantineCount, RunRecord, UnitState, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
@@ -36,6 +39,27 @@ export interface Hole {
   readonly streams: readonly DailyStream[];
 }
 
+/** A unit of which an answer would have removed stored rows. */
+export interface DoubtedUnit {
+  readonly stream: Stream;
+  readonly day: UtcDay | '';
+  readonly rule: RuleName;
+  /** Rows with activity that would be lost, of so many. */
+  readonly rows: number;
+  readonly of: number;
+  /** Since when it is doubted, as an ISO instant. */
+  readonly since: string;
+}
+
+/** Days in a row that settled only by their age. */
+export interface UnconfirmedDays {
+  readonly rule: RuleName;
+  readonly firstDay: UtcDay;
+  readonly lastDay: UtcDay;
+  readonly days: number;
+  readonly streams: readonly DailyStream[];
+}
+
 /** What the ledger says of a stream. */
 export interface StreamStatus {
   readonly stream: Stream;
@@ -53,6 +77,10 @@ export interface OrganizationStatus {
   readonly holes: readonly Hole[];
   /** Null when every day up to yesterday is settled in every stream. */
   readonly oldestUnsettledDay: UtcDay | null;
+  /** Units that hold rows which the service does not answer any more. */
+  readonly doubted: readonly DoubtedUnit[];
+  /** Settled units that nothing confirmed: no activity beside other streams of the day, or fewer users than active ones. */
+  readonly neverConfirmed: readonly UnconfirmedDays[];
   readonly lastErrors: readonly { readonly stream: Stream; readonly day: string; readonly error: string }[];
 }
 
@@ -141,10 +169,38 @@ async function readOrganization(
     oldestUnsettledDay:
       days.find((day) => DAILY_STREAMS.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ??
       null,
+    doubted: units.flatMap(doubtOf),
+    neverConfirmed: unconfirmedOf(daily),
     lastErrors: units.flatMap(({ stream, day, lastError }) =>
       lastError === null ? [] : [{ stream, day, error: lastError }],
     ),
   };
+}
+
+function doubtOf({ stream, day, state, doubt, doubtedAt }: LedgerUnit): DoubtedUnit[] {
+  const standing = state === 'doubted' ? parseDoubt(doubt, doubtedAt) : null;
+  if (standing === null) return [];
+  const { rule, rows, of, since } = standing;
+  return [{ stream, day, rule, rows, of, since }];
+}
+
+function unconfirmedOf(units: readonly LedgerUnit[]): UnconfirmedDays[] {
+  return DAILY_STREAMS.flatMap((stream) => {
+    const own = units.filter((unit) => unit.stream === stream && unit.confirmed === 'age');
+    const rules = ['streams-disagree', 'fewer-users'] as const;
+    return rules.flatMap((rule) => {
+      const days = own.flatMap(({ day, state }) =>
+        day !== '' && (state === 'empty') === (rule === 'streams-disagree') ? [day] : [],
+      );
+      return batchesOf(stream, days, days.length).map((batch) => ({
+        rule,
+        firstDay: batch.days[0],
+        lastDay: batch.days.at(-1) ?? batch.days[0],
+        days: batch.days.length,
+        streams: [stream],
+      }));
+    });
+  });
 }
 
 function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: number): StreamStatus {

@@ -9,7 +9,7 @@ export const readinessReports = table({
   stream: 'readiness',
   by: reportId,
   values: {
-    created_at: instant('when the report was made'),
+    created_at: instant('when the report was made; a fraction of a millisecond is rounded'),
     repo_url: text('repository evaluated'),
     commit_hash: label('commit at evaluation time'),
     branch: label('branch at evaluation time'),

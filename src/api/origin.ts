@@ -2,6 +2,11 @@ import { UsageError } from '../core/errors.ts';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
+/** True for the name or address of this machine, as a URL has it. */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
+}
+
 /**
  * The origin (with a path prefix, if any) that `text` names, without a trailing slash. Only https is allowed, and http
  * on loopback: the key would cross the network readable otherwise.
@@ -22,7 +27,7 @@ export function parseOrigin(text: string, name: string): string {
       hint: 'write only the scheme, the host and the port',
     });
   }
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new UsageError(`${name} is http, and ${url.hostname} is not this machine`, {
       hint: 'use https; http is for loopback addresses only, because the API key would be readable on the way',
     });

@@ -2,8 +2,9 @@ import { UnitError } from '../core/errors.ts';
 import { afterInput } from '../core/event-loop.ts';
 import { isObject, isStorable } from '../core/json.ts';
 import type { Answer } from './http/request.ts';
-import { PAGES_MAX } from './limits.ts';
+import { WALK_CHARS_MAX } from './limits.ts';
 import { envelopeCheck, type Meta, readinessEnvelopeCheck } from './shapes/envelope.ts';
+import { WalkBounds } from './walk-bounds.ts';
 
 /** An analytics answer whose envelope is checked; its rows are not. */
 export interface AnalyticsPage extends Answer {
@@ -39,28 +40,58 @@ export function readinessPage(answer: Answer, name: string): ReadinessPage {
 
 /**
  * Walks the pages of /users (section 4.2). Only `has_more` ends the walk: a page may be short, empty, or hold more
- * rows than its limit.
- * @throws {UnitError} when a cursor is missing or repeats, or the walk does not end.
+ * rows than its limit. Where a cursor stands beside the end, it is followed once: an empty page there confirms the end.
+ * @throws {UnitError} with a `reason`, when paging contradicts itself, a page repeats, or the walk leaves its bounds.
  */
 export async function* walkUsers(
   get: (cursor: string | undefined) => Promise<AnalyticsPage>,
   name: string,
   { first, ahead = false }: UsersWalk = {},
 ): AsyncGenerator<AnalyticsPage, void, void> {
-  const seen = new Set<string>();
+  const bounds = new WalkBounds({ name, charsMax: WALK_CHARS_MAX.users, stored: NOTHING_STORED });
   let page = first ?? (await get(undefined));
-  for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
-    const cursor = page.meta.has_more === true ? (page.meta.next_cursor ?? '') : undefined;
-    const isGood = cursor !== undefined && cursor !== '' && !seen.has(cursor) && pages < PAGES_MAX;
-    const next = ahead && isGood ? await begun(get(cursor)) : undefined;
+  let sent: string | undefined;
+  for (;;) {
+    const { hasMore, cursor } = taken(page, bounds, sent);
+    const next = ahead && hasMore && cursor !== undefined ? await begun(get(cursor)) : undefined;
     yield page;
     if (cursor === undefined) return;
-    if (cursor === '') throw broken(name, `page ${pages} has more but no next_cursor`);
-    if (seen.has(cursor)) throw broken(name, `page ${pages} repeats the cursor "${cursor}"`);
-    seen.add(cursor);
-    if (pages < PAGES_MAX) page = await (next?.page ?? get(cursor));
+    const following = await (next?.page ?? get(cursor));
+    if (!hasMore) return confirmEnd(following, bounds);
+    page = following;
+    sent = cursor;
   }
-  throw broken(name, `the walk has no end within ${PAGES_MAX} pages`);
+}
+
+/** Holds a page to the bounds of its walk, and tells where it goes on. A cursor is there wherever there is more. */
+function taken(
+  page: AnalyticsPage,
+  bounds: WalkBounds,
+  sent: string | undefined,
+): { readonly hasMore: boolean; readonly cursor: string | undefined } {
+  const { has_more: hasMore, next_cursor: told } = page.meta;
+  bounds.take(page);
+  const at = `page ${bounds.page}`;
+  if (typeof hasMore !== 'boolean')
+    throw bounds.broken('paging-flags', `${at} has ${hasMore === null ? 'null for' : 'no'} has_more`);
+  bounds.takeRows(page.data);
+  if (told === undefined || told === null || told === '') {
+    if (hasMore) throw bounds.broken('paging-flags', `${at} has more but no next_cursor`);
+    return { hasMore, cursor: undefined };
+  }
+  // The cursor that led to the last page leads to it again, which tells nothing.
+  if (!hasMore && told === sent) return { hasMore, cursor: undefined };
+  bounds.takeCursor(told);
+  return { hasMore, cursor: told };
+}
+
+/** Takes the page behind the end of a walk, which must be empty. */
+function confirmEnd(page: AnalyticsPage, bounds: WalkBounds): void {
+  if (page.data.length === 0 && page.meta.has_more !== true) return;
+  throw bounds.broken(
+    'paging-flags',
+    `page ${bounds.page} has no more, and its next_cursor leads to a page that is not empty`,
+  );
 }
 
 /** How the pages of /users are walked. */
@@ -81,36 +112,37 @@ async function begun(page: Promise<AnalyticsPage>): Promise<{ readonly page: Pro
 /**
  * Walks the pages of the readiness list (section 4.3). The service may cap the limit, so a short page does not end
  * the walk; only an empty one does.
- * @throws {UnitError} when no report of a page has a reportId, a cursor repeats, or the walk does not end.
+ * @throws {UnitError} with a `reason`, when no report of a page has a reportId, a cursor repeats or is too long, or the
+ * walk leaves its bounds.
  */
 export async function* walkReadiness(
   get: (startAfter: string | undefined) => Promise<ReadinessPage>,
   name: string,
   startAfter?: string,
 ): AsyncGenerator<ReadinessPage & { readonly lastId: string }, void, void> {
-  const seen = new Set<string>();
+  const bounds = new WalkBounds({ name, charsMax: WALK_CHARS_MAX.readiness, stored: PAGES_STAY });
   let cursor = startAfter;
   let tail: readonly unknown[] = [];
-  for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
+  for (;;) {
     const page = await get(cursor);
     if (page.reports.length === 0) return;
+    bounds.take(page);
+    const pages = bounds.page;
     const lastId = reportIdsOf(page).at(-1);
     if (lastId === undefined) {
       // Nothing came but what stood after the last report with an id: that is the end too.
       if (pages > 1 && isSame(page.reports, tail)) return;
       if (pages > 1 || startAfter === undefined) {
-        throw broken(name, `page ${pages} has no report with a reportId to go on from`, PAGES_STAY);
+        throw bounds.broken('endless-walk', `page ${pages} has no report with a reportId to go on from`);
       }
       yield { ...page, lastId: startAfter };
       return;
     }
-    if (seen.has(lastId)) throw broken(name, `page ${pages} ends with report "${lastId}" again`, PAGES_STAY);
-    seen.add(lastId);
+    bounds.takeCursor(lastId);
     yield { ...page, lastId };
     cursor = lastId;
     tail = page.reports.slice(page.reports.findLastIndex(hasId) + 1);
   }
-  throw broken(name, `the walk has no end within ${PAGES_MAX} pages`, PAGES_STAY);
 }
 
 /** True for lists of the same content; what nests deeper than any stack is taken for different. */
@@ -135,10 +167,6 @@ function hasId(report: unknown): report is { reportId: string } {
 const NOTHING_STORED = 'nothing of the unit was stored';
 /** The readiness walk stores page by page. */
 const PAGES_STAY = 'the pages before it are kept';
-
-function broken(name: string, what: string, stored = NOTHING_STORED): UnitError {
-  return new UnitError(`${name}: ${what}`, { hint: `the service pages wrongly; ${stored}` });
-}
 
 function malformed(name: string, expected: string, answer: Answer): UnitError {
   const id = answer.requestId === undefined ? '' : ` (requestId ${answer.requestId})`;

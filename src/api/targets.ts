@@ -40,5 +40,6 @@ export function analyticsTarget(hosts: Hosts, stream: DailyStream, query: Analyt
 
 /** The request for a page of the readiness list. */
 export function readinessTarget(hosts: Hosts, { repoId, limit, startAfter }: ReadinessQuery): Target {
-  return { origin: hosts.appUrl, path: READINESS_PATH, query: { repoId, limit, startAfter } };
+  const query = { repoId, limit, startAfter };
+  return { origin: hosts.appUrl, path: READINESS_PATH, query, credential: 'application' };
 }

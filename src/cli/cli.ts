@@ -1,5 +1,5 @@
 import { systemClock } from '../core/clock.ts';
-import { StorageError, UsageError } from '../core/errors.ts';
+import { messageOf, StorageError, UsageError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { readSettings, type SettingsReading, soundSettings } from '../settings/read-settings.ts';
 import type { Redactor } from '../settings/redact.ts';
@@ -19,7 +19,11 @@ import { type OutputStream, type Terminal, terminalOf } from './terminal.ts';
 export interface CliHost {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly directory: string;
+  /**
+   * The working directory, looked up when a command begins.
+   * @throws when it was deleted.
+   */
+  directory(): string;
   /** Standard input, looked up when a command reads it. */
   stdin(): AsyncIterable<Uint8Array>;
   readonly stdout: OutputStream;
@@ -74,10 +78,11 @@ async function perform(
   host: CliHost,
   streams: Streams,
 ): Promise<ExitCode> {
+  const directory = workingDirectory(host);
   const reading = readSettings({
     flags: settingFlags(command, flags),
     env: host.env,
-    directory: host.directory,
+    directory,
     logDefault: command.isForPeople === true || streams.errTerminal.isTerminal ? 'pretty' : 'json',
     uses: command.uses,
   });
@@ -105,7 +110,7 @@ async function perform(
       log: reporting.log,
       out: createOutput(afterProgress(reporting, streams.out), streams.outTerminal, redact),
       input: host.stdin,
-      directory: host.directory,
+      directory,
       self: host.self,
     });
     await streams.out.flush();
@@ -116,6 +121,18 @@ async function perform(
   } finally {
     reporting.stop();
     stopping.dispose();
+  }
+}
+
+/** @throws {UsageError} when the folder is gone: `.env` and relative paths would be looked for nowhere. */
+function workingDirectory(host: CliHost): string {
+  try {
+    return host.directory();
+  } catch (cause) {
+    throw new UsageError(`the working directory cannot be used: ${messageOf(cause)}`, {
+      cause,
+      hint: 'it was deleted or replaced; change into a folder that exists, and run the command again',
+    });
   }
 }
 

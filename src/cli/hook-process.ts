@@ -46,6 +46,10 @@ export async function receiveAsProcess(argv: readonly string[]): Promise<void> {
       tell,
       now: () => new Date(),
       ticks: () => process.hrtime.bigint(),
+      dropEmails: async (json) => {
+        const { privacyOf } = await import('../pipeline/privacy.ts');
+        return privacyOf({ mode: 'drop' }).scrubJson(json);
+      },
     });
   } catch (error) {
     tell(`a defect in daywalk: ${messageOf(error)}`);

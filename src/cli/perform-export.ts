@@ -9,7 +9,7 @@ import { renderRunSummary } from './screens/run-summary.ts';
 import { warehouseNames } from './warehouse-names.ts';
 
 /** What tells the commands that export apart. */
-export type ExportMode = Pick<ExportRequest, 'command' | 'force' | 'newestFirst'>;
+export type ExportMode = Pick<ExportRequest, 'command' | 'force' | 'newestFirst' | 'newEmailSalt'>;
 
 /** Reads the flags that these commands share, then forecasts or exports, and prints what came of it. */
 export async function performExport(context: CommandContext, mode: ExportMode): Promise<ExitCode> {

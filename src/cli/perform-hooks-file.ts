@@ -1,8 +1,10 @@
+import type { Clock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { HOOK_EVENT_NAMES, isHookEventName } from '../hooks/event.ts';
-import { readDocument } from '../hooks/file/document.ts';
-import { install, remove } from '../hooks/file/edit.ts';
+import { type HooksDocument, readDocument } from '../hooks/file/document.ts';
+import { type Edited, install, remove } from '../hooks/file/edit.ts';
 import { type ConfiguredHook, hooksOf } from '../hooks/file/entries.ts';
+import { whileLocked } from '../hooks/file/lock.ts';
 import { readStored, replaceStored, type StoredFile } from '../hooks/file/storage.ts';
 import { NOTIFY_EVENTS } from '../settings/hook-settings.ts';
 import { escapeForTerminal } from './text/escape.ts';
@@ -29,6 +31,7 @@ export interface InstallRequest {
   readonly events: readonly string[];
   readonly command: string;
   readonly timeoutSeconds: number | null;
+  readonly clock: Clock;
   warn(message: string, hint: string): void;
 }
 
@@ -36,39 +39,42 @@ export interface InstallRequest {
  * Installs a command for events.
  * @throws {UsageError} for names that no event can have, and a file that is no hooks file. Nothing was changed then.
  */
-export function installHooks({ file, events, command, timeoutSeconds, warn }: InstallRequest): FileResult {
+export async function installHooks(request: InstallRequest): Promise<FileResult> {
+  const { file, events, command, timeoutSeconds, clock, warn } = request;
   if (command.trim() === '')
     throw new UsageError('--command: the command is empty', { hint: 'leave it out for the receiver' });
   const names = namesOf(events);
   for (const name of names.filter((given) => !isHookEventName(given))) {
     warn(`${name} is no event that this version knows; it is installed all the same`, knownNames());
   }
-  const stored = readStored(file);
-  const edited = install(readDocument(stored.text, file), {
-    events: names.length === 0 ? NOTIFY_EVENTS : names,
-    command,
-    timeoutSeconds,
+  return editFile(file, {
+    clock,
+    read: readStored,
+    edit: (document) =>
+      install(document, { events: names.length === 0 ? NOTIFY_EVENTS : names, command, timeoutSeconds }),
+    words: { done: 'installed for', nothing: 'installed already; nothing was changed' },
   });
-  return write(stored, edited, { done: 'installed for', nothing: 'installed already; nothing was changed' });
 }
 
 /** Removes hooks: those with the very command, or every receiver of this program. */
-export function removeHooks(request: {
+export async function removeHooks(request: {
   readonly file: string;
   readonly events: readonly string[];
   readonly command: string | null;
-}): FileResult {
+  readonly clock: Clock;
+}): Promise<FileResult> {
   const names = namesOf(request.events);
-  const stored = requireStored(request.file);
-  const edited = remove(
-    readDocument(stored.text, request.file),
-    ({ event, command }) =>
-      (names.length === 0 || names.includes(event)) &&
-      (request.command === null ? RECEIVER.test(command) : command === request.command),
-  );
-  return write(stored, edited, {
-    done: 'removed from',
-    nothing: 'there is no such hook; nothing was changed',
+  return editFile(request.file, {
+    clock: request.clock,
+    read: requireStored,
+    edit: (document) =>
+      remove(
+        document,
+        ({ event, command }) =>
+          (names.length === 0 || names.includes(event)) &&
+          (request.command === null ? RECEIVER.test(command) : command === request.command),
+      ),
+    words: { done: 'removed from', nothing: 'there is no such hook; nothing was changed' },
   });
 }
 
@@ -87,17 +93,33 @@ function requireStored(file: string): StoredFile {
   throw new UsageError(`there is no hooks file ${file}`, { hint: 'daywalk hooks install makes one' });
 }
 
-function write(
-  stored: StoredFile,
-  { text, events }: { readonly text: string; readonly events: readonly string[] },
-  words: { readonly done: string; readonly nothing: string },
-): FileResult {
+interface FileEdit {
+  readonly clock: Clock;
+  read(file: string): StoredFile;
+  edit(document: HooksDocument): Edited;
+  readonly words: { readonly done: string; readonly nothing: string };
+}
+
+/** Edits a file as it is once nobody else edits it; a file that stays as it is needs no right to write it. */
+async function editFile(name: string, { clock, read, edit, words }: FileEdit): Promise<FileResult> {
+  const edited = () => {
+    const stored = read(name);
+    return { stored, ...edit(readDocument(stored.text, name)) };
+  };
+  const first = edited();
+  const { stored, text, events } =
+    first.text === first.stored.text
+      ? first
+      : await whileLocked(first.stored.path, clock, () => {
+          const current = edited();
+          if (current.text !== current.stored.text) replaceStored(current.stored, current.text);
+          return current;
+        });
   const file = stored.path;
   const shown = escapeForTerminal(file);
   if (text === stored.text) {
     return { file, changed: false, events: [], backup: null, lines: [`${shown}: ${words.nothing}`] };
   }
-  replaceStored(stored, text);
   const backup = stored.exists ? `${file}.bak` : null;
   const lines = [`${shown}: ${words.done} ${events.join(', ')}`];
   if (backup !== null) lines.push(`what it held before is in ${escapeForTerminal(backup)}`);

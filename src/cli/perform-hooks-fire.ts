@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { resolve } from 'node:path';
 import { messageOf, UsageError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { wrongFieldsOf } from '../hooks/event.ts';
+import { firedFieldsOf, wrongFieldsOf } from '../hooks/event.ts';
 import { readDocument } from '../hooks/file/document.ts';
 import { hooksOf } from '../hooks/file/entries.ts';
 import { readStored } from '../hooks/file/storage.ts';
@@ -29,6 +30,8 @@ export async function performFire(context: CommandContext): Promise<void> {
   const payload = {
     session_id: SESSION,
     cwd: directory,
+    // There was no conversation; hooks that read it find it empty.
+    ...firedFieldsOf(event, devNull),
     ...(tool === null ? {} : { tool_name: tool }),
     ...given,
     hook_event_name: event,

@@ -21,7 +21,7 @@ export async function performSessionCreation(context: CommandContext): Promise<E
   const known = await documentOf(context, '--known-identifiers');
   const creation = {
     request: await requestOf(context),
-    orgId: flags.text('--org-id'),
+    orgId: settings.orgId,
     knownIdentifiers: known === undefined ? undefined : parseKnownIdentifiers(known),
   };
   await createRecordedSession(settings, creation, job, (created) => {

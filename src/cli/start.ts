@@ -14,7 +14,24 @@ let isFinished = false;
 /** Ends the process at once with a code that was meant. */
 function end(code: ExitCode): void {
   isFinished = true;
+  dieOfSignal(code);
   process.exit(code);
+}
+
+/** What Node's threads work on, in the words of `process.getActiveResourcesInfo`: files, and names of hosts. */
+const THREAD_WORK = /^(?:FSReq|GetAddrInfo|GetNameInfo)/;
+
+/**
+ * Node waits at its exit for what its threads are at, and a file that never answers, such as a FIFO, keeps one for ever.
+ * Where a signal asked the process to end, the signal ends it then: to a shell that is the same exit code.
+ */
+function dieOfSignal(code: ExitCode): void {
+  const signal = code === EXIT.interrupted ? 'SIGINT' : code === EXIT.terminated ? 'SIGTERM' : undefined;
+  // The first process of a container does not get a signal that it has no handler for.
+  if (signal === undefined || process.pid === 1) return;
+  if (!process.getActiveResourcesInfo().some((kind) => THREAD_WORK.test(kind))) return;
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 /** Tells a defect. Node's own report would print the stack, and with it whatever secret the message holds. */
@@ -39,7 +56,7 @@ process.once('exit', () => {
 const exitCode = await runCli({
   argv: process.argv.slice(2),
   env: process.env,
-  directory: process.cwd(),
+  directory: () => process.cwd(),
   stdin: () => process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,

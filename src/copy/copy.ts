@@ -15,7 +15,13 @@ import { createTarget, type Tally, type Target } from './target.ts';
 import { isSamePair, organizationsOf, unitPairs } from './unit-pairs.ts';
 
 /** The tables whose rows belong to no unit, the record of the runs last. */
-const UNITLESS = [tables.sessions, tables.hookEvents, tables.schemaDrift, tables.exportRuns] as const;
+const UNITLESS = [
+  tables.sessions,
+  tables.hookEvents,
+  tables.schemaDrift,
+  tables.exportRuns,
+  tables.exportState,
+] as const;
 
 /** What a copy needs. */
 export interface CopyWork extends Sides {

@@ -18,6 +18,7 @@ export type CopyEvent =
       readonly units: number;
       readonly rowsWritten: number;
     }
+  | { readonly type: 'warning'; readonly message: string; readonly hint: string | undefined }
   | { readonly type: 'copy-comparing'; readonly table: string }
   | { readonly type: 'copy-ended'; readonly report: CopyReport };
 

@@ -51,7 +51,7 @@ export class NoWarehouseError extends UsageError {
 
 /** One unit cannot be completed now; the others go on. Exit code 4; a rerun pulls the unit again. */
 export class UnitError extends DaywalkError {
-  /** The rule by which the answer is not believed, where that is why. */
+  /** The rule by which the answer is not believed; undefined for failures of another kind. */
   readonly reason: RuleName | undefined;
 
   constructor(

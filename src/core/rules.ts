@@ -1,8 +1,15 @@
 /**
- * Every rule by which an answer that is well-formed is not believed, or not at once. Errors, the log, `daywalk status` and
- * the ledger name a rule by its key.
+ * Every rule by which a well-formed answer is not believed, or not at once, with what it found. The name of a rule is the
+ * reason code of errors; the log, `daywalk status` and the ledger use it too, so that no behaviour depends on the words of
+ * a message.
  */
 export const RULES = {
+  'paging-flags': 'has_more and next_cursor contradict each other',
+  'repeated-page': 'a page has no row that was not on an earlier page',
+  'empty-pages': 'too many empty pages follow one another',
+  'long-cursor': 'a cursor is longer than any that makes sense',
+  'endless-walk': 'the pages have no end within the bounds of a walk',
+  'partial-status': 'the status says that the answer is not the whole one',
   'other-range': 'the answer names another range than the one asked for',
   'range-without-rows': 'a range of days was answered without any row',
   'range-gap': 'days in a range have no rows',

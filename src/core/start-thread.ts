@@ -9,7 +9,7 @@ const NURSERY_MB = 8;
  * A thread that runs a script of the built program, named as in the sources without its ending. Null where the program
  * was not built, as when its sources run alone, and where the process may have no more threads.
  */
-export function startThread(script: string, workerData: string): Worker | null {
+export function startThread(script: string, workerData: unknown): Worker | null {
   const path = builtScript(script);
   if (!existsSync(path)) return null;
   try {

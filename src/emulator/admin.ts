@@ -117,12 +117,22 @@ const ROUTES: readonly AdminRoute[] = [
   },
 ];
 
-/** Answers a request under {@link ADMIN_PATH}. A refused body is answered 400 with the remedy in `hint`. */
+/** A Host header that names this machine, with any port. */
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
+
+/**
+ * Answers a request under {@link ADMIN_PATH}. A refused body is answered 400 with the remedy in `hint`. A foreign Host
+ * or Origin gets 403: a web page that a name of its own leads here must not read the keys.
+ */
 export async function answerAdmin(
   emulator: Emulator,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (!isFromHere(request)) {
+    const detail = 'ask by 127.0.0.1, [::1] or localhost, and not from a web page of another origin';
+    return send(response, 403, { title: 'Forbidden', detail, status: 403 });
+  }
   const path = (request.url ?? '').split('?')[0]?.slice(ADMIN_PATH.length) ?? '';
   const atPath = ROUTES.filter((route) => route.path === path);
   const route = atPath.find(({ method }) => method === request.method);
@@ -141,6 +151,15 @@ export async function answerAdmin(
     if (!(error instanceof UsageError)) throw error;
     send(response, 400, { title: 'Bad Request', detail: error.message, status: 400, hint: error.hint });
   }
+}
+
+/** True for a Host of this machine and, where a browser tells one, an Origin that is this very host. */
+function isFromHere({ headers }: IncomingMessage): boolean {
+  const { host = '', origin } = headers;
+  return (
+    LOOPBACK_HOST.test(host) &&
+    (origin === undefined || origin.toLowerCase() === `http://${host}`.toLowerCase())
+  );
 }
 
 function list(): readonly Omit<AdminRoute, 'run'>[] {

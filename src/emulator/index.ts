@@ -3,6 +3,7 @@ export { type EmulatedRepository, type Emulator, startEmulator } from './emulato
 export type { Action } from './faults/action.ts';
 export { type Match, parseRules, type Rule, type When } from './faults/rules.ts';
 export type { JournalEntry, JournalSnapshot, RuleCounts } from './journal.ts';
+export type { Lies } from './lies/lies.ts';
 export type { EmulatorOptions } from './options.ts';
 export { DEFAULT_QUIRKS, parseQuirks, type Quirks } from './quirks.ts';
 export type { RevisionKind, RevisionOutcome, RevisionRequest } from './revise.ts';

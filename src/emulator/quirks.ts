@@ -14,6 +14,7 @@ import {
   refuse,
   text,
 } from './input.ts';
+import { type Lies, readLies } from './lies/lies.ts';
 
 /** Answers 429 above a rate. The emulator counts requests that carry a valid key. */
 export interface RateLimitQuirk {
@@ -37,6 +38,8 @@ export interface Quirks {
   readonly modelTier: boolean;
   /** `by_model` elements and rows by model carry the cache metrics. */
   readonly cacheFields: boolean;
+  /** The key under which `by_user` elements name the user. */
+  readonly userKey: 'user_id' | 'user' | 'id' | 'group_key';
   /** `by_user` with a nested `by_model`, without it, or not there at all. */
   readonly byUser: 'nested' | 'flat' | 'absent';
   /** Days without activity: no row, or a row of zeros. Before the first day with data there is never a row. */
@@ -85,10 +88,20 @@ export interface Quirks {
   readonly readinessRedirect: 'off' | '308';
   /** Who may read readiness reports. */
   readonly readinessRoles: 'any' | 'manager';
+  /** The largest limit of the readiness list; a larger one is answered 400, with 0 any limit is. */
+  readonly readinessLimitMax: number | null;
+  /** Readiness answers 401 to every key. */
+  readonly readinessUnauthorized: boolean;
+  /** The body of readiness refusals: that of the other endpoints, `{"error":{"code","message"}}`, or plain text. */
+  readonly readinessErrors: 'problem' | 'error' | 'text';
+  /** `createdAt` of readiness reports has a fraction of a millisecond. */
+  readonly fractionalCreatedAt: boolean;
   /** Analytics answers 403: not enabled for the organization. */
   readonly analyticsDisabled: boolean;
   /** Creating a session answers 403: not enabled for the organization. */
   readonly sessionsDisabled: boolean;
+  /** A JWT that creates sessions as the owner's key does; other endpoints answer it 401. */
+  readonly sessionsJwt: string | null;
   /** The computers that a session can be created on; any other is answered 400. */
   readonly computers: readonly string[];
   /** Answers 429 above a rate. */
@@ -99,6 +112,8 @@ export interface Quirks {
   readonly keepAlive: boolean;
   /** `meta.org_id` of all answers, as if the key belonged to another organization. */
   readonly orgId: string | null;
+  /** Well-formed answers that are wrong. Setting it replaces all lies of before. */
+  readonly lies: Lies;
 }
 
 /** The specification, and where it is silent the likely behaviour. */
@@ -106,6 +121,7 @@ export const DEFAULT_QUIRKS: Quirks = {
   modelKey: 'model_id',
   modelTier: true,
   cacheFields: false,
+  userKey: 'user_id',
   byUser: 'nested',
   emptyDays: 'absent',
   inactiveDays: [],
@@ -130,13 +146,19 @@ export const DEFAULT_QUIRKS: Quirks = {
   readinessOrder: 'newest',
   readinessRedirect: 'off',
   readinessRoles: 'any',
+  readinessLimitMax: null,
+  readinessUnauthorized: false,
+  readinessErrors: 'problem',
+  fractionalCreatedAt: false,
   analyticsDisabled: false,
   sessionsDisabled: false,
+  sessionsJwt: null,
   computers: ['computer-1', 'computer-2', 'computer-3'],
   rateLimit: null,
   gzip: false,
   keepAlive: true,
   orgId: null,
+  lies: {},
 };
 
 const PAGE_SIZE_MAX = 100_000;
@@ -147,6 +169,7 @@ const PARSERS: { readonly [K in keyof Quirks]: Parser<Quirks[K]> } = {
   modelKey: oneOf('model_id', 'model', 'model_name', 'group_key'),
   modelTier: boolean,
   cacheFields: boolean,
+  userKey: oneOf('user_id', 'user', 'id', 'group_key'),
   byUser: oneOf('nested', 'flat', 'absent'),
   emptyDays: oneOf('absent', 'zeros'),
   inactiveDays: listOf(day),
@@ -171,8 +194,13 @@ const PARSERS: { readonly [K in keyof Quirks]: Parser<Quirks[K]> } = {
   readinessOrder: oneOf('newest', 'oldest', 'shuffled'),
   readinessRedirect: oneOf('off', '308'),
   readinessRoles: oneOf('any', 'manager'),
+  readinessLimitMax: orNull(integer(0, PAGE_SIZE_MAX)),
+  readinessUnauthorized: boolean,
+  readinessErrors: oneOf('problem', 'error', 'text'),
+  fractionalCreatedAt: boolean,
   analyticsDisabled: boolean,
   sessionsDisabled: boolean,
+  sessionsJwt: orNull(text),
   computers: listOf(text),
   rateLimit: orNull(
     object(
@@ -188,6 +216,7 @@ const PARSERS: { readonly [K in keyof Quirks]: Parser<Quirks[K]> } = {
   gzip: boolean,
   keepAlive: boolean,
   orgId: orNull(text),
+  lies: readLies,
 };
 
 /**

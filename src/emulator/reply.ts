@@ -34,6 +34,18 @@ export function problemReply(refusal: Refusal, requestId: string): Reply {
   return jsonReply(status, JSON.stringify({ title: titleOf(status), detail, status, requestId }), headers);
 }
 
+/** The answer to a refused request in a shape that the specification does not show. */
+export function foreignReply(refusal: Refusal, shape: 'error' | 'text'): Reply {
+  const { status, message, headers } = refusal;
+  if (shape === 'error')
+    return jsonReply(status, JSON.stringify({ error: { code: titleOf(status), message } }), headers);
+  return {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
+    body: Buffer.from(`${titleOf(status)}\n${message}\n`),
+  };
+}
+
 const compressed = new WeakMap<Buffer, Buffer>();
 
 /** The reply compressed, if it is worth it and not encoded yet. The work is done once per body. */

@@ -138,16 +138,15 @@ function pastDay({ kind, day }: RevisionRequest, today: UtcDay): UtcDay {
 }
 
 function addReports(count: number, { reports, revisions }: World): string[] {
-  const first = reports.initial + revisions.reportChanges().added;
+  const first = reports.initial + revisions.reportChanges().added.length;
   revisions.addReports(count);
   return Array.from({ length: count }, (_, index) => reports.idOf(first + index));
 }
 
 function touchReport(request: RevisionRequest, salt: number, world: World): string {
   const list = world.reportList();
-  const newest = list.numbers.reduce((most, report) => Math.max(most, report), -1);
   const report =
-    request.reportId === undefined ? newest : (list.numbers[list.placeOf(request.reportId)] ?? -1);
+    request.reportId === undefined ? list.newest : (list.numbers[list.placeOf(request.reportId)] ?? -1);
   if (report < 0) {
     throw new UsageError(`the emulator has no report ${request.reportId ?? 'at all'} to revise`, {
       hint: 'take a reportId from the readiness list',

@@ -1,4 +1,4 @@
-import { daysBetween, FIRST_DAY, type UtcDay } from '../core/day.ts';
+import { daysBetween, FIRST_DAY, shiftDay, startOfDayMs, type UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
 import type { ReportChanges } from './dataset/readiness.ts';
 import { type DayChange, type DayVariant, variantWith } from './dataset/variant.ts';
@@ -7,10 +7,14 @@ import type { Quirks } from './quirks.ts';
 /** Share of users with provisional numbers, and of users who are not there yet, on a young day. */
 const PROVISIONAL_SHARE = 0.35;
 const HIDDEN_SHARE = 0.03;
+/** Reports that are added follow one another at this distance, from the beginning of the day on which they are added. */
+const ADDED_EVERY_MS = 60_000;
 /** Days kept ready, per stream. */
 const VARIANTS_MAX = 20_000;
 /** Keeps the salts of provisional numbers apart from those of revisions, which count from 1. */
 const PROVISIONAL_SALT = 0x70000000;
+/** Decides which users are left when a lie leaves only some. */
+const SOME_USERS_SALT = 0x60000000;
 
 /** A change to one day, for the streams that it reaches. */
 export interface DayRevision {
@@ -39,10 +43,10 @@ export interface Revisions {
 
 /** Opens an empty record of revisions. `surroundings` tells what the days depend on besides. */
 export function openRevisions(
-  surroundings: () => { today: UtcDay; quirks: Pick<Quirks, 'inactiveDays' | 'provisionalDays'> },
+  surroundings: () => { today: UtcDay; quirks: Pick<Quirks, 'inactiveDays' | 'provisionalDays' | 'lies'> },
 ): Revisions {
-  let days: DayRevision[] = [];
-  let added = 0;
+  let days: (DayRevision & { readonly madeOn: UtcDay })[] = [];
+  let added: readonly number[] = [];
   let counter = 0;
   const deleted = new Set<number>();
   const changed = new Map<number, number>();
@@ -50,15 +54,24 @@ export function openRevisions(
 
   function build(day: number, stream: DailyStream): DayVariant {
     const { today, quirks } = surroundings();
+    const { rolledBackTo } = quirks.lies;
     const changes = days
       .filter((revision) => daysBetween(FIRST_DAY, revision.day) === day && revision.streams.includes(stream))
+      .filter(({ madeOn }) => rolledBackTo === undefined || madeOn < rolledBackTo)
       .map((revision) => revision.change);
     const inactive = quirks.inactiveDays.some((other) => daysBetween(FIRST_DAY, other) === day);
-    const age = daysBetween(FIRST_DAY, today) - day;
+    const age = daysBetween(FIRST_DAY, rolledBackTo ?? today) - day;
+    const { someUsers } = quirks.lies;
+    const date = shiftDay(FIRST_DAY, day);
+    const onlySome =
+      someUsers !== undefined &&
+      (someUsers.streams ?? [stream]).includes(stream) &&
+      (someUsers.days ?? [date]).includes(date);
     return variantWith([
       ...(age >= 1 && age <= quirks.provisionalDays ? [provisional(age)] : []),
       ...changes,
       ...(inactive ? [{ key: 'inactive', empty: true }] : []),
+      ...(onlySome ? [shareOf(someUsers.share)] : []),
     ]);
   }
 
@@ -75,11 +88,12 @@ export function openRevisions(
     reportChanges: () => ({ added, deleted, changed }),
     nextNumber: () => ++counter,
     addDay(revision) {
-      days.push(revision);
+      days.push({ ...revision, madeOn: surroundings().today });
       variants.clear();
     },
     addReports(count) {
-      added += count;
+      const first = Math.max(startOfDayMs(surroundings().today), (added.at(-1) ?? 0) + ADDED_EVERY_MS);
+      added = [...added, ...Array.from({ length: count }, (_, index) => first + index * ADDED_EVERY_MS)];
     },
     deleteReport: (report) => void deleted.add(report),
     changeReport: (report, salt) => void changed.set(report, salt),
@@ -87,7 +101,7 @@ export function openRevisions(
       days = day === undefined ? [] : days.filter((revision) => revision.day !== day);
       variants.clear();
       if (day !== undefined) return;
-      added = 0;
+      added = [];
       deleted.clear();
       changed.clear();
     },
@@ -102,4 +116,9 @@ function provisional(age: number): DayChange {
     renumbered: { salt, share: PROVISIONAL_SHARE },
     hidden: { salt: -salt, share: HIDDEN_SHARE },
   };
+}
+
+/** Hides all users but a share of them. */
+function shareOf(share: number): DayChange {
+  return { key: `share-${share}`, hidden: { salt: SOME_USERS_SALT, share: 1 - share } };
 }

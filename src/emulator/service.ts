@@ -6,12 +6,14 @@ import type { Call } from './call.ts';
 import { answerDaily } from './endpoints/daily.ts';
 import { answerReadiness, readinessPageNumber } from './endpoints/readiness.ts';
 import { answerUsers, usersPageNumber } from './endpoints/users.ts';
+import { statusTold } from './lies/rows.ts';
 import { openLru } from './lru.ts';
 import { OPENAPI_DOCUMENT, OPENAPI_PATH } from './openapi/document.ts';
 import { readRange } from './params.ts';
 import { Refusal } from './problem.ts';
+import type { Quirks } from './quirks.ts';
 import { openRateLimiter, retryAfterHeader } from './rate-limit.ts';
-import { jsonReply, problemReply, type Reply } from './reply.ts';
+import { foreignReply, jsonReply, problemReply, type Reply } from './reply.ts';
 import { answerSessions } from './sessions/answer.ts';
 import type { Target } from './target.ts';
 import type { World } from './world.ts';
@@ -63,10 +65,12 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
     const managersOnly = path.startsWith(ANALYTICS_BASE_PATH) || world.quirks().readinessRoles === 'manager';
     if (managersOnly) requireManager(caller);
     else requireKey(caller);
+    if (stream === 'readiness' && world.quirks().readinessUnauthorized)
+      throw new Refusal(401, 'Invalid API key for readiness reports', { 'www-authenticate': 'Bearer' });
     admit(inFlight);
     if (path === READINESS_PATH && world.quirks().readinessRedirect === '308')
       return redirectReadiness(target);
-    return remembered(target, () => jsonReply(200, answerJson(world, stream, target)));
+    return remembered(target, () => answerRead(world, stream, target));
   }
 
   return {
@@ -74,7 +78,7 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
       try {
         return route(call);
       } catch (error) {
-        if (error instanceof Refusal) return problemReply(error, call.target.requestId);
+        if (error instanceof Refusal) return refusalReply(error, call.target, world.quirks());
         throw error;
       }
     },
@@ -82,13 +86,22 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
   };
 }
 
-function answerJson(world: World, stream: Stream, { query }: Target): string {
-  if (stream === 'readiness') return answerReadiness(world, query);
+function refusalReply(refusal: Refusal, { stream, requestId }: Target, { readinessErrors }: Quirks): Reply {
+  if (stream !== 'readiness' || readinessErrors === 'problem') return problemReply(refusal, requestId);
+  return foreignReply(refusal, readinessErrors);
+}
+
+function answerRead(world: World, stream: Stream, { query }: Target): Reply {
+  const { lies } = world.quirks();
+  if (stream === 'readiness') {
+    return jsonReply(statusTold(lies, { stream, range: null }), answerReadiness(world, query));
+  }
   if (world.quirks().analyticsDisabled)
     throw new Refusal(403, 'Analytics is not enabled for the organization');
   const range = readRange(query, world.today(), world.quirks());
-  if (stream === 'users') return answerUsers(world, query, range);
-  return answerDaily(world, stream, query, range);
+  const json =
+    stream === 'users' ? answerUsers(world, query, range) : answerDaily(world, stream, query, range);
+  return jsonReply(statusTold(lies, { stream, range }), json);
 }
 
 function pageOf(world: World, { stream, query }: Target): number | null {

@@ -56,7 +56,7 @@ export function openWorld(options: ResolvedOptions): World {
     monotonicMs: () => clock.monotonicMs(),
     idOf: population.idOf,
   });
-  const reports = openReports(seed, options.reports);
+  const reports = openReports(seed, options.reports, today);
 
   function changed(): void {
     version += 1;
@@ -77,7 +77,7 @@ export function openWorld(options: ResolvedOptions): World {
     revisions,
     sessions,
     reportList() {
-      list ??= listReports(reports, revisions.reportChanges(), quirks.readinessOrder);
+      list ??= listReports(reports, revisions.reportChanges(), { today, order: quirks.readinessOrder });
       return list;
     },
     today: () => today,

@@ -108,6 +108,21 @@ export const HOOK_EVENT_NAMES: readonly HookEventName[] = [
   'SessionEnd',
 ];
 
+/** The reason of a session that ended for none of the others. */
+const REASON = 'other';
+
+/**
+ * The fields besides session and folder that the client tool sends with every event of a name (specification, section
+ * 6), for one that is fired by hand: `transcriptPath` is that of its conversation.
+ */
+export function firedFieldsOf(
+  event: string,
+  transcriptPath: string,
+): { readonly transcript_path: string; readonly permission_mode: string; readonly reason?: string } {
+  const common = { transcript_path: transcriptPath, permission_mode: 'default' };
+  return event === 'SessionEnd' ? { ...common, reason: REASON } : common;
+}
+
 /** True for the name of an event that this version knows. */
 export function isHookEventName(name: unknown): name is HookEventName {
   return typeof name === 'string' && Object.hasOwn(FIELDS, name);

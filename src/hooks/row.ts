@@ -11,11 +11,17 @@ export function eventIdOf({ receivedAt, order, text }: SpoolRecord): string {
   return createHash('sha256').update(`${receivedAt}\n${order}\n${text}`).digest('hex');
 }
 
+/** Takes what must not be stored out of a JSON text; everything else stays as it is. */
+export type ScrubJson = (json: string) => string;
+
 /**
  * The row of `hook_events` for an event, without its organization: a hook event names none. Texts that not every
- * database can hold (NUL, half a surrogate pair) have U+FFFD in these places.
+ * database can hold (NUL, half a surrogate pair) have U+FFFD in these places. The id is that of the event as it came,
+ * so that another choice of what is stored does not make another event of it.
  */
-export function rowOf(record: SpoolRecord, event: Record<string, unknown>): Row {
+export function rowOf(record: SpoolRecord, received: Record<string, unknown>, scrubJson: ScrubJson): Row {
+  const text = scrubJson(record.text);
+  const event = text === record.text ? received : parseObject(text);
   const label = (field: string) => {
     const value = Object.hasOwn(event, field) ? event[field] : undefined;
     return typeof value === 'string' ? storableText(value) : null;
@@ -28,8 +34,13 @@ export function rowOf(record: SpoolRecord, event: Record<string, unknown>): Row 
     label('cwd'),
     label('message'),
     label('reason'),
-    payloadOf(record.text, event),
+    payloadOf(text, event),
   ];
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(text);
+  return isObject(value) ? value : {};
 }
 
 // Canonical, so that equal events are equal texts; where that would round a number, or the event is nested too deep

@@ -15,10 +15,15 @@ export interface UnitView {
 /** What a run knows of a day. */
 export type DayView = ReadonlyMap<DailyStream, UnitView>;
 
+/** A stream to be asked about a day alone, and by which rule. */
+export interface AskedAlone {
+  readonly stream: DailyStream;
+  readonly rule: 'streams-disagree' | 'fewer-users';
+}
+
 /** What is to be done about a day before it is judged. */
 export interface SecondLook {
-  /** Streams to be asked about this day alone. */
-  readonly alone: readonly DailyStream[];
+  readonly alone: readonly AskedAlone[];
   /** The stream that is to be asked again about a gap, which no stream contradicts. */
   readonly confirm: DailyStream | null;
   /** Streams whose gap is confirmed: they have no activity on the day. */
@@ -39,14 +44,17 @@ const NOTHING: SecondLook = { alone: [], confirm: null, empty: [] };
 export function secondLook(day: DayView, isConfirmed: boolean): SecondLook {
   const units = [...day];
   const hasActive = units.some(([, { isActive }]) => isActive);
+  if (hasActive) return { ...NOTHING, alone: units.flatMap(([stream, unit]) => askedAlone(stream, unit)) };
   const gaps = units.flatMap(([stream, { from }]) => (from === 'gap' ? [stream] : []));
-  const inRange = units.filter(([, { from }]) => from === 'range');
-  if (hasActive) {
-    const idle = inRange.filter(([, { isActive, isShort }]) => !isActive || isShort);
-    return { ...NOTHING, alone: [...gaps, ...idle.map(([stream]) => stream)] };
-  }
   if (gaps.length === 0) return NOTHING;
   const isAnswered = isConfirmed || units.some(([, { from }]) => from === 'own');
   if (isAnswered) return { ...NOTHING, empty: gaps };
   return { ...NOTHING, confirm: CONFIRMING.find((stream) => gaps.includes(stream)) ?? null };
+}
+
+/** What a range shows without activity, or short of users, beside streams that have some. */
+function askedAlone(stream: DailyStream, { from, isActive, isShort }: UnitView): AskedAlone[] {
+  if (from === 'own' || from === 'ledger') return [];
+  if (!isActive) return [{ stream, rule: 'streams-disagree' }];
+  return isShort ? [{ stream, rule: 'fewer-users' }] : [];
 }

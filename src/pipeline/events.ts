@@ -59,6 +59,13 @@ export type RunEvent =
       /** Since when, as an ISO instant. */
       readonly since: string;
     }
+  /** A range of days leaves a stream of these days unclear, by this rule: it is asked for again. */
+  | {
+      readonly type: 'looks-again';
+      readonly stream: Stream;
+      readonly days: readonly UtcDay[];
+      readonly rule: RuleName;
+    }
   /** Settled days differ from what the service says now, for the second time: they are pulled again. */
   | { readonly type: 'days-reopened'; readonly days: readonly UtcDay[] }
   /** One page of readiness reports is committed; the walk goes on. */
@@ -91,6 +98,8 @@ export interface RunReport {
   readonly command: string;
   /** Null when the run ended before the service named the organization. */
   readonly orgId: string | null;
+  /** The organizations that the warehouse knew before, where the run brought a further one; absent where it did not. */
+  readonly organizationsBefore?: readonly string[];
   readonly exitCode: ExitCode;
   /** The range of the plan; null when the run ended before it planned. */
   readonly firstDay: UtcDay | null;

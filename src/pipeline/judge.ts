@@ -17,6 +17,8 @@ export type Verdict =
   | { readonly kind: 'believe' }
   /** Only the day's own answer decides. */
   | { readonly kind: 'ask-alone' }
+  /** The day's own answer decides, once this run knows how many users were active. */
+  | { readonly kind: 'ask-later' }
   | { readonly kind: 'doubt'; readonly doubt: StandingDoubt };
 
 /** What an answer is held against. */
@@ -26,6 +28,8 @@ export interface Judgement {
   readonly known: LedgerUnit;
   /** `daily_active_users` of the day, as far as it is known. */
   readonly active: number | null;
+  /** This run still asks for that figure. */
+  readonly isActiveDue: boolean;
   /** Accept a loss that is no larger than the one that was doubted. */
   readonly acceptsLoss: boolean;
   readonly now: Date;
@@ -39,6 +43,7 @@ export async function judgeDay(commit: DayCommit, against: Judgement): Promise<V
   if (known.rows === 0 || known.contentSha256 === commit.contentSha256) return BELIEVE;
   const loss = await lossIn(commit, against);
   if (loss === null) return BELIEVE;
+  if (loss.rule === 'loss-of-users' && against.isActiveDue) return { kind: 'ask-later' };
   const standing = parseDoubt(known.doubt, known.doubtedAt);
   const isDecisive = standing === null || acceptsLoss || isDue(standing, now);
   if (!commit.isOwn && isDecisive) return { kind: 'ask-alone' };

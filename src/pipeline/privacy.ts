@@ -27,7 +27,7 @@ export function privacyOf(policy: EmailPolicy): Privacy {
   if (policy.mode === 'keep') {
     return { fingerprint, email: (value) => value ?? null, scrub: (text) => text, scrubJson: (json) => json };
   }
-  if (policy.mode === 'drop') return { fingerprint, email: () => null, ...scrubbers(() => '[dropped]') };
+  if (policy.mode === 'drop') return { fingerprint, email: () => null, ...scrubbers(() => DROPPED) };
   const hash = cached((email) =>
     createHmac('sha256', policy.salt).update(email.trim().toLowerCase()).digest('hex'),
   );
@@ -38,29 +38,71 @@ export function privacyOf(policy: EmailPolicy): Privacy {
   };
 }
 
+/** Tells salts apart without telling them: equal for equal salts only. In hexadecimal. */
+export function saltFingerprint(salt: string): string {
+  return createHmac('sha256', salt).update('daywalk email salt').digest('hex');
+}
+
 /** The longest name before the @ that is looked for. */
 const LOCAL_CHARS_MAX = 128;
 const DOMAIN_CHARS_MAX = 255;
 const LOCAL = /[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]+$/u;
 const DOMAIN = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{M}\p{N}-]+)+/u;
 
-/** A text of a JSON document; the value of `user_email` apart, which is an email whatever it looks like. */
-const JSON_TEXT = /("user_email"\s*:\s*)?"[^"\\]*(?:\\.[^"\\]*)*"/g;
-const MAY_HOLD_EMAIL = /@|\\u0040|"user_email"/;
+/** The name of a field whose value is an email, whatever it looks like: `email`, `user_email`, `authorEmail` … */
+const EMAIL_FIELDS = [/(?:^|[^a-z])e-?mail(?:[_-]?address)?$/i, /[a-z]Email(?:Address)?$/];
+const MAY_HOLD_EMAIL = /@|\\u0040|e-?mail/i;
+const VALUE_FOLLOWS = /[\t\n\r ]*:[\t\n\r ]*(")?/y;
+
+/** Stands for an email that was dropped. */
+const DROPPED = '[dropped]';
 
 function scrubbers(replace: (email: string) => string): Pick<Privacy, 'scrub' | 'scrubJson'> {
   const scrub = (text: string) => replaceEmails(text, replace);
-  const scrubJson = (json: string) => {
-    if (!MAY_HOLD_EMAIL.test(json)) return json;
-    return json.replace(JSON_TEXT, (match, name: string | undefined) => {
-      const literal = match.slice(name?.length ?? 0);
+  return {
+    scrub,
+    scrubJson: (json) => (MAY_HOLD_EMAIL.test(json) ? scrubTexts(json, { scrub, replace }) : json),
+  };
+}
+
+interface Scrubbing {
+  scrub(text: string): string;
+  replace(email: string): string;
+}
+
+/** Goes from text to text, names of members among them: one pattern for a text runs out of stack where it is long. */
+function scrubTexts(json: string, { scrub, replace }: Scrubbing): string {
+  let done = '';
+  let from = 0;
+  let isEmail = false;
+  for (let at = json.indexOf('"'); at >= 0; ) {
+    const end = endOfText(json, at);
+    const literal = json.slice(at, end);
+    VALUE_FOLLOWS.lastIndex = end;
+    const follows = VALUE_FOLLOWS.exec(json);
+    if (isEmail || /@|\\u0040/.test(literal)) {
       // Emails may hide behind escapes, and an escape must not become part of one.
       const text = String(JSON.parse(literal));
-      const scrubbed = name === undefined ? scrub(text) : replace(text);
-      return scrubbed === text ? match : (name ?? '') + JSON.stringify(scrubbed);
-    });
-  };
-  return { scrub, scrubJson };
+      const scrubbed = !isEmail ? scrub(text) : text === DROPPED ? text : replace(text);
+      if (scrubbed !== text) {
+        done += json.slice(from, at) + JSON.stringify(scrubbed);
+        from = end;
+      }
+    }
+    isEmail = follows?.[1] !== undefined && EMAIL_FIELDS.some((name) => name.test(literal.slice(1, -1)));
+    at = json.indexOf('"', end);
+  }
+  return done + json.slice(from);
+}
+
+/** Where a text ends that begins at a quote, after its closing one. */
+function endOfText(json: string, at: number): number {
+  for (let quote = json.indexOf('"', at + 1); quote > 0; quote = json.indexOf('"', quote + 1)) {
+    let escapes = 0;
+    while (json[quote - 1 - escapes] === '\\') escapes += 1;
+    if (escapes % 2 === 0) return quote + 1;
+  }
+  return json.length;
 }
 
 /** Looks around each @ only: a pattern over the whole text would take the square of a long one. */

@@ -1,5 +1,5 @@
 import type { Meter, Transport } from '../api/http/transport.ts';
-import { READINESS_LIMIT, USERS_LIMIT } from '../api/limits.ts';
+import { USERS_LIMIT } from '../api/limits.ts';
 import {
   type AnalyticsPage,
   analyticsPage,
@@ -7,6 +7,7 @@ import {
   readinessPage,
   walkUsers,
 } from '../api/pages.ts';
+import type { ReportLimit } from '../api/report-limit.ts';
 import { analyticsTarget, type Hosts, readinessTarget } from '../api/targets.ts';
 import { batchName, type DayBatch } from './batch.ts';
 
@@ -59,14 +60,18 @@ export async function pullGrouped(
   return analyticsPage(answer, `pull ${batchName(batch)} by ${groupBy}`);
 }
 
-/** The page of readiness reports after `startAfter`; the first one without it. */
+/** The page of readiness reports after `startAfter`; without it the first one, which finds the limit of the others. */
 export async function pullReadinessPage(
   source: Source,
   startAfter: string | undefined,
   call: PullCall,
+  reportLimit: ReportLimit,
 ): Promise<ReadinessPage> {
-  const target = readinessTarget(source.hosts, { limit: READINESS_LIMIT, startAfter });
-  return readinessPage(await source.transport.get(target, call), 'pull readiness');
+  const pull = async (limit: number | undefined) => {
+    const target = readinessTarget(source.hosts, { limit, startAfter });
+    return readinessPage(await source.transport.get(target, call), 'pull readiness');
+  };
+  return startAfter === undefined ? reportLimit.firstPage(pull) : pull(reportLimit.current ?? undefined);
 }
 
 async function pullPage(

@@ -12,17 +12,32 @@ export interface ApiKeyReading {
   readonly fileReadableByOthers: string | null;
 }
 
+/** Where a key may be set: its variable, and the variable that names its file. */
+export interface KeySettings {
+  readonly key: typeof SETTINGS.apiKey | typeof SETTINGS.appApiKey;
+  readonly file: typeof SETTINGS.apiKeyFile | typeof SETTINGS.appApiKeyFile;
+}
+
+/** The key of the main host and of all hosts that have none of their own. */
+export const MAIN_KEY: KeySettings = { key: SETTINGS.apiKey, file: SETTINGS.apiKeyFile };
+/** The key of the application host. */
+export const APP_KEY: KeySettings = { key: SETTINGS.appApiKey, file: SETTINGS.appApiKeyFile };
+
 /**
- * The API key, from `DAYWALK_API_KEY` or from the file that `DAYWALK_API_KEY_FILE` names. Of the two the one from the
+ * A key, from a variable such as `DAYWALK_API_KEY` or from the file that `DAYWALK_API_KEY_FILE` names. Of the two the one from the
  * stronger source counts; both from one source is a problem, because one of them is stale.
  */
-export function readApiKey(reader: SettingReader, directory: string): ApiKeyReading {
-  const { fromVariable, fromFile } = choose(reader);
+export function readApiKey(
+  reader: SettingReader,
+  directory: string,
+  settings: KeySettings = MAIN_KEY,
+): ApiKeyReading {
+  const { fromVariable, fromFile } = choose(reader, settings);
   let fileReadableByOthers: string | null = null;
 
-  const key = reader.note(SETTINGS.apiKey, fromVariable, () => parseApiKey(fromVariable?.text ?? ''));
+  const key = reader.note(settings.key, fromVariable, () => parseApiKey(fromVariable?.text ?? ''));
   let keyInFile: string | null = null;
-  reader.note(SETTINGS.apiKeyFile, fromFile, () => {
+  reader.note(settings.file, fromFile, () => {
     const path = resolve(directory, fromFile?.text ?? '');
     const file = readKeyFile(path);
     if (file.readableByOthers) fileReadableByOthers = path;
@@ -32,15 +47,18 @@ export function readApiKey(reader: SettingReader, directory: string): ApiKeyRead
   return { apiKey: key ?? keyInFile, fileReadableByOthers };
 }
 
-function choose(reader: SettingReader): { fromVariable: Given | null; fromFile: Given | null } {
-  const variable = reader.lookUp(SETTINGS.apiKey);
-  const file = reader.lookUp(SETTINGS.apiKeyFile);
+function choose(
+  reader: SettingReader,
+  settings: KeySettings,
+): { fromVariable: Given | null; fromFile: Given | null } {
+  const variable = reader.lookUp(settings.key);
+  const file = reader.lookUp(settings.file);
   if (variable === null || file === null) return { fromVariable: variable, fromFile: file };
   // An empty variable beside a key file is how a container template leaves out what it does not use.
   if (variable.text === '') return { fromVariable: null, fromFile: file };
   if (variable.kind === file.kind) {
     reader.refuse(
-      new UsageError(`DAYWALK_API_KEY and DAYWALK_API_KEY_FILE are both set in the ${variable.kind}`, {
+      new UsageError(`${settings.key.env} and ${settings.file.env} are both set in the ${variable.kind}`, {
         hint: 'remove one of them',
       }),
     );

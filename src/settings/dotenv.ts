@@ -8,17 +8,24 @@ const DOTENV_BYTES_MAX = 1024 * 1024;
 const READABLE_BY_OTHERS = 0o044;
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
+/** A line of a `.env` file that cannot be what was meant. Never holds a value: it may be a secret. */
+export interface DotenvFault {
+  /** Counted from 1; of a value over several lines, the first. */
+  readonly line: number;
+  readonly kind: 'no-equals-sign' | 'bad-name' | 'unclosed-quote';
+}
+
 /** The variables of a `.env` file. */
 export interface Dotenv {
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly readableByOthers: boolean;
-  /** The first line of each statement that is not `NAME=value`. Parsing loses such a line and may lose the next. */
-  readonly badLines: readonly number[];
+  /** Lines that are not `NAME=value`. Parsing loses such a line and may lose the next ones, and nothing tells so. */
+  readonly faults: readonly DotenvFault[];
   /** The line, counted from 1, that sets a variable; undefined when it cannot be told. */
   lineOf(name: string): number | undefined;
 }
 
-const NONE: Dotenv = { values: {}, readableByOthers: false, badLines: [], lineOf: () => undefined };
+const NONE: Dotenv = { values: {}, readableByOthers: false, faults: [], lineOf: () => undefined };
 
 /**
  * The `.env` file of a directory, empty where there is none (or where `.env` is a directory).
@@ -45,17 +52,38 @@ export function parseDotenv(text: string, readableByOthers = false): Dotenv {
   if (text.includes('\0')) throw new Error('it is not UTF-8 text');
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const parsed = parseEnv(lines.join('\n'));
-  const names = Object.keys(parsed);
   const values = Object.fromEntries(Object.entries(parsed).filter(([name]) => NAME.test(name)));
-  const badNames = names.filter((name) => !NAME.test(name));
-  return {
-    values,
-    readableByOthers,
-    badLines: badNames.map(
-      (name) => lines.findIndex((line) => line.trim() === name.split('\n')[0]?.trim()) + 1,
-    ),
-    lineOf: (name) => lineOf(lines, name),
-  };
+  return { values, readableByOthers, faults: faultsOf(lines), lineOf: (name) => lineOf(lines, name) };
+}
+
+/** The lines that the parser would misread. A quoted value may go over several lines, and only a comment may follow it. */
+function faultsOf(lines: readonly string[]): DotenvFault[] {
+  const faults: DotenvFault[] = [];
+  for (let index = 0; index < lines.length; index += 1) {
+    const text = lines[index]?.trim() ?? '';
+    if (text === '' || text.startsWith('#')) continue;
+    const [, name, value] = /^([^=]*)=\s*(.*)$/.exec(text) ?? [];
+    const line = index + 1;
+    if (name === undefined || value === undefined) faults.push({ line, kind: 'no-equals-sign' });
+    else if (!NAME.test(name.replace(/^export\s+/, '').trim())) faults.push({ line, kind: 'bad-name' });
+    else if (/^["'`]/.test(value)) {
+      const last = lastLineOfQuote(lines, index, value);
+      if (last === undefined) faults.push({ line, kind: 'unclosed-quote' });
+      index = last ?? index;
+    }
+  }
+  return faults;
+}
+
+/** The place of the line where a quoted value ends as it should; undefined where it does not. */
+function lastLineOfQuote(lines: readonly string[], first: number, value: string): number | undefined {
+  const quote = value.slice(0, 1);
+  let rest = value.slice(1);
+  for (let index = first; index < lines.length; rest = lines[++index] ?? '') {
+    const end = rest.indexOf(quote);
+    if (end >= 0) return /^\s*(#.*)?$/.test(rest.slice(end + 1)) ? index : undefined;
+  }
+  return undefined;
 }
 
 // The last line wins, as it does in parsing.

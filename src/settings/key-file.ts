@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { messageOf, UsageError } from '../core/errors.ts';
 
 /** A key is short: what is longer is not a key file. */
@@ -28,8 +28,11 @@ export function readKeyFile(path: string): KeyFile {
 }
 
 function readBounded(path: string): KeyFile {
-  const file = openSync(path, 'r');
+  requireRegular(statSync(path), path);
+  // Between the two looks it may become a FIFO, which would wait for a writer; that cannot be interrupted.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
+    requireRegular(fstatSync(file), path);
     const buffer = Buffer.alloc(KEY_FILE_BYTES_MAX + 1);
     const length = readSync(file, buffer);
     if (length > KEY_FILE_BYTES_MAX) {
@@ -44,6 +47,14 @@ function readBounded(path: string): KeyFile {
   } finally {
     closeSync(file);
   }
+}
+
+/** Reading a FIFO or a device may never end, and no signal is heard meanwhile. */
+function requireRegular(status: Stats, path: string): void {
+  if (status.isFile()) return;
+  throw new UsageError(`the key file ${path} is not a regular file`, {
+    hint: 'give the path of a file that holds the key alone; a FIFO, a device or a folder is not read',
+  });
 }
 
 function isReadableByOthers(mode: number): boolean {

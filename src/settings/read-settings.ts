@@ -1,7 +1,8 @@
 import { UsageError } from '../core/errors.ts';
-import { readApiKey } from './api-key.ts';
-import { readDotenv } from './dotenv.ts';
+import { APP_KEY, readApiKey } from './api-key.ts';
+import { type DotenvFault, readDotenv } from './dotenv.ts';
 import { readNotifySettings } from './notify-settings.ts';
+import { readProxy, withProxyNames } from './proxy-settings.ts';
 import type { AnySetting } from './setting.ts';
 import { createSettingReader, type SettingEntry, type SettingReader } from './setting-reader.ts';
 import type { EmailPolicy, LogFormat, Settings } from './settings.ts';
@@ -38,18 +39,24 @@ export interface SettingsReading {
  */
 export function readSettings(request: SettingsRequest): SettingsReading {
   const dotenv = readDotenv(request.directory);
-  const sources = { flags: request.flags, env: request.env, dotenv };
+  const sources = { flags: request.flags, env: withProxyNames(request.env), dotenv };
   const reader = createSettingReader(sources, request.uses ?? ALL_SETTINGS);
+  for (const fault of dotenv.faults) reader.refuse(refusedLine(fault));
 
-  const { apiKey, fileReadableByOthers } = readApiKey(reader, request.directory);
+  const main = readApiKey(reader, request.directory);
   const baseUrl = reader.read(SETTINGS.baseUrl);
+  const appUrl = reader.readOr(SETTINGS.appUrl, {
+    value: baseUrl,
+    source: baseUrl === null ? 'not set' : 'default: the base URL',
+  });
+  const app = readApiKey(reader, request.directory, APP_KEY);
+  const orgId = reader.read(SETTINGS.orgId);
   const settings: Settings = {
-    apiKey,
+    apiKey: main.apiKey,
+    ...(app.apiKey !== null && { appApiKey: app.apiKey }),
+    ...(orgId !== null && { orgId }),
     baseUrl,
-    appUrl: reader.readOr(SETTINGS.appUrl, {
-      value: baseUrl,
-      source: baseUrl === null ? 'not set' : 'default: the base URL',
-    }),
+    appUrl,
     warehouse: reader.read(SETTINGS.warehouse),
     concurrency: reader.read(SETTINGS.concurrency),
     rangeDays: reader.read(SETTINGS.rangeDays),
@@ -57,6 +64,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     maxRequests: reader.read(SETTINGS.maxRequests),
     requestTimeoutMs: reader.read(SETTINGS.requestTimeoutMs),
     attempts: reader.read(SETTINGS.attempts),
+    proxy: readProxy(reader),
     settleDays: reader.read(SETTINGS.settleDays),
     watchDays: reader.read(SETTINGS.watchDays),
     emails: readEmailPolicy(reader),
@@ -68,9 +76,21 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     now: reader.read(SETTINGS.now),
   };
   const debug = reader.read(SETTINGS.debug);
-  const exposed = fileReadableByOthers === null ? [] : [exposedKeyFile(fileReadableByOthers)];
+  const exposed = [main.fileReadableByOthers, app.fileReadableByOthers].flatMap((path) =>
+    path === null ? [] : [exposedKeyFile(path)],
+  );
   const warnings = [...warningsOf(sources), ...exposed, ...weakSalt(settings.emails)];
   return { settings, debug, entries: reader.entries, problems: reader.problems, warnings };
+}
+
+/** A line that cannot be read takes settings away in silence, so it stops the command. The line itself is not shown. */
+function refusedLine({ line, kind }: DotenvFault): UsageError {
+  const [what, hint] = {
+    'no-equals-sign': ['has no =', 'write NAME=value, and # before a comment'],
+    'bad-name': ['has a name that is none', 'write NAME=value with letters, digits and _ in the name'],
+    'unclosed-quote': ['begins a value with a quote that is not closed', 'close it, or leave quotes out'],
+  }[kind];
+  return new UsageError(`.env line ${line} ${what}`, { hint });
 }
 
 /**

@@ -4,6 +4,8 @@ import type { Settings } from './settings.ts';
 /** The settings without which nothing can be asked of the service. */
 export interface ApiSettings {
   readonly apiKey: string;
+  /** The credential of the application host, where it is another one. */
+  readonly appApiKey: string | null;
   readonly baseUrl: string;
   readonly appUrl: string;
 }
@@ -12,7 +14,7 @@ export interface ApiSettings {
  * The settings for talking to the service.
  * @throws {UsageError} when the base URL or the key is not configured.
  */
-export function requireApi({ apiKey, baseUrl, appUrl }: Settings): ApiSettings {
+export function requireApi({ apiKey, appApiKey, baseUrl, appUrl }: Settings): ApiSettings {
   if (baseUrl === null) {
     throw new UsageError('no base URL is configured', {
       hint: 'set DAYWALK_BASE_URL or give --base-url; without a service, try: daywalk demo',
@@ -23,5 +25,6 @@ export function requireApi({ apiKey, baseUrl, appUrl }: Settings): ApiSettings {
       hint: 'set DAYWALK_API_KEY, or DAYWALK_API_KEY_FILE to a file that holds it; without a key, try: daywalk demo',
     });
   }
-  return { apiKey, baseUrl, appUrl: appUrl ?? baseUrl };
+  const other = appApiKey === apiKey ? undefined : appApiKey;
+  return { apiKey, appApiKey: other ?? null, baseUrl, appUrl: appUrl ?? baseUrl };
 }

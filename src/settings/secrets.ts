@@ -2,10 +2,12 @@ import { passwordsOf } from './mask-url.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Settings } from './settings.ts';
 
-/** Every value in the settings that no output may show: the key, the salt, the password of the warehouse. */
+/** Every value in the settings that no output may show: the keys, the salt, the passwords of warehouse and proxy. */
 export function secretsOf(settings: Settings): string[] {
   const salt = settings.emails.mode === 'hash' ? settings.emails.salt : null;
-  return [settings.apiKey, salt, ...passwordsOf(settings.warehouse)].filter((secret) => secret !== null);
+  const keys = [settings.apiKey, settings.appApiKey ?? null];
+  const passwords = [settings.warehouse, settings.proxy?.url ?? ''].flatMap(passwordsOf);
+  return [...keys, salt, ...passwords].filter((secret) => secret !== null);
 }
 
 /** The redactor for the secrets of the settings. */
@@ -25,9 +27,18 @@ export function redactorOfLocations(locations: readonly string[]): Redactor {
 export function redactorOfEnvironment(env: Readonly<Record<string, string | undefined>>): Redactor {
   const values = [
     env['DAYWALK_API_KEY'],
+    env['DAYWALK_APP_API_KEY'],
     env['DAYWALK_EMAIL_SALT'],
     env['DAYWALK_NOTIFY_WEBHOOK'],
-    ...passwordsOf(env['DAYWALK_WAREHOUSE'] ?? ''),
+    ...[
+      env['DAYWALK_WAREHOUSE'],
+      env['HTTPS_PROXY'],
+      env['https_proxy'],
+      env['HTTP_PROXY'],
+      env['http_proxy'],
+    ]
+      .map((url) => url ?? '')
+      .flatMap(passwordsOf),
   ];
   return createRedactor(values.filter((value) => value !== undefined).map((value) => value.trim()));
 }

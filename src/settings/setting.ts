@@ -1,7 +1,7 @@
 /** One setting, declared once: flags, help, `daywalk config`, `.env.example` and the documentation come from it. */
 export interface Setting<Value = unknown, Fallback = unknown> {
   /** Name of the environment variable; the same name works in a `.env` file. */
-  readonly env: `DAYWALK_${string}`;
+  readonly env: `DAYWALK_${string}` | 'HTTPS_PROXY' | 'HTTP_PROXY' | 'NO_PROXY';
   /** Name of the flag; null where the command line would show a secret or make no sense. */
   readonly flag: `--${string}` | null;
   /** What stands for the value in help, without brackets. */

@@ -5,7 +5,9 @@ import { oneOf, onOrOff } from './parsers/choice.ts';
 import { parseInstant } from './parsers/instant.ts';
 import { wholeNumber, wholeNumberOrNone } from './parsers/number.ts';
 import { parseApiKey, parseSalt } from './parsers/secret.ts';
+import { parseText } from './parsers/text.ts';
 import { parseWarehouse } from './parsers/warehouse.ts';
+import { PROXY_SETTINGS } from './proxy-settings.ts';
 import { REDACTED } from './redact.ts';
 import { type AnySetting, setting } from './setting.ts';
 
@@ -51,6 +53,35 @@ export const SETTINGS = {
     fallbackDoc: 'the base URL',
     example: 'https://app.example.com',
     parse: parseHost,
+  }),
+  appApiKey: setting({
+    env: 'DAYWALK_APP_API_KEY',
+    flag: null,
+    placeholder: 'key',
+    doc: 'the credential of the application host, where it is another one; never given on the command line',
+    fallback: null,
+    fallbackDoc: 'the API key',
+    secret: true,
+    parse: parseApiKey,
+    show: hidden,
+  }),
+  appApiKeyFile: setting({
+    env: 'DAYWALK_APP_API_KEY_FILE',
+    flag: null,
+    placeholder: 'path',
+    doc: 'a file that holds it, instead of DAYWALK_APP_API_KEY',
+    fallback: null,
+    parse: String,
+  }),
+  orgId: setting({
+    env: 'DAYWALK_ORG_ID',
+    flag: '--org-id',
+    placeholder: 'org',
+    doc: 'names the organization, so that nothing has to be asked to learn it',
+    fallback: null,
+    fallbackDoc: 'asked for',
+    example: 'org_01abc',
+    parse: parseText,
   }),
   warehouse: setting({
     env: 'DAYWALK_WAREHOUSE',
@@ -115,6 +146,7 @@ export const SETTINGS = {
     fallback: 6,
     parse: wholeNumber({ min: 1, max: 50 }),
   }),
+  ...PROXY_SETTINGS,
   settleDays: setting({
     env: 'DAYWALK_SETTLE_DAYS',
     flag: '--settle-days',

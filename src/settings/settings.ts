@@ -1,3 +1,4 @@
+import type { ProxyOptions } from '../api/http/connections.ts';
 import type { EmailPolicy } from '../pipeline/privacy.ts';
 
 export type { EmailPolicy } from '../pipeline/privacy.ts';
@@ -13,6 +14,10 @@ export interface Settings {
   readonly baseUrl: string | null;
   /** Origin of the application host; the base URL unless configured. */
   readonly appUrl: string | null;
+  /** The credential of the application host; absent for the same one. */
+  readonly appApiKey?: string;
+  /** The organization that is exported; absent when the service is asked whose the key is. */
+  readonly orgId?: string;
   /** A SQLite path, or `postgres://…`. */
   readonly warehouse: string;
   /** Units in flight at most. */
@@ -27,6 +32,8 @@ export interface Settings {
   readonly requestTimeoutMs: number;
   /** Attempts per request at most. */
   readonly attempts: number;
+  /** The proxy that other machines are reached through; null or absent without one. */
+  readonly proxy?: ProxyOptions | null;
   /** A day is pulled again until it was pulled once at this age in days. */
   readonly settleDays: number;
   /** Settled days so far back are compared with the service in every run, older ones in turn; 0 is off. Default: 31. */

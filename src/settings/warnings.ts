@@ -21,7 +21,6 @@ export function warningsOf({ env, dotenv }: Pick<SettingSources, 'env' | 'dotenv
     ...unknownNames(env, () => 'in the environment'),
     ...unknownNames(dotenv.values, (name) => `in .env line ${dotenv.lineOf(name) ?? '?'}`),
     ...untrusted(dotenv),
-    ...badLines(dotenv),
     ...exposedDotenv(dotenv),
   ];
 }
@@ -66,13 +65,6 @@ function untrusted({ values, lineOf }: Dotenv): SettingWarning[] {
       hint: 'notifications are set in the environment of the agent, or by flags in the hooks file',
     }),
   );
-}
-
-function badLines({ badLines }: Dotenv): SettingWarning[] {
-  return badLines.map((line) => ({
-    message: `.env line ${line} is not NAME=value; it and the line after it may be lost`,
-    hint: 'put = between name and value, and # before a comment',
-  }));
 }
 
 function exposedDotenv({ values, readableByOthers }: Dotenv): SettingWarning[] {

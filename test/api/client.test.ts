@@ -78,7 +78,8 @@ describe('the client', () => {
       '/api/v1/analytics/users?startDate=2026-02-01&endDate=2026-02-02&limit=7&cursor=u+1',
     ],
   ])('asks for %s at its path, with these parameters and the key', async (_, call, path) => {
-    const { api, server } = await client(rowsReply());
+    const paged = { data: [], meta: { ...META, has_more: false } };
+    const { api, server } = await client((socket) => void socket.write(json(paged)));
     await call(api);
     expect(server.requests.map((request) => request.path)).toEqual([path]);
     expect(server.requests[0]?.headers['authorization']).toBe(`Bearer ${API_KEY}`);
@@ -268,7 +269,8 @@ describe('the pages of users', () => {
   it('go on through an empty page', async () => {
     const { api } = await client((socket, { index }) => {
       const data = index === 2 ? [] : [{ user_id: `u-${index}`, date: '2026-02-01' }];
-      socket.write(json({ data, meta: { ...META, has_more: index < 3, next_cursor: `c-${index}` } }));
+      const paging = index < 3 ? { has_more: true, next_cursor: `c-${index}` } : { has_more: false };
+      socket.write(json({ data, meta: { ...META, ...paging } }));
     });
     const pages = await collect(api.users(RANGE));
     expect(pages.map(({ data }) => data.map((row) => row.user_id))).toEqual([['u-1'], [], ['u-3']]);
@@ -307,6 +309,30 @@ describe('the pages of readiness reports', () => {
     expect(
       server.requests.map(({ path }) => new URL(path, 'http://x').searchParams.get('startAfter')),
     ).toEqual([null, 'b', 'c']);
+    await api.close();
+  });
+});
+
+describe('the limit of readiness reports', () => {
+  const maximum20: RawReply = (socket, { path }) => {
+    const query = new URL(path, 'http://x').searchParams;
+    if (Number(query.get('limit')) > 20) socket.write(json({ detail: 'limit' }, {}, 400));
+    else socket.write(json({ reports: query.has('startAfter') ? [] : [{ reportId: 'a' }] }));
+  };
+  const limitsOf = (server: { requests: readonly { path: string }[] }) =>
+    server.requests.map(({ path }) => new URL(path, 'http://x').searchParams.get('limit'));
+
+  it('falls where the service refuses the largest one', async () => {
+    const { api, server } = await client(maximum20);
+    await collect(api.readinessReports());
+    expect(limitsOf(server)).toEqual(['100', '50', '20', '20']);
+    await api.close();
+  });
+
+  it('stays as it was asked for', async () => {
+    const { api, server } = await client(maximum20);
+    expect(await thrownBy(collect(api.readinessReports({ limit: 50 })))).toMatchObject({ status: 400 });
+    expect(limitsOf(server)).toEqual(['50']);
     await api.close();
   });
 });

@@ -30,6 +30,11 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return list;
 }
 
+/** Takes every item and keeps none. */
+async function drained(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items) void _;
+}
+
 describe('an analytics answer', () => {
   it.each([
     { data: [], meta: { org_id: 'org_1' } },
@@ -86,9 +91,13 @@ describe('the walk over the users', () => {
   it('hands out every row once, in order, whatever the size of the pages', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.array(fc.nat(), { maxLength: 5 }), { minLength: 1, maxLength: 12 }),
+        fc.array(fc.nat(5), { minLength: 1, maxLength: 12 }),
         fc.boolean(),
-        async (pages, ahead) => {
+        async (sizes, ahead) => {
+          // At most ten pages in a row may be empty, and every other page has a row of its own.
+          const pages = sizes.map((size, at) =>
+            Array.from({ length: size || at % 2 }, (_, row) => [at, row]),
+          );
           const cursors: (string | undefined)[] = [];
           const get = async (cursor: string | undefined) => {
             cursors.push(cursor);
@@ -128,7 +137,7 @@ describe('the walk over the users', () => {
     const asked: unknown[] = [];
     const get = async (cursor: string | undefined) => {
       asked.push(cursor);
-      return usersPage([2]);
+      return usersPage([2], { has_more: false });
     };
     const walked = await collect(
       walkUsers(get, 'x', { first: usersPage([1], { has_more: true, next_cursor: 'c' }) }),
@@ -138,11 +147,124 @@ describe('the walk over the users', () => {
   });
 
   it.each([
-    ['false', { has_more: false, next_cursor: 'c' }],
     ['null', { has_more: null, next_cursor: 'c' }],
     ['missing', { next_cursor: 'c' }],
-  ])('ends when has_more is %s', async (_, meta) => {
-    expect(await collect(walkUsers(async () => usersPage([1], meta), 'x'))).toHaveLength(1);
+    ['missing, as the cursor is', {}],
+  ])('fails when has_more is %s', async (_, meta) => {
+    expect(await thrownBy(collect(walkUsers(async () => usersPage([1], meta), 'x')))).toMatchObject({
+      name: 'UnitError',
+      effect: 'unit',
+      exitCode: 4,
+      reason: 'paging-flags',
+    });
+  });
+
+  describe('where a cursor stands beside the end', () => {
+    const END = { has_more: false, next_cursor: 'c' };
+
+    async function walkTo(behind: () => AnalyticsPage): Promise<{ pages: unknown[]; asked: unknown[] }> {
+      const asked: unknown[] = [];
+      const get = async (cursor: string | undefined) => {
+        asked.push(cursor);
+        return cursor === undefined ? usersPage([1], END) : behind();
+      };
+      const pages = await collect(walkUsers(get, 'x', { ahead: true }));
+      return { pages, asked };
+    }
+
+    it('follows it once, and an empty page there confirms the end and is not handed out', async () => {
+      const { pages, asked } = await walkTo(() => usersPage([], { has_more: false, next_cursor: 'd' }));
+      expect(pages).toMatchObject([{ data: [1] }]);
+      expect(asked).toEqual([undefined, 'c']);
+    });
+
+    it.each([
+      ['has a new user', [2], { has_more: false }],
+      ['has the same users again', [1], { has_more: false }],
+      ['is empty and has more', [], { has_more: true, next_cursor: 'd' }],
+    ])('fails when the page there %s', async (_, rows, meta) => {
+      expect(await thrownBy(walkTo(() => usersPage(rows, meta)))).toMatchObject({ reason: 'paging-flags' });
+    });
+
+    it('passes on what comes in place of that page', async () => {
+      const fail = () => {
+        throw new UnitError('HTTP 500');
+      };
+      expect(await thrownBy(walkTo(fail))).toMatchObject({ message: 'HTTP 500' });
+    });
+
+    it('does not follow the cursor that led to the last page', async () => {
+      const asked: unknown[] = [];
+      const get = async (cursor: string | undefined) => {
+        asked.push(cursor);
+        return usersPage([asked.length], { has_more: cursor === undefined, next_cursor: 'c' });
+      };
+      expect(await collect(walkUsers(get, 'x'))).toHaveLength(2);
+      expect(asked).toEqual([undefined, 'c']);
+    });
+  });
+
+  describe('a page without a new row', () => {
+    /** Serves pages of rows under new cursors, the last one for ever. */
+    function serving(...pages: unknown[][]): { get: () => Promise<AnalyticsPage>; asked: () => number } {
+      let asked = 0;
+      const get = async () => {
+        const rows = pages[Math.min(asked, pages.length - 1)] ?? [];
+        asked += 1;
+        return usersPage(rows, { has_more: true, next_cursor: `c-${asked}` });
+      };
+      return { get, asked: () => asked };
+    }
+    const row = (user: string, date: string) => ({ user_id: user, date });
+
+    it.each([
+      ['the first page again', [row('a', '1'), row('b', '1')], [row('a', '1'), row('b', '1')]],
+      [
+        'some of its rows, with other numbers',
+        [row('a', '1'), row('b', '1')],
+        [{ ...row('b', '1'), hooks: 3 }],
+      ],
+      ['the same row without a user', [{ date: '1' }], [{ date: '1' }]],
+    ])('fails the walk: %s', async (_, first, again) => {
+      const { get, asked } = serving(first, again);
+      expect(await thrownBy(collect(walkUsers(get, 'x')))).toMatchObject({
+        effect: 'unit',
+        reason: 'repeated-page',
+        message: 'x: page 2 has only rows of earlier pages',
+      });
+      expect(asked()).toBe(2);
+    });
+
+    it('fails it too when that page says that it is the last', async () => {
+      const pages = [
+        usersPage([1], { has_more: true, next_cursor: 'c' }),
+        usersPage([1], { has_more: false }),
+      ];
+      const get = async () => pages.shift() ?? usersPage([]);
+      expect(await thrownBy(collect(walkUsers(get, 'x')))).toMatchObject({ reason: 'repeated-page' });
+    });
+
+    it('is none when a user goes on with another day, or a row differs that has no user', async () => {
+      const { get, asked } = serving(
+        [row('a', '1')],
+        [row('a', '1'), row('a', '2')],
+        [{ date: '2' }],
+        [{ date: '2', hooks: 1 }],
+        [{ date: '2' }],
+      );
+      expect(await thrownBy(collect(walkUsers(get, 'x')))).toMatchObject({ reason: 'repeated-page' });
+      expect(asked()).toBe(5);
+    });
+
+    it('may be empty ten times in a row, and no more', async () => {
+      const empty = (count: number) => Array.from({ length: count }, () => []);
+      const many = serving(...empty(10), [1], ...empty(10), [2], ...empty(11));
+      expect(await thrownBy(collect(walkUsers(many.get, 'x')))).toMatchObject({
+        effect: 'unit',
+        reason: 'empty-pages',
+      });
+      expect(many.asked()).toBe(10 + 1 + 10 + 1 + 11);
+    });
   });
 
   it.each([
@@ -158,6 +280,7 @@ describe('the walk over the users', () => {
     expect(await thrownBy(collect(walkUsers(get, 'pull users 2026-02-01')))).toMatchObject({
       name: 'UnitError',
       effect: 'unit',
+      reason: 'paging-flags',
       message: 'pull users 2026-02-01: page 1 has more but no next_cursor',
     });
     expect(asked).toBe(1);
@@ -171,10 +294,11 @@ describe('the walk over the users', () => {
     let asked = 0;
     const get = async () => {
       asked += 1;
-      return usersPage([], { has_more: true, next_cursor: circle[(asked - 1) % circle.length] });
+      return usersPage([asked], { has_more: true, next_cursor: circle[(asked - 1) % circle.length] });
     };
     expect(await thrownBy(collect(walkUsers(get, 'x')))).toMatchObject({
       effect: 'unit',
+      reason: 'endless-walk',
       message: expect.stringContaining('repeats the cursor "a"'),
     });
     expect(asked).toBe(circle.length + 1);
@@ -190,23 +314,39 @@ describe('the walk over the users', () => {
     expect(await thrownBy(collect(walkUsers(get, 'x')))).toMatchObject({ name: 'UnitError' });
   });
 
-  it('is bounded also when every cursor is new', async () => {
+  it.each([
+    ['pages', '', 'no end within 100000 pages', 100_001],
+    // Three texts of 64 Mi characters fit, and a bit of the fourth.
+    ['characters', 'x'.repeat(64 * 1024 * 1024), 'no end within 268435456 characters', 4],
+  ])('is bounded in %s also when every cursor and every row is new', async (_, text, message, most) => {
     let asked = 0;
     const page = usersPage([], { has_more: true });
     const get = async () => {
       asked += 1;
-      return { ...page, meta: { ...page.meta, next_cursor: String(asked) } };
+      const meta = { ...page.meta, next_cursor: String(asked) };
+      return { ...page, data: [{ user_id: `u-${asked}` }], text: `${text}!`, meta };
     };
-    const error = await thrownBy(
-      (async () => {
-        for await (const _ of walkUsers(get, 'x')) void _;
-      })(),
-    );
-    expect(error).toMatchObject({
+    expect(await thrownBy(drained(walkUsers(get, 'x')))).toMatchObject({
       effect: 'unit',
-      message: expect.stringContaining('no end within 100000 pages'),
+      reason: 'endless-walk',
+      message: expect.stringContaining(message),
     });
-    expect(asked).toBeLessThanOrEqual(100_001);
+    expect(asked).toBe(most);
+  });
+
+  it('takes a cursor of 4096 characters, and none that is longer', async () => {
+    const cursors = ['c'.repeat(4096), 'd'.repeat(4097)];
+    let asked = 0;
+    const get = async () => {
+      asked += 1;
+      return usersPage([asked], { has_more: true, next_cursor: cursors[asked - 1] });
+    };
+    const error = await thrownBy(collect(walkUsers(get, 'x')));
+    expect(error).toMatchObject({
+      reason: 'long-cursor',
+      message: 'x: page 2 has a cursor of 4097 characters',
+    });
+    expect(asked).toBe(2);
   });
 });
 
@@ -253,9 +393,33 @@ describe('the walk over the readiness reports', () => {
     };
     expect(await thrownBy(collect(walkReadiness(get, 'x')))).toMatchObject({
       effect: 'unit',
-      message: 'x: page 2 ends with report "r-2" again',
+      reason: 'endless-walk',
+      message: 'x: page 2 repeats the cursor "r-2"',
     });
     expect(asked).toBe(2);
+  });
+
+  it('fails at a reportId that is too long for a cursor, and keeps the pages before it', async () => {
+    const get = async (startAfter: string | undefined) =>
+      startAfter === undefined ? reportsPage('r-1') : reportsPage('r'.repeat(4097));
+    expect(await thrownBy(collect(walkReadiness(get, 'x')))).toMatchObject({
+      reason: 'long-cursor',
+      hint: expect.stringContaining('the pages before it are kept'),
+    });
+  });
+
+  it('is bounded in characters', async () => {
+    const text = 'x'.repeat(256 * 1024 * 1024);
+    let asked = 0;
+    const get = async () => {
+      asked += 1;
+      return { ...reportsPage(`r-${asked}`), text };
+    };
+    expect(await thrownBy(drained(walkReadiness(get, 'x')))).toMatchObject({
+      effect: 'unit',
+      reason: 'endless-walk',
+    });
+    expect(asked).toBe(17);
   });
 
   it('goes on from the last report that has an id', async () => {

@@ -24,6 +24,8 @@ const report: RunReport = {
   unitsFailed: 0,
   unitsElsewhere: 0,
   unitsLeftOut: 0,
+  unitsDoubted: 0,
+  daysReopened: 0,
   states: { loaded: 1_230, empty: 6 },
   rowsWritten: 48_120,
   restatements: 2,
@@ -133,6 +135,12 @@ describe('the summary of a run', () => {
       '',
       'run run-1',
     ]);
+  });
+
+  test('of a run that brought a further organization names those that were there before', () => {
+    const line = (before: readonly string[]) => draw({ organizationsBefore: before }, 200)[2];
+    expect(line(['org_0'])).toBe('  organization  org_1, a further one: this warehouse held org_0 before');
+    expect(line(['a', 'b', 'c', 'd'])).toMatch(/held a, b, c, … before$/);
   });
 
   test('of a run before the daily batch says what is not there yet', () => {

@@ -3,7 +3,7 @@ import { tables, tablesOf } from '../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../src/core/day.ts';
 import { encodeRows } from '../../src/warehouse/encoded-rows.ts';
 import type { Row, Warehouse } from '../../src/warehouse/port.ts';
-import { tablesOfUnit } from '../support/commit-of.ts';
+import { ruleOf, tablesOfUnit } from '../support/commit-of.ts';
 
 /** How large a warehouse is to be. */
 export interface Size {
@@ -38,7 +38,10 @@ export async function fill(warehouse: Warehouse, { days, users, reports }: Size)
       tables: unit.map(encodeRows),
       contentSha256: contentSha256(unit),
       state: 'loaded',
-      settled: true,
+      rule: ruleOf(true, PULLED),
+      isOwn: true,
+      activeUsers: users,
+      runId: 'run-1',
       quarantined: [],
       drift: [],
       requests: 1,
@@ -77,6 +80,7 @@ async function fillReports(warehouse: Warehouse, reports: number): Promise<void>
     drift: [],
     requests: 1,
     pulledAt: PULLED,
+    runId: 'run-1',
   });
   await warehouse.endReadinessWalk({
     orgId: ORG,
@@ -85,6 +89,7 @@ async function fillReports(warehouse: Warehouse, reports: number): Promise<void>
     seenQuarantine: null,
     requests: 1,
     pulledAt: PULLED,
+    runId: 'run-1',
   });
 }
 

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { request } from 'node:http';
+import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../src/core/day.ts';
 import { DEFAULT_QUIRKS } from '../../src/emulator/index.ts';
 import { type Json, type Probe, pathOf, probe } from './probe.ts';
@@ -146,4 +147,53 @@ test('what is not there, not allowed or not JSON is refused', async () => {
 test('faults do not reach admin requests', async () => {
   const at = await probe({ rules: [{ action: { type: 'hang' } }] });
   expect((await admin(at, 'GET', '/today')).status).toBe(200);
+});
+
+describe('a web page that reaches the emulator by a name of its own', () => {
+  /** The status of a request with these headers; fetch lets nobody set Host. */
+  function statusFor(at: Probe, headers: Record<string, string>, method = 'GET'): Promise<number> {
+    const { port } = new URL(at.emulator.url);
+    return new Promise((resolve, reject) => {
+      const path = '/__admin/keys';
+      const sent = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  }
+
+  test('cannot read or steer it: a foreign Host or Origin gets 403', async () => {
+    const at = await probe();
+    const { host, port } = new URL(at.emulator.url);
+    for (const foreign of [
+      'evil.example',
+      `evil.example:${port}`,
+      `localhost.evil.example:${port}`,
+      '127.0.0.1.nip.io',
+      '10.0.0.1',
+    ]) {
+      expect(await statusFor(at, { host: foreign }), foreign).toBe(403);
+    }
+    for (const origin of [
+      'http://evil.example',
+      `http://evil.example:${port}`,
+      'null',
+      'http://127.0.0.1:1',
+      `https://${host}`,
+    ]) {
+      for (const method of ['GET', 'PUT', 'DELETE'])
+        expect(await statusFor(at, { host, origin }, method), origin).toBe(403);
+    }
+  });
+
+  test('is told from this machine by any of its names', async () => {
+    const at = await probe();
+    const { host, port } = new URL(at.emulator.url);
+    for (const own of [host, '127.0.0.1', 'localhost', `LOCALHOST:${port}`, '[::1]', `[::1]:${port}`]) {
+      expect(await statusFor(at, { host: own }), own).toBe(200);
+    }
+    expect(await statusFor(at, { host, origin: `http://${host}` })).toBe(200);
+  });
 });

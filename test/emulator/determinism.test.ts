@@ -11,7 +11,7 @@ const DAY = parseDay('2026-02-03');
  * The answers of seed 7, once and for all. A change to the data set changes it, and with it the data of everybody who
  * relies on a seed: say so in the changelog.
  */
-const PINNED = '909534b02a6acb5c107b1ae7ee749adf444da00e4a1892244ffa13a2f1c90363';
+const PINNED = '7098e51c7b92c7d1a434ec6edd35c11091d0e0a893d2a99da1fb47be322c1180';
 
 async function digestInZone(zone: string): Promise<{ offset: string; digest: string }> {
   const script = startScript("import './test/emulator/print-digest.ts'", { env: { TZ: zone } });

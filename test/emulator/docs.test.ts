@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { UsageError } from '../../src/core/errors.ts';
 import { DEFAULT_QUIRKS, parseQuirks, parseRules } from '../../src/emulator/index.ts';
 import { REVISION_KINDS } from '../../src/emulator/revise.ts';
 import { probe } from './probe.ts';
@@ -34,6 +35,15 @@ function blocks(fence: string): string[] {
   );
 }
 
+function hintOf(attempt: () => unknown): string {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof UsageError) return error.hint ?? '';
+  }
+  return '';
+}
+
 function documented(names: readonly string[]): string[] {
   return names.filter((name) => !DOCS.includes(`| \`${name}\` |`));
 }
@@ -64,6 +74,14 @@ test('the examples of rules are rules, and every action has one', () => {
 test('the example of quirks is one', () => {
   const [, quirks = ''] = blocks('json');
   expect(Object.keys(parseQuirks(JSON.parse(quirks)))).toEqual(['modelKey', 'maxRangeDays', 'rateLimit']);
+});
+
+test('the example of lies tells every lie, and each stands in the table', () => {
+  const [code = ''] = blocks('json lies');
+  const told = Object.keys(parseQuirks(JSON.parse(code)).lies ?? {});
+  expect(documented(told)).toEqual([]);
+  const known = /known here: (.*)$/.exec(hintOf(() => parseQuirks({ lies: { none: true } })))?.[1];
+  expect(told.toSorted()).toEqual(known?.split(', ').toSorted());
 });
 
 test('every admin request stands in the documentation', async () => {

@@ -21,6 +21,17 @@ describe('shapes', () => {
     },
   );
 
+  test.each(['user', 'id', 'group_key'] as const)('userKey %s renames the key of users', async (key) => {
+    const at = await probe();
+    const [before] = await at.rows('tokens', DAY);
+    at.emulator.setQuirks({ userKey: key });
+    const [after] = await at.rows('tokens', DAY);
+    const ids = before.by_user.map((element: Json) => element.user_id);
+    expect(ids.length).toBeGreaterThan(0);
+    expect(after.by_user.map((element: Json) => element[key])).toEqual(ids);
+    expect(JSON.stringify(after.by_user)).not.toContain('user_id');
+  });
+
   test('modelTier and cacheFields take fields away and bring others', async () => {
     const at = await probe({ quirks: { modelTier: false, cacheFields: true } });
     const [row] = await at.rows('tokens', DAY);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { READINESS_PATH } from '../../src/api/paths.ts';
 import { parseDay } from '../../src/core/day.ts';
-import { probe } from './probe.ts';
+import { type Json, pathOf, probe } from './probe.ts';
 
 describe('a walk', () => {
   test.each(['newest', 'oldest', 'shuffled'] as const)(
@@ -110,9 +110,92 @@ test('an organization without reports has an empty list', async () => {
   expect((await at.get(READINESS_PATH)).json).toEqual({ reports: [] });
 });
 
-test('reports are the same whatever is today', async () => {
-  const one = await probe({ reports: 20 });
-  const other = await probe({ reports: 20 });
-  other.emulator.setToday(parseDay('2026-09-09'));
-  expect((await other.reports()).reports).toEqual((await one.reports()).reports);
+describe('reports reach up to today', () => {
+  const dayBefore = (today: string) => new Date(Date.parse(today) - 86_400_000).toISOString().slice(0, 10);
+  const dayOf = (report: Json) => new Date(report.createdAt).toISOString().slice(0, 10);
+
+  test.each(['2026-01-15', '2026-03-01', '2026-11-20'])('the newest is a day old on %s', async (today) => {
+    for (const reports of [1, 7, 500]) {
+      const at = await probe({ reports, today: parseDay(today) });
+      const found = (await at.reports()).reports;
+      expect(found).toHaveLength(reports);
+      expect(dayOf(found[0])).toBe(dayBefore(today));
+      expect(found.filter((report) => report.createdAt >= Date.parse(today))).toEqual([]);
+    }
+  });
+
+  test('they are spread over the history', async () => {
+    const at = await probe({ reports: 120, today: parseDay('2026-07-13') });
+    const months = new Set((await at.reports()).reports.map((report) => dayOf(report).slice(0, 7)));
+    expect([...months].sort()).toEqual([
+      ...['2025-09', '2025-10', '2025-11', '2025-12'],
+      ...['2026-01', '2026-02', '2026-03', '2026-04', '2026-05', '2026-06', '2026-07'],
+    ]);
+  });
+
+  test('each day that passes adds one, and takes none away', async () => {
+    const at = await probe({ reports: 20, today: parseDay('2026-03-01') });
+    const before = (await at.reports()).reports;
+    at.emulator.setToday(parseDay('2026-03-04'));
+    const after = (await at.reports()).reports;
+    expect(after.slice(3)).toEqual(before);
+    expect(after.slice(0, 3).map(dayOf)).toEqual(['2026-03-03', '2026-03-02', '2026-03-01']);
+    at.emulator.setToday(parseDay('2026-03-02'));
+    expect((await at.reports()).reports).toEqual(after.slice(2));
+    at.emulator.setToday(parseDay('2026-02-01'));
+    const earlier = (await at.reports()).reports;
+    expect(earlier.length).toBeGreaterThan(0);
+    expect(before.slice(-earlier.length)).toEqual(earlier);
+  });
+
+  test('a start on the next day has the same reports but for the newest', async () => {
+    const one = await probe({ reports: 40, today: parseDay('2026-03-01') });
+    const other = await probe({ reports: 40, today: parseDay('2026-03-02') });
+    const [reports, others] = [(await one.reports()).reports, (await other.reports()).reports];
+    expect(others.slice(1)).toEqual(reports.slice(1));
+    expect(others.map((report) => report.reportId)).toEqual(reports.map((report) => report.reportId));
+  });
+});
+
+describe('what the specification leaves open', () => {
+  test('readinessLimitMax refuses a larger limit, and 0 refuses any', async () => {
+    const at = await probe({ reports: 30, quirks: { readinessLimitMax: 20 } });
+    const of = async (query: string) => {
+      const { status, json } = await at.get(`${READINESS_PATH}${query}`);
+      return [status, json.reports?.length];
+    };
+    expect(await of('?limit=21')).toEqual([400, undefined]);
+    expect(await of('?limit=20')).toEqual([200, 20]);
+    expect(await of('')).toEqual([200, 30]);
+    at.emulator.setQuirks({ readinessLimitMax: 0 });
+    expect(await of('?limit=1')).toEqual([400, undefined]);
+    expect(await of('')).toEqual([200, 30]);
+  });
+
+  test('readinessUnauthorized refuses every key with 401, and analytics go on', async () => {
+    const at = await probe({ reports: 3, quirks: { readinessUnauthorized: true } });
+    expect((await at.get(READINESS_PATH)).status).toBe(401);
+    expect((await at.get(pathOf('activity', '2026-02-03'))).status).toBe(200);
+  });
+
+  test('fractionalCreatedAt adds a fraction, and nothing else', async () => {
+    const at = await probe({ reports: 30 });
+    const before = (await at.reports()).reports;
+    at.emulator.setQuirks({ fractionalCreatedAt: true });
+    const after = (await at.reports()).reports;
+    expect(after.filter((report) => Number.isInteger(report.createdAt))).toEqual([]);
+    expect(after.map((report) => ({ ...report, createdAt: Math.floor(report.createdAt) }))).toEqual(before);
+  });
+
+  test.each([
+    ['error', /^\{"error":\{"code":"Bad Request","message":"Invalid limit/],
+    ['text', /^Bad Request\nInvalid limit/],
+  ] as const)('readinessErrors %s gives refusals another body', async (readinessErrors, body) => {
+    const at = await probe({ quirks: { readinessErrors } });
+    const answer = await at.get(`${READINESS_PATH}?limit=0`);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toMatch(body);
+    const other = await at.get(pathOf('activity', '2026-02-31'));
+    expect(other.json).toMatchObject({ title: 'Bad Request', status: 400 });
+  });
 });

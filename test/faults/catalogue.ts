@@ -84,6 +84,14 @@ const LINES: readonly Line[] = [
   ['S8', 'a file or folder that is read-only or missing', 'permissions, paths', 'A U', 6],
   ['S9', 'PostgreSQL ends the connections', 'pg_terminate_backend', 'D'],
   ['S10', 'the answer to COMMIT is lost', 'a proxy before PostgreSQL', 'D'],
+  [
+    'F3',
+    'a role that may not use the schema, a schema that the search path leaves out',
+    'roles of PostgreSQL',
+    'A U',
+    2,
+  ],
+  ['F4', 'a live connection reports a broken one behind it', 'a trigger that raises class 08', 'D L'],
   ['K1', 'two runs on one file', 'two processes', 'A D', 75],
   ['K2', 'the holder of the lock is killed', 'SIGKILL', 'P D'],
   ['K3', 'a reader keeps a transaction open', 'a second connection', 'W L'],
@@ -96,7 +104,24 @@ const LINES: readonly Line[] = [
   ['Z2', 'a small body that unfolds to a huge one', 'emulator: gzip bomb', 'L'],
   ['Z3', 'a certificate that nobody vouches for', 'a TLS server', 'A', 4],
   ['Z4', 'the service repeats the key in what it answers', 'emulator: texts with the key', 'S'],
+  ['F5', 'the clock is days ahead of the service', 'injected clock', 'W D'],
   ['Z5', 'names that a database, a terminal or a sheet might obey', 'emulator: patch', 'D'],
+  [
+    'F1',
+    'a file with two names, or that is removed, moved or replaced in a run',
+    'the file system',
+    'A P D',
+    6,
+  ],
+  [
+    'L3',
+    'paging flags that contradict each other or are absent, pages that repeat, a walk without end',
+    'emulator: lies, and a server of the test',
+    'U L',
+    4,
+  ],
+  ['L6', 'a status of success that is no full answer', 'emulator: lies', 'U', 4],
+  ['F2', 'a FIFO, folder or link where a file should be: key file, spool', 'file system', 'W L'],
 ];
 
 const OUTCOMES: readonly Outcome[] = ['R', 'A', 'Q', 'W'];

@@ -139,6 +139,32 @@ onEachDatabase((database) => {
     await expectRecovery(rig);
   });
 
+  describe('a status of success other than 200 is never taken for a full answer', () => {
+    test.each(casesFor(database, [202, 203, 206, 226] as const))(
+      'L6: %i with a well-formed part of the rows',
+      async (status) => {
+        const rig = await smallRig(database);
+        const digest = await stored(rig);
+        rig.emulator.setQuirks({ lies: { partial: { status, streams: ['users', 'tools', 'readiness'] } } });
+        const { report } = await walk(rig, { force: true });
+        expect(answered(rig, status)).toBe(7);
+        expect(report).toMatchObject({ exitCode: 4, unitsFailed: 7, retries: 0 });
+        expect(await rig.digest()).toBe(digest);
+        expect((await statesOf(rig, 'users'))[DAY]).toBe('failed');
+        rig.emulator.setQuirks({ lies: {} });
+        await expectRecovery(rig);
+      },
+    );
+
+    test('L6: from the first request on', async () => {
+      const rig = await smallRig(database, { quirks: { lies: { partial: { status: 206 } } } });
+      const { report } = await walk(rig);
+      expect(report).toMatchObject({ exitCode: 4, unitsDone: 0 });
+      rig.emulator.setQuirks({ lies: {} });
+      await expectRecovery(rig);
+    });
+  });
+
   test('H8: a body without a length that ends too early is never taken for a whole one', async () => {
     const rig = await smallRig(database);
     let cut = 0;

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { RULES, type RuleName } from '../../src/core/rules.ts';
 import type { CursorAction } from '../../src/emulator/faults/action.ts';
+import type { Lies } from '../../src/emulator/lies/lies.ts';
 import type { Quirks } from '../../src/emulator/quirks.ts';
+import { createClient } from '../../src/index.ts';
 import { onEachDatabase } from '../support/database.ts';
 import { firings, requestsOf } from '../support/journal.ts';
+import { json, rawServer } from '../support/raw-server.ts';
 import type { Rig } from '../support/rig.ts';
 import { casesFor, DAY, expectCalm, expectRecovery, smallRig, statesOf, walk } from './small.ts';
 
@@ -41,6 +45,62 @@ onEachDatabase((database) => {
       expect(await rig.digest()).toBe(digest);
       expect((await statesOf(rig, 'users'))[DAY]).toBe('failed');
       await expectRecovery(rig);
+    });
+  });
+
+  describe('a walk of users whose pages lie fails its unit and changes nothing of it', () => {
+    test.each<readonly [string, Lies, RuleName, number]>(
+      casesFor(database, [
+        ['L3: has_more is missing', { paging: { says: 'flag-missing' } }, 'paging-flags', 1],
+        ['L3: has_more is null', { paging: { says: 'flag-null' } }, 'paging-flags', 1],
+        [
+          'L3: has_more is false beside the cursor to more',
+          { paging: { says: 'flag-false' } },
+          'paging-flags',
+          2,
+        ],
+        ['L3: has_more is true without a cursor', { paging: { says: 'no-cursor' } }, 'paging-flags', 1],
+        [
+          'L3: every page is the first, byte for byte',
+          { samePage: { says: 'identical' } },
+          'repeated-page',
+          2,
+        ],
+        [
+          'L3: every page is the first under a new cursor',
+          { samePage: { says: 'goes-on' } },
+          'repeated-page',
+          2,
+        ],
+        ['L3: the second page is the first and the last', { samePage: { says: 'ends' } }, 'repeated-page', 2],
+      ]),
+    )('%s', async (_, lies, reason, pages) => {
+      const rig = await smallRig(database, { quirks: PAGES });
+      await walk(rig);
+      const digest = await rig.digest();
+      rig.emulator.setQuirks({ lies });
+      rig.emulator.resetJournal();
+      const { report, events } = await walk(rig, { force: true });
+      const days = 3;
+      expect(report).toMatchObject({ exitCode: 4, unitsFailed: days, unitsLeftOut: 0 });
+      const told = events.flatMap((event) => (event.type === 'unit-failed' ? [event.hint] : []));
+      expect(told).toEqual(Array.from({ length: days }, () => expect.stringContaining(RULES[reason])));
+      // One page may be asked for ahead, and none twice.
+      expect(pagesAsked(rig)).toBeLessThanOrEqual(pages + 1);
+      expect(await rig.digest()).toBe(digest);
+      rig.emulator.setQuirks({ lies: {} });
+      await expectRecovery(rig);
+    });
+
+    test('L3: an end that a cursor stands beside is confirmed by one request', async () => {
+      const rig = await smallRig(database, {
+        quirks: { ...PAGES, lies: { paging: { says: 'cursor-at-end' } } },
+      });
+      const honest = await smallRig(database, { quirks: PAGES });
+      expect((await walk(rig)).report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
+      await walk(honest);
+      expect(pagesAsked(rig)).toBe(pagesAsked(honest) + 1);
+      await expectCalm(rig);
     });
   });
 
@@ -132,4 +192,23 @@ onEachDatabase((database) => {
       expect(await rig.value('SELECT COUNT(*) FROM readiness_reports')).toBe(5);
     });
   });
+});
+
+test('L3: a walk that never ends fails within bounds of requests and memory', async () => {
+  const cursor = 'x'.repeat(4_000);
+  const meta = { org_id: 'org_1', start_date: DAY, end_date: DAY, has_more: true };
+  const server = await rawServer((socket, { index }) => {
+    const data = [{ user_id: `user_${index}`, date: DAY, note: 'y'.repeat(4_000_000) }];
+    socket.write(json({ data, meta: { ...meta, next_cursor: `${index} ${cursor}` } }));
+  });
+  const client = createClient({ apiKey: 'key', baseUrl: server.url });
+  const before = process.memoryUsage().rss;
+  const drained = (async () => {
+    for await (const page of client.users({ startDate: DAY, endDate: DAY }))
+      expect(page.data).toHaveLength(1);
+  })();
+  await expect(drained).rejects.toMatchObject({ name: 'UnitError', reason: 'endless-walk', exitCode: 4 });
+  expect(server.requests).toHaveLength(68);
+  expect(process.memoryUsage().rss - before).toBeLessThan(512 * 1024 * 1024);
+  await client.close();
 });

@@ -1,4 +1,4 @@
-import { CREDITS, type Json, MODEL_NAMES, unknownFields } from './rules.ts';
+import { CREDITS, type Json, MODEL_NAMES, USER_NAMES, unknownFields } from './rules.ts';
 
 /** A row that must be stored: its values by column, those of a day without organization and date. */
 export type ExpectedRow = Json;
@@ -62,9 +62,15 @@ const entries = (value: unknown): [string, unknown][] => (Array.isArray(value) ?
 const pick = (row: Json, names: string): Json =>
   Object.fromEntries(names.split(' ').map((name) => [name, row[name] ?? null]));
 
+const nameIn = (names: readonly string[], element: Json): string =>
+  names.find((key) => typeof element[key] === 'string' && element[key] !== '') ?? '';
+
 function modelRow(element: Json): ExpectedRow {
-  const name = MODEL_NAMES.find((key) => typeof element[key] === 'string' && element[key] !== '') ?? '';
-  return { model_id: element[name], model_tier: element['model_tier'] ?? null, ...pick(element, CREDITS) };
+  return {
+    model_id: element[nameIn(MODEL_NAMES, element)],
+    model_tier: element['model_tier'] ?? null,
+    ...pick(element, CREDITS),
+  };
 }
 
 function counted(put: Put, table: string, elements: unknown, names: string): void {
@@ -76,9 +82,10 @@ const FLATTEN: Readonly<Record<string, (put: Put, row: Json) => void>> = {
     put('tokens_daily', pick(row, CREDITS));
     for (const element of list(row['by_model'])) put('tokens_daily_by_model', modelRow(element));
     for (const user of list(row['by_user'])) {
-      put('tokens_daily_by_user', pick(user, `user_id user_email ${CREDITS}`));
+      const user_id = user[nameIn(USER_NAMES, user)];
+      put('tokens_daily_by_user', { user_id, ...pick(user, `user_email ${CREDITS}`) });
       for (const element of list(user['by_model']))
-        put('tokens_daily_by_user_model', { user_id: user['user_id'], ...modelRow(element) });
+        put('tokens_daily_by_user_model', { user_id, ...modelRow(element) });
     }
   },
   tools: (put, row) => {
@@ -130,7 +137,7 @@ const FLATTEN: Readonly<Record<string, (put: Put, row: Json) => void>> = {
     const model = new Map(Object.entries((modelUsed ?? {}) as Json));
     put('readiness_reports', {
       report_id,
-      created_at: new Date(Number(row['createdAt'])).toISOString(),
+      created_at: new Date(Math.round(Number(row['createdAt']))).toISOString(),
       repo_url: row['repoUrl'],
       commit_hash: row['commitHash'],
       branch: row['branch'],

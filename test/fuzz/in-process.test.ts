@@ -65,6 +65,8 @@ test('mutated answers to a run load as they were sent, are set aside, or fail th
         concurrency: 8,
         rangeDays: random() < 0.8 ? 1 : 5,
         settleDays: 3_650,
+        watchDays: 31,
+        acceptLoss: false,
         versions: {},
         observe: (event) => events.push(event),
         signal: new AbortController().signal,

@@ -57,6 +57,7 @@ export function judgeDay(stream: string, day: string, orgId: string, walk: reado
   const aside: Aside[] = [];
   const rows: Json[] = [];
   const cursors = new Set<unknown>();
+  const users = new Set<string>();
   let isDeep = false;
   for (const [number, served] of walk.entries()) {
     const body = parsedBody(served);
@@ -74,12 +75,38 @@ export function judgeDay(stream: string, day: string, orgId: string, walk: reado
       )
         aside.push({ path, value: row });
     }
-    if (stream !== 'users' || meta['has_more'] !== true) return stored(stream, rows, { aside, isDeep });
+    if (stream !== 'users') return stored(stream, rows, { aside, isDeep });
+    const before = users.size;
+    for (const row of data) users.add(userOf(row, number));
+    if (typeof meta['has_more'] !== 'boolean' || (data.length > 0 && users.size === before)) return REFUSED;
     const cursor = meta['next_cursor'] ?? '';
+    if (!meta['has_more']) {
+      const isEnd = cursor === '' || cursor === served.url.searchParams.get('cursor');
+      if (!isEnd && !isEmptyEnd(walk[number + 1])) return REFUSED;
+      return stored(stream, rows, { aside, isDeep });
+    }
     if (cursor === '' || cursors.has(cursor) || number + 1 === walk.length) return REFUSED;
     cursors.add(cursor);
   }
   return REFUSED;
+}
+
+/** What tells a row of users from others: user and day, or all of it where it lacks one of them. */
+function userOf(row: unknown, page: number): string {
+  const { user_id: user, date } = isRecord(row) ? row : {};
+  if (typeof user === 'string' && user !== '' && typeof date === 'string')
+    return JSON.stringify([user, date]);
+  try {
+    return JSON.stringify(row);
+  } catch {
+    return `too deep for a text, on page ${page}`;
+  }
+}
+
+/** True for an answer without users and without more: what stands behind the end where a cursor leads there. */
+function isEmptyEnd(served: Served | undefined): boolean {
+  const value = served && parsedBody(served)?.value;
+  return isEnvelope(value) && value.data.length === 0 && value.meta['has_more'] !== true;
 }
 
 function stored(

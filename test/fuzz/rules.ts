@@ -11,6 +11,7 @@ export type Kind =
   | 'metric'
   | 'flag'
   | 'instant'
+  | 'anything'
   | { readonly list: Shape | 'text' }
   | { readonly map: Shape | 'metric'; readonly required?: true }
   | { readonly object: Shape };
@@ -35,6 +36,7 @@ const all = (kind: Kind, names: string) =>
 
 export const CREDITS = 'billable_tokens input_tokens output_tokens cache_read_tokens cache_write_tokens';
 export const MODEL_NAMES = ['model_id', 'model', 'model_name', 'group_key'];
+export const USER_NAMES = ['user_id', 'user', 'id', 'group_key'];
 
 const model: Shape = {
   fields: { ...all('label', `${MODEL_NAMES.join(' ')} model_tier`), ...all('metric', CREDITS) },
@@ -54,11 +56,12 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       by_user: {
         list: {
           fields: {
-            user_id: 'identity',
-            user_email: 'label',
+            ...all('label', 'user_id group_key user_email'),
+            ...all('anything', 'user id'),
             ...all('metric', CREDITS),
             by_model: { list: model },
           },
+          oneOf: USER_NAMES,
         },
       },
     },
@@ -248,9 +251,11 @@ function isOfKind(kind: Exclude<Kind, object>, value: unknown): boolean {
       return isAbsent || typeof value === 'boolean';
     case 'metric':
       return isAbsent || (typeof value === 'number' && Math.abs(value) <= 2 ** 53 - 1);
+    case 'anything':
+      return canBeStored(value);
     case 'instant':
       return (
-        Number.isInteger(value) &&
+        typeof value === 'number' &&
         Number(value) >= Date.parse('0001-01-01T00:00:00Z') &&
         Number(value) <= Date.parse('9999-12-31T23:59:59.999Z')
       );

@@ -88,7 +88,7 @@ export function transportOver(answers: Answers): Transport {
       totals.requests += 1;
       if (meter !== undefined) meter.requests += 1;
       const query = queryOf(target);
-      return answerOf(await answers.to(target.path + query), nameOf(target, query));
+      return answerOf(await answers.to(target.path + query), nameOf(target, query), 'read');
     },
     create: () => Promise.reject(new Error('nothing is created here')),
     close: async () => undefined,

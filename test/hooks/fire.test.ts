@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -28,6 +29,27 @@ function configured(events: object) {
   return { folder, file, fire };
 }
 const commandsOf = ({ hooks }: { hooks: { command: string }[] }) => hooks.map(({ command }) => command);
+
+test('an event has the fields that the client sends with it, and those that are given win', async () => {
+  const { fire } = configured({ Stop: [entry(['cat'])], SessionEnd: [entry(['cat'])] });
+  const eventOf = ({ hooks }: { hooks: { stdout: string }[] }) => JSON.parse(hooks[0]?.stdout ?? '');
+  const stop = eventOf(await fire('Stop'));
+  expect(stop).toMatchObject({ transcript_path: devNull, permission_mode: 'default' });
+  expect(readFileSync(stop.transcript_path, 'utf8')).toBe('');
+  expect(stop).not.toHaveProperty('reason');
+  const end = await fire('SessionEnd');
+  expect(eventOf(end)).toMatchObject({
+    hook_event_name: 'SessionEnd',
+    session_id: 'daywalk-hooks-fire',
+    transcript_path: devNull,
+    permission_mode: 'default',
+    reason: 'other',
+  });
+  const payload = join(tempDir(), 'event.json');
+  const given = { reason: 'error', permission_mode: 'plan', transcript_path: '/t.jsonl' };
+  writeFileSync(payload, JSON.stringify(given));
+  expect(eventOf(await fire('SessionEnd', '--payload', payload))).toMatchObject(given);
+});
 
 describe('the exit code of a hook', () => {
   const BLOCKABLE = ['PreToolUse', 'UserPromptSubmit', 'Stop', 'SubagentStop'];
@@ -155,7 +177,9 @@ describe('a hook', () => {
     expect(JSON.parse(fired.hooks[0].stdout)).toEqual({
       hook_event_name: 'PostToolUse',
       session_id: 's-9',
+      transcript_path: devNull,
       cwd: folder,
+      permission_mode: 'default',
       tool_name: 'Edit',
       tool_input: { path: '/x' },
       more: [1],

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { tryFileLock } from '../../src/core/file-lock.ts';
 import { daywalkHere } from '../support/command-line.ts';
 import { daywalk } from '../support/daywalk.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -255,4 +257,71 @@ describe('daywalk hooks list', () => {
     expect(table.stdout).toMatch(/^Stop +– +10 +yes /m);
     expect(table.stdout).not.toContain('\u001b');
   });
+});
+
+describe('a hooks file that several processes edit at once', () => {
+  test('has what each of six installs said it had installed, in every round', async () => {
+    const large = `{"Other": [{"hooks": [{"type": "command", "command": "${'x'.repeat(1_500_000)}"}]}]}\n`;
+    for (let round = 0; round < 5; round += 1) {
+      // A large file takes long to write: without taking turns, several installs would write it at once.
+      const { folder, file, hooks } = place(round === 0 ? undefined : large);
+      const link = join(folder, 'link.json');
+      if (round % 2 === 1) symlinkSync('hooks.json', link);
+      const names = Array.from({ length: 6 }, (_, n) => `command-${n}`);
+      const ended = await Promise.all(
+        names.map((name, n) =>
+          daywalk([
+            'hooks',
+            'install',
+            '--event',
+            'Stop',
+            '--command',
+            name,
+            '--file',
+            n > 2 && round % 2 === 1 ? link : file,
+          ]),
+        ),
+      );
+      const installed = names.filter((_, n) => ended[n]?.code === 0);
+      for (const { code, stderr } of ended) {
+        expect([0, 2], stderr).toContain(code);
+        if (code === 2) expect(stderr).toContain('run the command again');
+      }
+      const stored: string[] = hooks().Stop.map(
+        (entry: { hooks: { command: string }[] }) => entry.hooks[0]?.command,
+      );
+      expect(stored.toSorted()).toEqual(installed);
+      expect(installed.length).toBeGreaterThan(0);
+      expect(readdirSync(folder).filter((name) => /lock|tmp/.test(name))).toEqual([]);
+    }
+  }, 60_000);
+
+  test('is refused with exit code 2 to one that cannot have it, and not touched', async () => {
+    const { file, read } = place('{}\n');
+    const lock = tryFileLock(`${file}.lock`);
+    const { code, stderr } = await daywalk(['hooks', 'install', '--file', file, '--command', 'a']);
+    lock?.release();
+    expect(code).toBe(2);
+    expect(stderr).toContain('run the command again');
+    expect(read()).toBe('{}\n');
+    // What a killed process left behind is no lock.
+    expect((await install(file, '--command', 'a')).code).toBe(0);
+    expect(existsSync(`${file}.lock`)).toBe(false);
+  }, 30_000);
+
+  test('is not waited for where nothing is to be changed', async () => {
+    const { file } = place();
+    await install(file, '--command', 'a');
+    const lock = tryFileLock(`${file}.lock`);
+    expect((await install(file, '--command', 'a')).code).toBe(0);
+    lock?.release();
+  });
+
+  test('is not read where it is a FIFO', async () => {
+    const { file } = place();
+    execFileSync('mkfifo', [file]);
+    const { code, stderr } = await daywalk(['hooks', 'install', '--file', file]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('it is not a regular file');
+  }, 10_000);
 });

@@ -4,20 +4,25 @@ import { parseDay } from '../../src/core/day.ts';
 import type { DailyStream } from '../../src/core/stream.ts';
 import { dayCommit } from '../../src/pipeline/commit.ts';
 import { encodeRows } from '../../src/warehouse/encoded-rows.ts';
+import { afterCommit, pendingUnit, settledWith } from '../../src/warehouse/ledger.ts';
+import { rowCount } from '../../src/warehouse/port.ts';
 import { normalize } from '../support/normalize.ts';
 
 const DAY = '2026-02-01';
 const BAD = { date: DAY, sessions: 'x', messages: 'x' };
 
-/** What is decided about a day that is pulled at some age. */
+/** What is decided about a day of which one stream is pulled, at some age. */
 function decided(stream: DailyStream, data: unknown[], options: { ageDays: number; settleDays?: number }) {
   const { tables: rows, findings } = normalize(stream, data);
   const tables = rows.map(encodeRows);
   const today = new Date(Date.parse(DAY) + options.ageDays * 86_400_000).toISOString().slice(0, 10);
   const day = { orgId: 'org_1', unit: { stream, day: parseDay(DAY) }, tables, findings };
   const rule = { today: parseDay(today), settleDays: options.settleDays ?? 3 };
-  const pulledAt = new Date('2026-02-02T03:00:00Z');
-  return { commit: dayCommit(day, rule, { pulledAt, requests: 3 }), tables, pulledAt };
+  const pulledAt = new Date(`${today}T03:00:00Z`);
+  const commit = dayCommit(day, { rule, runId: 'run-1', pulledAt, requests: 3, isOwn: true });
+  const unit = afterCommit(pendingUnit(commit), { ...commit, rows: rowCount(commit) });
+  const [settled = unit] = settledWith([unit], [], rule, new Set([stream]));
+  return { commit, tables, pulledAt, state: settled.state, settled: settled.settledAt !== null };
 }
 
 const NOTHING: unknown[] = [];
@@ -47,7 +52,7 @@ describe('the state of a day', () => {
     ['with a bad record and old: it is pulled until it is right', [BAD], 300, 'quarantined', false],
     ['with a bad record beside good ones', [...ACTIVE, BAD], 3, 'quarantined', false],
   ])('%s', (_, data, ageDays, state, settled) => {
-    expect(decided('activity', data, { ageDays }).commit).toMatchObject({ state, settled });
+    expect(decided('activity', data, { ageDays })).toMatchObject({ state, settled });
   });
 
   it.each([
@@ -58,7 +63,7 @@ describe('the state of a day', () => {
     [30, 29, false],
     [30, 30, true],
   ])('settles with %i days to settle at the age of %i: %s', (settleDays, ageDays, settled) => {
-    expect(decided('activity', ACTIVE, { ageDays, settleDays }).commit.settled).toBe(settled);
+    expect(decided('activity', ACTIVE, { ageDays, settleDays }).settled).toBe(settled);
   });
 
   it.each<[DailyStream, Record<string, unknown>]>([
@@ -74,7 +79,7 @@ describe('the state of a day', () => {
     ['productivity', { by_language: [{ language: 'Go', count: 1 }] }],
     ['users', { user_id: 'u', sessions: 1 }],
   ])('of %s is active with %j', (stream, row) => {
-    expect(decided(stream, [{ date: DAY, ...row }], { ageDays: 3 }).commit.state).toBe('loaded');
+    expect(decided(stream, [{ date: DAY, ...row }], { ageDays: 3 }).state).toBe('loaded');
   });
 
   it.each<[DailyStream, Record<string, unknown>]>([
@@ -83,7 +88,7 @@ describe('the state of a day', () => {
     ['activity', { weekly_active_users: 5, monthly_active_users: 9 }],
     ['tools', { autonomy_ratio_avg: null, by_tool: [] }],
   ])('of %s is not active with %j: trailing counts go on after the last activity', (stream, row) => {
-    expect(decided(stream, [{ date: DAY, ...row }], { ageDays: 3 }).commit.state).toBe('empty');
+    expect(decided(stream, [{ date: DAY, ...row }], { ageDays: 3 }).state).toBe('empty');
   });
 });
 

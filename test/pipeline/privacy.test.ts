@@ -113,6 +113,33 @@ describe('a value that nobody knows', () => {
   });
 });
 
+describe('a field of a JSON text', () => {
+  const drop = (record: unknown): unknown => JSON.parse(privacyOf(DROP).scrubJson(JSON.stringify(record)));
+
+  it.each([
+    'email',
+    'user_email',
+    'userEmail',
+    'EMAIL',
+    'author_e-mail',
+    'email_address',
+    'ownerEmailAddress',
+  ])('is an email whatever it looks like where it is called %s', (name) => {
+    expect(drop({ [name]: 'ada', other: 'ada' })).toEqual({ [name]: '[dropped]', other: 'ada' });
+    expect(drop({ [name]: null })).toEqual({ [name]: null });
+    expect(drop({ [name]: 1, other: 'ada' })).toEqual({ [name]: 1, other: 'ada' });
+  });
+
+  it.each(['voicemail', 'emails_sent', 'mail', 'emailed'])('is none for being called %s', (name) => {
+    expect(drop({ [name]: 'ada' })).toEqual({ [name]: 'ada' });
+    expect(drop({ [name]: 'ada@example.com' })).toEqual({ [name]: '[dropped]' });
+  });
+
+  it('is not hashed where it was dropped before', () => {
+    expect(privacyOf(HASH).scrubJson('{"email":"[dropped]"}')).toBe('{"email":"[dropped]"}');
+  });
+});
+
 describe('a record without emails', () => {
   it.each([DROP, HASH])('is kept to the letter: %j', (policy) => {
     const { scrubJson } = privacyOf(policy);

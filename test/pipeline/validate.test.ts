@@ -5,13 +5,18 @@ import { ToolsRow } from '../../src/api/shapes/tools.ts';
 import { UserRow } from '../../src/api/shapes/users.ts';
 import { parseDay } from '../../src/core/day.ts';
 import type { DayBatch } from '../../src/pipeline/batch.ts';
-import { expectOrganization, validateDays, validateReports } from '../../src/pipeline/validate.ts';
+import {
+  expectAnswerTo,
+  UnclearRangeError,
+  validateDays,
+  validateReports,
+} from '../../src/pipeline/validate.ts';
 
 const DAY = parseDay('2026-02-01');
 const BATCH: DayBatch = { stream: 'users', days: [DAY] };
 
-function pageOf(data: unknown[], orgId = 'org_1') {
-  const body = { data, meta: { org_id: orgId } };
+function pageOf(data: unknown[], orgId = 'org_1', dates: Record<string, unknown> = {}) {
+  const body = { data, meta: { org_id: orgId, ...dates } };
   return analyticsPage({ status: 200, body, text: JSON.stringify(body), requestId: undefined }, 'x');
 }
 
@@ -65,14 +70,38 @@ describe('a row', () => {
 
 describe('an answer about another organization', () => {
   it('ends the run with exit code 5', () => {
-    expect(() => expectOrganization(pageOf([], 'org_2'), 'org_1', BATCH)).toThrow(
+    expect(() => expectAnswerTo(pageOf([], 'org_2'), 'org_1', BATCH)).toThrow(
       expect.objectContaining({
         effect: 'run',
         exitCode: 5,
         message: expect.stringMatching(/users 2026-02-01.*"org_2".*"org_1"/),
       }),
     );
-    expect(() => expectOrganization(pageOf([], 'org_1'), 'org_1', BATCH)).not.toThrow();
+    expect(() => expectAnswerTo(pageOf([], 'org_1'), 'org_1', BATCH)).not.toThrow();
+  });
+});
+
+describe('an answer about other days', () => {
+  const NEXT = parseDay('2026-02-02');
+  const RANGE: DayBatch = { stream: 'users', days: [DAY, NEXT] };
+  const about = (start: unknown, end: unknown) => pageOf([], 'org_1', { start_date: start, end_date: end });
+
+  it('fails the unit when one day was asked for', () => {
+    for (const page of [about(NEXT, NEXT), about(DAY, NEXT), about(null, NEXT)])
+      expect(() => expectAnswerTo(page, 'org_1', BATCH)).toThrow(
+        expect.objectContaining({ effect: 'unit', reason: 'other-range' }),
+      );
+  });
+
+  it('leaves a range unclear', () => {
+    for (const page of [about(DAY, DAY), about(NEXT, NEXT)])
+      expect(() => expectAnswerTo(page, 'org_1', RANGE)).toThrow(UnclearRangeError);
+  });
+
+  it('is none where it names what was asked for, or nothing', () => {
+    expect(() => expectAnswerTo(about(DAY, DAY), 'org_1', BATCH)).not.toThrow();
+    expect(() => expectAnswerTo(about(DAY, NEXT), 'org_1', RANGE)).not.toThrow();
+    expect(() => expectAnswerTo(about(null, undefined), 'org_1', RANGE)).not.toThrow();
   });
 });
 

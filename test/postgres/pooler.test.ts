@@ -1,12 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { commitOf } from '../support/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../support/database.ts';
 import { postgres } from '../support/postgres/database.ts';
+import { createRig, rigOver } from '../support/rig.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { thrownBy } from '../support/transport.ts';
 
@@ -14,12 +16,12 @@ const NOBODY = 65_534;
 const ROWS = { tokens_daily: [[1, 2, 3, null, null, null]] };
 
 /** A PgBouncer in front of a place; null where this machine has none. */
-async function pooled(place: Place, mode: 'session' | 'transaction'): Promise<Place | null> {
+async function pooled(place: Place, mode: 'session' | 'transaction', backends = 3): Promise<Place | null> {
   if (spawnSync('pgbouncer', ['--version']).error !== undefined) return null;
   const folder = tempDir();
   chmodSync(folder, 0o755);
   const url = new URL(place.location);
-  const port = 20_000 + (process.pid % 20_000) + (mode === 'session' ? 0 : 1);
+  const port = await freePort();
   const config = join(folder, 'pgbouncer.ini');
   const database = url.pathname.slice(1);
   writeFileSync(
@@ -32,7 +34,7 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = ${mode}
-default_pool_size = 3
+default_pool_size = ${backends}
 ignore_startup_parameters = extra_float_digits
 `,
   );
@@ -45,6 +47,16 @@ ignore_startup_parameters = extra_float_digits
   await listening(port);
   url.host = `127.0.0.1:${port}`;
   return { ...place, location: url.href };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('there is no free port');
+  return address.port;
 }
 
 async function listening(port: number): Promise<void> {
@@ -87,15 +99,45 @@ onDatabase(postgres, () => {
     });
     expect(await direct.query('SELECT COUNT(*) AS n FROM tokens_daily')).toEqual([{ n: 0 }]);
   });
+
+  it('refuses a pool in transaction mode with one backend before the first claim, and leaves no lock there', async (context) => {
+    needsSessions(postgres);
+    const rig = await createRig({}, { database: postgres });
+    await (await open(rig.place)).close();
+    const name = `pooled ${process.pid}`;
+    const named = { ...rig.place, location: `${rig.place.location}&application_name=${name}` };
+    const place = await pooled(named, 'transaction', 1);
+    if (place === null) return context.skip('this machine has no pgbouncer');
+    const run = () => thrownBy(rigOver(rig.emulator, place).run());
+    const refusal = { name: 'UsageError', exitCode: 2, hint: expect.stringContaining('session mode') };
+    expect(await run()).toMatchObject({ ...refusal, message: expect.stringContaining('shares sessions') });
+    for (const error of await Promise.all([run(), run(), run()])) expect(error).toMatchObject(refusal);
+    expect(rig.emulator.journal().recent).toEqual([]);
+    const backends = await rig.place.query(
+      `SELECT (SELECT COUNT(*) FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'advisory') AS locks
+        FROM pg_stat_activity a WHERE application_name = ?`,
+      name,
+    );
+    expect(backends).toEqual([{ locks: 0 }]);
+  });
+
+  it('works through a pool in session mode that has no second backend', async (context) => {
+    needsSessions(postgres);
+    const place = await pooled(postgres.place(), 'session', 1);
+    if (place === null) return context.skip('this machine has no pgbouncer');
+    const warehouse = await open(place);
+    const lock = await warehouse.lock();
+    expect(await lock.claim([commitOf()])).toHaveLength(1);
+    await lock.release();
+  });
 });
 
 /** Works while other clients use the same pool, so that transactions land on whatever backend is free. */
 async function workThrough(place: Place): Promise<void> {
   const others = [await place.connect(), await place.connect()];
-  const busy = others.map((other) => other.query('SELECT pg_sleep(0.3)'));
+  const busy = Promise.all(others.map((other) => other.query('SELECT pg_sleep(0.3)')));
   const warehouse = await open(place);
-  const lock = await warehouse.lock();
-  await Promise.all(busy);
+  const lock = await warehouse.lock().finally(() => busy);
   for (let n = 1; n < 50; n += 1) {
     const more = [await open(place), await open(place)];
     await lock.claim([commitOf({ day: '2026-02-01' })]);

@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { onTestFinished } from 'vitest';
+import { cstring, encode, MessageReader, readCstring } from '../support/postgres/wire.ts';
 
 /** What a proxy does with the connections through it. */
 export interface ProxyOptions {
@@ -9,6 +10,8 @@ export interface ProxyOptions {
    * chunk, or once the server has answered it, without passing the answer on.
    */
   readonly onSent?: (chunk: Buffer, cut: (when: 'before' | 'after') => void) => void;
+  /** Says of a statement what the server did not: its answer to what the server says, for example `INSERT 0 1`. */
+  readonly tag?: (tag: string) => string;
   /** Offers TLS, with this key and certificate; plain connections are refused then. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
@@ -62,7 +65,8 @@ function begin(client: Socket, upstream: Socket, first: Buffer, options: ProxyOp
   relay(secure, upstream, options);
 }
 
-function relay(client: Socket, upstream: Socket, { onSent }: ProxyOptions, first?: Buffer): void {
+function relay(client: Socket, upstream: Socket, { onSent, tag }: ProxyOptions, first?: Buffer): void {
+  const said = tag === undefined ? (chunk: Buffer) => chunk : retold(tag);
   let isDeaf = false;
   const cut = () => {
     client.destroy();
@@ -80,7 +84,22 @@ function relay(client: Socket, upstream: Socket, { onSent }: ProxyOptions, first
   upstream.on('data', (chunk: Buffer) => {
     // The server has done what it was told, and nobody hears of it.
     if (isDeaf) cut();
-    else client.write(chunk);
+    else client.write(said(chunk));
   });
   if (first !== undefined) send(first);
+}
+
+/** Passes on what a server says, but for what it says of statements that are done. */
+function retold(tag: (tag: string) => string): (chunk: Buffer) => Buffer {
+  const reader = new MessageReader();
+  return (chunk) => {
+    reader.push(chunk);
+    const passed: Buffer[] = [];
+    for (let message = reader.message(); message !== undefined; message = reader.message()) {
+      const isDone = message.type === 'C';
+      const body = isDone ? cstring(tag(readCstring(message.body, 0).text)) : message.body;
+      passed.push(encode({ ...message, body }));
+    }
+    return Buffer.concat(passed);
+  };
 }

@@ -125,8 +125,18 @@ describe('a copy is refused with exit code 2, and the place stays as it is,', ()
   };
 
   test('where the warehouse itself is, by whatever name', async () => {
-    await refused((place, warehouse) => linkSync(warehouse, place), /the warehouse itself/);
     await refused((place, warehouse) => symlinkSync(warehouse, place), /the warehouse itself/);
+  });
+
+  test('where a hard link to the warehouse is', async () => {
+    const warehouse = await filled();
+    const place = tempFile('bi.db');
+    linkSync(warehouse.path, place);
+    expect(await thrownBy(copyTo(warehouse.path, place))).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('has 2 names'),
+    });
+    expect(statSync(place).ino).toBe(statSync(warehouse.path).ino);
   });
 
   test('where another warehouse is', async () => {

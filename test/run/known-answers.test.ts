@@ -11,11 +11,11 @@ const today = parseDay('2026-01-23');
 const settings = { rangeDays: 1 };
 
 /** What the ledger keeps of unsettled days, by unit. */
-async function cursorsOf(rig: Rig): Promise<Map<string, unknown>> {
-  const rows = await rig.sql<{ stream: string; date: string; cursor: string | null }>(
-    "SELECT stream, date, cursor FROM export_units WHERE date <> '' AND settled_at IS NULL",
+async function answersOf(rig: Rig): Promise<Map<string, unknown>> {
+  const rows = await rig.sql<{ stream: string; date: string; answers_sha256: string | null }>(
+    "SELECT stream, date, answers_sha256 FROM export_units WHERE date <> '' AND settled_at IS NULL",
   );
-  return new Map(rows.map(({ stream, date, cursor }) => [`${stream} ${date}`, cursor]));
+  return new Map(rows.map(({ stream, date, answers_sha256 }) => [`${stream} ${date}`, answers_sha256]));
 }
 
 onEachDatabase((database) => {
@@ -23,7 +23,7 @@ onEachDatabase((database) => {
     test('is taken for unchanged without another look at its rows', async () => {
       const rig = await createRig({ today, users: 5 }, { database });
       await rig.run({ settings });
-      expect([...(await cursorsOf(rig)).values()].every((cursor) => cursor !== null)).toBe(true);
+      expect([...(await answersOf(rig)).values()].every((answers) => answers !== null)).toBe(true);
       // Another digest of the content would be found wrong by whoever compares the content with it.
       const planted = 'f'.repeat(64);
       await rig.place.execute(
@@ -37,11 +37,11 @@ onEachDatabase((database) => {
       expect(found).toEqual([planted]);
     });
 
-    test('is looked at when what the ledger keeps of its answers is not readable', async () => {
+    test('is looked at when what the ledger keeps of its answers is of others', async () => {
       const rig = await createRig({ today, users: 5 }, { database });
       await rig.run({ settings });
       const digest = await rig.digest();
-      await rig.place.execute(`UPDATE export_units SET cursor = '"?"' WHERE date <> ''`);
+      await rig.place.execute(`UPDATE export_units SET answers_sha256 = '?' WHERE date <> ''`);
       const { report } = await rig.run({ settings });
       expect(report).toMatchObject({ exitCode: 0, rowsWritten: 0 });
       expect(await rig.digest()).toBe(digest);
@@ -71,11 +71,11 @@ onEachDatabase((database) => {
     test('is compared and replaced, and known by its new answers', async () => {
       const rig = await createRig({ today, users: 5 }, { database });
       await rig.run({ settings });
-      const before = await cursorsOf(rig);
+      const before = await answersOf(rig);
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-22') });
       const { report } = await rig.run({ settings });
       expect(report.restatements).toBeGreaterThan(0);
-      const after = await cursorsOf(rig);
+      const after = await answersOf(rig);
       expect(after.get('users 2026-01-22')).not.toEqual(before.get('users 2026-01-22'));
       expect(after.get('users 2026-01-21')).toEqual(before.get('users 2026-01-21'));
       const fresh = await createRig({ today, users: 5 }, { database });
@@ -90,11 +90,15 @@ onEachDatabase((database) => {
       const warehouse = await open(database);
       const stored = commitOf({ rows: { tokens_daily_by_model: [['m', 'standard', 1, 2, 3, 4, 5, null]] } });
       await warehouse.commitDay(stored);
-      const again = { ...stored, tables: [], unchanged: { rows: 1 }, cursor: '{"answersSha256":"a"}' };
-      expect(await warehouse.commitDay(again)).toEqual({ rowsWritten: 0, restated: false });
+      const again = { ...stored, tables: [], unchanged: { rows: 1 }, answersSha256: 'a' };
+      expect(await warehouse.commitDay(again)).toMatchObject({ rowsWritten: 0, restated: false });
       const [unit] = await warehouse.units('org_1');
-      expect(unit).toMatchObject({ rows: 1, attempts: 2, contentSha256: stored.contentSha256 });
-      expect(JSON.parse(unit?.cursor ?? '')).toEqual({ answersSha256: 'a' });
+      expect(unit).toMatchObject({
+        rows: 1,
+        attempts: 2,
+        contentSha256: stored.contentSha256,
+        answersSha256: 'a',
+      });
       expect(await warehouse.place.query('SELECT * FROM tokens_daily_by_model')).toHaveLength(1);
     });
 

@@ -5,6 +5,7 @@ import { parseDay } from '../../src/core/day.ts';
 import { onEachDatabase } from '../support/database.ts';
 import { daywalk, envOf } from '../support/daywalk.ts';
 import { createRig, type Rig } from '../support/rig.ts';
+import { thrownBy } from '../support/transport.ts';
 
 /** Early in the history: few days prove what many would. */
 const today = parseDay('2026-01-24');
@@ -51,6 +52,58 @@ onEachDatabase((database) => {
       expect(report.quarantined).toBeGreaterThan(0);
       expect(await rig.column('SELECT COUNT(*) FROM user_daily WHERE user_email IS NOT NULL')).toEqual([0]);
       expect(await bytesOf(rig)).not.toMatch(/@[\w-]+\.(com|org|net)/);
+    });
+
+    test('is refused under another salt than before, with exit code 2, and nothing is sent or stored', async () => {
+      const rig = await createRig({ today, reports: 0 }, { database });
+      const hashed = (salt: string) => ({ settings: { emails: { mode: 'hash', salt } } }) as const;
+      await rig.run(hashed('pepper'));
+      const digest = await rig.digest();
+      const runs = await rig.value('SELECT COUNT(*) FROM export_runs');
+      rig.emulator.resetJournal();
+      expect(await thrownBy(rig.run(hashed('paprika')))).toMatchObject({
+        name: 'UsageError',
+        exitCode: 2,
+        message: expect.stringContaining('DAYWALK_EMAIL_SALT is not the salt'),
+        hint: expect.stringContaining('--new-email-salt'),
+      });
+      for (const command of [
+        ['backfill', '--from', '2026-01-14', '--until', '2026-01-23', '--force'],
+        ['hooks', 'drain'],
+        ['run'],
+      ]) {
+        const env = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'paprika' });
+        const { code, stderr } = await daywalk(command, { env });
+        expect(code, stderr).toBe(2);
+        expect(stderr).toContain('set the old salt again');
+      }
+      expect(rig.emulator.journal().requests).toBe(0);
+      expect(await rig.digest()).toBe(digest);
+      expect(await rig.value('SELECT COUNT(*) FROM export_runs')).toBe(runs);
+      expect(await bytesOf(rig)).not.toContain('pepper');
+      expect((await rig.run(hashed('pepper'))).report.exitCode).toBe(0);
+    });
+
+    test('is hashed anew under another salt where that is asked for, with one hash per person after that', async () => {
+      const rig = await createRig({ today, reports: 0 }, { database });
+      await rig.run({ settings: { emails: { mode: 'hash', salt: 'pepper' } } });
+      const env = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'paprika' });
+      const backfill = ['backfill', '--from', '2026-01-14', '--until', '2026-01-23', '--new-email-salt'];
+      const partly = await daywalk(backfill, { env });
+      expect(partly.code).toBe(2);
+      expect(partly.stderr).toContain('add --force');
+      expect((await daywalk([...backfill, '--force', '--emails', 'drop'], { env })).code).toBe(2);
+      const { code, stderr } = await daywalk([...backfill, '--force'], { env });
+      expect(code, stderr).toBe(0);
+      expect(
+        await rig.value(
+          'SELECT MAX(n) FROM (SELECT COUNT(DISTINCT user_email) AS n FROM user_daily GROUP BY user_id) AS per_user',
+        ),
+      ).toBe(1);
+      expect((await daywalk(['run'], { env })).code).toBe(0);
+      const back = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'pepper' });
+      expect((await daywalk(['run'], { env: back })).code).toBe(2);
+      expect((await daywalk(['run', '--emails', 'drop'], { env: back })).code).toBe(0);
     });
 
     test('is one hash per person where emails are hashed, and no email anywhere', async () => {

@@ -15,6 +15,13 @@ function cursors(rig: Rig): string[] {
     .map(({ query }) => query['startAfter'] ?? '');
 }
 
+/** The limits that the readiness list was asked with; undefined for none. */
+function limitsAsked(rig: Rig): (string | undefined)[] {
+  return requestsOf(rig)
+    .filter(({ path }) => path.startsWith('/api/organization/'))
+    .map(({ query }) => query['limit']);
+}
+
 async function stateOf(rig: Rig): Promise<Found> {
   const [unit = {}] = await rig.sql(
     "SELECT state, rows, cursor FROM export_units WHERE stream = 'readiness'",
@@ -43,6 +50,50 @@ onEachDatabase((database) => {
       expect(cursors(rig)[0]).toBe(startAfter);
       await expectExactReports(rig);
       expect(await stateOf(rig)).toMatchObject({ state: 'loaded' });
+    });
+
+    test.each([
+      [50, ['100', '50', '50']],
+      [49, ['100', '50', '20', '20', '20']],
+      [7, ['100', '50', '20', '5', '5', '5', '5', '5', '5', '5', '5']],
+      [0, ['100', '50', '20', '5', undefined, undefined]],
+    ])('asks for fewer where the service refuses a limit above %d, and remembers it', async (max, limits) => {
+      const rig = await createRig({ reports: 35, quirks: { readinessLimitMax: max } }, { database });
+      const first = await rig.run(readiness);
+      expect(first.report).toMatchObject({ exitCode: 0, unitsDone: 1, unitsFailed: 0 });
+      expect(limitsAsked(rig)).toEqual(limits);
+      rig.emulator.setQuirks({ readinessLimitMax: null });
+      await expectExactReports(rig);
+      rig.emulator.setQuirks({ readinessLimitMax: max });
+      rig.emulator.resetJournal();
+      const second = await rig.run(readiness);
+      expect(second.report).toMatchObject({ exitCode: 0, rowsWritten: 0 });
+      expect(limitsAsked(rig)).toEqual([limits.at(-1)]);
+      expect(requestsOf(rig).filter(({ status }) => status === 400)).toEqual([]);
+    });
+
+    test('that is refused with any limit fails with the first refusal, after six requests at most', async () => {
+      const rig = await createRig({ reports: 5 }, { database });
+      rig.emulator.setRules([
+        { match: { stream: 'readiness' }, action: { type: 'status', status: 400, detail: 'no such thing' } },
+      ]);
+      const { report } = await rig.run(readiness);
+      expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+      expect(report.problems[0]?.message).toMatch(/limit=100 answered 400: no such thing/);
+      expect(limitsAsked(rig)).toEqual(['100', '50', '20', '5', undefined]);
+    });
+
+    test('whose cursor is of a service that took larger pages goes on with smaller ones', async () => {
+      const rig = await createRig({ reports: 130 }, { database });
+      rig.emulator.setRules([
+        { match: { stream: 'readiness', page: 2 }, action: { type: 'status', status: 500 } },
+      ]);
+      await rig.run({ ...readiness, settings: { attempts: 1 } });
+      expect(await rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([100]);
+      rig.emulator.setRules([]);
+      rig.emulator.setQuirks({ readinessLimitMax: 20 });
+      expect((await rig.run(readiness)).report.exitCode).toBe(0);
+      await expectExactReports(rig);
     });
 
     test('that goes on in the middle also finds what is newer than its first page', async () => {

@@ -23,7 +23,7 @@ onEachDatabase((database) => {
           { id: 'fault', when: { probability: 0.2, seed: 3 }, action: { type: 'status', status: 500 } },
         ],
       });
-      const settings = { maxRequests: 9, attempts: 8 };
+      const settings = { maxRequests: 9, attempts: 8, watchDays: 0 };
       const exits: number[] = [];
       for (let run = 0; run < RUNS_MAX && exits.at(-1) !== 0; run += 1) {
         rig.emulator.resetJournal();
@@ -43,6 +43,21 @@ onEachDatabase((database) => {
       expect(exits.length).toBeGreaterThan(2);
       expect(exits.at(-1)).toBe(0);
       await expectCalm(rig);
+    });
+
+    test('spends them on what is not settled before it compares what is', async () => {
+      const rig = await smallRig(database);
+      const unsettled = "SELECT COUNT(*) FROM export_units WHERE date <> '' AND settled_at IS NULL";
+      // Three days of five streams are 15 units, of which each run stores some; comparing the rest takes nine requests.
+      for (let run = 0; run < 3; run += 1) {
+        const { report } = await walk(rig, { settings: { maxRequests: 9 } });
+        expect(report).toMatchObject({ exitCode: 4, requests: 9, unitsFailed: 0 });
+      }
+      expect(await rig.value('SELECT COUNT(*) FROM export_units')).toBe(16);
+      expect(await rig.value(unsettled)).toBe(0);
+      await expectCalm(rig);
+      // The round of the watch waits for a run that can finish it.
+      expect(await rig.column("SELECT name FROM export_state WHERE name = 'watch'")).toEqual([]);
     });
 
     test('stores what was under way when the last one was sent', async () => {

@@ -69,7 +69,9 @@ onEachDatabase((database) => {
       );
       expect(rows).toBeGreaterThan(0);
       rig.emulator.revise({ kind: 'empty', day: yesterday });
-      const { report } = await rig.run();
+      const doubted = await rig.run();
+      expect(doubted.report).toMatchObject({ exitCode: 5, states: { doubted: 5 }, restatements: 0 });
+      const { report } = await rig.run({ acceptLoss: true });
       expect(report).toMatchObject({ exitCode: 0, states: { awaiting: 5 } });
       await expectExactCopy(rig);
       const users = (await restatements(rig)).find(({ stream }) => stream === 'users');
@@ -83,10 +85,25 @@ onEachDatabase((database) => {
       const digest = await rig.digest();
       rig.emulator.revise({ kind: 'empty', day: yesterday });
       await rig.run();
+      await rig.run({ acceptLoss: true });
+      expect(await rig.digest()).not.toBe(digest);
       rig.emulator.revise({ kind: 'revert' });
       await rig.run();
       expect(await rig.digest()).toBe(digest);
       expect(await restatements(rig)).toHaveLength(10);
+    });
+
+    test('and comes back before that was believed was never gone', async () => {
+      const rig = await createRig(small, { database });
+      await rig.run();
+      const digest = await rig.digest();
+      rig.emulator.revise({ kind: 'empty', day: yesterday });
+      expect((await rig.run()).report.exitCode).toBe(5);
+      expect(await rig.digest()).toBe(digest);
+      rig.emulator.revise({ kind: 'revert' });
+      expect((await rig.run()).report.exitCode).toBe(0);
+      expect(await rig.digest()).toBe(digest);
+      expect(await restatements(rig)).toEqual([]);
     });
 
     test('long after it settled is found by --force only', async () => {

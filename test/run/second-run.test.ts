@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { parseDay, shiftDay } from '../../src/core/day.ts';
+import { daysFrom, FIRST_DAY, parseDay, shiftDay } from '../../src/core/day.ts';
 import { onEachDatabase } from '../support/database.ts';
-import { daysAsked, requestsOf } from '../support/journal.ts';
+import { daysAsked, daysOf, requestsOf } from '../support/journal.ts';
 import { createRig } from '../support/rig.ts';
 
 /** Early in the history: few days prove what many would. */
 const today = parseDay('2026-01-26');
+/** Settled days are not compared with the service. */
+const unwatched = { watchDays: 0 };
 
 onEachDatabase((database) => {
   describe('a second run', () => {
@@ -17,14 +19,35 @@ onEachDatabase((database) => {
         'SELECT stream, date, content_sha256, changed_at FROM export_units ORDER BY 1, 2',
       );
       rig.emulator.resetJournal();
-      const { report } = await rig.run();
+      const { report } = await rig.run({ settings: unwatched });
       expect(report).toMatchObject({ exitCode: 0, rowsWritten: 0, restatements: 0, unitsPlanned: 2 * 5 + 1 });
       expect(await rig.digest()).toBe(digest);
       expect(
         await rig.sql('SELECT stream, date, content_sha256, changed_at FROM export_units ORDER BY 1, 2'),
       ).toEqual(facts);
       expect(daysAsked(rig)).toEqual(['2026-01-24', '2026-01-25']);
-      expect(requestsOf(rig)).toHaveLength(2 * 5 + 1);
+      // Both days at once, but for tokens, of which the first tells the organization; and the readiness reports.
+      expect(requestsOf(rig)).toHaveLength(5 + 1 + 1);
+    });
+
+    test('compares what has settled too, for five requests more at most, and writes none of it', async () => {
+      const rig = await createRig({ today }, { database });
+      await rig.run();
+      const digest = await rig.digest();
+      const settled = 'SELECT * FROM export_units WHERE settled_at IS NOT NULL ORDER BY stream, date';
+      const ledger = await rig.sql(settled);
+      rig.emulator.resetJournal();
+      await rig.run({ settings: unwatched });
+      const { length: fewest } = requestsOf(rig);
+      rig.emulator.resetJournal();
+      const { report } = await rig.run();
+      expect(report).toMatchObject({ exitCode: 0, rowsWritten: 0, daysReopened: 0, unitsPlanned: 2 * 5 + 1 });
+      const asked = requestsOf(rig);
+      for (const stream of ['tools', 'activity', 'productivity'])
+        expect(daysOf(asked, stream)).toEqual(daysFrom(FIRST_DAY, shiftDay(today, -1)));
+      expect(asked.length).toBeLessThanOrEqual(fewest + 5);
+      expect(await rig.sql(settled)).toEqual(ledger);
+      expect(await rig.digest()).toBe(digest);
     });
 
     test('of a later night settles the old days and adds the new one', async () => {
@@ -33,7 +56,7 @@ onEachDatabase((database) => {
       const tomorrow = shiftDay(today, 1);
       rig.emulator.setToday(tomorrow);
       rig.emulator.resetJournal();
-      const { report } = await rig.run({ now: tomorrow });
+      const { report } = await rig.run({ now: tomorrow, settings: unwatched });
       expect(report.exitCode).toBe(0);
       expect(daysAsked(rig)).toEqual(['2026-01-24', '2026-01-25', '2026-01-26']);
       expect(
@@ -49,7 +72,7 @@ onEachDatabase((database) => {
       const later = shiftDay(today, 7);
       rig.emulator.setToday(later);
       rig.emulator.resetJournal();
-      await rig.run({ now: later });
+      await rig.run({ now: later, settings: unwatched });
       expect(daysAsked(rig)[0]).toBe('2026-01-24');
       expect(daysAsked(rig)).toHaveLength(9);
     });
@@ -60,6 +83,7 @@ onEachDatabase((database) => {
         from: parseDay('2026-01-14'),
         until: parseDay('2026-01-20'),
         streams: ['tokens', 'users'] as const,
+        settings: unwatched,
       };
       await rig.run(range);
       rig.emulator.resetJournal();

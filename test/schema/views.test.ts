@@ -79,6 +79,7 @@ async function filled(database: Database) {
     error: 'answered 500',
     requests: 6,
     pulledAt: new Date('2026-02-02T00:00:00Z'),
+    rule: commitOf().rule,
   });
   return warehouse;
 }
@@ -227,6 +228,7 @@ onEachDatabase((database) => {
         drift: [],
         requests: 1,
         pulledAt: new Date(),
+        runId: 'run-1',
       });
       expect(await warehouse.place.query('SELECT * FROM readiness_latest ORDER BY repo_url')).toMatchObject([
         {

@@ -60,6 +60,17 @@ describe('daywalk sessions create', () => {
     ]);
   });
 
+  test('is refused under another salt for emails than before, and no session is created', async () => {
+    const rig = await createRig();
+    const flags = ['--computer-id', 'computer-1', '--cwd', '/srv/app', '--emails', 'hash'];
+    const under = (salt: string) => create(rig, flags, { env: { DAYWALK_EMAIL_SALT: salt } });
+    expect((await under('pepper')).code).toBe(0);
+    const refused = await under('paprika');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('set the old salt again');
+    expect(rig.emulator.sessions()).toHaveLength(1);
+  });
+
   test('takes settings from a file', async () => {
     const rig = await createRig();
     const cwd = tempDir();

@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import { READINESS_PATH } from '../../src/api/paths.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { parseDay } from '../../src/core/day.ts';
 import { probeOf, sumOf } from '../emulator/probe.ts';
@@ -28,6 +29,17 @@ describe('the emulated service', () => {
       computerId: 'computer-1',
       sessionSettings: EVERY_SETTING,
     });
+  });
+
+  test('creates a session for the JWT that sessionsJwt names, which opens nothing else', async () => {
+    const jwt = `${'eyJhbGciOiJIUzI1NiJ9'}.${'c'.repeat(900)}.${'s-_'.repeat(30)}`;
+    const emulator = await emulated({ quirks: { sessionsJwt: jwt } });
+    const { status } = await post(emulator, REQUEST, { key: jwt });
+    expect(status).toBe(201);
+    const at = probeOf(emulator);
+    expect((await at.get(READINESS_PATH, { key: jwt })).status).toBe(401);
+    emulator.setQuirks({ sessionsJwt: null });
+    expect((await post(emulator, REQUEST, { key: jwt })).status).toBe(401);
   });
 
   test.each(FIELD_ROWS)('refuses $field with the place in the metadata', async ({ field, bad }) => {

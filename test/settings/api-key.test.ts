@@ -1,7 +1,10 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { requireApi } from '../../src/settings/require-api.ts';
+import { daywalk } from '../support/daywalk.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { problemOf, read, workingDirectory } from './reading.ts';
 
 const CANARY = 'canary-4f1e9a';
@@ -97,6 +100,34 @@ describe('a key file', () => {
         message: expect.stringContaining(path),
         hint: `chmod 600 ${path}`,
       });
+  });
+});
+
+describe('F2: a key file that never answers', () => {
+  test('is refused before it is read, when it is a FIFO, a device or a folder', () => {
+    const fifo = join(tempDir(), 'key');
+    execFileSync('mkfifo', [fifo]);
+    for (const path of [fifo, '/dev/zero', tempDir()]) {
+      const problem = problemOf({ env: { DAYWALK_API_KEY_FILE: path } });
+      expect(problem).toContain(`the key file ${path} is not a regular file`);
+    }
+  });
+
+  test('is read through a link to a regular file, as secrets are mounted', () => {
+    const link = join(tempDir(), 'key');
+    symlinkSync(keyFile(CANARY), link);
+    expect(read({ env: { DAYWALK_API_KEY_FILE: link } }).settings.apiKey).toBe(CANARY);
+  });
+
+  test('ends the command with 2 within five seconds', async () => {
+    const fifo = join(tempDir(), 'key');
+    execFileSync('mkfifo', [fifo]);
+    const before = performance.now();
+    const env = { DAYWALK_BASE_URL: 'http://127.0.0.1:9', DAYWALK_API_KEY_FILE: fifo };
+    const { code, stderr } = await daywalk(['run'], { env, cwd: tempDir() });
+    expect(code, stderr).toBe(2);
+    expect(stderr).toContain('is not a regular file');
+    expect(performance.now() - before).toBeLessThan(5_000);
   });
 });
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseDotenv } from '../../src/settings/dotenv.ts';
+import { soundSettings } from '../../src/settings/read-settings.ts';
 import { read, workingDirectory } from './reading.ts';
 
 describe('.env', () => {
@@ -13,11 +14,36 @@ describe('.env', () => {
     expect(settings).toMatchObject({ log: 'json', emails: { mode: 'drop' }, attempts: 7 });
   });
 
-  test('with a line that is not NAME=value gets a warning with its number', () => {
-    const { warnings } = read({ dotenv: 'DAYWALK_LOG=json\nDAYWALK_ATTEMPTS 7\nDAYWALK_CONCURRENCY=4\n' });
-    expect(warnings).toContainEqual(
-      expect.objectContaining({ message: expect.stringContaining('.env line 2 is not') }),
-    );
+  test.each([
+    [
+      'a line without =',
+      'DAYWALK_LOG=json\nDAYWALK_ATTEMPTS 7\nDAYWALK_CONCURRENCY=4\n',
+      '.env line 2 has no =',
+    ],
+    ['a key alone', '\ncanary-4f1e9a\n', '.env line 2 has no ='],
+    ['a name with a blank', 'MY NAME=x\n', '.env line 1 has a name that is none'],
+    ['no name', '=canary-4f1e9a\n', '.env line 1 has a name that is none'],
+    [
+      'a quote that nothing closes',
+      '# key\nDAYWALK_API_KEY="canary-4f1e9a\nDAYWALK_LOG=json\n',
+      '.env line 2 begins a value with a quote that is not closed',
+    ],
+    [
+      'a quote that the quote of a later value would close',
+      'DAYWALK_API_KEY="canary-4f1e9a\nDAYWALK_LOG="json"\n',
+      '.env line 1 begins a value with a quote that is not closed',
+    ],
+    ['text after a quote', "DAYWALK_LOG='json' canary-4f1e9a\n", '.env line 1 begins a value with a quote'],
+  ])('with %s is refused by its line, and no value is shown', (_, dotenv, message) => {
+    const reading = read({ dotenv });
+    expect(reading.problems[0]).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) });
+    expect(JSON.stringify([reading.problems, reading.warnings])).not.toContain('canary');
+    expect(() => soundSettings(reading)).toThrow(message);
+  });
+
+  test('may have values in any quotes, over lines and with comments behind', () => {
+    const text = `A="x # y" # z\nB='it"s'\nC=\`one\ntwo = 2\n\` # three\nD=it's\nE=\nF = "g"\n`;
+    expect(parseDotenv(text).faults).toEqual([]);
   });
 
   test('that is a directory, as virtual environments are, is no settings file', () => {

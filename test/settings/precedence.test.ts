@@ -63,6 +63,7 @@ describe('the defaults', () => {
       maxRequests: null,
       requestTimeoutMs: 30_000,
       attempts: 6,
+      proxy: null,
       settleDays: 3,
       emails: { mode: 'keep' },
       spool: null,

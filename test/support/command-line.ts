@@ -29,7 +29,7 @@ export async function daywalkHere(
   const code = await runCli({
     argv: args,
     env,
-    directory: cwd,
+    directory: () => cwd,
     stdin: () => stdinOf(input),
     stdout,
     stderr,

@@ -1,10 +1,10 @@
 import { contentSha256 } from '../../schema/digest.ts';
 import { inKeyOrder } from '../../schema/order.ts';
 import { tablesOf } from '../../schema/tables.ts';
-import { parseDay } from '../../src/core/day.ts';
+import { dayOf, parseDay } from '../../src/core/day.ts';
 import type { DailyStream } from '../../src/core/stream.ts';
 import { encodeRows } from '../../src/warehouse/encoded-rows.ts';
-import type { DayCommit, Row, TableRows } from '../../src/warehouse/port.ts';
+import type { DayCommit, Row, SettleRule, TableRows } from '../../src/warehouse/port.ts';
 
 /** Rows by table name, each with the values after org_id and date; tables that are not named have no rows. */
 export type RowsByTable = Readonly<Record<string, readonly Row[]>>;
@@ -14,18 +14,29 @@ export type CommitSpec = Partial<Omit<DayCommit, 'day' | 'tables' | 'contentSha2
   readonly day?: string;
   readonly rows?: RowsByTable;
   readonly pulledAt?: string;
+  /** The pull comes at the age at which days settle. Default: it comes long before. */
+  readonly settled?: boolean;
 };
 
+/** A rule by which every day settles that is over, or none does. */
+export function ruleOf(settled: boolean, pulledAt: Date): SettleRule {
+  return { today: dayOf(pulledAt), settleDays: settled ? 0 : 36_500 };
+}
+
 /** A day of a stream, ready to be stored. */
-export function commitOf({ rows = {}, ...spec }: CommitSpec = {}): DayCommit {
+export function commitOf({ rows = {}, settled = false, ...spec }: CommitSpec = {}): DayCommit {
   const stream = spec.stream ?? 'tokens';
   const orgId = spec.orgId ?? 'org_1';
   const day = parseDay(spec.day ?? '2026-02-01');
   const tables = tablesOfUnit(stream, [orgId, day], rows);
+  const pulledAt = new Date(spec.pulledAt ?? '2026-02-02T03:00:00.000Z');
   const hasRows = tables.some((part) => part.rows.length > 0);
   return {
     state: hasRows ? 'loaded' : 'awaiting',
-    settled: false,
+    rule: ruleOf(settled, pulledAt),
+    isOwn: true,
+    activeUsers: null,
+    runId: 'run-1',
     quarantined: [],
     drift: [],
     requests: 1,
@@ -35,7 +46,7 @@ export function commitOf({ rows = {}, ...spec }: CommitSpec = {}): DayCommit {
     day,
     tables: tables.map(encodeRows),
     contentSha256: contentSha256(tables),
-    pulledAt: new Date(spec.pulledAt ?? '2026-02-02T03:00:00.000Z'),
+    pulledAt,
   };
 }
 

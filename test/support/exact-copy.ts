@@ -31,7 +31,7 @@ export async function expectExactReports(rig: Rig): Promise<void> {
     inOrder(
       [...reports.values()].map((report) => [
         report['reportId'],
-        new Date(Number(report['createdAt'])).toISOString(),
+        new Date(Math.round(Number(report['createdAt']))).toISOString(),
         report['repoUrl'],
         report['branch'] ?? null,
         report['commitHash'] ?? null,

@@ -22,8 +22,15 @@ export function requestsOf({ emulator }: Rig): Seen[] {
 
 /** The days that analytics were asked for, each once, in order. */
 export function daysAsked(rig: Rig): string[] {
-  const days = requestsOf(rig).flatMap(({ query: { startDate, endDate } }) =>
-    startDate === undefined || endDate === undefined ? [] : daysFrom(parseDay(startDate), parseDay(endDate)),
+  return daysOf(requestsOf(rig));
+}
+
+/** The days that requests name, each once, in order; those for one stream, where it is named. */
+export function daysOf(requests: readonly Seen[], stream = ''): string[] {
+  const days = requests.flatMap(({ path, query: { startDate, endDate } }) =>
+    startDate === undefined || endDate === undefined || !path.endsWith(stream)
+      ? []
+      : daysFrom(parseDay(startDate), parseDay(endDate)),
   );
   return [...new Set(days)].sort();
 }

@@ -12,6 +12,10 @@ export const CONTENT_QUIRKS: Oddities = {
   'that calls the model "model"': { modelKey: 'model' },
   'that calls the model "model_name"': { modelKey: 'model_name' },
   'that calls the model "group_key"': { modelKey: 'group_key', modelTier: false },
+  'that calls the user "user"': { userKey: 'user' },
+  'that calls the user "id"': { userKey: 'id' },
+  'that calls the user "group_key"': { userKey: 'group_key', byUser: 'flat' },
+  'whose reports were created within a millisecond': { fractionalCreatedAt: true },
   'that answers cache metrics by model': { cacheFields: true },
   'whose users have no models': { byUser: 'flat' },
   'without a breakdown by user': { byUser: 'absent' },
@@ -37,6 +41,7 @@ export const WAY_QUIRKS: Oddities = {
   'that redirects the readiness path': { readinessRedirect: '308', readinessLimitCap: 4 },
   'that answers reports oldest first': { readinessOrder: 'oldest', readinessLimitCap: 7 },
   'that answers reports in no order': { readinessOrder: 'shuffled', readinessLimitCap: 1 },
+  'that refuses a limit of reports above 20': { readinessLimitMax: 20 },
   'that compresses': { gzip: true },
   'that ends every connection after a reply': { keepAlive: false },
 };

@@ -80,14 +80,10 @@ const FLATTEN: Record<'tokens' | 'tools' | 'activity' | 'productivity', Flatten>
     put('tokens_daily', [...scope, ...pick(row, CREDITS)]);
     for (const model of list(row['by_model'])) put('tokens_daily_by_model', [...scope, ...modelOf(model)]);
     for (const user of list(row['by_user'])) {
-      put('tokens_daily_by_user', [
-        ...scope,
-        user['user_id'],
-        user['user_email'] ?? null,
-        ...pick(user, CREDITS),
-      ]);
+      const userId = user['user_id'] ?? user['user'] ?? user['id'] ?? user['group_key'];
+      put('tokens_daily_by_user', [...scope, userId, user['user_email'] ?? null, ...pick(user, CREDITS)]);
       for (const model of list(user['by_model'])) {
-        put('tokens_daily_by_user_model', [...scope, user['user_id'], ...modelOf(model)]);
+        put('tokens_daily_by_user_model', [...scope, userId, ...modelOf(model)]);
       }
     }
   },

@@ -47,6 +47,7 @@ export function testRequester(options: Partial<RequesterOptions> = {}): {
     userAgent: 'daywalk/test',
     connections: 4,
     timeoutMs: 2000,
+    proxy: null,
     clock: new FakeClock(),
     ...options,
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../src/core/day.ts';
 import type { UnitKey } from '../../src/warehouse/port.ts';
-import { commitOf } from '../support/commit-of.ts';
+import { commitOf, ruleOf } from '../support/commit-of.ts';
 import { onEachDatabase, open } from '../support/database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
@@ -75,7 +75,8 @@ onEachDatabase((database) => {
       await lock.claim([claimed]);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
       const pulledAt = new Date('2026-02-03T00:00:00Z');
-      await warehouse.failUnit({ ...claimed, state: 'failed', error: 'x', requests: 1, pulledAt });
+      const rule = ruleOf(false, pulledAt);
+      await warehouse.failUnit({ ...claimed, state: 'failed', error: 'x', requests: 1, pulledAt, rule });
       expect(await warehouse.units('org_1')).toMatchObject([{ state: 'failed', attempts: 2 }]);
       await lock.release();
     });

@@ -43,7 +43,7 @@ onEachDatabase((database) => {
       const outcome = await warehouse.commitDay(
         commitOf({ rows: ROWS, requests: 4, settled: true, pulledAt: '2026-02-04T03:00:00.000Z' }),
       );
-      expect(outcome).toEqual({ rowsWritten: 3, restated: false });
+      expect(outcome).toMatchObject({ rowsWritten: 3, restated: false });
       expect(await tokens(warehouse.place)).toEqual([
         { model_id: 'm-1', billable_tokens: 7 },
         { model_id: 'm-2', billable_tokens: 3 },
@@ -63,6 +63,13 @@ onEachDatabase((database) => {
         settled_at: '2026-02-04T03:00:00.000Z',
         cursor: null,
         last_error: null,
+        answers_sha256: null,
+        doubted_at: null,
+        doubt: null,
+        confirmed: 'data',
+        run_id: 'run-1',
+        active_users: null,
+        watch: JSON.stringify({ own: commitOf({ rows: ROWS }).contentSha256 }),
       });
       expect(await warehouse.restatementCount()).toBe(0);
     });
@@ -84,7 +91,7 @@ onEachDatabase((database) => {
       const outcome = await warehouse.commitDay(
         commitOf({ rows: ROWS, settled: true, pulledAt: '2026-02-04T03:00:00.000Z' }),
       );
-      expect(outcome).toEqual({ rowsWritten: 0, restated: false });
+      expect(outcome).toMatchObject({ rowsWritten: 0, restated: false });
       expect(await warehouse.place.query('SELECT * FROM tokens_daily_by_model')).toEqual(before);
       expect(await ledger(warehouse.place)).toMatchObject({
         attempts: 2,
@@ -103,7 +110,7 @@ onEachDatabase((database) => {
       await warehouse.commitDay(commitOf({ rows: ROWS }));
       const changed = { tokens_daily: [day(10)], tokens_daily_by_model: [model('m-2', 4), model('m-3', 6)] };
       // m-1 is deleted, m-2 updated, m-3 inserted; the row of the day is the same.
-      expect(await warehouse.commitDay(commitOf({ rows: changed }))).toEqual({
+      expect(await warehouse.commitDay(commitOf({ rows: changed }))).toMatchObject({
         rowsWritten: 3,
         restated: true,
       });
@@ -128,7 +135,7 @@ onEachDatabase((database) => {
     it('leaves no ghosts when the whole day is gone', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
-      expect(await warehouse.commitDay(commitOf({ rows: {}, state: 'awaiting' }))).toEqual({
+      expect(await warehouse.commitDay(commitOf({ rows: {}, state: 'awaiting' }))).toMatchObject({
         rowsWritten: 3,
         restated: true,
       });
@@ -205,7 +212,7 @@ onEachDatabase((database) => {
       const outcome = await warehouse.commitDay(
         commitOf({ rows: ROWS, pulledAt: '2026-02-03T03:00:00.000Z' }),
       );
-      expect(outcome).toEqual({ rowsWritten: 3, restated: false });
+      expect(outcome).toMatchObject({ rowsWritten: 3, restated: false });
       expect(await warehouse.restatementCount()).toBe(0);
       expect(await ledger(warehouse.place)).toMatchObject({ first_loaded_at: '2026-02-03T03:00:00.000Z' });
     });
@@ -213,7 +220,7 @@ onEachDatabase((database) => {
     it('is none after a failure, when the content is the same', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
-      const { orgId, stream, day: unitDay, pulledAt } = commitOf();
+      const { orgId, stream, day: unitDay, pulledAt, rule } = commitOf();
       await warehouse.failUnit({
         orgId,
         stream,
@@ -222,8 +229,9 @@ onEachDatabase((database) => {
         error: 'x',
         requests: 1,
         pulledAt,
+        rule,
       });
-      expect(await warehouse.commitDay(commitOf({ rows: ROWS }))).toEqual({
+      expect(await warehouse.commitDay(commitOf({ rows: ROWS }))).toMatchObject({
         rowsWritten: 0,
         restated: false,
       });

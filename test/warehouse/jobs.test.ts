@@ -20,7 +20,9 @@ onEachDatabase((database) => {
       const held = await other.lock({ exclusive: true });
       const warehouse = await open(other.place);
       const clock = new FakeClock();
-      const taken = takeLock(warehouse, { clock, signal, wait: true });
+      const told: string[] = [];
+      const warn = (message: string, hint: string) => void told.push(`${message}; ${hint}`);
+      const taken = takeLock(warehouse, { clock, signal, wait: true, warn });
       for (let looks = 0; looks < 4; looks += 1) {
         await expect.poll(() => clock.sleeping).toBe(1);
         await clock.advance(1000);
@@ -29,6 +31,8 @@ onEachDatabase((database) => {
       await held.release();
       await clock.advance(1000);
       await (await taken).release();
+      expect(told).toHaveLength(1);
+      expect(told[0]).toMatch(/another (process|run).* waiting for it to end, 24 hours at most$/);
     });
 
     it('ends at once when the process is stopped', async () => {

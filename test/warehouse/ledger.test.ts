@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/core/exit-code.ts';
 import type { UnitFailure } from '../../src/warehouse/port.ts';
-import { commitOf } from '../support/commit-of.ts';
+import { commitOf, ruleOf } from '../support/commit-of.ts';
 import { onEachDatabase, open } from '../support/database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
@@ -9,7 +9,9 @@ const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
 function failureOf(spec: Partial<UnitFailure> = {}): UnitFailure {
   const { orgId, stream, day } = commitOf();
   const pulledAt = new Date('2026-02-05T03:00:00.000Z');
-  return { orgId, stream, day, state: 'failed', error: 'answered 500', requests: 6, pulledAt, ...spec };
+  const rule = ruleOf(false, pulledAt);
+  const failure = { state: 'failed', error: 'answered 500', requests: 6, pulledAt, rule } as const;
+  return { orgId, stream, day, ...failure, ...spec };
 }
 
 onEachDatabase((database) => {
@@ -53,6 +55,7 @@ onEachDatabase((database) => {
         drift: [],
         requests: 2,
         pulledAt,
+        runId: 'run-1',
       });
       await warehouse.failUnit(failureOf({ stream: 'readiness', day: '' }));
       expect(await warehouse.readinessUnit('org_1')).toMatchObject({

@@ -85,6 +85,7 @@ onEachDatabase((database) => {
         error: 'x',
         requests: 1,
         pulledAt: new Date(),
+        rule: commitOf().rule,
       });
       const day = parseDay('2026-02-01');
       const units = await collect(

@@ -1,10 +1,12 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { openWarehouse } from '../../src/warehouse/open.ts';
 import { APPLICATION_ID } from '../../src/warehouse/sqlite/connection.ts';
 import { commitOf } from '../support/commit-of.ts';
 import { open } from '../support/database.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { sqlite, sqlitePlace } from '../support/sqlite.ts';
 import { tempDir, tempFile } from '../support/temp-dir.ts';
 import { thrownBy } from '../support/transport.ts';
@@ -59,10 +61,49 @@ describe('the file of a warehouse', () => {
     expect(bytesOf(warehouse.place.location) - before).toBeLessThan(30_000);
   });
 
+  it('may be made behind a symbolic link', async () => {
+    const path = tempFile();
+    const link = join(tempDir(), 'link.db');
+    symlinkSync(path, link);
+    const warehouse = await openFile(link);
+    await warehouse.commitDay(commitOf({ rows: ROWS }));
+    expect(statSync(path).ino).toBe(statSync(link).ino);
+    await (await warehouse.lock()).release();
+    expect(existsSync(`${path}.lock`)).toBe(true);
+  });
+
   it('is not made by looking for it', async () => {
     const path = tempFile();
     expect(await thrownBy(openFile(path, false))).toMatchObject({ name: 'NoWarehouseError', exitCode: 2 });
     expect(() => statSync(path)).toThrow('ENOENT');
+  });
+});
+
+describe('a file that is not at its path any more', () => {
+  it('when it is closed is told with exit code 6: what was said to be stored is not there', async () => {
+    const path = tempFile();
+    const { close, commitDay } = await openWarehouse(path, { clock: new FakeClock(), create: true });
+    await commitDay(commitOf({ rows: ROWS }));
+    rmSync(path);
+    expect(await thrownBy(close())).toMatchObject({ name: 'StorageError', exitCode: 6 });
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('does not keep one who only read from closing it', async () => {
+    const path = tempFile();
+    await (await openFile(path)).close();
+    const { close, units } = await openWarehouse(path, { clock: new FakeClock(), create: false });
+    expect(await units('org_1')).toEqual([]);
+    rmSync(path);
+    await close();
+  });
+
+  it('when the lock is taken at last is told with exit code 6', async () => {
+    const path = tempFile();
+    const { lock, close } = await openWarehouse(path, { clock: new FakeClock(), create: true });
+    rmSync(path);
+    expect(await thrownBy(lock())).toMatchObject({ name: 'StorageError', exitCode: 6 });
+    await thrownBy(close());
   });
 });
 
@@ -76,6 +117,24 @@ describe('a file that is no warehouse', () => {
       exitCode: 2,
       message: `${path} is a SQLite database of another program`,
     });
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it.each([
+    ['that holds only views', 'CREATE VIEW theirs AS SELECT 1 AS x'],
+    ['that is marked and still empty', 'PRAGMA application_id = 252006674'],
+    ['that is marked as a warehouse and empty', `PRAGMA application_id = ${APPLICATION_ID}`],
+  ])('but a database %s is refused with exit code 2, and left as it is', async (_, sql) => {
+    const path = tempFile();
+    await sqlitePlace(path).execute(sql);
+    const before = readFileSync(path);
+    for (const create of [true, false]) {
+      expect(await thrownBy(openFile(path, create))).toMatchObject({
+        name: 'UsageError',
+        exitCode: 2,
+        message: `${path} is a SQLite database of another program`,
+      });
+    }
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 

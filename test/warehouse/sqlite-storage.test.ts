@@ -40,7 +40,7 @@ describe('a foreign program that writes', () => {
     await expect.poll(() => clock.slept.length).toBeGreaterThan(0);
     other.exec('COMMIT');
     other.close();
-    expect(await commit).toEqual({ rowsWritten: 1, restated: false });
+    expect(await commit).toMatchObject({ rowsWritten: 1, restated: false });
   });
 
   it('is waited for no longer than half a minute: exit code 75, and nothing is stored', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -107,16 +107,16 @@ describe('the thread that writes', () => {
     const commits = [
       day('2026-02-03', [...TEXTS.map((text, n) => user(`user ${text}`, n, text)), ...rowsOf(700)]),
       day('2026-02-01', rowsOf(MANY - 1)),
-      day('2026-02-02', [], { state: 'empty' }),
+      day('2026-02-02', [], { state: 'awaiting' }),
     ];
     const outcomes = await warehouse.commitDays(commits);
     expect(messages).toHaveLength(1);
-    expect(outcomes).toEqual([
+    expect(outcomes).toMatchObject([
       { rowsWritten: 700 + TEXTS.length, restated: false },
       { rowsWritten: 1, restated: true },
       { rowsWritten: 1, restated: true },
     ]);
-    expect(await warehouse.commitDays(commits)).toEqual(
+    expect(await warehouse.commitDays(commits)).toMatchObject(
       commits.map(() => ({ rowsWritten: 0, restated: false })),
     );
     const plain = await openTemporary();
@@ -163,7 +163,8 @@ describe('the thread that writes', () => {
 
   it('takes its turn with what is written here', async () => {
     const { warehouse } = await withThread();
-    const failure = { orgId: 'org_1', stream: 'tokens', requests: 1, pulledAt: new Date() } as const;
+    const { rule } = day('2026-02-03', []);
+    const failure = { orgId: 'org_1', stream: 'tokens', requests: 1, pulledAt: new Date(), rule } as const;
     const { day: third } = day('2026-02-03', []);
     await Promise.all([
       warehouse.commitDay(day('2026-02-03', rowsOf(900))),
@@ -173,6 +174,31 @@ describe('the thread that writes', () => {
     ]);
     const [unit] = (await warehouse.units('org_1')).filter((known) => known.day === third);
     expect(unit).toMatchObject({ attempts: 4, rows: 901, state: 'failed', lastError: 'second' });
+  });
+
+  it.each([
+    ['removed', (path: string) => rmSync(path), 'the file was removed or moved'],
+    [
+      'replaced',
+      (path: string) => {
+        writeFileSync(`${path}.new`, '');
+        renameSync(`${path}.new`, path);
+      },
+      'another file was put in its place',
+    ],
+  ])('tells that the file was %s, and nothing more is stored', async (_, disturb, message) => {
+    const { warehouse, thread } = await withThread();
+    const messages = asked(thread);
+    disturb(warehouse.path);
+    expect(await thrownBy(warehouse.commitDay(day('2026-02-03', rowsOf(9))))).toMatchObject({
+      name: 'StorageError',
+      exitCode: 6,
+      message: expect.stringContaining(message),
+      hint: expect.stringMatching(/\S/),
+    });
+    expect(messages).toHaveLength(1);
+    expect(existsSync(warehouse.path) ? statSync(warehouse.path).size : 0).toBe(0);
+    expect(await thrownBy(warehouse.close())).toMatchObject({ name: 'StorageError', exitCode: 6 });
   });
 
   it('leaves one file behind, also when it is closed in the middle of its work', async () => {

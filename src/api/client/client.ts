@@ -3,9 +3,10 @@ import { isDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import { createTransport } from '../http/transport.ts';
-import { READINESS_LIMIT, USERS_LIMIT } from '../limits.ts';
+import { USERS_LIMIT } from '../limits.ts';
 import { type AnalyticsPage, analyticsPage, readinessPage, walkReadiness, walkUsers } from '../pages.ts';
 import { GROUP_BY } from '../paths.ts';
+import { ReportLimit } from '../report-limit.ts';
 import { createSession } from '../sessions/create.ts';
 import type { SessionRequest } from '../sessions/request.ts';
 import type { Session } from '../sessions/session.ts';
@@ -65,7 +66,10 @@ export interface Client {
    * `cursor` continues after an earlier page's `meta.next_cursor`.
    */
   users(query: DayRange & { limit?: number; cursor?: string }): AsyncIterable<Rows<UserRow>>;
-  /** The pages of readiness reports (section 4.3). `startAfter` continues after a report; no order is promised. */
+  /**
+   * The pages of readiness reports (section 4.3). `startAfter` continues after a report; no order is promised.
+   * `limit` counts reports per page; without it 100 or, where the service refuses that with 400, what it takes.
+   */
   readinessReports(query?: {
     repoId?: string;
     limit?: number;
@@ -153,10 +157,17 @@ export function createClient(options: ClientOptions): Client {
   async function* readinessReports(
     query: { repoId?: string; limit?: number; startAfter?: string } = {},
   ): AsyncGenerator<ReportsPage> {
-    const limit = checkLimit(query.limit ?? READINESS_LIMIT, Number.MAX_SAFE_INTEGER);
-    const get = async (startAfter: string | undefined) => {
-      const target = readinessTarget(hosts, { repoId: query.repoId, limit, startAfter });
+    const { repoId } = query;
+    const asked = query.limit === undefined ? undefined : checkLimit(query.limit, Number.MAX_SAFE_INTEGER);
+    const found = new ReportLimit();
+    const pull = async (startAfter: string | undefined, limit: number | undefined) => {
+      const target = readinessTarget(hosts, { repoId, limit, startAfter });
       return readinessPage(await transport.get(target, { signal }), 'GET readiness reports');
+    };
+    const get = (startAfter: string | undefined) => {
+      if (asked !== undefined) return pull(startAfter, asked);
+      if (startAfter === query.startAfter) return found.firstPage((limit) => pull(startAfter, limit));
+      return pull(startAfter, found.current ?? undefined);
     };
     for await (const answer of walkReadiness(get, 'GET readiness reports', query.startAfter)) {
       const { rows: reports, rejected } = CHECKS.reports(answer.reports, {

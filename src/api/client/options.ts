@@ -3,6 +3,7 @@ import { UsageError } from '../../core/errors.ts';
 import { packageVersion } from '../../core/package.ts';
 import type { TransportOptions } from '../http/transport.ts';
 import { parseOrigin } from '../origin.ts';
+import { parseProxy } from '../proxy-address.ts';
 import type { KnownIdentifiers, SessionWarning } from '../sessions/warnings.ts';
 import type { Hosts } from '../targets.ts';
 
@@ -13,6 +14,8 @@ export interface ClientOptions {
    * analytics; `createSession` takes a JWT as well.
    */
   readonly apiKey: string;
+  /** Credential of the application host, where it is another one. Default: `apiKey`. */
+  readonly appApiKey?: string;
   /** Main API host, for example `https://api.example.com`; https, or http on loopback. */
   readonly baseUrl: string;
   /** Application host, which answers the readiness reports. Default: `baseUrl`. */
@@ -21,6 +24,8 @@ export interface ClientOptions {
   readonly concurrency?: number;
   /** Requests in any 60 seconds at most. Default: no limit. */
   readonly maxRequestsPerMinute?: number;
+  /** The proxy that other machines are reached through, by CONNECT; loopback hosts never are. Default: none. */
+  readonly proxy?: { readonly url: string; readonly noProxy?: string };
   /** Milliseconds of one attempt, from its start to the last byte. Default: 30000. */
   readonly requestTimeoutMs?: number;
   /** Attempts per request at most. Default: 6. */
@@ -48,11 +53,16 @@ export function clientOptions(options: ClientOptions): { transport: TransportOpt
       appUrl: options.appUrl === undefined ? baseUrl : parseOrigin(options.appUrl, 'appUrl'),
     },
     transport: {
-      apiKey: parseKey(options.apiKey),
+      apiKey: parseKey(options.apiKey, 'apiKey'),
+      appApiKey: options.appApiKey === undefined ? null : parseKey(options.appApiKey, 'appApiKey'),
       userAgent: `daywalk/${packageVersion()}`,
       concurrency: wholeNumber('concurrency', options.concurrency ?? 8),
       maxRequestsPerMinute:
         perMinute === undefined ? null : wholeNumber('maxRequestsPerMinute', perMinute, 1_000_000),
+      proxy:
+        options.proxy === undefined
+          ? null
+          : { url: parseProxy(options.proxy.url), noProxy: options.proxy.noProxy ?? '' },
       requestTimeoutMs: wholeNumber('requestTimeoutMs', options.requestTimeoutMs ?? 30_000),
       attempts: wholeNumber('attempts', options.attempts ?? 6),
       clock: systemClock(),
@@ -62,10 +72,10 @@ export function clientOptions(options: ClientOptions): { transport: TransportOpt
   };
 }
 
-function parseKey(key: string): string {
+function parseKey(key: string, name: string): string {
   const trimmed = key.trim();
   if (!/^[\x21-\x7e]+$/.test(trimmed)) {
-    throw new UsageError('apiKey is empty, or has characters that no header can carry', {
+    throw new UsageError(`${name} is empty, or has characters that no header can carry`, {
       hint: 'pass the key as the application shows it, without quotes or line breaks',
     });
   }

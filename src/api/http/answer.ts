@@ -1,12 +1,13 @@
 import type { Clock } from '../../core/clock.ts';
+import { UnitError } from '../../core/errors.ts';
 import { decodeUtf8, release } from './body.ts';
 import { RequestError } from './errors.ts';
 import { isAnswer, type Reply } from './exchange.ts';
 import { type Headers, headerOf } from './headers.ts';
-import { keyRedactor } from './redact.ts';
+import { keysRedactor } from './redact.ts';
 import { errorOfStatus } from './status.ts';
 
-/** An answer with status 2xx whose body is JSON. */
+/** An answer whose status says that it is whole and whose body is JSON. */
 export interface Answer {
   readonly status: number;
   /** The parsed body; nothing of its shape is checked yet. */
@@ -14,23 +15,31 @@ export interface Answer {
   /** The text that was parsed, for what a parsed value no longer tells. */
   readonly text: string;
   readonly requestId: string | undefined;
+  /** The Date header as it was sent: few answers are asked for it, and reading it takes time. */
+  readonly date?: string | undefined;
 }
 
-/** Reads the reply to the request that `name` names. */
-export type AnswerReader = (reply: Reply, name: string) => Answer;
+/** Reads the reply to the request that `name` names: one that reads, or one that creates something. */
+export type AnswerReader = (reply: Reply, name: string, purpose: 'read' | 'creation') => Answer;
+
+/** The only status of a full answer to a read: 202, 203, 206 and the like promise less, whatever the body looks like. */
+const FULL = 200;
 
 /**
  * A reader of answers: parsed, and without the key wherever the service repeats it.
- * It throws {@link RequestError} for a body that is not JSON, and the error of the status where that is not 2xx.
+ * It throws {@link RequestError} for a body that is not JSON, the error of the status where that is not 2xx, and
+ * {@link UnitError} for a read that is answered 2xx and not 200.
  */
 export function answerReader({
   apiKey,
+  appApiKey,
   clock,
 }: {
   readonly apiKey: string;
+  readonly appApiKey?: string | null;
   readonly clock: Clock;
 }): AnswerReader {
-  const redact = keyRedactor(apiKey);
+  const redact = keysRedactor([apiKey, appApiKey ?? apiKey]);
 
   function redactHeaders(headers: Headers): Headers {
     const redacted = (value: Headers[string]) =>
@@ -38,7 +47,8 @@ export function answerReader({
     return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redacted(value)]));
   }
 
-  return ({ status, headers: sent, body }, name) => {
+  return ({ status, headers: sent, body }, name, purpose) => {
+    if (purpose === 'read' && status !== FULL && status >= 200 && status <= 299) throw partial(status, name);
     if (!isAnswer(status, sent)) {
       const headers = redactHeaders(sent);
       if (status < 200 || status > 299) {
@@ -63,8 +73,16 @@ export function answerReader({
     release(body);
     if (text === undefined) throw malformed(name, 'bytes that are not UTF-8');
     const requestId = headerOf(sent, 'x-request-id');
-    return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId) };
+    const date = headerOf(sent, 'date');
+    return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId), date };
   };
+}
+
+function partial(status: number, name: string): UnitError {
+  return new UnitError(`${name} answered ${status}, which is not a full answer`, {
+    reason: 'partial-status',
+    hint: 'a proxy or cache may stand between this machine and the service; the unit is pulled again in the next run',
+  });
 }
 
 function parsed(text: string, name: string): { body: unknown; text: string } {

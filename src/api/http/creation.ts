@@ -1,17 +1,18 @@
 import { messageOf, StoppedError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import type { Answer, AnswerReader } from './answer.ts';
+import { openConnection, type ProxyOptions, proxyFor } from './connections.ts';
 import { deadlineOf } from './deadline.ts';
 import { ApiError, UnknownOutcomeError } from './errors.ts';
 import { exchange } from './exchange.ts';
 import { explain } from './explain.ts';
 import { type Creation, nameOf, placeOf, queryOf, type Target } from './target.ts';
-import { Client } from './undici.ts';
 
 /** What a creator works with. */
 export interface CreatorOptions {
   /** Milliseconds from the start to the last byte. */
   readonly timeoutMs: number;
+  readonly proxy: ProxyOptions | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly answerOf: AnswerReader;
 }
@@ -40,7 +41,7 @@ const isRefusal = (status: number) => status >= 400 && status < 500 && status !=
  * means that the service provably did not take it, because nothing was sent or it answered 429.
  * Redirects are not followed.
  */
-export function creator({ timeoutMs, headers, answerOf }: CreatorOptions): Creator {
+export function creator({ timeoutMs, proxy, headers, answerOf }: CreatorOptions): Creator {
   return async (target, creation, { signal }) => {
     const query = queryOf(target);
     const name = nameOf(target, query);
@@ -49,11 +50,7 @@ export function creator({ timeoutMs, headers, answerOf }: CreatorOptions): Creat
     const progress: Progress = { isSent: false };
     // A connection of its own: one that was kept open may be closing at the other end, and a request that is lost
     // there cannot be told from one that arrived.
-    const client = new Client(origin, {
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      connect: { timeout: timeoutMs },
-    });
+    const client = await openConnection(origin, { timeoutMs, proxy });
     try {
       const reply = await exchange(client, {
         method: 'POST',
@@ -68,11 +65,16 @@ export function creator({ timeoutMs, headers, answerOf }: CreatorOptions): Creat
           progress.status = status;
         },
       });
-      return answerOf(reply, name);
+      return answerOf(reply, name, 'creation');
     } catch (error) {
       const why = signal.aborted
         ? signal.reason
-        : explain(error, { name, timeoutMs, expired: deadline.expired() });
+        : explain(error, {
+            name,
+            timeoutMs,
+            expired: deadline.expired(),
+            proxy: proxyFor(origin, proxy),
+          });
       throw isSettled(why, progress) ? why : unknownOutcome(why, { name, creation, progress });
     } finally {
       deadline.clear();

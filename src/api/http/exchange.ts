@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from '../limits.ts';
 import { BodyBytes } from './body.ts';
+import type { Connections } from './connections.ts';
 import type { Cancellation } from './deadline.ts';
 import { decodeBody } from './gunzip.ts';
 import { type Headers, headerOf } from './headers.ts';
@@ -32,11 +33,11 @@ export interface Exchange {
  * @throws {BodyTooLargeError} for a JSON answer beyond {@link BODY_BYTES_MAX}; the errors of undici and zlib; any error
  * when it is cancelled.
  */
-export async function exchange(dispatcher: Dispatcher, request: Exchange): Promise<Reply> {
-  const { status, headers, bytes } = await receive(dispatcher, request);
+export async function exchange(connections: Connections, request: Exchange): Promise<Reply> {
+  const { status, headers, bytes } = await receive(connections, request);
   const isWanted = isAnswer(status, headers);
   const bytesMax = isWanted ? BODY_BYTES_MAX : ERROR_BODY_BYTES_MAX;
-  const encoding = headerOf(headers, 'content-encoding')?.toLowerCase();
+  const encoding = headerOf(headers, 'content-encoding');
   try {
     return { status, headers, body: await decodeBody(bytes, encoding, bytesMax) };
   } catch (error) {
@@ -60,7 +61,7 @@ interface Received {
   readonly bytes: Buffer;
 }
 
-function receive(dispatcher: Dispatcher, request: Exchange): Promise<Received> {
+function receive(connections: Connections, request: Exchange): Promise<Received> {
   const { method, path, headers, body, cancellation, onStart, onStatus } = request;
   const { promise, resolve, reject } = withResolvers<Received>();
   let controller: Dispatcher.DispatchController | undefined;
@@ -79,7 +80,7 @@ function receive(dispatcher: Dispatcher, request: Exchange): Promise<Received> {
     controller?.abort(reason);
   };
   cancellation.listen(abort);
-  dispatcher.dispatch(
+  connections.dispatch(
     { method, path, headers, body: body ?? null },
     {
       onRequestStart: (started) => {

@@ -1,8 +1,13 @@
 import { messageOf, RunError } from '../../core/errors.ts';
 import { BodyTooLargeError } from './body.ts';
+import type { ProxyOptions } from './connections.ts';
 import { RequestError } from './errors.ts';
+import { UnknownEncodingError } from './gunzip.ts';
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS_/;
+
+/** What undici says of an interim answer 100, which it takes for the end of the connection. */
+const BAD_RESPONSE = 'bad response';
 
 /** A failed attempt. */
 export interface Attempt {
@@ -11,13 +16,23 @@ export interface Attempt {
   readonly timeoutMs: number;
   /** True when the time was over. */
   readonly expired: boolean;
+  /** The proxy that the request went through; null where it went to its host. */
+  readonly proxy: ProxyOptions | null;
 }
 
 /** What the HTTP client threw, as an error that says what to do; errors of this program are passed on. */
-export function explain(error: unknown, { name, timeoutMs, expired }: Attempt): unknown {
+export function explain(error: unknown, { name, timeoutMs, expired, proxy }: Attempt): unknown {
   if (error instanceof RequestError || !(error instanceof Error) || 'effect' in error) return error;
   if (error instanceof BodyTooLargeError) {
     return new RequestError(`${name}: ${error.message}`, { target: name, effect: 'unit', cause: error });
+  }
+  if (error instanceof UnknownEncodingError) {
+    return new RequestError(`${name}: ${error.message}`, {
+      target: name,
+      effect: 'unit',
+      cause: error,
+      hint: 'a proxy or cache between this machine and the service ignores Accept-Encoding; have it pass answers through',
+    });
   }
   // The HTTP parser adds the bytes that it could not read; the service may repeat the key in them.
   if ('data' in error) error.data = undefined;
@@ -35,9 +50,24 @@ export function explain(error: unknown, { name, timeoutMs, expired }: Attempt): 
       hint: 'raise DAYWALK_REQUEST_TIMEOUT_MS if the service is that slow',
     });
   }
+  if (code === 'UND_ERR_SOCKET' && messageOf(error) === BAD_RESPONSE) {
+    return new RequestError(`${name} was answered with 100 Continue`, {
+      target: name,
+      cause: error,
+      hint: 'nothing asked for it: a proxy between this machine and the service speaks HTTP wrongly',
+    });
+  }
   return new RequestError(`${name} failed: ${messageOf(error) || code}`, {
     target: name,
     cause: error,
-    ...(code === 'ENOTFOUND' ? { hint: 'check the host name and this machine’s network' } : {}),
+    hint: hintOf(code, proxy),
   });
+}
+
+function hintOf(code: string, proxy: ProxyOptions | null): string | undefined {
+  if (proxy !== null) {
+    const { protocol, host } = new URL(proxy.url);
+    return `HTTPS_PROXY is ${protocol}//${host}: check that it lets this host through, or name the host in NO_PROXY`;
+  }
+  return code === 'ENOTFOUND' ? 'check the host name and this machine’s network' : undefined;
 }

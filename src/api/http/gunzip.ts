@@ -11,16 +11,31 @@ const PIECE_BYTES = { min: 64, max: 1024 * 1024 } as const;
 /** Bytes at the end of a gzip member that tell the length of what it holds. */
 const LENGTH_BYTES = 4;
 
+/** Thrown for a body in an encoding that was not asked for. */
+export class UnknownEncodingError extends Error {
+  constructor(encoding: string) {
+    super(
+      `the body is encoded as ${JSON.stringify(encoding.slice(0, ENCODING_CHARS_MAX))}, and only gzip was asked for`,
+    );
+  }
+}
+
+/** Characters of an encoding's name that a message repeats. */
+const ENCODING_CHARS_MAX = 40;
+
 /**
  * The decoded bytes of a body; decoding ends at the first byte too many, so a compressed bomb never unfolds in memory.
- * @throws {BodyTooLargeError} beyond `bytesMax`; the error of zlib for one that is cut or broken.
+ * @throws {BodyTooLargeError} beyond `bytesMax`; {@link UnknownEncodingError}; the error of zlib for one that is cut
+ * or broken.
  */
 export async function decodeBody(
   bytes: Buffer,
   encoding: string | undefined,
   bytesMax: number,
 ): Promise<Buffer> {
-  if (encoding !== 'gzip' && encoding !== 'x-gzip') return bytes;
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return bytes;
+  if (name !== 'gzip' && name !== 'x-gzip') throw new UnknownEncodingError(name);
   if (bytes.length > AT_ONCE_BYTES_MAX) return gunzipAside(bytes, bytesMax);
   try {
     return gunzipSync(bytes, { maxOutputLength: bytesMax, chunkSize: pieceBytes(bytes) });

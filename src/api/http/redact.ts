@@ -15,6 +15,12 @@ export function keyRedactor(apiKey: string): (text: string) => string {
   return (text) => (text.includes(apiKey) || text.includes('\\') ? text.replace(written, REDACTED) : text);
 }
 
+/** As {@link keyRedactor}, for several keys; a key that is part of another one leaves nothing of that one behind. */
+export function keysRedactor(keys: readonly string[]): (text: string) => string {
+  const redactors = [...new Set(keys)].sort((a, b) => b.length - a.length).map(keyRedactor);
+  return (text) => redactors.reduce((rest, redact) => redact(rest), text);
+}
+
 function waysToWrite(char: string): string {
   const hex = char.charCodeAt(0).toString(16).padStart(4, '0');
   const code = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);

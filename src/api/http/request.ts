@@ -1,7 +1,7 @@
-import type { Pool as UndiciPool } from 'undici';
 import type { Clock } from '../../core/clock.ts';
 import { REDIRECTS_MAX } from '../limits.ts';
 import { type Answer, answerReader } from './answer.ts';
+import { type Connections, openPool, type ProxyOptions, proxyFor } from './connections.ts';
 import { creator } from './creation.ts';
 import { type Cancellation, deadlineOf } from './deadline.ts';
 import { RequestError } from './errors.ts';
@@ -9,7 +9,6 @@ import { exchange } from './exchange.ts';
 import { explain } from './explain.ts';
 import { locationOf, PERMANENT, REDIRECTS } from './redirect.ts';
 import { nameOf, type Place, placeOf, queryOf, type Target } from './target.ts';
-import { Pool } from './undici.ts';
 
 export type { Answer } from './answer.ts';
 export type { Creation, Target } from './target.ts';
@@ -40,15 +39,18 @@ export interface Requester {
 /** What a requester needs to know. */
 export interface RequesterOptions {
   readonly apiKey: string;
+  /** Credential of the application host; the main one unless given. */
+  readonly appApiKey?: string | null;
   readonly userAgent: string;
   readonly connections: number;
   readonly timeoutMs: number;
+  readonly proxy: ProxyOptions | null;
   readonly clock: Clock;
 }
 
 /** A requester over undici pools, one per origin. */
 export function createRequester(options: RequesterOptions): Requester {
-  const pools = new Map<string, UndiciPool>();
+  const pools = new Map<string, Promise<Connections>>();
   // Looked up, because taking a URL apart takes longer than the rest of a request's preparation.
   const places = new Map<string, Place>();
   // Paths that the server has moved for good; asked for at their new place from then on.
@@ -60,19 +62,12 @@ export function createRequester(options: RequesterOptions): Requester {
     authorization: `Bearer ${options.apiKey}`,
     'user-agent': options.userAgent,
   };
-  const create = creator({ timeoutMs: options.timeoutMs, headers, answerOf });
+  const appHeaders = { ...headers, authorization: `Bearer ${options.appApiKey ?? options.apiKey}` };
+  const create = creator({ timeoutMs: options.timeoutMs, proxy: options.proxy, headers, answerOf });
 
-  function poolOf(origin: string): UndiciPool {
-    let pool = pools.get(origin);
-    if (pool === undefined) {
-      pool = new Pool(origin, {
-        connections: options.connections,
-        headersTimeout: options.timeoutMs,
-        bodyTimeout: options.timeoutMs,
-        connect: { timeout: options.timeoutMs },
-      });
-      pools.set(origin, pool);
-    }
+  function poolOf(origin: string): Promise<Connections> {
+    const pool = pools.get(origin) ?? openPool(origin, options);
+    pools.set(origin, pool);
     return pool;
   }
 
@@ -91,7 +86,8 @@ export function createRequester(options: RequesterOptions): Requester {
       return await follow(target, { query, name }, { cancellation: deadline, beforeHop });
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;
-      throw explain(error, { name, timeoutMs: options.timeoutMs, expired: deadline.expired() });
+      const proxy = proxyFor(target.origin, options.proxy);
+      throw explain(error, { name, timeoutMs: options.timeoutMs, expired: deadline.expired(), proxy });
     } finally {
       deadline.clear();
     }
@@ -107,7 +103,8 @@ export function createRequester(options: RequesterOptions): Requester {
     const known = moved.get(from);
     try {
       const start = (known ?? prefix + target.path) + query;
-      const { answer, movedTo } = await hop({ origin, path: start, query, name }, hops);
+      const sent = target.credential === 'application' ? appHeaders : headers;
+      const { answer, movedTo } = await hop({ origin, path: start, query, name, headers: sent }, hops);
       // Only a place that has proven to answer is asked directly from then on.
       if (movedTo !== undefined) moved.set(from, movedTo);
       return answer;
@@ -119,16 +116,22 @@ export function createRequester(options: RequesterOptions): Requester {
 
   /** Sends a request and follows where it is sent. `movedTo` is the place that the server named for good. */
   async function hop(
-    start: { origin: string; path: string; query: string; name: string },
+    start: {
+      origin: string;
+      path: string;
+      query: string;
+      name: string;
+      headers: Readonly<Record<string, string>>;
+    },
     { cancellation, beforeHop }: Hops,
   ): Promise<{ answer: Answer; movedTo: string | undefined }> {
-    const { origin, query, name } = start;
+    const { origin, query, name, headers } = start;
     let { path } = start;
     let movedTo: string | undefined;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
       if (redirects > 0) await beforeHop();
-      const reply = await exchange(poolOf(origin), { method: 'GET', path, headers, cancellation });
-      if (!REDIRECTS.has(reply.status)) return { answer: answerOf(reply, name), movedTo };
+      const reply = await exchange(await poolOf(origin), { method: 'GET', path, headers, cancellation });
+      if (!REDIRECTS.has(reply.status)) return { answer: answerOf(reply, name, 'read'), movedTo };
       const next = locationOf(reply.headers, new URL(path, origin), name);
       const keepsQuery = next.search === '' || next.search === query;
       movedTo = PERMANENT.has(reply.status) && keepsQuery ? next.pathname : undefined;
@@ -144,7 +147,10 @@ export function createRequester(options: RequesterOptions): Requester {
     send: (target, call) =>
       target.creation === undefined ? send(target, call) : create(target, target.creation, call),
     close: async () => {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      const opened = await Promise.allSettled(pools.values());
+      await Promise.all(
+        opened.map((pool) => (pool.status === 'fulfilled' ? pool.value.destroy() : undefined)),
+      );
       pools.clear();
     },
   };

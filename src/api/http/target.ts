@@ -3,6 +3,8 @@ export interface Target {
   readonly origin: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string | number | undefined>>;
+  /** Which credential goes along: that of the application host; the main one without it. */
+  readonly credential?: 'application';
   /** What makes the request a POST that creates something; a GET without it. */
   readonly creation?: Creation;
 }

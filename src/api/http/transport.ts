@@ -2,6 +2,7 @@ import pRetry from 'p-retry';
 import type { Clock } from '../../core/clock.ts';
 import { DaywalkError, messageOf, RunError, UsageError } from '../../core/errors.ts';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../limits.ts';
+import type { ProxyOptions } from './connections.ts';
 import { ApiError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
 import { signalLinker } from './linked-signal.ts';
 import { createPacer, type Pause } from './pacer.ts';
@@ -11,6 +12,8 @@ import { type Answer, type Creation, createRequester, type Target } from './requ
 export interface TransportOptions {
   /** Bearer credential. */
   readonly apiKey: string;
+  /** Bearer credential of the application host; the main one unless given. */
+  readonly appApiKey?: string | null;
   readonly userAgent: string;
   /** Requests in flight at most. */
   readonly concurrency: number;
@@ -18,6 +21,8 @@ export interface TransportOptions {
   readonly maxRequestsPerMinute: number | null;
   /** Requests at most, repetitions and redirects included; null or absent without a limit. */
   readonly maxRequests?: number | null;
+  /** The proxy that other machines are reached through; null or absent without one. */
+  readonly proxy?: ProxyOptions | null;
   /** Milliseconds of one attempt, headers to last byte. */
   readonly requestTimeoutMs: number;
   /** Attempts per request at most. */
@@ -74,9 +79,11 @@ export function createTransport(options: TransportOptions): Transport {
   const { clock } = options;
   const requester = createRequester({
     apiKey: options.apiKey,
+    appApiKey: options.appApiKey ?? null,
     userAgent: options.userAgent,
     connections: options.concurrency,
     timeoutMs: options.requestTimeoutMs,
+    proxy: options.proxy ?? null,
     clock,
   });
   const pacer = createPacer({ ...options, pauseOf });

@@ -38,5 +38,11 @@ export function mapOf<Element extends TSchema>(element: Element) {
   return Type.Optional(Type.Union([recordOf(element), Type.Null()]));
 }
 
-/** An instant in Unix milliseconds, in the years 1 to 9999, which every database can hold and sort as text. */
-export const Instant = Type.Integer({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999 });
+/** The years 1 to 9999 in Unix milliseconds, which every database can hold and sort as text. */
+const YEARS = { minimum: -62_135_596_800_000, maximum: 253_402_300_799_999 } as const;
+
+/** An instant in whole Unix milliseconds, in the years 1 to 9999. */
+export const Instant = Type.Integer(YEARS);
+
+/** An instant in Unix milliseconds that may have a fraction, in the years 1 to 9999. */
+export const FractionalInstant = Type.Number(YEARS);

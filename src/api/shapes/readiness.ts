@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Flag, Identity, Instant, Label, Metric, recordOf } from './fields.ts';
+import { Flag, FractionalInstant, Identity, Label, Metric, recordOf } from './fields.ts';
 
 /** One criterion of a report. `numerator` is null where the criterion was skipped (specification, section 2.5). */
 export const Criterion = Type.Object({ numerator: Metric, denominator: Metric, rationale: Label });
@@ -11,10 +11,10 @@ export type ReportApp = Static<typeof ReportApp>;
 export const ModelUsed = Type.Object({ id: Label, reasoningEffort: Label });
 export type ModelUsed = Static<typeof ModelUsed>;
 
-/** A readiness report (section 2.5). `createdAt` is a whole number of Unix milliseconds. */
+/** A readiness report (section 2.5). `createdAt` is in Unix milliseconds. */
 export const ReadinessReport = Type.Object({
   reportId: Identity,
-  createdAt: Instant,
+  createdAt: FractionalInstant,
   repoUrl: Type.String(),
   apps: recordOf(ReportApp),
   report: recordOf(Criterion),

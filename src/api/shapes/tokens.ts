@@ -32,14 +32,26 @@ export const ModelElement = Type.Intersect([
 ]);
 export type ModelElement = Static<typeof ModelFields>;
 
-/** One user of `by_user`; not shown in the specification either. */
-export const TokensUserElement = Type.Object({
-  user_id: Identity,
+/** The names under which the user of a breakdown element occurs, the preferred one first. */
+export const USER_KEYS = ['user_id', 'user', 'id', 'group_key'] as const;
+
+const UserFields = Type.Object({
+  user_id: Label,
+  // Beside a user id these may be anything, such as an object or a number.
+  user: Type.Optional(Type.Unknown()),
+  id: Type.Optional(Type.Unknown()),
+  group_key: Label,
   user_email: Label,
   ...credits,
   by_model: listOf(ModelElement),
 });
-export type TokensUserElement = Omit<Static<typeof TokensUserElement>, 'by_model'> & {
+
+/** One user of `by_user`; not shown in the specification either. The user stands under one of {@link USER_KEYS}. */
+export const TokensUserElement = Type.Intersect([
+  UserFields,
+  Type.Union(USER_KEYS.map((key) => Type.Object({ [key]: Identity }))),
+]);
+export type TokensUserElement = Omit<Static<typeof UserFields>, 'by_model'> & {
   by_model?: ModelElement[] | null;
 };
 

@@ -1,3 +1,5 @@
+import { UsageError } from '../../core/errors.ts';
+import type { EmailPolicy } from '../../settings/settings.ts';
 import type { Command } from '../command.ts';
 import { exportSettings } from '../setting-groups.ts';
 
@@ -14,6 +16,10 @@ export const backfill: Command = {
     { syntax: '--until <day>', doc: 'last day, YYYY-MM-DD', required: true },
     { syntax: '--force', doc: 'pull settled days again too' },
     { syntax: '--newest-first', doc: 'begin with the last day' },
+    {
+      syntax: '--new-email-salt',
+      doc: 'hash emails with another DAYWALK_EMAIL_SALT than before from now on; with --force, over all days',
+    },
     {
       syntax: '--streams <list>',
       doc: 'only these, separated by commas: tokens, tools, activity, productivity, users, readiness',
@@ -39,11 +45,26 @@ export const backfill: Command = {
   resultIsOutput: false,
   act: async (context) => {
     const { performExport } = await import('../perform-export.ts');
-    const { flags } = context;
+    const { flags, settings } = context;
+    if (flags.isOn('--new-email-salt')) expectNewSalt(flags.isOn('--force'), settings.emails);
     return performExport(context, {
       command: 'backfill',
       force: flags.isOn('--force'),
       newestFirst: flags.isOn('--newest-first'),
+      newEmailSalt: flags.isOn('--new-email-salt'),
     });
   },
 };
+
+function expectNewSalt(force: boolean, { mode }: EmailPolicy): void {
+  if (mode !== 'hash') {
+    throw new UsageError('--new-email-salt: emails are not hashed', {
+      hint: 'add --emails hash, or leave it out',
+    });
+  }
+  if (!force) {
+    throw new UsageError('--new-email-salt: settled days would keep the hashes of the old salt', {
+      hint: 'add --force, with --from and --until around all days',
+    });
+  }
+}

@@ -1,6 +1,6 @@
 import { EXIT } from '../../core/exit-code.ts';
 import type { Command } from '../command.ts';
-import { spoolSettings } from '../setting-groups.ts';
+import { drainSettings } from '../setting-groups.ts';
 import { hooksGroup } from './hooks-group.ts';
 
 /** `daywalk hooks drain`: moves received events into the warehouse. */
@@ -11,7 +11,7 @@ export const hooksDrain: Command = {
   description:
     'Moves received hook events from the spool into the table hook_events, each once, however often it is run or ' +
     'killed. daywalk run does the same every night. It may run beside a run, and beside receivers.',
-  uses: spoolSettings,
+  uses: drainSettings,
   flags: [{ syntax: '--json', doc: 'print the report as one JSON document' }],
   examples: [
     { line: 'daywalk hooks drain', does: 'what was received up to now is in the warehouse' },

@@ -41,12 +41,13 @@ export const hooksInstall: Command = {
     },
   ],
   resultIsOutput: false,
-  act: async ({ flags, settings, directory, self, log, out }) => {
+  act: async ({ flags, job, settings, directory, self, log, out }) => {
     const { installHooks } = await import('../perform-hooks-file.ts');
     const { spoolOf } = await import('../../hooks/spool/location.ts');
     const { shellQuote } = await import('../text/shell.ts');
     const spool = spoolOf({ spool: settings.spool ?? null, warehouse: settings.warehouse, directory });
-    const result = installHooks({
+    const result = await installHooks({
+      clock: job.clock,
       file: resolve(directory, flags.text('--file') ?? ''),
       events: flags.texts('--event'),
       command: flags.text('--command') ?? `${self()} hook --spool ${shellQuote(spool)}`,

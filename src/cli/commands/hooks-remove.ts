@@ -25,9 +25,10 @@ export const hooksRemove: Command = {
     { line: 'daywalk hooks remove --file hooks.json --event Stop', does: 'the others are still received' },
   ],
   resultIsOutput: false,
-  act: async ({ flags, directory, out }) => {
+  act: async ({ flags, job, directory, out }) => {
     const { removeHooks } = await import('../perform-hooks-file.ts');
-    const result = removeHooks({
+    const result = await removeHooks({
+      clock: job.clock,
       file: resolve(directory, flags.text('--file') ?? ''),
       events: flags.texts('--event'),
       command: flags.text('--command') ?? null,

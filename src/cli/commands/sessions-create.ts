@@ -1,6 +1,6 @@
 import { SETTINGS } from '../../settings/settings-table.ts';
 import type { Command } from '../command.ts';
-import { commonSettings } from '../setting-groups.ts';
+import { commonSettings, proxySettings } from '../setting-groups.ts';
 
 /** `daywalk sessions create`: a session on a computer, on record in the warehouse. */
 export const sessionsCreate: Command = {
@@ -14,11 +14,13 @@ export const sessionsCreate: Command = {
   uses: [
     SETTINGS.apiKey,
     SETTINGS.apiKeyFile,
+    SETTINGS.orgId,
     SETTINGS.baseUrl,
     SETTINGS.warehouse,
     SETTINGS.maxRequestsPerMinute,
     SETTINGS.requestTimeoutMs,
     SETTINGS.attempts,
+    ...proxySettings,
     SETTINGS.emails,
     SETTINGS.emailSalt,
     ...commonSettings,
@@ -30,10 +32,6 @@ export const sessionsCreate: Command = {
     {
       syntax: '--request <file>',
       doc: 'the whole request as JSON, under what the flags above say; - reads standard input',
-    },
-    {
-      syntax: '--org-id <org>',
-      doc: "organization to record it under (default: the warehouse's only one, else the analytics are asked)",
     },
     {
       syntax: '--known-identifiers <file>',

@@ -4,7 +4,7 @@ import { counted, formatDuration } from '../text/quantity.ts';
 import type { EventWords } from './log.ts';
 
 /** A copy's event in words. */
-export function describeCopyEvent(event: CopyEvent): EventWords {
+export function describeCopyEvent(event: Exclude<CopyEvent, { type: 'warning' }>): EventWords {
   switch (event.type) {
     case 'copy-started':
       return { level: 'info', message: `copy of ${event.from} into ${event.to}` };

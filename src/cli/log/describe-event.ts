@@ -34,6 +34,12 @@ function wordsOf(event: ReportedEvent): EventWords {
       };
     case 'unit-doubted':
       return { level: 'warn', message: doubtOf(event), hint: DOUBT_HINT };
+    case 'looks-again':
+      return {
+        level: 'info',
+        message: `${event.stream} ${event.days.join(', ')} is asked for again: ${RULES[event.rule]}`,
+        routine: true,
+      };
     case 'days-reopened':
       return {
         level: 'info',

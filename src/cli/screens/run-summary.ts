@@ -58,7 +58,7 @@ function fieldsOf(report: RunReport): Field[] {
     report.firstDay === null ? 'none planned' : `${report.firstDay} to ${report.lastDay ?? report.firstDay}`;
   const retries = counted(report.retries, 'retry', 'retries');
   return [
-    ['organization', report.orgId ?? 'not known: the run ended before the service named it'],
+    ['organization', organizationOf(report)],
     ['days', days],
     [
       'units',
@@ -68,9 +68,31 @@ function fieldsOf(report: RunReport): Field[] {
     ['rows written', report.rowsWritten],
     ['restatements', report.restatements],
     ['quarantined', counted(report.quarantined, 'record')],
+    ...(report.unitsDoubted === 0
+      ? []
+      : [['doubted', `${counted(report.unitsDoubted, 'unit')}; the stored rows stay`] as const]),
+    ...(report.daysReopened === 0
+      ? []
+      : [
+          [
+            'reopened',
+            `${counted(report.daysReopened, 'settled day')} that the service had changed`,
+          ] as const,
+        ]),
     ['requests', `${formatNumber(report.requests)}, ${retries} among them`],
     ['duration', formatDuration(report.durationMs)],
   ];
+}
+
+/** Organizations that a summary names; a warehouse may hold thousands. */
+const ORGANIZATIONS_SHOWN_MAX = 3;
+
+function organizationOf({ orgId, organizationsBefore: before = [] }: RunReport): string {
+  if (orgId === null) return 'not known: the run ended before the service named it';
+  if (before.length === 0) return orgId;
+  const shown = before.slice(0, ORGANIZATIONS_SHOWN_MAX).join(', ');
+  const more = before.length > ORGANIZATIONS_SHOWN_MAX ? ', …' : '';
+  return `${orgId}, a further one: this warehouse held ${shown}${more} before`;
 }
 
 function problemsOf({ problems }: RunReport, frame: SummaryFrame): string[] {

@@ -1,5 +1,6 @@
 import type { Hole, OrganizationStatus, WarehouseStatus } from '../../../jobs/status.ts';
 import { EXIT } from '../../core/exit-code.ts';
+import { RULES } from '../../core/rules.ts';
 import type { Redactor } from '../../settings/redact.ts';
 import { type QuarantineCount, type RunRecord, UNIT_STATES, type UnitState } from '../../warehouse/port.ts';
 import { escapeForTerminal } from '../text/escape.ts';
@@ -75,6 +76,12 @@ function renderOrganization(organization: OrganizationStatus, frame: StatusFrame
     '',
     ...streamsTable(organization, frame),
     ...section('Holes', holesTable(organization.holes, frame), frame),
+    ...section(
+      'Doubted: stored rows that the service does not answer any more',
+      doubtedTable(organization, frame),
+      frame,
+    ),
+    ...section('Never confirmed', unconfirmedTable(organization, frame), frame),
     ...section('Why units failed', errorsOf(organization, frame), frame),
   ];
 }
@@ -114,6 +121,45 @@ function holesTable(holes: readonly Hole[], frame: StatusFrame): string[] {
     { header: 'streams', shrinks: true },
   ];
   return [...tableOrNothing(columns, rows, frame), ...more(holes.length - HOLES_SHOWN_MAX, frame)];
+}
+
+function doubtedTable({ doubted }: OrganizationStatus, frame: StatusFrame): string[] {
+  const rows = doubted
+    .slice(0, HOLES_SHOWN_MAX)
+    .map(({ stream, day, rule, rows: missing, of, since }): Cell[] => [
+      `${stream} ${day}`.trimEnd(),
+      missing,
+      of,
+      since.slice(0, 10),
+      RULES[rule],
+    ]);
+  const columns = [
+    { header: 'unit' },
+    right('missing'),
+    right('of'),
+    { header: 'since' },
+    { header: 'rule', shrinks: true },
+  ];
+  const hint = doubted.length === 0 ? [] : [frame.style.dim('gone for good? daywalk run --accept-loss')];
+  return [...tableOrNothing(columns, rows, frame), ...more(doubted.length - HOLES_SHOWN_MAX, frame), ...hint];
+}
+
+function unconfirmedTable({ neverConfirmed }: OrganizationStatus, frame: StatusFrame): string[] {
+  const rows = neverConfirmed
+    .slice(0, HOLES_SHOWN_MAX)
+    .map(({ rule, firstDay, lastDay, days, streams }): Cell[] => [
+      streams.join(', '),
+      firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`,
+      days,
+      RULES[rule],
+    ]);
+  const columns = [
+    { header: 'stream' },
+    { header: 'days' },
+    right('count'),
+    { header: 'rule', shrinks: true },
+  ];
+  return [...tableOrNothing(columns, rows, frame), ...more(neverConfirmed.length - HOLES_SHOWN_MAX, frame)];
 }
 
 function errorsOf({ lastErrors }: OrganizationStatus, { width, style, redact }: StatusFrame): string[] {

@@ -1,14 +1,16 @@
-import { FIRST_DAY, startOfDayMs } from '../../core/day.ts';
+import { daysBetween, daysFrom, FIRST_DAY, shiftDay, startOfDayMs, type UtcDay } from '../../core/day.ts';
 import { REPOSITORY_NAMES } from './criteria.ts';
 import { hash, unitOf } from './hash.ts';
 import { ulid, uuid } from './ids.ts';
 import { DAY_MS } from './population.ts';
 
 const FIRST_DAY_MS = startOfDayMs(FIRST_DAY);
-/** The reports of the start are spread over the days before the first day with data, so that they never move. */
+/** The oldest reports are so much older than the first day with data. */
 const HISTORY_MS = 120 * DAY_MS;
-/** Reports added later follow one another at this distance. */
-const ADDED_EVERY_MS = DAY_MS / 4;
+/** Days for which the reports of the start stay where they are, all but the newest, when a start has a later day. */
+const STEADY_DAYS = 7;
+/** Numbers from here on are reports of days that passed while the emulator ran, counted from the first day with data. */
+const GROWN_FROM = 2_000_000_000;
 const REPORTS_PER_REPOSITORY = 6;
 const ASPECT = { repository: 60, created: 61, order: 62, reportId: 63, repositoryId: 64 } as const;
 
@@ -17,39 +19,58 @@ export type ReportOrder = 'newest' | 'oldest' | 'shuffled';
 
 /** What became of the reports after the start. */
 export interface ReportChanges {
-  /** Reports newer than all of the start. */
-  readonly added: number;
+  /** When each report was created that a revision added, in Unix milliseconds; they are numbered after those of the start. */
+  readonly added: readonly number[];
   /** Numbers of deleted reports. */
   readonly deleted: ReadonlySet<number>;
   /** A salt for reports whose evaluation changed. */
   readonly changed: ReadonlyMap<number, number>;
 }
 
-/** The reports, numbered from 0 in the order of creation. */
+/** The reports by number. Those of the start are numbered from 0. */
 export interface Reports {
   readonly seed: number;
   /** Reports of the start. */
   readonly initial: number;
+  /** The day that the service took for today at the start. */
+  readonly start: UtcDay;
   readonly repositories: number;
   idOf(report: number): string;
-  createdAtMs(report: number): number;
+  createdAtMs(report: number, changes: ReportChanges): number;
   repositoryOf(report: number): number;
   repositoryId(repository: number): string;
   repositoryUrl(repository: number): string;
 }
 
-/** The reports of an organization. Answers depend on the arguments alone. */
-export function openReports(seed: number, initial: number): Reports {
+/**
+ * The reports of an organization. Answers depend on the arguments alone. Those of the start reach from
+ * {@link HISTORY_MS} before the first day with data to the day before the start; every day that passes afterwards has
+ * one of its own.
+ */
+export function openReports(seed: number, initial: number, start: UtcDay): Reports {
   const repositories = Math.max(1, Math.ceil(initial / REPORTS_PER_REPOSITORY));
+  // The end of the spread moves once in a while only, so that a start on the next day has nearly the same reports.
+  const steadyUntil = shiftDay(start, -(daysBetween(FIRST_DAY, start) % STEADY_DAYS));
+  const beginMs = FIRST_DAY_MS - HISTORY_MS;
+  const spreadMs = startOfDayMs(steadyUntil) - beginMs;
+
+  /** An instant between morning and evening of a day. */
+  function withinDay(dayMs: number, report: number): number {
+    return dayMs + Math.floor((0.3 + 0.6 * unitOf(hash(seed, report, ASPECT.created))) * DAY_MS);
+  }
+
   return {
     seed,
     initial,
+    start,
     repositories,
     idOf: (report) => uuid(hash(seed, ASPECT.reportId), report),
-    createdAtMs(report) {
-      if (report >= initial) return FIRST_DAY_MS + (report - initial + 1) * ADDED_EVERY_MS;
+    createdAtMs(report, { added }) {
+      if (report >= GROWN_FROM) return withinDay(FIRST_DAY_MS + (report - GROWN_FROM) * DAY_MS, report);
+      if (report >= initial) return added[report - initial] ?? 0;
+      if (report === initial - 1) return withinDay(startOfDayMs(start) - DAY_MS, report);
       const place = (report + 0.8 * unitOf(hash(seed, report, ASPECT.created))) / initial;
-      return FIRST_DAY_MS - HISTORY_MS + Math.floor(place * HISTORY_MS);
+      return beginMs + Math.floor(place * spreadMs);
     },
     repositoryOf: (report) => hash(seed, report, ASPECT.repository) % repositories,
     repositoryId: (repository) =>
@@ -65,21 +86,47 @@ export function openReports(seed: number, initial: number): Reports {
 /** A list in one order, with the place of every report in it. */
 export interface ReportList {
   readonly numbers: readonly number[];
+  /** The report that was created last, or -1. */
+  readonly newest: number;
   /** The place of the report with this id, or -1. */
   placeOf(reportId: string): number;
 }
 
-/** Lists the reports that exist. Costs memory in their number; keep the result until something changes. */
-export function listReports(reports: Reports, changes: ReportChanges, order: ReportOrder): ReportList {
-  const numbers: number[] = [];
-  for (let report = 0; report < reports.initial + changes.added; report++) {
-    if (!changes.deleted.has(report)) numbers.push(report);
+/**
+ * Lists the reports that exist before a day begins, and those that a revision added. Costs memory in their number; keep
+ * the result until something changes.
+ */
+export function listReports(
+  reports: Reports,
+  changes: ReportChanges,
+  { today, order }: { readonly today: UtcDay; readonly order: ReportOrder },
+): ReportList {
+  const createdAt = new Map<number, number>();
+  for (const report of numbersUntil(today, reports, changes)) {
+    const instant = reports.createdAtMs(report, changes);
+    const isAdded = report >= reports.initial && report < GROWN_FROM;
+    if (changes.deleted.has(report) || (!isAdded && instant >= startOfDayMs(today))) continue;
+    createdAt.set(report, instant);
   }
-  if (order === 'newest') numbers.reverse();
-  if (order === 'shuffled') {
-    const key = (report: number) => hash(reports.seed, report, ASPECT.order);
-    numbers.sort((a, b) => key(a) - key(b) || a - b);
-  }
+  const ascending = [...createdAt.keys()].sort(
+    (a, b) => (createdAt.get(a) ?? 0) - (createdAt.get(b) ?? 0) || a - b,
+  );
+  const numbers = inOrder(order, ascending, reports.seed);
   const places = new Map(numbers.map((report, place) => [reports.idOf(report), place]));
-  return { numbers, placeOf: (reportId) => places.get(reportId) ?? -1 };
+  return { numbers, newest: ascending.at(-1) ?? -1, placeOf: (reportId) => places.get(reportId) ?? -1 };
+}
+
+function numbersUntil(today: UtcDay, { initial, start }: Reports, { added }: ReportChanges): number[] {
+  const first = Array.from({ length: initial + added.length }, (_, report) => report);
+  // An organization that evaluates nothing at the start does not begin to.
+  if (initial === 0 || today <= start) return first;
+  const passed = daysFrom(start, shiftDay(today, -1));
+  return [...first, ...passed.map((day) => GROWN_FROM + daysBetween(FIRST_DAY, day))];
+}
+
+function inOrder(order: ReportOrder, ascending: readonly number[], seed: number): number[] {
+  if (order === 'newest') return ascending.toReversed();
+  if (order === 'oldest') return [...ascending];
+  const key = (report: number) => hash(seed, report, ASPECT.order);
+  return ascending.toSorted((a, b) => key(a) - key(b) || a - b);
 }

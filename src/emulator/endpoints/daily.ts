@@ -1,6 +1,7 @@
 import { GROUP_BY } from '../../api/paths.ts';
 import { FIRST_DAY, shiftDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
+import { daysTold } from '../lies/days.ts';
 import { type DayRange, type Query, readGroupBy } from '../params.ts';
 import { activityByClientRows, activityRows } from '../render/activity.ts';
 import { productivityRows } from '../render/productivity.ts';
@@ -29,13 +30,13 @@ export function answerDaily(world: World, stream: OrgStream, query: Query, range
   const { plain, grouped, groupBy } = ROWS[stream];
   const quirks = world.quirks();
   const source = readGroupBy(query, groupBy, quirks) === null ? plain : (grouped ?? plain);
-  const writer = writeRows(world);
-  const last = world.lastDayWithData(range);
-  for (let day = Math.max(0, range.first); day <= last; day++) {
+  const asked = { stream, range };
+  const writer = writeRows(world, asked);
+  for (const day of daysTold(quirks.lies, asked, world.lastDayWithData(range))) {
     const date = shiftDay(FIRST_DAY, day);
     source({ dataset: world.dataset, quirks, day, date }).forEach((row, index) => {
-      writer.add(row, `${stream} ${date} ${index}`);
+      writer.add(row, date, index);
     });
   }
-  return writer.finish(range);
+  return writer.finish();
 }

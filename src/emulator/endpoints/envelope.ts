@@ -1,3 +1,8 @@
+import type { UtcDay } from '../../core/day.ts';
+import type { DailyStream } from '../../core/stream.ts';
+import { dayNamed } from '../lies/days.ts';
+import type { Paging } from '../lies/paging.ts';
+import { recordsTold, rowTold } from '../lies/rows.ts';
 import type { DayRange } from '../params.ts';
 import { Refusal } from '../problem.ts';
 import type { Quirks } from '../quirks.ts';
@@ -7,42 +12,41 @@ import type { World } from '../world.ts';
 /** Collects the rows of one answer as JSON text, within the quirk `maxAnswerChars`. */
 export interface RowWriter {
   /**
-   * Adds a row that `identity` names.
+   * Adds a row of a day that `name` tells from the day's others.
    * @throws {Refusal} 400 when the answer becomes too large.
    */
-  add(row: object, identity: string): void;
+  add(row: object, date: UtcDay, name: number): void;
   /** The whole answer; `paging` is what `meta` has besides the organization and the range. */
-  finish(
-    range: DayRange,
-    paging?: { readonly has_more: boolean; readonly next_cursor: string | null },
-  ): string;
+  finish(paging?: Paging): string;
 }
 
-/** Begins an answer (specification, section 2.4, envelope). */
-export function writeRows(world: World): RowWriter {
+/** Begins an answer about the days of a range (specification, section 2.4, envelope). */
+export function writeRows(world: World, asked: { stream: DailyStream; range: DayRange }): RowWriter {
+  const { stream, range } = asked;
   const quirks = world.quirks();
   const rows: string[] = [];
   let chars = 0;
   return {
-    add(row, identity) {
-      const json = JSON.stringify(distort(row, identity, quirks));
+    add(row, date, name) {
+      const told = rowTold(row, quirks.lies, { stream, date });
+      const json = JSON.stringify(distort(told, `${stream} ${date} ${name}`, quirks));
       chars += json.length + 1;
       if (chars > quirks.maxAnswerChars) {
         throw new Refusal(400, 'The requested range is too large for this organization: request fewer days');
       }
       rows.push(json);
     },
-    finish(range, paging = undefined) {
+    finish(paging = undefined) {
       const meta = {
         org_id: quirks.orgId ?? world.orgId,
-        start_date: range.startDate,
-        end_date: range.endDate,
+        start_date: dayNamed(range.startDate, quirks.lies, asked),
+        end_date: dayNamed(range.endDate, quirks.lies, asked),
         ...paging,
       };
       const tail = unknownTail(quirks);
       // `meta` holds no metric, so only unknown fields can reach it.
       const metaJson = JSON.stringify(distort(meta, 'meta', { ...quirks, nullMetrics: 0 }));
-      return `{"data":[${rows.join(',')}],"meta":${metaJson}${tail}}`;
+      return `{"data":[${recordsTold(rows, quirks.lies, asked).join(',')}],"meta":${metaJson}${tail}}`;
     },
   };
 }

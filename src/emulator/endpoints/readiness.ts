@@ -1,5 +1,8 @@
+import { startOfDayMs } from '../../core/day.ts';
+import { recordsTold } from '../lies/rows.ts';
 import { type Query, readInteger, single } from '../params.ts';
 import { Refusal } from '../problem.ts';
+import type { Quirks } from '../quirks.ts';
 import { distort } from '../render/distort.ts';
 import { renderReport } from '../render/readiness.ts';
 import type { World } from '../world.ts';
@@ -8,7 +11,7 @@ import { unknownTail } from './envelope.ts';
 /**
  * Answers the readiness list (specification, section 4.3) as JSON text: the reports after `startAfter`, at most
  * `limit` and never more than the server's cap.
- * @throws {Refusal} 400 for a limit that is not a positive integer, or a startAfter that is no report.
+ * @throws {Refusal} 400 for a limit that is not a positive integer or above the maximum, or a startAfter that is no report.
  */
 export function answerReadiness(world: World, query: Query): string {
   const { reports } = world;
@@ -22,11 +25,19 @@ export function answerReadiness(world: World, query: Query): string {
   for (let place = begin; place < numbers.length && page.length < limit; place++) {
     const report = numbers[place] ?? 0;
     if (repoId !== null && reports.repositoryId(reports.repositoryOf(report)) !== repoId) continue;
+    if (reports.createdAtMs(report, changes) >= createdBeforeMs(quirks)) continue;
     const body = renderReport(reports, changes, report, quirks);
     // Metrics of a report are not optional, so only unknown fields can reach it.
     page.push(JSON.stringify(distort(body, body.reportId, { ...quirks, nullMetrics: 0 })));
   }
-  return `{"reports":[${page.join(',')}]${unknownTail(quirks)}}`;
+  const told = recordsTold(page, quirks.lies, { stream: 'readiness', range: null });
+  return `{"reports":[${told.join(',')}]${unknownTail(quirks)}}`;
+}
+
+/** Reports are there that were created before this instant. */
+function createdBeforeMs({ lies }: Quirks): number {
+  if (lies.noReports === true) return Number.NEGATIVE_INFINITY;
+  return lies.rolledBackTo === undefined ? Number.POSITIVE_INFINITY : startOfDayMs(lies.rolledBackTo);
 }
 
 /** Which page of its walk a request asks for, from 1; what fault rules match on. */
@@ -45,6 +56,9 @@ function placeAfterCursor({ reportList }: World, query: Query): number {
 }
 
 function reportLimit(world: World, query: Query): number {
-  const cap = world.quirks().readinessLimitCap;
-  return Math.min(readInteger(query, 'limit', { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? cap, cap);
+  const { readinessLimitCap: cap, readinessLimitMax: max } = world.quirks();
+  const limit = readInteger(query, 'limit', { min: 1, max: Number.MAX_SAFE_INTEGER });
+  if (limit !== null && max !== null && limit > max)
+    throw new Refusal(400, `Invalid limit "${limit}": the maximum is ${max}`);
+  return Math.min(limit ?? cap, cap);
 }

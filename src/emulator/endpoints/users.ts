@@ -1,6 +1,8 @@
 import { FIRST_DAY, shiftDay } from '../../core/day.ts';
-import { type Bitset, countBits, hasBit, nextBit } from '../dataset/bitset.ts';
+import { type Bitset, countBits, emptyBitset, hasBit, nextBit, uniteBits } from '../dataset/bitset.ts';
 import { hashText, unitOf } from '../dataset/hash.ts';
+import { daysTold, usersTold } from '../lies/days.ts';
+import { cursorTold, pagingTold } from '../lies/paging.ts';
 import { type DayRange, type Query, readCursor, readGroupBy, readUsersLimit } from '../params.ts';
 import type { Quirks } from '../quirks.ts';
 import { userRow } from '../render/users.ts';
@@ -30,14 +32,17 @@ export function answerUsers(world: World, query: Query, range: DayRange): string
   const quirks = world.quirks();
   readGroupBy(query, undefined, quirks);
   const limit = readUsersLimit(query);
-  const cursor = readCursor(query, quirks);
-  const last = world.lastDayWithData(range);
-  const days = activeDays(world, range, last);
-  const active = dataset.activeWithin(range.first, last, 'users');
-  const writer = writeRows(world);
+  const asked = { stream: 'users', range } as const;
+  const sent = readCursor(query, quirks);
+  const cursor = cursorTold(sent, quirks.lies, asked);
+  const days = activeDays(world, asked);
+  const active = emptyBitset(dataset.population.size);
+  for (const day of days) uniteBits(active, day.active);
+  const writer = writeRows(world, asked);
   const size = pageSize(world, limit, cursor);
   const begin = cursor === null ? 0 : dataset.population.firstAfter(cursor);
-  if (cursor !== null && begin > 0) repeatUser(quirks, writer, days, begin - 1);
+  // A page that is empty by a quirk repeats nobody: it would not be empty.
+  if (cursor !== null && begin > 0 && size > 0) repeatUser(quirks, writer, days, begin - 1);
 
   let user = nextBit(active, begin);
   let final = -1;
@@ -45,7 +50,7 @@ export function answerUsers(world: World, query: Query, range: DayRange): string
     let rows = 0;
     for (const { view, active } of days) {
       if (!hasBit(active, user)) continue;
-      writer.add(userRow(view, user), `users ${view.date} ${user}`);
+      writer.add(userRow(view, user), view.date, user);
       rows += 1;
     }
     taken += quirks.limitCounts === 'rows' ? rows : 1;
@@ -53,7 +58,9 @@ export function answerUsers(world: World, query: Query, range: DayRange): string
     user = nextBit(active, user + 1);
   }
   const next = final < 0 ? afterEmptyPage(cursor) : dataset.population.idOf(final);
-  return writer.finish(range, { has_more: user >= 0, next_cursor: user >= 0 ? next : null });
+  const hasMore = user >= 0;
+  const end = { hasMore, cursor: hasMore || final >= 0 ? next : null };
+  return writer.finish(pagingTold(end, sent, quirks.lies, asked));
 }
 
 /** Which page of its walk a request asks for, from 1; what fault rules match on. */
@@ -89,15 +96,18 @@ function repeatUser(quirks: Quirks, writer: RowWriter, days: readonly ActiveDay[
   for (const { view, active } of days) {
     if (!hasBit(active, user)) continue;
     const row = userRow(view, user);
-    writer.add({ ...row, tool_calls: (row.tool_calls ?? 0) + conflict }, `users ${view.date} ${user}`);
+    writer.add({ ...row, tool_calls: (row.tool_calls ?? 0) + conflict }, view.date, user);
   }
 }
 
-function activeDays(world: World, range: DayRange, last: number): ActiveDay[] {
-  const days: ActiveDay[] = [];
-  for (let day = Math.max(0, range.first); day <= last; day++) {
-    const view = { dataset: world.dataset, quirks: world.quirks(), day, date: shiftDay(FIRST_DAY, day) };
-    days.push({ view, active: world.dataset.activeOn(day, 'users') });
-  }
-  return days;
+function activeDays(world: World, asked: { stream: 'users'; range: DayRange }): ActiveDay[] {
+  const { dataset } = world;
+  const quirks = world.quirks();
+  return daysTold(quirks.lies, asked, world.lastDayWithData(asked.range)).map((day) => ({
+    view: { dataset, quirks, day, date: shiftDay(FIRST_DAY, day) },
+    active: usersTold(dataset.activeOn(day, 'users'), quirks.lies, asked, {
+      index: day,
+      seed: dataset.population.seed,
+    }),
+  }));
 }

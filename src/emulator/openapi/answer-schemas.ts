@@ -38,7 +38,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
         pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
         description: 'UUID.',
       },
-      createdAt: { type: 'integer', description: 'Unix milliseconds.' },
+      createdAt: { type: 'number', description: 'Unix milliseconds; a fraction is possible.' },
       repoUrl: text,
       apps: map(record({ description: text }), 'By application path.'),
       report: map(ref('Criterion'), 'By criterion id. New criteria appear over time.'),

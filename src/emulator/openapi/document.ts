@@ -27,6 +27,12 @@ export const OPENAPI_DOCUMENT = {
         scheme: 'bearer',
         description: 'Authorization: Bearer <API_KEY>. Analytics needs a key of the Manager or Owner role.',
       },
+      jwt: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: 'Creates sessions only. The emulator accepts the one that the quirk sessionsJwt names.',
+      },
     },
     schemas: { ...ROW_SCHEMAS, ...ANSWER_SCHEMAS, ...SESSION_SCHEMAS },
   },

@@ -39,7 +39,7 @@ const READINESS = [
   query(
     'limit',
     { type: 'integer', minimum: 1 },
-    `Reports per page; the server caps it (emulator: ${DEFAULT_QUIRKS.readinessLimitCap}).`,
+    `Reports per page; the server caps it (emulator: ${DEFAULT_QUIRKS.readinessLimitCap}), or answers 400 above its maximum.`,
   ),
   query('startAfter', { type: 'string' }, 'reportId of the last report of the page before.'),
 ];

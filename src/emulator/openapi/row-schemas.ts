@@ -42,7 +42,7 @@ export const ROW_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       billable_tokens: count,
       by_model: list(ref('ModelElement')),
     }),
-    description: 'Not shown in the specification.',
+    description: 'Not shown in the specification; the key may also be called user, id or group_key.',
   },
   TokensRow: record({
     date: day,

@@ -8,7 +8,7 @@ import type { Quirks } from '../quirks.ts';
 const MODELS = ['atlas-4', 'atlas-4-thinking', 'borealis-3'] as const;
 const EFFORTS = ['low', 'medium', 'high', 'off'] as const;
 const BRANCHES = ['main', 'main', 'main', 'develop', 'release/2026.1'] as const;
-const ASPECT = { report: 70, commit: 71, skipped: 72 } as const;
+const ASPECT = { report: 70, commit: 71, skipped: 72, fraction: 73 } as const;
 const draws = new Draws();
 
 /** One readiness report (specification, section 2.5). Optional fields are missing now and then. */
@@ -24,15 +24,22 @@ export function renderReport(
   const apps = APP_PATHS.slice(0, 1 + (hash(reports.seed, repository, ASPECT.report) % APP_PATHS.length));
   draws.restart(hash(reports.seed, report, ASPECT.report, salt));
   // Later reports pass more, as organizations improve.
-  const pass = Math.min(0.95, 0.35 + (0.5 * report) / Math.max(1, reports.initial));
+  const rank = Math.min(report, reports.initial);
+  const pass = Math.min(0.95, 0.35 + (0.5 * rank) / Math.max(1, reports.initial));
   return {
     reportId: reports.idOf(report),
-    createdAt: reports.createdAtMs(report),
+    createdAt:
+      reports.createdAtMs(report, changes) + (quirks.fractionalCreatedAt ? fractionOf(reports, report) : 0),
     repoUrl: reports.repositoryUrl(repository),
     apps: Object.fromEntries(apps.map(({ path, description }) => [path, { description }])),
     report: Object.fromEntries(evaluate(apps.length, pass, quirks)),
-    ...optionalFields(reports.seed, report),
+    ...optionalFields(reports.seed, report, rank),
   };
+}
+
+/** A fraction of a millisecond, in eighths, which every reader of numbers takes exactly. */
+function fractionOf({ seed }: Reports, report: number): number {
+  return (1 + (hash(seed, report, ASPECT.fraction) % 7)) / 8;
 }
 
 function evaluate(apps: number, pass: number, quirks: Quirks): [string, Criterion][] {
@@ -60,7 +67,7 @@ function criterion(denominator: number, pass: number, quirks: Quirks): Criterion
   };
 }
 
-function optionalFields(seed: number, report: number): Partial<ReadinessReport> {
+function optionalFields(seed: number, report: number, rank: number): Partial<ReadinessReport> {
   const bits = hash(seed, report, ASPECT.commit);
   if (bits % 17 === 0) return {};
   return {
@@ -76,6 +83,6 @@ function optionalFields(seed: number, report: number): Partial<ReadinessReport> 
             reasoningEffort: EFFORTS[(bits >>> 4) % EFFORTS.length] ?? 'off',
           },
         }),
-    droidVersion: `0.${40 + Math.floor(report / 20)}.${bits % 10}`,
+    droidVersion: `0.${40 + Math.floor(rank / 20)}.${bits % 10}`,
   };
 }

@@ -41,7 +41,7 @@ function byUser(view: DayView): TokensUserElement[] {
   const elements: TokensUserElement[] = [];
   dataset.eachUser(day, 'tokens', (facts, user) => {
     elements.push({
-      user_id: dataset.population.idOf(user),
+      [quirks.userKey]: dataset.population.idOf(user),
       user_email: dataset.population.emailOf(user, day),
       billable_tokens: facts.billable,
       ...(quirks.byUser === 'nested' ? { by_model: byModel(facts.models, quirks, quirks.modelKey) } : {}),

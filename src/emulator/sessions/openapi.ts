@@ -119,6 +119,7 @@ export const SESSION_OPERATIONS = {
   post: {
     operationId: 'createSession',
     summary: 'Creates a session on a computer. Not idempotent.',
+    security: [{ apiKey: [] }, { jwt: [] }],
     requestBody: { required: true, content: json('SessionRequest') },
     responses: {
       201: { description: 'The session.', content: json('Session') },

@@ -35,8 +35,10 @@ export function readStored(path: string): StoredFile {
   if (!existsSync(path)) return { path, text: '', exists: false };
   try {
     const real = realpathSync(path);
-    if (statSync(real).size > HOOKS_FILE_BYTES_MAX)
-      throw new Error(`it is larger than ${HOOKS_FILE_BYTES_MAX} bytes`);
+    const stats = statSync(real);
+    // To read a FIFO may take for ever.
+    if (!stats.isFile()) throw new Error('it is not a regular file');
+    if (stats.size > HOOKS_FILE_BYTES_MAX) throw new Error(`it is larger than ${HOOKS_FILE_BYTES_MAX} bytes`);
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(real));
     return { path: real, text, exists: true };
   } catch (error) {
@@ -49,7 +51,8 @@ export function readStored(path: string): StoredFile {
 
 /**
  * Replaces the text of a file at once: readers see the old text or the new one, also after a power loss. Its mode
- * stays, and what it held before is kept beside it, with `.bak` after its name.
+ * stays, and what it held before is kept beside it, with `.bak` after its name. Call while the file is locked: another
+ * program may change it at any time, and another daywalk must not.
  * @throws {UsageError} when somebody else changed it since it was read.
  * @throws {StorageError} when it cannot be written; it is as it was then.
  */

@@ -17,7 +17,7 @@ export interface Notifiable {
   tell(line: string): void;
 }
 
-const NO_DOTENV = { values: {}, readableByOthers: false, badLines: [], lineOf: () => undefined };
+const NO_DOTENV = { values: {}, readableByOthers: false, faults: [], lineOf: () => undefined };
 const MESSENGER = programScript('src/hooks/notify/messenger');
 
 /**

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   fsyncSync,
@@ -10,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { SPOOL_BYTES_MAX } from '../limits.ts';
+import { openRegular } from './open-regular.ts';
 
 /** The file that receivers append to. */
 export const OPEN_FILE = 'events.jsonl';
@@ -46,15 +48,16 @@ export function appendDurably(directory: string, record: Uint8Array): void {
   throw new Error(`${path} could not be written whole in ${ATTEMPTS_MAX} attempts`);
 }
 
-// Events hold prompts and paths of people: the folder and its files are for their owner alone.
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+
 function openForAppend(directory: string, path: string): number {
   try {
-    return openSync(path, 'a', 0o600);
+    return openRegular(path, APPEND);
   } catch (error) {
     if (!isMissing(error)) throw error;
   }
   makeFolder(directory);
-  return openSync(path, 'a', 0o600);
+  return openRegular(path, APPEND);
 }
 
 // Not with its parents: where the warehouse's folder is missing there is no warehouse, and on some file systems Node

@@ -1,11 +1,13 @@
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import { LINE_BYTES_MAX } from '../limits.ts';
+import { openRegular } from './open-regular.ts';
 
 const LINE_BREAK = 0x0a;
 
 /**
  * The lines of a file, one by one, so that a large spool is never in memory whole. Empty lines are left out. A line
  * that is longer than any that is written is handed out as its beginning.
+ * @throws {Error} of the file system, or that says that the path is no regular file.
  */
 export async function* linesOf(path: string): AsyncGenerator<string> {
   let held: Buffer[] = [];
@@ -14,7 +16,7 @@ export async function* linesOf(path: string): AsyncGenerator<string> {
     if (length < LINE_BYTES_MAX) held.push(part);
     length += part.length;
   };
-  for await (const chunk of createReadStream(path)) {
+  for await (const chunk of createReadStream(path, { fd: openRegular(path, constants.O_RDONLY) })) {
     if (!Buffer.isBuffer(chunk)) continue;
     let start = 0;
     for (let end = chunk.indexOf(LINE_BREAK); end >= 0; end = chunk.indexOf(LINE_BREAK, start)) {

@@ -113,7 +113,8 @@ function rowOf(report: ReadinessReport, { orgId, findings, exact }: NormalizeCon
   return [
     orgId,
     report.reportId,
-    new Date(report.createdAt).toISOString(),
+    // A fraction is rounded: neither database nor a Date holds less than a millisecond of it.
+    new Date(Math.round(report.createdAt)).toISOString(),
     report.repoUrl,
     orNull(report.commitHash),
     orNull(report.branch),

@@ -5,17 +5,22 @@ import {
   type ModelElement,
   type TokensRow,
   type TokensUserElement,
+  USER_KEYS,
 } from '../../api/shapes/tokens.ts';
 import type { EncodedRows, Value } from '../../warehouse/port.ts';
 import { type NormalizeContext, orNull } from './context.ts';
 import { distinctRows, summedRows } from './rows.ts';
 
 const ROW_FIELDS = new Set<string>(['date', ...CREDIT_COLUMNS, 'by_model', 'by_user']);
-const USER_FIELDS = new Set<string>(['user_id', 'user_email', ...CREDIT_COLUMNS, 'by_model']);
 
 /** Known fields of a model element whose model stands under a key; the other keys are extra then. */
 const MODEL_FIELDS = new Map(
   MODEL_KEYS.map((key) => [key, new Set<string>([key, 'model_tier', ...CREDIT_COLUMNS])]),
+);
+
+/** Known fields of a user element whose user stands under a key; the other keys are extra then. */
+const USER_FIELDS = new Map(
+  USER_KEYS.map((key) => [key, new Set<string>([key, 'user_email', ...CREDIT_COLUMNS, 'by_model'])]),
 );
 
 /** Collects the rows of a day of /tokens: the day, its models, its users, and each user's models. */
@@ -27,12 +32,14 @@ export function normalizeTokens() {
 
   function addUser(scope: readonly Value[], user: TokensUserElement, context: NormalizeContext): void {
     const place = 'data[].by_user[]';
-    const extra = context.findings.extra(user, USER_FIELDS, { place, exact: context.exact });
-    users.add([...scope, user.user_id, context.privacy.email(user.user_email), ...creditsOf(user), extra]);
+    const { key, id: userId } = identityOf(USER_KEYS, user);
+    const known = USER_FIELDS.get(key) ?? ROW_FIELDS;
+    const extra = context.findings.extra(user, known, { place, exact: context.exact });
+    users.add([...scope, userId, context.privacy.email(user.user_email), ...creditsOf(user), extra]);
     userModels.addAll(
       (user.by_model ?? []).map((element) => [
         ...scope,
-        user.user_id,
+        userId,
         ...modelOf(element, `${place}.by_model[]`, context),
       ]),
     );
@@ -62,9 +69,20 @@ function creditsOf(record: Credits): Value[] {
 
 /** Model, tier, credits and extra of a model element. The shape of the row has checked that there is a model. */
 function modelOf(element: ModelElement, place: string, context: NormalizeContext): Value[] {
-  const key =
-    MODEL_KEYS.find((name) => typeof element[name] === 'string' && element[name] !== '') ?? 'model_id';
+  const { key, id } = identityOf(MODEL_KEYS, element);
   const known = MODEL_FIELDS.get(key) ?? ROW_FIELDS;
   const extra = context.findings.extra(element, known, { place, exact: context.exact });
-  return [orNull(element[key]), orNull(element.model_tier), ...creditsOf(element), extra];
+  return [id, orNull(element.model_tier), ...creditsOf(element), extra];
+}
+
+/** The first name under which an element is identified, and what by. The shape of the row has checked that there is one. */
+function identityOf<Name extends string>(
+  names: readonly [Name, ...Name[]],
+  element: { readonly [Key in Name]?: unknown },
+): { readonly key: Name; readonly id: string | null } {
+  for (const key of names) {
+    const id = element[key];
+    if (typeof id === 'string' && id !== '') return { key, id };
+  }
+  return { key: names[0], id: null };
 }

@@ -15,6 +15,7 @@ import {
 import type { DayBatch } from '../batch.ts';
 import { dayCommit, isActive, type NormalizedDay } from '../commit.ts';
 import { judgeDay } from '../judge.ts';
+import type { DayUnit } from '../plan.ts';
 import type { Book } from './book.ts';
 import type { KnownDay } from './known-answers.ts';
 import type { PreparedDay } from './prepare.ts';
@@ -34,6 +35,8 @@ export interface IntakeOptions {
   readonly book: Book;
   readonly watch: Watch;
   readonly looks: SecondLooks;
+  /** True for a unit that the run pulls. */
+  readonly isPlanned: (unit: DayUnit) => boolean;
 }
 
 /** A day that may be stored, and what is to be said about its answer. */
@@ -99,6 +102,7 @@ export class Intake {
       requests = 0;
       const verdict = await this.#judge(commit);
       if (verdict.kind === 'ask-alone') alone.push(commit.day);
+      else if (verdict.kind === 'ask-later') this.#options.looks.later(day.unit);
       else if (verdict.kind === 'doubt') doubts.push({ commit, doubt: verdict.doubt });
       else if (rows === 0 && this.#isOpenGap(commit)) this.#options.looks.gap(commit);
       else ready.push({ commit, warnings: day.findings.warnings });
@@ -152,12 +156,13 @@ export class Intake {
   }
 
   #judge(commit: DayCommit) {
-    const { warehouse, book, clock, acceptLoss } = this.#options;
+    const { warehouse, book, clock, acceptLoss, isPlanned, looks } = this.#options;
     const { stream, day } = commit;
     return judgeDay(commit, {
       warehouse,
       known: book.of(stream, day) ?? pendingUnit(commit),
       active: book.of('activity', day)?.activeUsers ?? null,
+      isActiveDue: isPlanned({ stream: 'activity', day }) && looks.isOpen(day),
       acceptsLoss: acceptLoss && this.#doubtedAtStart.has(nameOf(commit)),
       now: clock.now(),
     });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { tables } from '../../../schema/tables.ts';
-import { BadRequestError } from '../../api/http/errors.ts';
+import { ApiError, OverloadError } from '../../api/http/errors.ts';
 import { GROUP_BY } from '../../api/paths.ts';
 import { type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
 import { MODEL_KEYS, TokensByModelRow } from '../../api/shapes/tokens.ts';
@@ -44,9 +44,10 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
       }
     }
   } catch (error) {
-    if (error instanceof BadRequestError) return;
-    watch.failed();
-    outcomes.unwatched('tokens', error);
+    if (!isRefusal(error)) {
+      watch.failed();
+      outcomes.unwatched('tokens', error);
+    }
   }
   // One shape for all: a day that was used with other models than before looks like one of another shape.
   const isComparable = answers.some(({ answered, stored }) =>
@@ -55,6 +56,16 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
   for (const answer of answers) {
     for (const look of looksOf(answer, watch, isComparable)) watch.sees(look);
   }
+}
+
+/** True where the service does not group, or not for this key; too many requests say nothing about that. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    !(error instanceof OverloadError) &&
+    error.status >= 400 &&
+    error.status < 500
+  );
 }
 
 /** Sums of one day: by model, each metric that is told. */
@@ -121,11 +132,11 @@ async function storedSums(
   return stored;
 }
 
-function add(sums: Sums, model: string, valueOf: (metric: (typeof METRICS)[number]) => unknown): void {
+function add(sums: Sums, model: string, read: (metric: (typeof METRICS)[number]) => unknown): void {
   const own = sums.get(model) ?? new Map<string, number>();
   sums.set(model, own);
   for (const metric of METRICS) {
-    const value = valueOf(metric);
+    const value = read(metric);
     if (typeof value === 'number') own.set(metric, (own.get(metric) ?? 0) + value);
   }
 }

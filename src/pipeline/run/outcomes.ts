@@ -17,7 +17,9 @@ import type { DayBatch } from '../batch.ts';
 import type { RunObserver } from '../events.ts';
 import type { Book } from './book.ts';
 import { createBreaker } from './breaker.ts';
+import { CLAIM_WAIT_MS } from './claim-wait.ts';
 import type { DoneUnit, Tally } from './tally.ts';
+import { minutesOf, namesOf } from './unit-names.ts';
 
 /** What telling needs. */
 export interface OutcomesOptions {
@@ -30,6 +32,8 @@ export interface OutcomesOptions {
   readonly stop: AbortController;
   readonly book: Book;
   readonly rule: SettleRule;
+  /** True when the application host has a credential of its own. */
+  readonly hasAppKey: boolean;
 }
 
 function nameOf({ stream, day }: UnitName): string {
@@ -44,6 +48,8 @@ export class Outcomes {
   readonly #options: OutcomesOptions;
   readonly #breaker = createBreaker();
   readonly #leftOut = new Map<Stream, number>();
+  /** Analytics have answered in this run: the main credential is good. */
+  #analyticsAnswered = false;
   /** Why nothing more is begun, while what is under way still may end well. */
   #spent: RequestsSpentError | undefined;
 
@@ -61,6 +67,7 @@ export class Outcomes {
 
   /** The service answered for a stream. */
   answered(stream: Stream): void {
+    this.#analyticsAnswered ||= stream !== 'readiness';
     this.#breaker.succeeded(stream);
   }
 
@@ -107,8 +114,12 @@ export class Outcomes {
   /** A look at settled units failed: nothing is recorded of them, but the run did not see all that it should. */
   unwatched(stream: Stream, thrown: unknown): void {
     const { observe, tally, stop } = this.#options;
-    if (stop.signal.aborted || thrown instanceof RequestsSpentError) return;
+    if (stop.signal.aborted) return;
     const error = thrown instanceof DaywalkError ? thrown : new DefectError(`watch ${stream}`, thrown);
+    if (error instanceof RequestsSpentError) {
+      this.#spent ??= error;
+      return;
+    }
     if (error.effect === 'run') {
       stop.abort(error);
       return;
@@ -140,6 +151,23 @@ export class Outcomes {
     this.#options.observe({ type: 'unit-elsewhere', stream, day, state });
   }
 
+  /** Something is to be told that is nobody's failure. */
+  warned(message: string, hint: string): void {
+    this.#options.observe({ type: 'warning', message, hint });
+  }
+
+  /** Units are left out: another worker has held them, without progress, for as long as is waited. */
+  heldElsewhere(units: readonly UnitKey[]): void {
+    const [first] = units;
+    if (first === undefined) return;
+    const error = new UnitError(
+      `another worker has held ${namesOf(units)} for ${minutesOf(CLAIM_WAIT_MS)} without progress`,
+      { hint: 'end that worker, or its session on the server, then run again: it resumes' },
+    );
+    this.#options.tally.problem(error, { kind: `held ${first.stream}`, units: units.length });
+    this.#options.observe({ type: 'warning', message: error.message, hint: error.hint });
+  }
+
   /** A unit failed: its failure is put on record, unless it is one that ends the run. */
   async failed({ stream, day }: UnitName, requests: number, thrown: unknown): Promise<void> {
     const { warehouse, clock, observe, tally, stop, orgId, rule } = this.#options;
@@ -152,7 +180,7 @@ export class Outcomes {
       this.#spent ??= error;
       return;
     }
-    if (error.effect === 'run' && !isReadinessDenied(stream, error)) {
+    if (error.effect === 'run' && !this.#isReadinessDenied(stream, error)) {
       stop.abort(error);
       return;
     }
@@ -177,6 +205,15 @@ export class Outcomes {
   }
 
   /**
+   * True when the application host refuses a credential that is good for analytics, or is none of theirs: which role
+   * readiness needs is not documented, and the analytics are worth having without it.
+   */
+  #isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
+    if (stream !== 'readiness' || !(error instanceof CredentialError)) return false;
+    return error.status === 403 || this.#options.hasAppKey || this.#analyticsAnswered;
+  }
+
+  /**
    * Tells which streams were given up.
    * @throws {RequestsSpentError} where units were left out because no request was left.
    */
@@ -190,14 +227,6 @@ export class Outcomes {
     }
     if (this.#spent !== undefined) throw this.#spent;
   }
-}
-
-/**
- * True when the key that analytics accepts may not read the readiness reports: which role they need is not documented,
- * and the analytics are worth having without them.
- */
-function isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
-  return stream === 'readiness' && error instanceof CredentialError && error.status === 403;
 }
 
 /** True for the refusal of a day that is not over yet by the service's own clock. */

@@ -1,6 +1,7 @@
 import { exactText } from '../../api/exact.ts';
 import { BadRequestError } from '../../api/http/errors.ts';
 import { type ReadinessPage, reportIdsOf, walkReadiness as walkReadinessPages } from '../../api/pages.ts';
+import { ReportLimit } from '../../api/report-limit.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
 import { UnitError } from '../../core/errors.ts';
@@ -23,6 +24,7 @@ import {
   parseWalkState,
   type WalkState,
   walkDone,
+  withLimit,
 } from './walk-state.ts';
 
 /** How often a walk starts over when the report under its cursor is gone. */
@@ -130,13 +132,15 @@ async function readPages(
   const seen = { reports: new Set<string>(), quarantine: new Set<string>() };
   let state = from;
   let beforeLast = from.startAfter;
-  const get = (startAfter: string | undefined) => pageAfter(context, call, startAfter);
+  const limit = new ReportLimit(from.limit);
+  const get = (startAfter: string | undefined) => pageAfter(context, call, startAfter, limit);
   for await (const page of walkReadinessPages(get, 'pull readiness', from.startAfter ?? undefined)) {
     beforeLast = state.startAfter;
-    state = afterPage(state, instantsOf(page), page.lastId);
+    state = withLimit(afterPage(state, instantsOf(page), page.lastId), limit.current);
     const { known } = await storePage(context, call, { page, state, seen }, total);
     if (state.pass === 'head' && known) return { state, seen: null };
   }
+  state = withLimit(state, limit.current);
   // A pass that began in the middle cannot tell what is gone.
   if (from.startAfter !== null) return { state, seen: null };
   const stored = await context.warehouse.reportIds(context.orgId);
@@ -170,9 +174,10 @@ async function pageAfter(
   { source }: ReadinessContext,
   call: PullCall,
   startAfter: string | undefined,
+  limit: ReportLimit,
 ): Promise<ReadinessPage> {
   try {
-    return await pullReadinessPage(source, startAfter, call);
+    return await pullReadinessPage(source, startAfter, call, limit);
   } catch (error) {
     // A report may be deleted while it is the cursor; the service refuses the cursor then.
     if (error instanceof BadRequestError && startAfter !== undefined)

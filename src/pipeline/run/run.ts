@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { dayOf, type UtcDay } from '../../core/day.ts';
+import type { UtcDay } from '../../core/day.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { canonicalJson } from '../../core/json.ts';
+import { RULES } from '../../core/rules.ts';
 import type { LedgerUnit } from '../../warehouse/port.ts';
 import type { RunReport } from '../events.ts';
 import { type DayUnit, type PlanRequest, planUnits } from '../plan.ts';
+import { begin } from './begin.ts';
 import { Book } from './book.ts';
-import { identify } from './identify.ts';
 import { Intake } from './intake.ts';
 import { KnownDays } from './known-answers.ts';
 import { lookAtModelSums } from './model-sums.ts';
@@ -33,6 +34,10 @@ export interface RunOptions extends PlanRequest, WorkOptions {
   readonly watchDays: number;
   /** Accept losses that were doubted when the run began, and are no larger now. */
   readonly acceptLoss: boolean;
+  /** The organization, where it is named; the service is asked for it otherwise. */
+  readonly orgId?: string | null;
+  /** True when the application host has a credential of its own, whose refusal says nothing of the main one. */
+  readonly hasAppKey?: boolean;
   /** Aborted when the run is to end at the next unit boundary. */
   readonly signal: AbortSignal;
 }
@@ -98,34 +103,37 @@ async function walk(options: NamedRun, tally: Tally): Promise<void> {
 }
 
 async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController): Promise<void> {
-  const { source, warehouse, observe, clock, lock, firstDay, lastDay } = options;
-  const identity = await identify(source, options, stop.signal);
-  const { orgId } = identity;
+  const { source, warehouse, observe, clock, lock, firstDay, hasAppKey = false } = options;
+  const beginning = await begin(options, stop.signal);
+  const { orgId, today, lastDay, organizationsBefore } = beginning;
+  const request = { ...options, lastDay };
   const ledger = await warehouse.units(orgId);
-  const plan = planUnits(options, ledger);
+  const plan = planUnits(request, ledger);
   tally.orgId = orgId;
+  tally.organizationsBefore = organizationsBefore;
   tally.range = { firstDay, lastDay };
   tally.planned = plan.units.length + Number(plan.readiness);
   observe({ type: 'planned', orgId, units: tally.planned, firstDay, lastDay, streams: options.streams });
 
-  // Fixed for the whole run, also when it crosses midnight.
-  const today = dayOf(clock.now());
   const rule = { today, settleDays: options.settleDays };
   const book = new Book(ledger);
   const looks = new SecondLooks(book);
-  const watch = await Watch.begin({ ...options, orgId, book, request: options, today });
-  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, tally, stop, book, rule });
-  const schedule = new Schedule(plan.units, options);
-  schedule.add(watch.recent);
+  const watch = await Watch.begin({ ...options, orgId, book, request, today });
+  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, tally, stop, book, rule, hasAppKey });
+  if (beginning.first !== undefined) outcomes.answered(beginning.first.unit.stream);
   const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
+  const schedule = new Schedule(plan.units, { newestFirst: options.newestFirst, isWatched });
+  schedule.add(watch.recent);
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, book, isWatched, planned: ledger });
   const writer = new Writer((commits) => warehouse.commitDays(commits));
   const gauge = await rangeGauge(options, orgId, book, today);
   for (const stream of watch.heavy) gauge.compares(stream);
   const known = new KnownDays(options.force ? [] : ledger);
-  const intake = new Intake({ ...options, orgId, rule, book, watch, looks });
+  const planned = new Set(plan.units.map(({ stream, day }) => `${stream} ${day}`));
+  const isPlanned = ({ stream, day }: DayUnit) => planned.has(`${stream} ${day}`);
+  const intake = new Intake({ ...options, orgId, rule, book, watch, looks, isPlanned });
   const parts = { schedule, gauge, claims, writer, outcomes, known, intake, looks, watch };
-  const work = new Work(options, parts, { stop, identity, rule });
+  const work = new Work(options, parts, { stop, beginning, rule });
   const readiness = plan.readiness
     ? workOnReadiness({ ...options, orgId, outcomes, tally, stop, book, planned: ledger })
     : undefined;
@@ -155,10 +163,14 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
     if (reopened.length > 0) observe({ type: 'days-reopened', days: reopened.map(({ day }) => day) });
     schedule.add(units);
     await workOff();
+    await rememberRange(options, gauge, orgId, today);
   }
-  await rememberRange(options, gauge, orgId, today);
   await readiness;
-  tally.doubted = book.all().filter((unit) => unit.state === 'doubted' && isInScope(unit, options)).length;
+  for (const { day, users, active } of looks.short) {
+    const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until it has seven such nights`;
+    observe({ type: 'warning', message, hint: undefined });
+  }
+  tally.doubted = book.all().filter((unit) => unit.state === 'doubted' && isInScope(unit, request)).length;
   outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;
 }

@@ -3,14 +3,27 @@ import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { batchesOf, type DayBatch } from '../batch.ts';
 import type { DayUnit } from '../plan.ts';
 
-/** Which units are still to be pulled, and in what order: oldest or newest days first, the streams in turn. */
+/** What the order of a run depends on. */
+export interface Order {
+  readonly newestFirst: boolean;
+  /** True for a settled unit that is looked at, not pulled. Default: none is. */
+  readonly isWatched?: (unit: DayUnit) => boolean;
+}
+
+/**
+ * Which units are still to be pulled, and in what order: oldest or newest days first, the streams in turn. Units that are
+ * only looked at go along with neighbours that are pulled, where a batch has room for them; the others come last, so that a
+ * run that may send few requests spends them on what is not settled.
+ */
 export class Schedule {
   readonly #days: Map<DailyStream, UtcDay[]>;
   readonly #newestFirst: boolean;
+  readonly #isWatched: (unit: DayUnit) => boolean;
   readonly #next: DayBatch[] = [];
 
-  constructor(units: readonly DayUnit[], { newestFirst }: { readonly newestFirst: boolean }) {
+  constructor(units: readonly DayUnit[], { newestFirst, isWatched = () => false }: Order) {
     this.#newestFirst = newestFirst;
+    this.#isWatched = isWatched;
     this.#days = new Map(
       DAILY_STREAMS.map((stream) => [
         stream,
@@ -66,23 +79,45 @@ export class Schedule {
     return stream === undefined ? undefined : this.#takeFrom(stream, daysFor(stream));
   }
 
-  /** The stream whose next day comes first in the order of the run. */
+  /** The stream whose next day to be pulled comes first in the order of the run; of days only looked at, when no other is left. */
   #furthestBehind(): DailyStream | undefined {
-    let best: { stream: DailyStream; day: UtcDay } | undefined;
-    for (const [stream, [day]] of this.#days) {
-      if (day === undefined) continue;
-      const isBefore = best === undefined || (this.#newestFirst ? day > best.day : day < best.day);
-      if (isBefore) best = { stream, day };
-    }
+    const next = [...this.#days].flatMap(([stream, days]) => {
+      const index = this.#nextIndex(stream, days);
+      const day = days[index];
+      return day === undefined ? [] : [{ stream, day, isWatched: this.#isWatched({ stream, day }) }];
+    });
+    const [best] = next.toSorted(
+      (a, b) => Number(a.isWatched) - Number(b.isWatched) || this.#compare(a.day, b.day),
+    );
     return best?.stream;
   }
 
+  /** Where the next day of a stream stands: the first one to be pulled, otherwise the first one. */
+  #nextIndex(stream: DailyStream, days: readonly UtcDay[]): number {
+    return Math.max(
+      0,
+      days.findIndex((day) => !this.#isWatched({ stream, day })),
+    );
+  }
+
+  #compare(a: UtcDay, b: UtcDay): number {
+    if (a === b) return 0;
+    return a < b === this.#newestFirst ? 1 : -1;
+  }
+
+  /** Takes the next day with those that follow it; where they leave room, with those before it, which are only looked at. */
   #takeFrom(stream: DailyStream, daysMax: number): DayBatch | undefined {
     const days = this.#days.get(stream) ?? [];
-    const batch = batchesOf(stream, days.slice(0, daysMax), daysMax).find((found) =>
-      found.days.some((day) => day === days[0]),
-    );
-    days.splice(0, batch?.days.length ?? 0);
+    let start = this.#nextIndex(stream, days);
+    const next = days[start];
+    const run = (from: number, to: number) =>
+      batchesOf(stream, days.slice(from, to), daysMax).find((found) =>
+        found.days.some((day) => day === next),
+      );
+    const end = start + (run(start, start + daysMax)?.days.length ?? 0);
+    start = Math.max(0, end - daysMax);
+    const batch = run(start, end);
+    days.splice(end - (batch?.days.length ?? 0), batch?.days.length ?? 0);
     return batch;
   }
 }

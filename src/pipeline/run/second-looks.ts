@@ -1,4 +1,5 @@
 import type { UtcDay } from '../../core/day.ts';
+import type { RuleName } from '../../core/rules.ts';
 import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../core/stream.ts';
 import { isShortOf } from '../../judge/agreement.ts';
 import { parseNotes } from '../../judge/notes.ts';
@@ -10,8 +11,8 @@ import type { Book } from './book.ts';
 
 /** What is to be asked, and what may be stored, before the days of a run are judged. */
 export interface NextLooks {
-  /** Units to be asked about alone. */
-  readonly alone: readonly DayUnit[];
+  /** Units to be asked about alone, and by which rule. */
+  readonly alone: readonly (DayUnit & { readonly rule: RuleName })[];
   /** Gaps to be asked for again, each as one request. */
   readonly gaps: readonly DayBatch[];
   /** Days that were held back, and are confirmed to have no rows. */
@@ -34,6 +35,7 @@ export class SecondLooks {
   readonly #asked = new Set<string>();
   readonly #usersRanges = new Map<UtcDay, UsersRange>();
   #untrusted = new Set<UtcDay>();
+  #later = new Set<UtcDay>();
 
   constructor(book: Book) {
     this.#book = book;
@@ -43,6 +45,16 @@ export class SecondLooks {
   gap(commit: DayCommit): void {
     const held = this.#gaps.get(commit.day) ?? new Map<DailyStream, DayCommit>();
     this.#gaps.set(commit.day, held.set(commit.stream, commit));
+  }
+
+  /** Users of a day are to be asked for alone, once `daily_active_users` of this run is known. */
+  later({ day }: DayUnit): void {
+    this.#later.add(day);
+  }
+
+  /** True while this run may still learn how many users were active on a day. */
+  isOpen(day: UtcDay): boolean {
+    return this.#seen.get(day)?.has('activity') !== true && !this.#asked.has(`users ${day}`);
   }
 
   /** The gap of some days was asked for again, and had no row. */
@@ -76,13 +88,19 @@ export class SecondLooks {
    * @param daysMax days of one request at most.
    */
   next(daysMax: number): NextLooks {
-    const alone: DayUnit[] = [...this.#untrusted].map((day) => ({ stream: 'users', day }));
+    const alone: (DayUnit & { rule: RuleName })[] = [...this.#untrusted].map((day) => ({
+      stream: 'users',
+      day,
+      rule: 'range-lacks-users',
+    }));
+    for (const day of this.#later) alone.push({ stream: 'users', day, rule: 'loss-of-users' });
     this.#untrusted = new Set();
+    this.#later = new Set();
     const toConfirm: DayUnit[] = [];
     const empty: DayCommit[] = [];
     for (const day of new Set([...this.#gaps.keys(), ...this.#seen.keys()])) {
       const look = secondLook(this.#viewOf(day), this.#confirmed.has(day));
-      for (const stream of look.alone) alone.push({ stream, day });
+      for (const asked of look.alone) alone.push({ ...asked, day });
       if (look.confirm !== null) toConfirm.push({ stream: look.confirm, day });
       for (const stream of look.empty) empty.push(...this.#take(stream, day));
     }
@@ -95,9 +113,14 @@ export class SecondLooks {
     return { alone: units, gaps, empty };
   }
 
-  /** Units that are held back. */
-  get held(): readonly DayUnit[] {
-    return [...this.#gaps].flatMap(([day, held]) => [...held.keys()].map((stream) => ({ stream, day })));
+  /** Days whose own answer still has fewer users than the service counts as active. */
+  get short(): readonly { readonly day: UtcDay; readonly users: number; readonly active: number }[] {
+    return [...this.#seen].flatMap(([day, seen]) => {
+      const users = this.#book.of('users', day);
+      const active = this.#book.of('activity', day)?.activeUsers ?? null;
+      const isMeant = seen.has('users') && users?.state === 'loaded' && isShortOf(users, active);
+      return isMeant ? [{ day, users: users.activeUsers ?? 0, active: active ?? 0 }] : [];
+    });
   }
 
   #viewOf(day: UtcDay): DayView {

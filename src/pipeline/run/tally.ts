@@ -18,6 +18,7 @@ export interface DoneUnit {
 /** Counts what happens in a run, and makes the report of it. */
 export class Tally {
   orgId: string | null = null;
+  organizationsBefore: readonly string[] = [];
   range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;
   planned = 0;
   #elsewhere = 0;
@@ -108,6 +109,7 @@ export class Tally {
     return {
       ...run,
       orgId: this.orgId,
+      ...(this.organizationsBefore.length > 0 && { organizationsBefore: this.organizationsBefore }),
       exitCode: this.exitCode,
       firstDay: this.range?.firstDay ?? null,
       lastDay: this.range?.lastDay ?? null,

@@ -4,13 +4,12 @@ import type { DayCommit, LedgerUnit, RunLock, UnitKey } from '../../warehouse/po
 import { batchesOf, type DayBatch } from '../batch.ts';
 import type { DayUnit } from '../plan.ts';
 import type { Book } from './book.ts';
+import { ClaimWait } from './claim-wait.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { Schedule } from './schedule.ts';
 
 /** How often units that are at work elsewhere are looked at again. */
 const PAUSE_MS = 250;
-/** How long they are waited for while none of them ends. */
-const PATIENCE_MS = 30 * 60 * 1000;
 /** How often a unit is pulled again because its claim was lost. */
 const LOST_MAX = 3;
 
@@ -38,10 +37,13 @@ export class UnitClaims {
   readonly #lost = new Map<string, number>();
   /** Units that this run pulls once more, although it has brought them. */
   readonly #again = new Set<string>();
+  readonly #wait: ClaimWait;
   #toFree: UnitKey[] = [];
 
   constructor(options: UnitClaimsOptions) {
     this.#options = options;
+    const { clock, outcomes } = options;
+    this.#wait = new ClaimWait({ clock, pauseMs: PAUSE_MS, tell: (...told) => outcomes.warned(...told) });
     this.#attempts = new Map(options.planned.map((unit) => [nameOf(unit), unit.attempts]));
   }
 
@@ -117,11 +119,15 @@ export class UnitClaims {
    * one way or the other. False when there are none, or they take too long.
    */
   async awaitOthers(signal: AbortSignal): Promise<boolean> {
-    const { clock, schedule } = this.#options;
+    const { schedule, outcomes } = this.#options;
     await this.#freeDone();
-    const since = clock.monotonicMs();
-    while (this.#elsewhere.size > 0 && !signal.aborted && clock.monotonicMs() - since < PATIENCE_MS) {
-      await clock.sleep(PAUSE_MS, signal).catch(() => undefined);
+    await this.#wait.begin();
+    while (this.#elsewhere.size > 0 && !signal.aborted) {
+      const units = [...this.#elsewhere.values()];
+      if (!(await this.#wait.pause(units, signal))) {
+        outcomes.heldElsewhere(units);
+        return false;
+      }
       const free = await this.#nowFree();
       if (free.length === 0) continue;
       for (const unit of free) {

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { READINESS_LIMIT } from '../../api/limits.ts';
 import { daysBetween, isDay, type UtcDay } from '../../core/day.ts';
 
 const WalkState = Type.Object({
@@ -18,6 +19,8 @@ const WalkState = Type.Object({
   lastCreatedAt: Type.Union([Type.Number(), Type.Null()]),
   /** The UTC day of the last pass that read every report from the first page on; null if there was none. */
   fullPassOn: Type.Union([Type.String(), Type.Null()]),
+  /** Reports that a page is asked for, null for no limit; absent while the service takes the largest one. */
+  limit: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
 });
 
 /** Where the walk over the readiness reports stands. It is the unit's cursor in the ledger, as JSON. */
@@ -35,12 +38,19 @@ const START = { startAfter: null, neverNewer: true, onceOlder: false, lastCreate
 
 /** A pass over all reports, from the first page. */
 export function fullPass(last: WalkState | null): WalkState {
-  return { pass: 'full', ...START, fullPassOn: last?.fullPassOn ?? null };
+  return withLimit({ pass: 'full', ...START, fullPassOn: last?.fullPassOn ?? null }, last?.limit);
 }
 
 /** A pass that ends where only known reports follow, from the first page. */
 export function headPass(last: WalkState): WalkState {
-  return { pass: 'head', ...START, onceOlder: last.onceOlder, fullPassOn: last.fullPassOn };
+  const head = { pass: 'head', ...START, onceOlder: last.onceOlder, fullPassOn: last.fullPassOn } as const;
+  return withLimit(head, last.limit);
+}
+
+/** A state that keeps the limit that the service took, unless that is the largest one. */
+export function withLimit(state: WalkState, limit: number | null | undefined): WalkState {
+  const { limit: _, ...rest } = state;
+  return limit === undefined || limit === READINESS_LIMIT ? rest : { ...rest, limit };
 }
 
 /** The end of a walk; `fullPassOn` is today when its last pass read everything from the first page on. */

@@ -175,7 +175,9 @@ export class Watch {
     if (!isWhole || request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first)
       return;
     const before = parseWatchState(await warehouse.state(orgId, STATE));
-    const olderFrom = this.#older === null ? before.olderFrom : this.#older.first;
+    // The first sync has just pulled everything.
+    const hasLooked = this.#older !== null && this.#units.size > 0;
+    const olderFrom = hasLooked ? this.#older.first : before.olderFrom;
     const heavyOn = this.#plan.heavy ? today : before.heavyOn;
     const text = watchStateText({ olderFrom, heavyOn });
     if (text !== watchStateText(before)) await warehouse.setState(orgId, STATE, text);

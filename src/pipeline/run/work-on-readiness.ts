@@ -3,6 +3,7 @@ import type { LedgerUnit, RunLock, UnitKey } from '../../warehouse/port.ts';
 import type { RunObserver } from '../events.ts';
 import type { PullCall } from '../pull.ts';
 import type { Book } from './book.ts';
+import { ClaimWait } from './claim-wait.ts';
 import type { Outcomes } from './outcomes.ts';
 import { type ReadinessContext, walkReadiness } from './readiness-unit.ts';
 import type { Tally } from './tally.ts';
@@ -39,12 +40,26 @@ export async function workOnReadiness(work: ReadinessWork): Promise<void> {
   }
 }
 
-/** The unit once it is claimed; undefined when the run ends first. */
-async function claimed({ lock, orgId, clock, stop }: ReadinessWork): Promise<LedgerUnit | undefined> {
+/** The unit once it is claimed; undefined when the run ends first, or another worker holds it for too long. */
+async function claimed(work: ReadinessWork): Promise<LedgerUnit | undefined> {
+  const { lock, orgId, clock, stop, outcomes, warehouse } = work;
+  const key = readinessKey(orgId);
+  const tell = (message: string, hint: string) => outcomes.warned(message, hint);
+  // Each page that the other worker stores leaves another cursor, or more requests.
+  const progress = async () => {
+    const { cursor, requests } = (await warehouse.readinessUnit(orgId)) ?? {};
+    return `${requests} ${cursor}`;
+  };
+  const wait = new ClaimWait({ clock, pauseMs: PAUSE_MS, tell, progress });
+  let isWaiting = false;
   while (!stop.signal.aborted) {
-    const [unit] = await lock.claim([readinessKey(orgId)]);
+    const [unit] = await lock.claim([key]);
     if (unit !== undefined) return unit;
-    await clock.sleep(PAUSE_MS, stop.signal).catch(() => undefined);
+    if (!isWaiting) await wait.begin();
+    isWaiting = true;
+    if (await wait.pause([key], stop.signal)) continue;
+    outcomes.heldElsewhere([key]);
+    return undefined;
   }
   return undefined;
 }

@@ -17,7 +17,8 @@ import type { RunObserver } from '../events.ts';
 import type { Privacy } from '../privacy.ts';
 import type { PullCall, Source } from '../pull.ts';
 import { UnclearRangeError } from '../validate.ts';
-import type { Identity } from './identify.ts';
+import type { Beginning } from './begin.ts';
+import type { FirstPage } from './identify.ts';
 import { type Flight, InFlight } from './in-flight.ts';
 import type { Intake, ReadyDay, Sorted } from './intake.ts';
 import { AnswersDigest, type KnownDays } from './known-answers.ts';
@@ -70,19 +71,20 @@ export class Work {
   readonly #claimed: DayBatch[] = [];
   #claiming: Promise<void> | undefined;
   readonly #inFlight = new InFlight();
-  #prefetched: Identity | undefined;
+  #prefetched: FirstPage | undefined;
 
   constructor(
     options: WorkOptions,
     parts: WorkParts,
-    run: { stop: AbortController; identity: Identity; rule: SettleRule },
+    run: { stop: AbortController; beginning: Beginning; rule: SettleRule },
   ) {
     this.#options = options;
     this.#parts = parts;
     this.#stop = run.stop;
-    this.#orgId = run.identity.orgId;
+    const { orgId, first } = run.beginning;
+    this.#orgId = orgId;
     this.#rule = run.rule;
-    this.#prefetched = parts.schedule.first(run.identity.unit) ? run.identity : undefined;
+    this.#prefetched = first !== undefined && parts.schedule.first(first.unit) ? first : undefined;
   }
 
   /** The next thing to do; undefined when nothing is left that can be begun now. */
@@ -95,7 +97,7 @@ export class Work {
     try {
       const batch = await this.#takeClaimed();
       if (batch === undefined || this.#stop.signal.aborted) return;
-      if (this.#parts.outcomes.isGivenUp(batch)) this.#doneWith(batch);
+      if (this.#parts.outcomes.isGivenUp(batch)) this.#giveUp(batch);
       else await this.#pull(batch);
     } catch (error) {
       // Not what the service answers, but the warehouse itself or a defect here: there is no going on.
@@ -130,8 +132,12 @@ export class Work {
     }
   }
 
-  #doneWith({ stream, days }: DayBatch): void {
-    for (const day of days) this.#parts.claims.done({ orgId: this.#orgId, stream, day });
+  #giveUp({ stream, days }: DayBatch): void {
+    const { claims, watch } = this.#parts;
+    for (const day of days) {
+      if (watch.settled({ stream, day }) === undefined) claims.done({ orgId: this.#orgId, stream, day });
+      else watch.failed();
+    }
   }
 
   async #pull(batch: DayBatch): Promise<void> {
@@ -179,6 +185,9 @@ export class Work {
   async lookAgain(): Promise<boolean> {
     const { looks, schedule, claims, gauge } = this.#parts;
     const { alone, gaps, empty } = looks.next(gauge.daysMax);
+    const { observe } = this.#options;
+    for (const { stream, day, rule } of alone) observe({ type: 'looks-again', stream, days: [day], rule });
+    for (const { stream, days } of gaps) observe({ type: 'looks-again', stream, days, rule: 'range-gap' });
     await this.#handIn(empty.map((commit) => ({ commit, warnings: [] })));
     claims.again([...alone, ...gaps.flatMap(({ stream, days }) => days.map((day) => ({ stream, day })))]);
     const units = [...alone.map(({ stream, day }): DayBatch => ({ stream, days: [day] })), ...gaps];
@@ -270,8 +279,13 @@ export class Work {
   #unwatch({ stream, days }: DayBatch, error: DaywalkError): UtcDay[] {
     const { watch, outcomes } = this.#parts;
     const pulled = days.filter((day) => watch.settled({ stream, day }) === undefined);
-    // An answer that says too little of a range contradicts nothing that is stored.
-    if (pulled.length < days.length && !(error instanceof UnclearRangeError)) {
+    const watched = days.flatMap((day) => watch.settled({ stream, day }) ?? []);
+    // Days without activity may well have no rows.
+    const isExpected =
+      error instanceof UnclearRangeError &&
+      error.reason === 'range-without-rows' &&
+      watched.every(({ state }) => state === 'empty');
+    if (watched.length > 0 && !isExpected) {
       watch.failed();
       outcomes.unwatched(stream, error);
     }

@@ -6,6 +6,13 @@ import { lockKey } from './lock-key.ts';
 import type { Session } from './session.ts';
 
 /**
+ * How long the run lock is tried for after the connection was lost: the server frees what a client held within two
+ * minutes, however the client went.
+ */
+const REGAIN_MS = 150_000;
+const REGAIN_PAUSE_MS = 250;
+
+/**
  * What this process holds of a warehouse, as advisory locks of its session: the server frees them when the session
  * ends, however that happens. A new session holds nothing, so what was claimed in the old one counts as lost.
  */
@@ -15,6 +22,8 @@ export class Claims {
   readonly #held = new Map<string, number>();
   /** The run locks of this process, true for one held alone: the server lets one session take a lock again. */
   #runLocks: boolean[] = [];
+  /** True once it is known that no proxy shares the session. */
+  #isOwn = false;
 
   constructor(session: Session) {
     this.#session = session;
@@ -23,9 +32,12 @@ export class Claims {
   /**
    * Takes the run lock: workers share it, exclusive work refuses them and each other.
    * @throws {BusyError} when it is held in a way that excludes this.
+   * @throws {UsageError} when a proxy shares the session, so that nothing could be held in it.
    */
   async lock({ exclusive = false }: LockOptions = {}): Promise<RunLock> {
     if (this.#runLocks.some((isAlone) => isAlone || exclusive)) throw this.#busy(exclusive);
+    if (!this.#isOwn) await this.#session.expectOwn();
+    this.#isOwn = true;
     await this.#takeRunLock(exclusive);
     this.#runLocks.push(exclusive);
     let generation = this.#session.generation;
@@ -33,7 +45,7 @@ export class Claims {
       claim: async (units) => {
         // A session that was lost took the run lock along.
         if (generation !== this.#session.generation) {
-          await this.#takeRunLock(exclusive);
+          await this.#regainRunLock(exclusive);
           generation = this.#session.generation;
         }
         return this.#claim(units);
@@ -92,7 +104,7 @@ export class Claims {
     const open = units.filter((unit) => this.#held.get(this.#keyOf(unit)) !== generation);
     const keys = open.map((unit) => this.#keyOf(unit));
     const taken = await link.query(
-      'SELECT pg_try_advisory_lock(key) FROM unnest($1::bigint[]) AS wanted(key)',
+      'SELECT pg_try_advisory_lock(key) FROM pg_catalog.unnest($1::bigint[]) AS wanted(key)',
       [keys],
     );
     const free = open.filter((_, index) => taken[index]?.[0] === 1);
@@ -105,8 +117,25 @@ export class Claims {
     for (const key of keys) this.#held.delete(key);
     if (held.length === 0) return;
     await this.#session.transaction('free units in', (link) =>
-      link.query('SELECT pg_advisory_unlock(key) FROM unnest($1::bigint[]) AS held(key)', [held]),
+      link.query('SELECT pg_advisory_unlock(key) FROM pg_catalog.unnest($1::bigint[]) AS held(key)', [held]),
     );
+  }
+
+  /** Takes the run lock once more. The old session of this very process may hold it until the server ends it. */
+  async #regainRunLock(exclusive: boolean): Promise<void> {
+    const { clock, warn } = this.#session;
+    const since = clock.monotonicMs();
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#takeRunLock(exclusive);
+      } catch (error) {
+        const isOver = this.#session.isStopped || clock.monotonicMs() - since >= REGAIN_MS;
+        if (isOver || !(error instanceof BusyError)) throw error;
+        if (tries === 1)
+          warn('the connection was lost with the lock', `waiting ${REGAIN_MS / 1000} seconds for it at most`);
+      }
+      await clock.sleep(REGAIN_PAUSE_MS);
+    }
   }
 
   async #takeRunLock(exclusive: boolean): Promise<void> {

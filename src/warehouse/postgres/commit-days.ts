@@ -30,7 +30,7 @@ import {
   removeDays,
   removeRows,
 } from './rows.ts';
-import { quoted } from './statements.ts';
+import { quoted, tableIn } from './statements.ts';
 
 /** A unit on its way into the tables. */
 interface Pending {
@@ -140,7 +140,7 @@ function byTable(commits: readonly DayCommit[]): Map<AnyTable, UnitPart[]> {
 /** The keys of the rows that are stored of units. */
 function storedKeys(link: Link, table: AnyTable, units: readonly UnitPart[]): Promise<Row[]> {
   return link.query(
-    `SELECT ${table.key.map(quoted).join(', ')} FROM ${quoted(table.name)} ` +
+    `SELECT ${table.key.map(quoted).join(', ')} FROM ${tableIn(link, table)} ` +
       'WHERE "org_id" = $1 AND "date" = ANY ($2::date[])',
     [units[0]?.commit.orgId ?? '', units.map(({ commit }) => commit.day)],
   );

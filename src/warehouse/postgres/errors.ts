@@ -40,8 +40,10 @@ const REFUSED: readonly [RegExp, string][] = [
 const DATA = /^(22|54)/;
 /** The server ends the connection, or has not begun to serve. */
 const GOING = /^(57P0[1-5]|08)/;
-/** Another transaction was in the way, or wrote the same key first; the same one succeeds when it is repeated. */
-const REPEATABLE = /^(40001|40P01|23505)/;
+/** Citus says no more than this when a server behind it is lost in the middle of a transaction. */
+const INTERNAL = 'XX000';
+/** Another transaction was in the way, or wrote the same key first. */
+const CONFLICT = /^(40001|40P01|23505)/;
 
 /** The SQLSTATE that a server sent; undefined for what went wrong on the way to it. */
 export function sqlState(error: unknown): string | undefined {
@@ -55,9 +57,14 @@ export function isLost(error: unknown): boolean {
   return state === undefined ? error instanceof Error && !(error instanceof TypeError) : GOING.test(state);
 }
 
-/** True when the transaction was rolled back for another one's sake. */
-export function isRepeatable(error: unknown): boolean {
-  return REPEATABLE.test(sqlState(error) ?? '');
+/** True when the transaction was rolled back for another one's sake: the same one succeeds when it is repeated. */
+export function isConflict(error: unknown): boolean {
+  return CONFLICT.test(sqlState(error) ?? '');
+}
+
+/** True when a server behind this one may be lost, while the connection itself is of use. */
+export function isLostBehind(error: unknown): boolean {
+  return sqlState(error) === INTERNAL;
 }
 
 /** What PostgreSQL or the way to it threw, as an error that names the place and the remedy. */

@@ -3,7 +3,7 @@ import type { HookEventCommit, Row } from '../port.ts';
 import type { Link } from './link.ts';
 import { arraysOf, everyPosition, removeRows } from './rows.ts';
 import { readOrganizations } from './runs.ts';
-import { quoted, rowsFromArrays, selectWhere } from './statements.ts';
+import { quoted, rowsFromArrays, selectWhere, tableIn } from './statements.ts';
 
 const { hookEvents } = tables;
 const COLUMNS = Object.keys(hookEvents.columns);
@@ -27,7 +27,7 @@ export async function storeHookEvents(link: Link, { orgId, rows }: HookEventComm
 
 /** Takes out the events without an organization. The column that rows are distributed by cannot be updated in place. */
 async function takeHomeless(link: Link): Promise<Row[]> {
-  const homeless = await link.query(selectWhere(hookEvents, ['"org_id" = $1']), ['']);
+  const homeless = await link.query(selectWhere(link, hookEvents, ['"org_id" = $1']), ['']);
   await removeRows(link, { table: hookEvents, rows: homeless });
   return homeless.map((row) => row.slice(1));
 }
@@ -39,16 +39,18 @@ async function knownEvents(
   ids: readonly string[],
 ): Promise<Set<string>> {
   const stored = await link.query(
-    'SELECT "event_id" FROM "hook_events" WHERE "org_id" = ANY ($1::text[]) AND "event_id" = ANY ($2::text[])',
+    `SELECT "event_id" FROM ${tableIn(link, hookEvents)} ` +
+      'WHERE "org_id" = ANY ($1::text[]) AND "event_id" = ANY ($2::text[])',
     [orgs, ids],
   );
   return new Set(stored.map(([id]) => String(id)));
 }
 
-function insert(link: Link, rows: readonly Row[]): Promise<number> {
-  return link.execute(
-    `INSERT INTO "hook_events" (${COLUMNS.map(quoted).join(', ')}) ` +
-      `${rowsFromArrays(hookEvents)} ON CONFLICT DO NOTHING`,
+async function insert(link: Link, rows: readonly Row[]): Promise<number> {
+  const written = await link.query(
+    `INSERT INTO ${tableIn(link, hookEvents)} (${COLUMNS.map(quoted).join(', ')}) ` +
+      `${rowsFromArrays(hookEvents)} ON CONFLICT DO NOTHING RETURNING "event_id"`,
     arraysOf(rows, everyPosition(hookEvents)),
   );
+  return written.length;
 }

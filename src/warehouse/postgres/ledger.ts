@@ -17,7 +17,7 @@ import { restatementText } from '../restatement.ts';
 import type { Link, Parameter } from './link.ts';
 import { lockKey } from './lock-key.ts';
 import { arraysOf, everyPosition, putRows, removeRows } from './rows.ts';
-import { quoted, rowsFromArrays, selectSums, selectWhere } from './statements.ts';
+import { rowsFromArrays, selectSums, selectWhere, tableIn } from './statements.ts';
 
 const { exportState, exportUnits, quarantine, restatements, schemaDrift } = tables;
 
@@ -27,7 +27,7 @@ export async function readUnits(
   orgId: string,
   streams?: readonly Stream[],
 ): Promise<LedgerUnit[]> {
-  const stored = await link.query(selectWhere(exportUnits, ['"org_id" = $1']), [orgId]);
+  const stored = await link.query(selectWhere(link, exportUnits, ['"org_id" = $1']), [orgId]);
   const units = stored.flatMap((row) => unitOfRow(row) ?? []);
   return streams === undefined ? units : units.filter(({ stream }) => streams.includes(stream));
 }
@@ -38,7 +38,7 @@ export async function readUnitRows(link: Link, keys: readonly UnitKey[]): Promis
     '"org_id" = $1',
     '("stream", "date") IN (SELECT * FROM unnest($2::text[], $3::text[]))',
   ];
-  const stored = await link.query(selectWhere(exportUnits, conditions), [
+  const stored = await link.query(selectWhere(link, exportUnits, conditions), [
     keys[0]?.orgId ?? '',
     keys.map(({ stream }) => stream),
     keys.map(({ day }) => day),
@@ -104,7 +104,9 @@ export async function lockedDays(link: Link, keys: readonly UnitKey[]): Promise<
   if (days.length === 0) return [];
   // In one order, so that workers do not wait for each other in a circle.
   const locks = days.map((day) => lockKey(link.schema, ['day', orgId, day])).sort();
-  await link.query('SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS wanted(key)', [locks]);
+  await link.query('SELECT pg_advisory_xact_lock(key) FROM pg_catalog.unnest($1::bigint[]) AS wanted(key)', [
+    locks,
+  ]);
   return readUnitRows(
     link,
     days.flatMap((day) => DAILY_STREAMS.map((stream) => ({ orgId, stream, day }))),
@@ -151,7 +153,7 @@ export interface UnitQuarantine extends UnitKey {
 /** Makes the quarantine of each unit exactly its records; those that were there keep the instant they were first seen. */
 export async function replaceQuarantine(link: Link, units: readonly UnitQuarantine[]): Promise<void> {
   const stored = await link.query(
-    'SELECT "stream", "date", "record_sha256", "first_seen_at" FROM "quarantine" WHERE "org_id" = $1 ' +
+    `SELECT "stream", "date", "record_sha256", "first_seen_at" FROM ${tableIn(link, quarantine)} WHERE "org_id" = $1 ` +
       'AND ("stream", "date") IN (SELECT * FROM unnest($2::text[], $3::text[]))',
     [units[0]?.orgId ?? '', units.map(({ stream }) => stream), units.map(({ day }) => day)],
   );
@@ -186,7 +188,7 @@ export async function addQuarantine(
     firstSeen.get(recordSha256) ?? pulledAt.toISOString(),
   ]);
   await link.execute(
-    `INSERT INTO "quarantine" ${rowsFromArrays(quarantine)} ON CONFLICT ("org_id", "stream", "date", "record_sha256") ` +
+    `INSERT INTO ${tableIn(link, quarantine)} ${rowsFromArrays(quarantine)} ON CONFLICT ("org_id", "stream", "date", "record_sha256") ` +
       'DO UPDATE SET "reason" = excluded."reason", "path" = excluded."path"',
     arraysOf(rows, everyPosition(quarantine)),
   );
@@ -204,7 +206,7 @@ export async function noteDrift(
   const sorted = drift.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const rows = sorted.map(({ path, kind, sample }): Row => [orgId, stream, path, kind, sample, seenOn]);
   await link.execute(
-    `INSERT INTO "schema_drift" AS stored ${rowsFromArrays(schemaDrift)} ` +
+    `INSERT INTO ${tableIn(link, schemaDrift)} AS stored ${rowsFromArrays(schemaDrift)} ` +
       'ON CONFLICT ("org_id", "stream", "path") DO UPDATE SET "first_seen_on" = excluded."first_seen_on" ' +
       'WHERE excluded."first_seen_on" < stored."first_seen_on"',
     arraysOf(rows, everyPosition(schemaDrift)),
@@ -221,7 +223,7 @@ export async function writeRestatement(
   for (let time = at.getTime(); ; time += 1) {
     const instant = new Date(time).toISOString();
     const row = [unit.orgId, unit.stream, unit.day, instant, before, after];
-    if ((await insertNew(link, restatements, [row])) > 0) return;
+    if (await insertRestatement(link, row)) return;
   }
 }
 
@@ -234,7 +236,7 @@ export async function sumsOf(
 ): Promise<string> {
   const sums = [];
   for (const table of specs) {
-    const { sql, names } = selectSums(table, scope.conditions);
+    const { sql, names } = selectSums(link, table, scope.conditions);
     const [[rows, ...totals] = []] = await link.query(sql, scope.values);
     const entries = names.map((name, index) => [name, numberOf(totals[index])]);
     sums.push({ name: table.name, sums: { rows: numberOf(rows), ...Object.fromEntries(entries) } });
@@ -246,16 +248,18 @@ function numberOf(value: Row[number] | undefined): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-async function insertNew(link: Link, table: AnyTable, rows: readonly Row[]): Promise<number> {
-  return link.execute(
-    `INSERT INTO ${quoted(table.name)} ${rowsFromArrays(table)} ON CONFLICT DO NOTHING`,
-    arraysOf(rows, everyPosition(table)),
+/** False where the place of the row is taken. Told by the row that comes back: Citus counts those that were sent. */
+async function insertRestatement(link: Link, row: Row): Promise<boolean> {
+  const written = await link.query(
+    `INSERT INTO ${tableIn(link, restatements)} ${rowsFromArrays(restatements)} ON CONFLICT DO NOTHING RETURNING "org_id"`,
+    arraysOf([row], everyPosition(restatements)),
   );
+  return written.length > 0;
 }
 
 /** What is remembered under a name, see `Warehouse.state`. */
 export async function readState(link: Link, orgId: string, name: string): Promise<string | null> {
-  const sql = selectWhere(exportState, ['"org_id" = $1', '"name" = $2'], ['value']);
+  const sql = selectWhere(link, exportState, ['"org_id" = $1', '"name" = $2'], ['value']);
   const [[value] = []] = await link.query(sql, [orgId, name]);
   return typeof value === 'string' ? value : null;
 }

@@ -1,15 +1,16 @@
+import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { UsageError } from '../../core/errors.ts';
 import type { Row } from '../port.ts';
 import { isLost, sqlState } from './errors.ts';
+import { setUp } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
 import { valueTypes } from './values.ts';
 
-/** The oldest server that this program works with, as `server_version_num` says it. */
-const SERVER_VERSION_MIN = 150_000;
+/** How long a new connection may take to be made, and each statement that sets it up. */
+const CONNECT_TIMEOUT_MS = 15_000;
 
 /** A value of a parameter; a list is an array of PostgreSQL. */
 export type Parameter = string | number | boolean | null | readonly (string | number | null)[];
@@ -20,15 +21,17 @@ export class Link {
   readonly #names = new Map<string, string>();
   #last: Promise<unknown> = Promise.resolve();
   #lost = false;
+  #isAbandoned = false;
+  /** How long a statement may take; undefined while the configuration decides. */
+  #timeoutMs: number | undefined;
+  /** The schema of the warehouse. */
+  readonly schema: string;
   /** Tables that rows were copied for in the transaction that is open. */
   readonly staged = new Set<string>();
   /** Whether policies hold for this connection, by table, as far as it was asked. */
   readonly policies = new Map<string, boolean>();
-  /** The backend that serves this connection, as it said when the connection was made. */
-  backendPid = 0;
-
-  /** The schema of the warehouse. */
-  readonly schema: string;
+  /** What the session was marked with when it was set up: another mark is another session. */
+  mark = '';
 
   private constructor(client: pg.Client, schema: string) {
     this.#client = client;
@@ -44,16 +47,19 @@ export class Link {
   }
 
   /**
-   * Connects and sets the session up.
-   * @throws {UsageError} for a server that is too old, or a database that is not UTF-8.
+   * Connects and sets the session up, see {@link setUp}.
+   * @param withinMs how long the server may take to let this client in, and for each statement after that.
    */
-  static async connect(target: PostgresTarget): Promise<Link> {
-    const link = new Link(await openClient(target), target.schema);
+  static async connect(target: PostgresTarget, withinMs = CONNECT_TIMEOUT_MS): Promise<Link> {
+    const timeoutMs = Math.min(withinMs, CONNECT_TIMEOUT_MS);
+    const link = new Link(await openClient(target, timeoutMs), target.schema);
     try {
-      await link.#setUp(target.schema);
+      link.#timeoutMs = timeoutMs;
+      link.mark = await setUp(link);
+      link.#timeoutMs = undefined;
       return link;
     } catch (error) {
-      await link.close();
+      link.abandon();
       throw error;
     }
   }
@@ -76,7 +82,8 @@ export class Link {
   /** Runs statements without parameters in one round trip; the rows are those of the last one. */
   script(sql: string): Promise<Row[]> {
     return this.#next(async () => {
-      const results: unknown = await this.#client.query({ text: sql, rowMode: 'array', types: valueTypes });
+      const query = { text: sql, rowMode: 'array', types: valueTypes, ...this.#limit } as const;
+      const results: unknown = await this.#client.query(query);
       const last: unknown = Array.isArray(results) ? results.at(-1) : results;
       return last instanceof pg.Result ? (last.rows as Row[]) : [];
     });
@@ -89,7 +96,21 @@ export class Link {
     );
   }
 
+  /**
+   * Ends the connection without waiting for the server, for one that is of no use any more. A server that still serves
+   * it frees what the session holds; one that does not answer does not keep this process alive.
+   */
+  abandon(): void {
+    this.#lost = true;
+    if (this.#isAbandoned) return;
+    this.#isAbandoned = true;
+    const { stream } = this.#client.connection;
+    if (stream instanceof Socket) stream.unref();
+    void this.#client.end().catch(() => undefined);
+  }
+
   async close(): Promise<void> {
+    if (this.#lost) return this.abandon();
     this.#lost = true;
     // A connection that is gone already needs no goodbye.
     await this.#client.end().catch(() => undefined);
@@ -102,10 +123,15 @@ export class Link {
         values: [...values],
         rowMode: 'array',
         types: valueTypes,
+        ...this.#limit,
         // Planned once for the life of the connection.
         ...(values.length > 0 ? { name: this.#nameOf(sql) } : {}),
       }),
     );
+  }
+
+  get #limit(): { query_timeout?: number } {
+    return this.#timeoutMs === undefined ? {} : { query_timeout: this.#timeoutMs };
   }
 
   /** One statement at a time, in the order of the calls. */
@@ -123,48 +149,12 @@ export class Link {
     this.#names.set(sql, name);
     return name;
   }
-
-  async #setUp(schema: string): Promise<void> {
-    const [row] = await this.query(
-      `SELECT current_setting('server_version_num')::int, current_setting('server_version'),
-        current_setting('server_encoding'), pg_backend_pid()`,
-    );
-    const [version, shown, encoding, pid] = row ?? [];
-    if (Number(version) < SERVER_VERSION_MIN) {
-      throw new UsageError(`the server is PostgreSQL ${String(shown)}`, {
-        hint: 'use PostgreSQL 15 or newer',
-      });
-    }
-    if (encoding !== 'UTF8') {
-      throw new UsageError(`the database keeps text as ${String(encoding)}`, {
-        hint: `create one for the warehouse: CREATE DATABASE daywalk ENCODING 'UTF8' TEMPLATE template0`,
-      });
-    }
-    this.backendPid = Number(pid);
-    await this.script(settings(schema));
-  }
 }
 
-/**
- * What a session relies on, whatever server, database or role have as defaults: names are looked up in the schema of
- * the warehouse only; a commit that was answered survives a power loss; nobody waits for a foreign lock for ever; and a
- * server whose client is gone without a word frees its locks within two minutes.
- */
-function settings(schema: string): string {
-  return `
-    SET search_path = ${pg.escapeIdentifier(schema)}, pg_temp;
-    SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET extra_float_digits = 1; SET client_min_messages = warning;
-    SET standard_conforming_strings = on; SET default_transaction_isolation = 'read committed';
-    SET lock_timeout = '30s'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
-    SET idle_session_timeout = 0; SET jit = off;
-    SET tcp_keepalives_idle = 60; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 5;
-    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
-}
-
-async function openClient({ configs }: PostgresTarget): Promise<pg.Client> {
+async function openClient({ configs }: PostgresTarget, timeoutMs: number): Promise<pg.Client> {
   let first: unknown;
   for (const config of configs) {
-    const client = new pg.Client(config);
+    const client = new pg.Client({ ...config, connectionTimeoutMillis: timeoutMs });
     // Until it is connected, the promise tells; a late event of a client that is given up must not end the process.
     client.on('error', () => undefined);
     try {

@@ -7,10 +7,11 @@ import { NoWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
 import type { Link } from './link.ts';
 import { lockKey } from './lock-key.ts';
+import { expectCreatable } from './schema-rights.ts';
 import type { Session } from './session.ts';
+import { tableIn } from './statements.ts';
 
 const FOLDER = programPath('schema/migrations/postgres');
-const HISTORY = `"${HISTORY_TABLE}"`;
 
 /** The migrations that this version knows, oldest first. */
 export function knownMigrations(): MigrationMeta[] {
@@ -35,13 +36,16 @@ export async function migrate(session: Session, { create }: { readonly create: b
   await session.transaction('migrate', async (link) => {
     await link.query('SELECT pg_advisory_xact_lock($1::bigint)', [lockKey(schema, ['migrate'])]);
     await createSchema(link, schema);
+    await expectCreatable(link);
+    // Migrations name no schema. With this one alone in the path there is no other place where a table could go.
+    await link.script(`SET LOCAL search_path = ${pg.escapeIdentifier(schema)}`);
     // Another process may have migrated between the look above and the lock.
     const applied = (await appliedMigrations(link, schema, location)) ?? [];
     await link.script(CREATE_HISTORY);
     for (const [index, migration] of pending(known, applied, location).entries()) {
       // At once: a round trip for each statement took most of the time of a new warehouse.
       await link.script(migration.sql.join('\n;\n'));
-      await link.execute(`INSERT INTO ${HISTORY} VALUES ($1, $2, $3)`, [
+      await link.execute(`INSERT INTO ${tableIn(link, { name: HISTORY_TABLE })} VALUES ($1, $2, $3)`, [
         applied.length + index + 1,
         migration.hash,
         migration.folderMillis,
@@ -73,7 +77,7 @@ async function appliedMigrations(link: Link, schema: string, location: string): 
       hint: 'name a schema of its own for the warehouse with ?schema=daywalk',
     });
   }
-  const applied = await link.query(`SELECT created_at FROM ${HISTORY}`);
+  const applied = await link.query(`SELECT created_at FROM ${tableIn(link, { name: HISTORY_TABLE })}`);
   return applied.map(([when]) => Number(when));
 }
 

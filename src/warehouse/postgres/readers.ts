@@ -66,8 +66,14 @@ export class Readers {
   async #begin(): Promise<Link> {
     if (this.#isClosed) throw new TypeError(`the warehouse ${this.#target.location} is closed`);
     const idle = this.#idle.pop();
+    if (idle?.isLost) idle.abandon();
     const link = idle === undefined || idle.isLost ? await Link.connect(this.#target) : idle;
-    await link.script(BEGIN);
+    try {
+      await link.script(BEGIN);
+    } catch (error) {
+      link.abandon();
+      throw error;
+    }
     return link;
   }
 

@@ -14,7 +14,7 @@ import { addQuarantine, noteDrift, readUnit, sumsOf, writeRestatement, writeUnit
 import type { Link } from './link.ts';
 import { putRows, removeRows } from './rows.ts';
 import { scanRows } from './scan.ts';
-import { quoted, selectWhere } from './statements.ts';
+import { selectWhere, tableIn } from './statements.ts';
 
 const OF_REPORTS = ['"org_id" = $1', '"report_id" = ANY ($2::text[])'];
 const REPORT_ID = 1;
@@ -74,7 +74,8 @@ export async function endReadinessWalk(link: Link, end: ReadinessWalkEnd): Promi
 
 /** The ids of all stored reports, see `Warehouse.reportIds`. */
 export async function storedReports(link: Link, orgId: string): Promise<string[]> {
-  const stored = await link.query('SELECT "report_id" FROM "readiness_reports" WHERE "org_id" = $1', [orgId]);
+  const reports = tableIn(link, tables.readinessReports);
+  const stored = await link.query(`SELECT "report_id" FROM ${reports} WHERE "org_id" = $1`, [orgId]);
   return stored.map(([id]) => String(id));
 }
 
@@ -86,7 +87,7 @@ function isStored(stored: readonly TableRows[] | undefined, parts: readonly Tabl
 async function storedOf(link: Link, orgId: string, reportIds: readonly string[]): Promise<TableRows[]> {
   const parts: TableRows[] = [];
   for (const table of READINESS_TABLES) {
-    parts.push({ table, rows: await link.query(selectWhere(table, OF_REPORTS), [orgId, reportIds]) });
+    parts.push({ table, rows: await link.query(selectWhere(link, table, OF_REPORTS), [orgId, reportIds]) });
   }
   return parts;
 }
@@ -116,8 +117,10 @@ async function sumsOfAll(link: Link, orgId: string): Promise<string> {
 
 async function countRows(link: Link, orgId: string): Promise<number> {
   let rows = 0;
-  for (const { name } of READINESS_TABLES) {
-    const [row] = await link.query(`SELECT COUNT(*) FROM ${quoted(name)} WHERE "org_id" = $1`, [orgId]);
+  for (const table of READINESS_TABLES) {
+    const [row] = await link.query(`SELECT COUNT(*) FROM ${tableIn(link, table)} WHERE "org_id" = $1`, [
+      orgId,
+    ]);
     rows += Number(row?.[0] ?? 0);
   }
   return rows;
@@ -141,8 +144,8 @@ async function deleteReports(link: Link, orgId: string, reportIds: readonly stri
   let deleted = 0;
   for (let start = 0; start < reportIds.length; start += GONE_REPORTS_MAX) {
     const ids = reportIds.slice(start, start + GONE_REPORTS_MAX);
-    for (const { name } of READINESS_TABLES) {
-      const sql = `DELETE FROM ${quoted(name)} WHERE ${OF_REPORTS.join(' AND ')}`;
+    for (const table of READINESS_TABLES) {
+      const sql = `DELETE FROM ${tableIn(link, table)} WHERE ${OF_REPORTS.join(' AND ')}`;
       deleted += await link.execute(sql, [orgId, ids]);
     }
   }
@@ -157,7 +160,7 @@ async function settleQuarantine(
 ): Promise<number> {
   const conditions = ['"org_id" = $1', '"stream" = $2', '"date" = $3'];
   const { stream, day } = readinessKey(orgId);
-  const stored = await link.query(selectWhere(tables.quarantine, conditions), [orgId, stream, day]);
+  const stored = await link.query(selectWhere(link, tables.quarantine, conditions), [orgId, stream, day]);
   const gone = seen === null ? [] : stored.filter(([, , , sha256]) => !seen.has(String(sha256)));
   await removeRows(link, { table: tables.quarantine, rows: gone });
   return stored.length - gone.length;

@@ -3,7 +3,15 @@ import { keyPositions } from '../../../schema/order.ts';
 import type { Row, RowChanges, TableRows } from '../port.ts';
 import { COPY_OPTIONS, csvOf } from './copy-csv.ts';
 import type { Link, Parameter } from './link.ts';
-import { columnList, deleteByKey, deleteByKeys, quoted, rowsFromArrays, upsertFrom } from './statements.ts';
+import {
+  columnList,
+  deleteByKey,
+  deleteByKeys,
+  quoted,
+  rowsFromArrays,
+  tableIn,
+  upsertFrom,
+} from './statements.ts';
 
 /** From so many rows on, COPY is faster than arrays as parameters. */
 const COPY_ROWS_MIN = 800;
@@ -33,7 +41,9 @@ export async function putRows(link: Link, { table, rows }: TableRows): Promise<n
 export async function put(link: Link, part: Puttable): Promise<number> {
   if (part.count === 0) return 0;
   const { sql, values } = await upsert(link, part);
-  return link.execute(sql, values);
+  const [column = ''] = part.table.key;
+  // Counted by the rows that come back: Citus says of such a statement how many rows were sent, not how many were written.
+  return (await link.query(`${sql} RETURNING stored.${quoted(column)}`, values)).length;
 }
 
 /** As {@link put}, for rows of several days: answers the day of each row that was written. */
@@ -46,14 +56,14 @@ export async function putDays(link: Link, part: Puttable): Promise<string[]> {
 /** Deletes rows by their keys. Answers how many there were. */
 export async function removeRows(link: Link, part: TableRows): Promise<number> {
   let removed = 0;
-  for (const { sql, values } of deletions(part)) removed += await link.execute(sql, values);
+  for (const { sql, values } of deletions(link, part)) removed += await link.execute(sql, values);
   return removed;
 }
 
 /** As {@link removeRows}, for rows of several days: answers the day of each row that was there. */
 export async function removeDays(link: Link, part: TableRows): Promise<string[]> {
   const days: string[] = [];
-  for (const { sql, values } of deletions(part)) {
+  for (const { sql, values } of deletions(link, part)) {
     days.push(...daysOf(await link.query(`${sql} RETURNING stored."date"`, values)));
   }
   return days;
@@ -83,10 +93,11 @@ export function isWorthCopying({ count }: Puttable): boolean {
 }
 
 /** True for a table that rows may be copied into: PostgreSQL refuses that where policies hold for its rows. */
-export async function isOpenToCopies(link: Link, { name }: AnyTable): Promise<boolean> {
+export async function isOpenToCopies(link: Link, table: AnyTable): Promise<boolean> {
+  const { name } = table;
   const known = link.policies.get(name);
   if (known !== undefined) return !known;
-  const [row] = await link.query('SELECT row_security_active($1)', [quoted(name)]);
+  const [row] = await link.query('SELECT row_security_active($1::text)', [tableIn(link, table)]);
   const hasPolicies = row?.[0] === 1;
   link.policies.set(name, hasPolicies);
   return !hasPolicies;
@@ -94,14 +105,14 @@ export async function isOpenToCopies(link: Link, { name }: AnyTable): Promise<bo
 
 /** Copies rows of which none is stored, in less than half the time of {@link put}. */
 export function copyRows(link: Link, { table, csv }: Puttable): Promise<void> {
-  return link.copyIn(`COPY ${quoted(table.name)} (${columnList(table)}) FROM STDIN ${COPY_OPTIONS}`, csv());
+  return link.copyIn(`COPY ${tableIn(link, table)} (${columnList(table)}) FROM STDIN ${COPY_OPTIONS}`, csv());
 }
 
 async function upsert(link: Link, part: Puttable): Promise<Writing> {
   const { table } = part;
   if (isWorthCopying(part)) return { sql: await stage(link, table, part.csv()), values: [] };
   return {
-    sql: upsertFrom(table, rowsFromArrays(table)),
+    sql: upsertFrom(link, table, rowsFromArrays(table)),
     values: arraysOf(part.rows(), everyPosition(table)),
   };
 }
@@ -115,19 +126,20 @@ async function stage(link: Link, table: AnyTable, csv: Iterable<string>): Promis
   await link.script(
     isUsed
       ? `TRUNCATE pg_temp.${staged}`
-      : `CREATE TEMPORARY TABLE IF NOT EXISTS ${staged} (LIKE ${quoted(table.name)}) ON COMMIT DELETE ROWS`,
+      : `CREATE TEMPORARY TABLE IF NOT EXISTS pg_temp.${staged} (LIKE ${tableIn(link, table)}) ON COMMIT DELETE ROWS`,
   );
   await link.copyIn(`COPY pg_temp.${staged} (${columnList(table)}) FROM STDIN ${COPY_OPTIONS}`, csv);
-  return upsertFrom(table, `SELECT ${columnList(table)} FROM pg_temp.${staged}`);
+  return upsertFrom(link, table, `SELECT ${columnList(table)} FROM pg_temp.${staged}`);
 }
 
 /** One statement per organization. */
-function deletions({ table, rows }: TableRows): Writing[] {
+function deletions(link: Link, { table, rows }: TableRows): Writing[] {
   if (rows.length === 0) return [];
   const [first = 0, ...others] = keyPositions(table);
   const [column = ''] = table.key;
-  if (others.length === 0) return [{ sql: deleteByKey(table, column), values: arraysOf(rows, [first]) }];
-  const sql = deleteByKeys(table);
+  if (others.length === 0)
+    return [{ sql: deleteByKey(link, table, column), values: arraysOf(rows, [first]) }];
+  const sql = deleteByKeys(link, table);
   const orgs = new Map<Row[number], Row[]>();
   for (const row of rows) {
     const org = row[first] ?? null;

@@ -3,6 +3,7 @@ import { isStream } from '../../core/stream.ts';
 import type { QuarantineCount, Row, RunEnd, RunRecord, RunStart } from '../port.ts';
 import type { Link } from './link.ts';
 import { putRows } from './rows.ts';
+import { tableIn } from './statements.ts';
 
 /** Records that a run began. */
 export async function startRun(link: Link, run: RunStart): Promise<void> {
@@ -24,7 +25,7 @@ export async function startRun(link: Link, run: RunStart): Promise<void> {
 /** Records how a run ended. */
 export async function endRun(link: Link, run: RunEnd): Promise<void> {
   await link.execute(
-    `UPDATE "export_runs" SET org_id = $2, ended_at = $3, exit_code = $4, units_done = $5, units_failed = $6,
+    `UPDATE ${tableIn(link, tables.exportRuns)} SET org_id = $2, ended_at = $3, exit_code = $4, units_done = $5, units_failed = $6,
       rows_written = $7, requests = $8, retries = $9 WHERE run_id = $1`,
     [
       run.runId,
@@ -44,7 +45,7 @@ export async function endRun(link: Link, run: RunEnd): Promise<void> {
 export async function readRuns(link: Link, limit: number): Promise<RunRecord[]> {
   const stored = await link.query(
     `SELECT run_id, org_id, command, started_at, ended_at, exit_code, units_done, units_failed, rows_written, requests,
-      retries FROM "export_runs" ORDER BY started_at DESC, run_id DESC LIMIT $1`,
+      retries FROM ${tableIn(link, tables.exportRuns)} ORDER BY started_at DESC, run_id DESC LIMIT $1`,
     [limit],
   );
   return stored.map((row) => ({
@@ -64,14 +65,16 @@ export async function readRuns(link: Link, limit: number): Promise<RunRecord[]> 
 
 /** The organizations that the ledger knows. */
 export async function readOrganizations(link: Link): Promise<string[]> {
-  const stored = await link.query('SELECT DISTINCT org_id FROM "export_units" ORDER BY org_id');
+  const stored = await link.query(
+    `SELECT DISTINCT org_id FROM ${tableIn(link, tables.exportUnits)} ORDER BY org_id`,
+  );
   return stored.map(([orgId]) => String(orgId));
 }
 
 /** How many records are in quarantine, by organization, stream and reason. */
 export async function readQuarantineCounts(link: Link): Promise<QuarantineCount[]> {
   const stored = await link.query(
-    `SELECT org_id, stream, reason, COUNT(*) FROM "quarantine" GROUP BY org_id, stream, reason
+    `SELECT org_id, stream, reason, COUNT(*) FROM ${tableIn(link, tables.quarantine)} GROUP BY org_id, stream, reason
       ORDER BY org_id, stream, reason COLLATE "C"`,
   );
   return stored.flatMap(([orgId, stream, reason, records]) =>
@@ -83,7 +86,7 @@ export async function readQuarantineCounts(link: Link): Promise<QuarantineCount[
 
 /** How many restatements are on record. */
 export async function countRestatements(link: Link): Promise<number> {
-  const [row] = await link.query('SELECT COUNT(*) FROM "restatements"');
+  const [row] = await link.query(`SELECT COUNT(*) FROM ${tableIn(link, tables.restatements)}`);
   return Number(row?.[0] ?? 0);
 }
 

@@ -18,6 +18,7 @@ export async function* scanRows(
   const rowsMax = scanRowsMax(table);
   const conditions = conditionsOf(scope);
   const sql = selectWhere(
+    link,
     table,
     conditions.map(([condition], index) => `${condition}$${index + 1}`),
     columns,

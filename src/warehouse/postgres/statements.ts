@@ -1,5 +1,20 @@
+import pg from 'pg';
 import type { AnyTable } from '../../../schema/define.ts';
 import { SQL_TYPES } from '../../../schema/reference/types.ts';
+
+/** Where the tables of a warehouse stand. */
+export interface InSchema {
+  /** The name of the schema, as it is. */
+  readonly schema: string;
+}
+
+/**
+ * A table as every statement names it: with its schema. A name alone would mean a temporary table, or one of another
+ * schema, wherever the search path does not lead to the warehouse.
+ */
+export function tableIn({ schema }: InSchema, { name }: Pick<AnyTable, 'name'>): string {
+  return `${pg.escapeIdentifier(schema)}.${quoted(name)}`;
+}
 
 /** A name as SQL writes it. The names of tables and columns are our own. */
 export function quoted(name: string): string {
@@ -23,13 +38,13 @@ export function typeOf(table: AnyTable, column: string): string {
 }
 
 /** Inserts the rows of `source`, or updates those that differ: an unchanged row is not written. */
-export function upsertFrom(table: AnyTable, source: string): string {
+export function upsertFrom(within: InSchema, table: AnyTable, source: string): string {
   const values = Object.keys(table.columns).filter((name) => !table.key.includes(name));
   const assignments = values.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ');
   const differs = values.map((name) => differing(table, name)).join(' OR ');
   const conflict = values.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments} WHERE ${differs}`;
   return (
-    `INSERT INTO ${quoted(table.name)} AS stored (${columnList(table)}) ${source} ` +
+    `INSERT INTO ${tableIn(within, table)} AS stored (${columnList(table)}) ${source} ` +
     `ON CONFLICT (${keyList(table)}) ${conflict}`
   );
 }
@@ -40,13 +55,16 @@ function differing(table: AnyTable, column: string): string {
   return `stored.${quoted(column)}${cast} IS DISTINCT FROM excluded.${quoted(column)}${cast}`;
 }
 
-/** Rows from parameters, one array per column of `columns`. In the select list it takes half the time of a join. */
+/**
+ * Rows from parameters, one array per column of `columns`. In the select list it takes half the time of a join. The
+ * function takes any array, so one of the schema that takes exactly this one would be preferred: it is named in full.
+ */
 export function rowsFromArrays(
   table: AnyTable,
   columns: readonly string[] = Object.keys(table.columns),
 ): string {
   const lists = columns.map(
-    (name, index) => `unnest($${index + 1}::${typeOf(table, name)}[]) AS ${quoted(name)}`,
+    (name, index) => `pg_catalog.unnest($${index + 1}::${typeOf(table, name)}[]) AS ${quoted(name)}`,
   );
   return `SELECT ${lists.join(', ')}`;
 }
@@ -55,36 +73,41 @@ export function rowsFromArrays(
  * Deletes rows of one organization by the other columns of their keys, which stand in arrays before the organization.
  * The organization is a value of its own, so that a distributed database asks the one server that holds it.
  */
-export function deleteByKeys(table: AnyTable): string {
+export function deleteByKeys(within: InSchema, table: AnyTable): string {
   const [first = '', ...others] = table.key;
   const matches = others.map((name) => `stored.${quoted(name)} = gone.${quoted(name)}`).join(' AND ');
   return (
-    `DELETE FROM ${quoted(table.name)} AS stored USING (${rowsFromArrays(table, others)}) AS gone ` +
+    `DELETE FROM ${tableIn(within, table)} AS stored USING (${rowsFromArrays(table, others)}) AS gone ` +
     `WHERE stored.${quoted(first)} = $${others.length + 1} AND ${matches}`
   );
 }
 
 /** Deletes the rows of a table whose key is one column; its values stand in an array. */
-export function deleteByKey(table: AnyTable, column: string): string {
-  return `DELETE FROM ${quoted(table.name)} AS stored WHERE ${quoted(column)} = ANY ($1::${typeOf(table, column)}[])`;
+export function deleteByKey(within: InSchema, table: AnyTable, column: string): string {
+  return `DELETE FROM ${tableIn(within, table)} AS stored WHERE ${quoted(column)} = ANY ($1::${typeOf(table, column)}[])`;
 }
 
 /** Columns, every one unless named, of the rows that meet all conditions, in key order. */
 export function selectWhere(
+  within: InSchema,
   table: AnyTable,
   conditions: readonly string[],
   columns: readonly string[] = Object.keys(table.columns),
 ): string {
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  return `SELECT ${columns.map(quoted).join(', ')} FROM ${quoted(table.name)}${where} ORDER BY ${keyList(table)}`;
+  return `SELECT ${columns.map(quoted).join(', ')} FROM ${tableIn(within, table)}${where} ORDER BY ${keyList(table)}`;
 }
 
 /** Number of rows and the sum of each additive column of the rows that meet all conditions. */
-export function selectSums(table: AnyTable, conditions: readonly string[]): { sql: string; names: string[] } {
+export function selectSums(
+  within: InSchema,
+  table: AnyTable,
+  conditions: readonly string[],
+): { sql: string; names: string[] } {
   const names = Object.entries(table.columns)
     .filter(([, column]) => column.additive === true)
     .map(([name]) => name);
   const sums = names.map((name) => `, SUM(${quoted(name)})`).join('');
   const where = conditions.join(' AND ');
-  return { sql: `SELECT COUNT(*)${sums} FROM ${quoted(table.name)} WHERE ${where}`, names };
+  return { sql: `SELECT COUNT(*)${sums} FROM ${tableIn(within, table)} WHERE ${where}`, names };
 }

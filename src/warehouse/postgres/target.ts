@@ -5,7 +5,6 @@ import { messageOf, UsageError } from '../../core/errors.ts';
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 type SslMode = (typeof SSL_MODES)[number];
 
-const CONNECT_TIMEOUT_MS = 15_000;
 /** No statement of ours takes this long; one that does waits for a server that is gone. */
 const STATEMENT_TIMEOUT_MS = 15 * 60 * 1000;
 const SCHEMA_BYTES_MAX = 63;
@@ -42,7 +41,9 @@ export function parseTarget(text: string): PostgresTarget {
 
 function schemaOf(url: URL): string {
   const schema = url.searchParams.get('schema') ?? 'public';
-  const isReserved = /^pg_/i.test(schema) || schema === 'information_schema';
+  // In a search path PostgreSQL takes this name for that of the role, also where it is quoted.
+  const isRole = schema === '$user';
+  const isReserved = /^pg_/i.test(schema) || schema === 'information_schema' || isRole;
   if (
     schema !== '' &&
     !isReserved &&
@@ -52,7 +53,7 @@ function schemaOf(url: URL): string {
     return schema;
   }
   throw new UsageError(`"${schema}" cannot be the schema of a warehouse`, {
-    hint: `name one of 1 to ${SCHEMA_BYTES_MAX} bytes that PostgreSQL does not keep for itself, for example ?schema=daywalk`,
+    hint: `name one of 1 to ${SCHEMA_BYTES_MAX} bytes that PostgreSQL keeps for nothing else, for example ?schema=daywalk`,
   });
 }
 
@@ -84,7 +85,6 @@ function configOf(url: URL, mode: SslMode): ClientConfig {
   return {
     connectionString: own.href,
     application_name: url.searchParams.get('application_name') ?? 'daywalk',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
   };

@@ -1,9 +1,9 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { Clock } from '../../core/clock.ts';
-import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
 import { isBusy, storageError } from './errors.ts';
+import { FileGuard } from './file-guard.ts';
 import { LogWatch, type LogWatchOptions } from './log-watch.ts';
+import { openFile } from './open-file.ts';
 import type { Steps } from './steps.ts';
 
 /** Marks a file as a warehouse of this program ("DWLK"). */
@@ -13,8 +13,6 @@ export const APPLICATION_ID = 0x44574c4b;
 const BUSY_WAIT_MS = 30_000;
 /** The same once the process was asked to stop: enough for a writer that is about to finish. */
 const BUSY_WAIT_STOPPED_MS = 1_000;
-/** SQLite's own wait blocks the process, so it is short and the long wait is done outside, where signals are heard. */
-const BUSY_TIMEOUT_MS = 10;
 const BUSY_PAUSE_MS = 50;
 
 /** How to open a file. */
@@ -22,6 +20,8 @@ export interface ConnectionOptions extends LogWatchOptions {
   readonly clock: Clock;
   /** Create the file where it does not exist. */
   readonly create: boolean;
+  /** The {@link fileAt} the path that must be found there. Default: whatever is there. */
+  readonly file?: string | undefined;
   /** Aborted when the process was asked to stop; cuts the wait for a foreign writer short. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -31,6 +31,10 @@ export class Connection {
   readonly #statements = new Map<string, Statement<unknown[]>>();
   readonly db: Database;
   readonly path: string;
+  /** The {@link fileAt} the path when it was opened. */
+  readonly file: string | undefined;
+  readonly #guard: FileGuard;
+  #hasWritten = false;
   readonly #clock: Clock;
   readonly #log: LogWatch;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
@@ -42,8 +46,11 @@ export class Connection {
     options.signal?.addEventListener('abort', () => {
       this.#stoppedAtMs = this.#clock.monotonicMs();
     });
-    this.db = openFile(path, options.create);
-    this.#log = new LogWatch(this.db, path, options);
+    const { db, file } = openFile(path, options.create);
+    this.db = db;
+    this.file = file;
+    this.#guard = new FileGuard(db, path, options.file ?? file);
+    this.#log = new LogWatch(db, path, options);
   }
 
   /** The prepared statement of `sql`; results of reads are objects. */
@@ -108,8 +115,11 @@ export class Connection {
   }
 
   async #transact<Result>(doing: string, work: () => Promise<Result>): Promise<Result> {
+    this.#guard.expectInPlace(doing);
+    this.#hasWritten = true;
     await this.#begin(doing);
     const result = await this.#commit(doing, work);
+    this.#guard.expectInPlace(doing);
     this.#log.look();
     return result;
   }
@@ -132,6 +142,11 @@ export class Connection {
       // What made the transaction fail is what the caller must hear; SQLite rolls back by itself when the file closes.
       if (!(error instanceof Sqlite.SqliteError)) throw error;
     }
+  }
+
+  /** @throws {StorageError} when the path leads to another file than the open one, or to none. */
+  expectInPlace(doing: string): void {
+    this.#guard.expectInPlace(doing);
   }
 
   /** Lets readers and the writer work at once. It alters the file, which must be known to be a warehouse by then. */
@@ -161,9 +176,17 @@ export class Connection {
     }
   }
 
+  /**
+   * Closes the file.
+   * @throws {StorageError} when something was written and the path leads to another file by now, or to none.
+   */
   close(): void {
-    this.#statements.clear();
-    this.db.close();
+    try {
+      if (this.#hasWritten && this.db.open) this.#guard.expectInPlace('close');
+    } finally {
+      this.#statements.clear();
+      this.db.close();
+    }
   }
 
   async #begin(doing: string): Promise<void> {
@@ -179,42 +202,5 @@ export class Connection {
       }
       await this.#clock.sleep(BUSY_PAUSE_MS);
     }
-  }
-}
-
-function openFile(path: string, create: boolean): Database {
-  if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
-    throw new UsageError(`"${path}" is not a path of a SQLite file`, {
-      hint: 'name a file, for example --warehouse daywalk.db',
-    });
-  }
-  if (!create && !existsSync(path)) {
-    throw new NoWarehouseError(path);
-  }
-  createPrivately(path);
-  try {
-    const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
-    // Every commit survives a power loss, for a tenth more time: what a run said it stored is stored.
-    db.pragma('synchronous = FULL');
-    db.pragma('foreign_keys = ON');
-    // Rows come in the order of their keys, so few pages are in use at a time; the usual 16 MB would only fill up.
-    db.pragma('cache_size = -4000');
-    return db;
-  } catch (error) {
-    throw storageError(error, 'open the warehouse', path);
-  }
-}
-
-/** Creates the file readable by its owner only, because it names people; SQLite gives its side files the same mode. */
-export function createPrivately(path: string): void {
-  try {
-    // Never opens a file that exists: closing it again would drop the locks that this process holds on it.
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
-    throw new StorageError(`open the warehouse ${path}: ${messageOf(error)}`, {
-      cause: error,
-      hint: 'create the folder, and give this user the right to write the file and its folder',
-    });
   }
 }

@@ -1,3 +1,5 @@
+import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { BusyError, DamagedError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
 
@@ -25,10 +27,23 @@ export function storageError(error: unknown, doing: string, path: string): unkno
       hint: 'end the program that writes to it, then run again',
     });
   }
-  const hint = HINTS.find(([pattern]) => pattern.test(error.code))?.[1];
+  const hint = isReadOnly(path) ? HINT_READ_ONLY : HINTS.find(([pattern]) => pattern.test(error.code))?.[1];
   const Kind = DAMAGED.test(error.code) ? DamagedError : StorageError;
   return new Kind(`${doing} ${path}: ${messageOf(error)} (${error.code})`, {
     cause: error,
     hint: hint ?? 'run again: what was committed is safe',
   });
+}
+
+/** The remedy where the file system is mounted read-only, whatever SQLite makes of it. */
+export const HINT_READ_ONLY =
+  'the file system is read-only: mount it for writing, or name a warehouse elsewhere; SQLite writes beside the file even to read it';
+
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EROFS';
+  }
 }

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { BusyError, messageOf, StorageError } from '../../core/errors.ts';
 import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
-import { createPrivately } from './connection.ts';
 import { storageError } from './errors.ts';
+import { createPrivately } from './open-file.ts';
 
 /**
  * Takes the run lock of a warehouse, on a file beside it.

@@ -49,8 +49,9 @@ function pending(connection: Connection, known: MigrationMeta[]): MigrationMeta[
 
 function appliedMigrations({ db, path }: Connection): number[] {
   const id = Number(db.pragma('application_id', { simple: true }));
-  const names = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
-  if (names.length === 0) return [];
+  const names = db.prepare<[], string>('SELECT name FROM sqlite_master').pluck().all();
+  // Another program may have marked a file that it has not filled yet.
+  if (names.length === 0 && id === 0) return [];
   if (id !== APPLICATION_ID || !names.includes('__drizzle_migrations')) {
     throw new UsageError(`${path} is a SQLite database of another program`, {
       hint: 'name a new file with --warehouse',

@@ -13,9 +13,10 @@ import Sqlite from 'better-sqlite3';
 import { BusyError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
 import { tryFileLock } from '../../core/file-lock.ts';
 import type { SavedCopy } from '../port.ts';
-import { type Connection, createPrivately } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { COPY_MARK, expectCopy } from './copy-mark.ts';
 import { storageError } from './errors.ts';
+import { createPrivately } from './open-file.ts';
 
 /** Writes a copy of a warehouse and puts it in place at once, see `Warehouse.saveCopy`. */
 export function saveCopy(connection: Connection, path: string): SavedCopy {

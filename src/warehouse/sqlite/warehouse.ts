@@ -105,6 +105,8 @@ function sqliteWarehouse(connection: Connection, days: DayWriter, file: string |
 
 /** The run lock; who holds it is the only worker, so every unit is free. */
 function runLock(connection: Connection): RunLock {
+  // A run may have waited for another one for hours.
+  connection.expectInPlace('lock the warehouse');
   const { release } = takeRunLock(connection.path);
   return {
     claim: async (units) => connection.read('read', () => units.map((unit) => readUnit(connection, unit))),

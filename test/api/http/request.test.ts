@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../../src/api/http/errors.ts';
 import { http, json, type RawReply, type RawServer, rawServer } from '../../support/raw-server.ts';
-import { API_KEY, targetOf, testRequester, thrownBy } from '../../support/transport.ts';
+import { API_KEY, targetOf, testRequester, testTransport, thrownBy } from '../../support/transport.ts';
 
 const BODY = JSON.stringify({ data: [1, 'zwölf', '\u{1F600}'], meta: { org_id: 'org_1' } });
 
@@ -146,7 +146,7 @@ describe('a request that gets no usable answer can be repeated when', () => {
       'it says JSON in another word',
       (socket) => void socket.write(http(200, '{}', { 'content-type': 'application/jsonlines' })),
     ],
-    ['it is empty', (socket) => void socket.write(http(204, '', { 'content-type': undefined }))],
+    ['it is empty', (socket) => void socket.write(http(200, '', { 'content-type': undefined }))],
     [
       'gzip is announced and not there',
       (socket) => void socket.write(http(200, BODY, { 'content-encoding': 'gzip' })),
@@ -177,6 +177,58 @@ describe('a request that gets no usable answer can be repeated when', () => {
       target: 'GET /api/thing?day=1',
       message: expect.stringContaining('GET /api/thing?day=1'),
     });
+  });
+
+  it.each(['br', 'deflate', 'zstd', 'gzip, br'])(
+    'is not repeated when the body is encoded as %s, which was not asked for',
+    async (encoding) => {
+      const server = await rawServer(
+        (socket) => void socket.write(http(200, BODY, { 'content-encoding': encoding })),
+      );
+      expect(await thrownBy(testRequester().send(targetOf(server.url)))).toMatchObject({
+        name: 'RequestError',
+        effect: 'unit',
+        exitCode: 4,
+        message: `GET /api/thing: the body is encoded as "${encoding}", and only gzip was asked for`,
+        hint: expect.stringContaining('Accept-Encoding'),
+      });
+    },
+  );
+
+  it.each(['identity', 'Identity', '', 'GZIP'])(
+    'is an answer when it is encoded as "%s"',
+    async (encoding) => {
+      const body = encoding === 'GZIP' ? gzipSync(BODY) : BODY;
+      const server = await rawServer(
+        (socket) => void socket.write(http(200, body, { 'content-encoding': encoding })),
+      );
+      expect((await testRequester().send(targetOf(server.url))).text).toBe(BODY);
+    },
+  );
+
+  it('is an error that stands, whatever the encoding of its body', async () => {
+    const server = await rawServer(
+      (socket) => void socket.write(http(500, BODY, { 'content-encoding': 'br' })),
+    );
+    expect(await thrownBy(testRequester().send(targetOf(server.url)))).toMatchObject({ status: 500 });
+  });
+
+  it('names 100 Continue, and is repeated, for it may pass', async () => {
+    const server = await rawServer((socket, { index }) => {
+      socket.write(index < 3 ? 'HTTP/1.1 100 Continue\r\n\r\n' : '');
+      socket.write(http(200, BODY));
+    });
+    const error = await thrownBy(testRequester().send(targetOf(server.url)));
+    expect(error).toMatchObject({
+      effect: 'retry',
+      exitCode: 4,
+      message: 'GET /api/thing was answered with 100 Continue',
+      hint: expect.stringContaining('proxy'),
+    });
+    const transport = testTransport();
+    const { signal } = new AbortController();
+    expect((await transport.get(targetOf(server.url), { signal })).text).toBe(BODY);
+    expect(transport.totals).toEqual({ requests: 2, retries: 1 });
   });
 
   it('names the content type it got, and what may stand in between', async () => {

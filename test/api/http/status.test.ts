@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { http, json, rawServer } from '../../support/raw-server.ts';
-import { API_KEY, targetOf, testRequester, thrownBy } from '../../support/transport.ts';
+import { API_KEY, targetOf, testRequester, testTransport, thrownBy } from '../../support/transport.ts';
 
 const PROBLEM = { title: 'The Title', detail: 'the detail', status: 400, requestId: 'req_1' };
 
@@ -101,6 +101,27 @@ describe('an error status', () => {
     const error = await answered(json({ detail: 'x'.repeat(20_000) }, {}, 500));
     expect(error instanceof Error && error.message.length).toBeLessThan(500);
   });
+});
+
+describe('a status of success that is no full answer', () => {
+  it.each([201, 202, 203, 204, 206, 207, 226, 299])(
+    '%i fails the unit of a read and is not repeated',
+    async (status) => {
+      const body =
+        status === 204 ? http(204, '', { 'content-length': undefined }) : json({ data: [] }, {}, status);
+      const server = await rawServer((socket) => void socket.write(body));
+      const transport = testTransport();
+      const { signal } = new AbortController();
+      expect(await thrownBy(transport.get(targetOf(server.url), { signal }))).toMatchObject({
+        name: 'UnitError',
+        effect: 'unit',
+        exitCode: 4,
+        reason: 'partial-status',
+        message: `GET /api/thing answered ${status}, which is not a full answer`,
+      });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 });
 
 describe('the key', () => {

@@ -155,6 +155,38 @@ describe('a breakdown', () => {
     expect(stored[5]).toMatchObject({ model_tier: 'thinking' });
   });
 
+  it('by user takes the user from whichever name it stands under, and keeps the others', () => {
+    const row = {
+      date: '2026-02-01',
+      by_user: [
+        { user_id: 'a', billable_tokens: 1, id: 17 },
+        { user: 'b', billable_tokens: 2, by_model: [{ model: 'm', billable_tokens: 2 }] },
+        { id: 'c', billable_tokens: 3 },
+        { group_key: 'd', billable_tokens: 4 },
+        { user_id: '', user: { name: 'E' }, id: 'e', billable_tokens: 5 },
+        { user: 7, billable_tokens: 6 },
+      ],
+    };
+    const { rows, findings } = normalize('tokens', [row]);
+    const stored = rows('tokens_daily_by_user');
+    expect(stored.map(({ user_id, billable_tokens }) => [user_id, billable_tokens])).toEqual([
+      ['a', 1],
+      ['b', 2],
+      ['c', 3],
+      ['d', 4],
+      ['e', 5],
+    ]);
+    expect(stored.map(({ extra }) => extra)).toEqual([
+      '{"id":17}',
+      null,
+      null,
+      null,
+      '{"user":{"name":"E"},"user_id":""}',
+    ]);
+    expect(rows('tokens_daily_by_user_model')).toMatchObject([{ user_id: 'b', model_id: 'm' }]);
+    expect(findings.quarantined).toMatchObject([{ record: '{"user":7,"billable_tokens":6}' }]);
+  });
+
   it('by user has the models of each user in a table of their own', () => {
     const row = {
       date: '2026-02-01',

@@ -105,7 +105,7 @@ describe('a readiness report', () => {
     expect(rows('readiness_reports')[0]?.['created_at']).toBe(new Date(createdAt).toISOString());
   });
 
-  it.each([253_402_300_800_000, -62_135_596_800_001, 1.5, '1770000000123', 1e300])(
+  it.each([253_402_300_800_000, -62_135_596_800_001, '1770000000123', 1e300])(
     'is set aside when its instant is %j',
     (createdAt) => {
       const { rows, findings } = normalize('readiness', [{ ...REPORT, createdAt }]);
@@ -113,4 +113,15 @@ describe('a readiness report', () => {
       expect(findings.quarantined).toHaveLength(1);
     },
   );
+
+  it.each([
+    [1_770_000_000_123.25, '2026-02-02T02:40:00.123Z'],
+    [1_770_000_000_123.5, '2026-02-02T02:40:00.124Z'],
+    [-0.4, '1970-01-01T00:00:00.000Z'],
+    [253_402_300_799_998.5, '9999-12-31T23:59:59.999Z'],
+  ])('whose instant has a fraction is stored at the nearest millisecond: %d', (createdAt, instant) => {
+    const { rows, findings } = normalize('readiness', [{ ...REPORT, createdAt }]);
+    expect(rows('readiness_reports')[0]?.['created_at']).toBe(instant);
+    expect(findings.quarantined).toEqual([]);
+  });
 });

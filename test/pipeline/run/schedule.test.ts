@@ -54,6 +54,44 @@ describe('the order of a run', () => {
     expect(takeAll(schedule, 2)).toEqual(untouched);
   });
 
+  it('hands out what is only looked at along with its neighbours, or after all others', () => {
+    fc.assert(
+      fc.property(
+        fc.subarray(unitsOf(12)),
+        fc.array(fc.boolean(), { minLength: 60, maxLength: 60 }),
+        fc.integer({ min: 1, max: 15 }),
+        fc.boolean(),
+        (units, flags, daysMax, newestFirst) => {
+          const watched = new Set(unitsOf(12).flatMap((unit, index) => (flags[index] ? [named(unit)] : [])));
+          const isWatched = (unit: DayUnit) => watched.has(named(unit));
+          const ordered = newestFirst ? units.toReversed() : units;
+          const taken = takeAll(new Schedule(ordered, { newestFirst, isWatched }), daysMax);
+          const handed = taken.flatMap(({ stream, days }) => days.map((day) => ({ stream, day })));
+          expect(handed.map(named).toSorted()).toEqual(units.map(named).toSorted());
+          const isLook = taken.map(({ stream, days }) => days.every((day) => isWatched({ stream, day })));
+          expect(isLook).toEqual(isLook.toSorted());
+          for (const { days } of taken) {
+            expect(days.length).toBeLessThanOrEqual(daysMax);
+            expect(days).toEqual(daysFrom(days[0], days.at(-1) ?? days[0]));
+          }
+        },
+      ),
+    );
+  });
+
+  it('fills a batch that has room with days that are only looked at', () => {
+    const days = daysFrom(FIRST, shiftDay(FIRST, 9));
+    const units = days.map((day): DayUnit => ({ stream: 'tools', day }));
+    const isWatched = ({ day }: DayUnit) => day < shiftDay(FIRST, 8);
+    for (const newestFirst of [false, true]) {
+      const ordered = newestFirst ? units.toReversed() : units;
+      const taken = takeAll(new Schedule(ordered, { newestFirst, isWatched }), 4);
+      expect(taken.map(({ days: [first] }) => first)).toEqual(
+        (newestFirst ? [6, 2, 0] : [6, 0, 4]).map((offset) => shiftDay(FIRST, offset)),
+      );
+    }
+  });
+
   it('goes through the days, the streams in turn', () => {
     const taken = takeAll(new Schedule(unitsOf(2), { newestFirst: false }), 1);
     expect(taken.map(({ stream, days }) => `${stream} ${days[0]}`)).toEqual(unitsOf(2).map(named));

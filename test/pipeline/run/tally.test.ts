@@ -14,12 +14,12 @@ describe('the tally of a run', () => {
   it('counts what happened, and what was left out', () => {
     const tally = new Tally();
     tally.planned = 6;
-    tally.done({ ...done, state: 'loaded', restated: true });
-    tally.done({ ...done, state: 'loaded' });
-    tally.done({ ...done, state: 'quarantined', quarantined: 3 });
+    tally.done('a', { ...done, state: 'loaded', restated: true });
+    tally.done('b', { ...done, state: 'loaded' });
+    tally.done('c', { ...done, state: 'quarantined', quarantined: 3 });
     tally.wrote(10);
     tally.wrote(5);
-    tally.failed('users', down());
+    tally.failed('d', 'users', down());
     expect(tally.report(RUN, COST)).toMatchObject({
       ...RUN,
       ...COST,
@@ -37,18 +37,35 @@ describe('the tally of a run', () => {
     });
   });
 
+  it('counts a unit once that was pulled more than once, as it was last', () => {
+    const tally = new Tally();
+    tally.planned = 2;
+    tally.done('a', { ...done, state: 'awaiting' });
+    tally.done('a', { ...done, state: 'loaded', restated: true });
+    tally.failed('b', 'users', down());
+    tally.done('b', { ...done, state: 'loaded' });
+    expect(tally.report(RUN, COST)).toMatchObject({
+      unitsDone: 2,
+      unitsFailed: 0,
+      unitsLeftOut: 0,
+      restatements: 1,
+      states: { loaded: 2 },
+    });
+  });
+
   it('ends with 0 when everything asked for is there, or awaited', () => {
     const tally = new Tally();
     tally.planned = 2;
-    tally.done({ ...done, state: 'empty' });
-    tally.done({ ...done, state: 'awaiting' });
+    tally.done('a', { ...done, state: 'empty' });
+    tally.done('b', { ...done, state: 'awaiting' });
     expect(tally.exitCode).toBe(0);
   });
 
   it.each<[string, (tally: Tally) => void, number]>([
-    ['a failed unit', (tally) => tally.failed('users', down()), 4],
+    ['a failed unit', (tally) => tally.failed('a', 'users', down()), 4],
     ['a unit left out', (tally) => void Object.assign(tally, { planned: 3 }), 4],
-    ['a quarantined unit', (tally) => tally.done({ ...done, state: 'quarantined' }), 5],
+    ['a doubted unit', (tally) => void Object.assign(tally, { doubted: 1 }), 5],
+    ['a quarantined unit', (tally) => tally.done('b', { ...done, state: 'quarantined' }), 5],
     ['an end by the credential', (tally) => tally.ended(new RunError('no', { exitCode: 3 })), 3],
     ['an end by the storage', (tally) => tally.ended(new StorageError('full')), 6],
     ['an end by a signal', (tally) => tally.ended(new StoppedError('SIGTERM')), 143],
@@ -61,8 +78,8 @@ describe('the tally of a run', () => {
 
   it('ends with the code that ranks highest, whatever came first', () => {
     const causes: ((tally: Tally) => void)[] = [
-      (tally) => tally.failed('users', down()),
-      (tally) => tally.done({ ...done, state: 'quarantined' }),
+      (tally) => tally.failed('a', 'users', down()),
+      (tally) => tally.done('b', { ...done, state: 'quarantined' }),
       (tally) => tally.ended(new RunError('no', { exitCode: 3 })),
       (tally) => tally.ended(new StorageError('full')),
     ];
@@ -77,9 +94,9 @@ describe('the tally of a run', () => {
 
   it('tells a problem once per cause, with the number of units', () => {
     const tally = new Tally();
-    for (let n = 0; n < 5; n += 1) tally.failed('users', down());
-    tally.failed('tokens', down());
-    tally.failed('users', new UnitError('another', { hint: 'do that' }));
+    for (let n = 0; n < 5; n += 1) tally.failed(`users ${n}`, 'users', down());
+    tally.failed('tokens', 'tokens', down());
+    tally.failed('users', 'users', new UnitError('another', { hint: 'do that' }));
     expect(tally.report(RUN, COST).problems).toEqual([
       { message: 'GET x failed', hint: undefined, units: 5 },
       { message: 'GET x failed', hint: undefined, units: 1 },

@@ -10,6 +10,7 @@ import {
   parseWalkState,
   type WalkState,
   walkDone,
+  withLimit,
 } from '../../../src/pipeline/run/walk-state.ts';
 
 const TODAY = parseDay('2026-03-10');
@@ -51,12 +52,31 @@ describe('the cursor of a readiness walk', () => {
     );
   });
 
-  it.each([null, '', 'x', '{}', 'null', '[]', '{"pass":"full"}', JSON.stringify({ ...DONE, pass: 'half' })])(
-    'is none when it is %j',
-    (cursor) => {
-      expect(parseWalkState(cursor)).toBeNull();
-    },
-  );
+  it('of the version before, which knew no limit, is understood', () => {
+    expect(parseWalkState(JSON.stringify(DONE))).toEqual(DONE);
+  });
+
+  it.each([50, 5, null])('keeps the limit %j from pass to pass', (limit) => {
+    const last: WalkState = { ...DONE, limit };
+    expect(parseWalkState(JSON.stringify(last))).toEqual(last);
+    for (const next of [headPass(last), fullPass(last), walked(last, [[5, 4]]), walkDone(last, TODAY)])
+      expect(next).toMatchObject({ limit });
+    expect(withLimit(last, 100)).toEqual(DONE);
+  });
+
+  it.each([
+    null,
+    '',
+    'x',
+    '{}',
+    'null',
+    '[]',
+    '{"pass":"full"}',
+    JSON.stringify({ ...DONE, pass: 'half' }),
+    JSON.stringify({ ...DONE, limit: 0 }),
+  ])('is none when it is %j', (cursor) => {
+    expect(parseWalkState(cursor)).toBeNull();
+  });
 });
 
 describe('a walk begins', () => {

@@ -25,7 +25,7 @@ function slowWriter(fails: (days: readonly string[]) => Error | undefined = () =
     });
     const error = fails(commits.map(({ day }) => day));
     if (error !== undefined) throw error;
-    return commits.map(() => ({ rowsWritten: 1, restated: false }));
+    return commits.map(() => ({ rowsWritten: 1, restated: false, units: [] }));
   });
   return {
     writer,

@@ -24,6 +24,10 @@ interface Waiting {
   readonly answer: (bytes: Buffer) => void;
 }
 
+/** What a client has set; the view does not list what no module has declared. */
+const SESSION_SETTINGS = `SELECT name, setting FROM pg_settings WHERE source = 'session'
+  UNION ALL SELECT 'daywalk.session', current_setting('daywalk.session', true)
+  WHERE current_setting('daywalk.session', true) <> ''`;
 const SETTING = /\b(set|reset|set_config|discard)\b/i;
 /** Of a batch, the part that is searched for settings; data may follow. */
 const SEARCHED_BYTES = 4096;
@@ -88,8 +92,7 @@ export class PgliteBackend {
 
   async #switchTo(client: ClientState): Promise<void> {
     if (this.#current?.hasSet) {
-      const sql = "SELECT name, setting FROM pg_settings WHERE source = 'session'";
-      this.#current.settings = (await this.#db.query<Setting>(sql)).rows;
+      this.#current.settings = (await this.#db.query<Setting>(SESSION_SETTINGS)).rows;
       this.#current.hasSet = false;
     }
     await this.#db.exec('RESET ALL');

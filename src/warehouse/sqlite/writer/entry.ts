@@ -5,15 +5,17 @@ import { sentError } from '../../../core/sent-error.ts';
 import { commitDays } from '../commit-day.ts';
 import { Connection } from '../connection.ts';
 import { atOnce } from '../steps.ts';
-import { type Reply, type Request, receivedDay } from './messages.ts';
+import { type Reply, type Request, receivedDay, type ThreadStart } from './messages.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this is started as a thread');
 
 const stop = new AbortController();
-const connection = new Connection(String(workerData), {
+const { path, file }: ThreadStart = workerData;
+const connection = new Connection(path, {
   clock: systemClock(),
   create: false,
+  file,
   signal: stop.signal,
   // Who started the thread looks after the log.
   logBytesMax: Number.POSITIVE_INFINITY,

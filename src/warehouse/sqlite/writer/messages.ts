@@ -10,6 +10,13 @@ interface SentDay extends DayEntry {
   readonly tables: readonly { readonly name: string; readonly texts: readonly string[] }[];
 }
 
+/** What the thread begins with. */
+export interface ThreadStart {
+  readonly path: string;
+  /** The file that must be found there, see `fileAt`. */
+  readonly file: string | undefined;
+}
+
 /** What the thread is asked. */
 export type Request =
   | { readonly type: 'commit'; readonly doing: string; readonly days: readonly SentDay[] }

@@ -3,7 +3,7 @@ import { messageOf, StorageError } from '../../../core/errors.ts';
 import { receivedError } from '../../../core/sent-error.ts';
 import { startThread } from '../../../core/start-thread.ts';
 import type { CommitOutcome, DayCommit } from '../../port.ts';
-import { type Reply, type Request, sentDay } from './messages.ts';
+import { type Reply, type Request, sentDay, type ThreadStart } from './messages.ts';
 
 const SCRIPT = 'src/warehouse/sqlite/writer/entry';
 
@@ -25,9 +25,9 @@ export class WriterThread {
   #failure: unknown;
 
   /** A thread that writes to the file; null where there is none to be had. */
-  static start(path: string, signal: AbortSignal | undefined): WriterThread | null {
-    const worker = startThread(SCRIPT, path);
-    return worker === null ? null : new WriterThread(path, worker, signal);
+  static start(start: ThreadStart, signal: AbortSignal | undefined): WriterThread | null {
+    const worker = startThread(SCRIPT, start);
+    return worker === null ? null : new WriterThread(start.path, worker, signal);
   }
 
   private constructor(path: string, worker: Worker, signal: AbortSignal | undefined) {

@@ -39,7 +39,10 @@ export class DayWriter {
     const isWorthwhile = this.#rows > ROWS_WITHOUT_THREAD;
     this.#rows += commits.reduce((sum, commit) => sum + (commit.unchanged ? 0 : rowCount(commit)), 0);
     if (isWorthwhile && this.#thread === undefined)
-      this.#thread = WriterThread.start(this.#connection.path, this.#signal);
+      this.#thread = WriterThread.start(
+        { path: this.#connection.path, file: this.#connection.file },
+        this.#signal,
+      );
     return this.#thread;
   }
 }

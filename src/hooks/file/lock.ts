@@ -1,0 +1,83 @@
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
+
+/** An edit takes milliseconds; who holds the lock longer is stopped. */
+const WAIT_MS_MAX = 5_000;
+const PAUSE_MS = 20;
+
+/**
+ * Runs `edit` while no other process of this program edits the file. The lock is a file beside it, which is gone
+ * afterwards; the operating system frees it at any kind of death.
+ * @throws {UsageError} when others hold the lock for five seconds.
+ * @throws {StorageError} when the lock cannot be made.
+ */
+export async function whileLocked<Result>(path: string, clock: Clock, edit: () => Result): Promise<Result> {
+  const lockPath = `${path}.lock`;
+  const since = clock.monotonicMs();
+  let lock = lockAt(path, lockPath);
+  while (lock === null) {
+    if (clock.monotonicMs() - since >= WAIT_MS_MAX) {
+      throw new UsageError(`write the hooks file ${path}: another daywalk has been editing it for long`, {
+        hint: 'run the command again; end the other process if it is stuck',
+      });
+    }
+    await clock.sleep(PAUSE_MS);
+    lock = lockAt(path, lockPath);
+  }
+  try {
+    return edit();
+  } finally {
+    // Before it is freed: whoever waits for this file finds that it is not the lock any more.
+    rmSync(lockPath, { force: true });
+    lock.release();
+  }
+}
+
+/** The lock; null while another process holds it, or has just removed the file that was opened. */
+function lockAt(path: string, lockPath: string): FileLock | null {
+  try {
+    createPrivately(lockPath);
+    return lockUnremoved(lockPath);
+  } catch (error) {
+    throw new StorageError(`write the hooks file ${path}: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'create its folder, and give this user the right to write in it',
+    });
+  }
+}
+
+function lockUnremoved(lockPath: string): FileLock | null {
+  const opened = inodeOf(lockPath);
+  const lock = opened === undefined ? null : lockExisting(lockPath);
+  if (lock === null || inodeOf(lockPath) === opened) return lock;
+  lock.release();
+  return null;
+}
+
+function lockExisting(lockPath: string): FileLock | null {
+  try {
+    return tryFileLock(lockPath);
+  } catch (error) {
+    // Its holder has removed it meanwhile.
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function createPrivately(lockPath: string): void {
+  try {
+    closeSync(openSync(lockPath, 'wx', 0o600));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

@@ -1,0 +1,63 @@
+import type { ProxyOptions } from '../api/http/connections.ts';
+import { parseProxy } from '../api/proxy-address.ts';
+import { maskUserInfo } from './mask-url.ts';
+import { setting } from './setting.ts';
+import type { SettingReader } from './setting-reader.ts';
+
+/** The proxy, under the names that all programs share. */
+export const PROXY_SETTINGS = {
+  httpsProxy: setting({
+    env: 'HTTPS_PROXY',
+    flag: null,
+    placeholder: 'url',
+    doc: 'the proxy that other machines are reached through; loopback hosts never are',
+    fallback: null,
+    fallbackDoc: 'HTTP_PROXY',
+    example: 'http://proxy.example.com:3128',
+    parse: parseProxy,
+    show: maskUserInfo,
+  }),
+  httpProxy: setting({
+    env: 'HTTP_PROXY',
+    flag: null,
+    placeholder: 'url',
+    doc: 'the same, where HTTPS_PROXY is not set',
+    fallback: null,
+    fallbackDoc: 'none',
+    example: 'http://proxy.example.com:3128',
+    parse: parseProxy,
+    show: maskUserInfo,
+  }),
+  noProxy: setting({
+    env: 'NO_PROXY',
+    flag: null,
+    placeholder: 'hosts',
+    doc: 'hosts that are reached without the proxy, and the hosts below them; * for all',
+    fallback: null,
+    fallbackDoc: 'none',
+    example: '.example.com,10.0.0.7',
+    parse: String,
+  }),
+} as const;
+
+const NAMES = Object.values(PROXY_SETTINGS).map(({ env }) => env);
+
+/** The variables of an environment, where the lower-case names of the proxy win, as they do in other programs. */
+export function withProxyNames<Env extends Readonly<Record<string, string | undefined>>>(
+  env: Env,
+): Readonly<Record<string, string | undefined>> {
+  const lower = NAMES.flatMap((name) => {
+    const value = env[name.toLowerCase()];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...env, ...Object.fromEntries(lower) };
+}
+
+/** The proxy that the settings name; null without one. */
+export function readProxy(reader: SettingReader): ProxyOptions | null {
+  const https = reader.read(PROXY_SETTINGS.httpsProxy);
+  const http = reader.read(PROXY_SETTINGS.httpProxy);
+  const noProxy = reader.read(PROXY_SETTINGS.noProxy) ?? '';
+  const url = https ?? http;
+  return url === null ? null : { url, noProxy };
+}

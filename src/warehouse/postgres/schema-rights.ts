@@ -1,0 +1,60 @@
+import pg from 'pg';
+import { UsageError } from '../../core/errors.ts';
+import type { Link } from './link.ts';
+
+/** What a role may do with the schema of a warehouse. */
+interface SchemaRights {
+  /** True when names are looked up in it, which takes USAGE. */
+  readonly isSearched: boolean;
+  readonly mayCreate: boolean;
+  /** True when the tables of a warehouse are there. */
+  readonly hasTables: boolean;
+  readonly role: string;
+}
+
+/**
+ * Makes sure that the schema of the warehouse is in the search path where it exists. PostgreSQL leaves a schema out
+ * without a word where the role lacks USAGE.
+ * @throws {UsageError} with the GRANT that is missing.
+ */
+export async function expectUsableSchema(link: Link): Promise<void> {
+  const rights = await rightsIn(link);
+  if (rights === null || rights.isSearched) return;
+  throw refusal(link, rights, rights.mayCreate || rights.hasTables ? 'USAGE' : 'USAGE, CREATE');
+}
+
+/**
+ * Makes sure that tables can be created in the schema, which exists.
+ * @throws {UsageError} with the GRANT that is missing.
+ */
+export async function expectCreatable(link: Link): Promise<void> {
+  await expectUsableSchema(link);
+  const rights = await rightsIn(link);
+  if (rights !== null && !rights.mayCreate) throw refusal(link, rights, 'CREATE');
+}
+
+/** Null where there is no such schema. */
+async function rightsIn(link: Link): Promise<SchemaRights | null> {
+  const [row] = await link.query(
+    `SELECT n.nspname = ANY (current_schemas(false)), has_schema_privilege(n.oid, 'CREATE'),
+       EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'export_units'),
+       current_user::text
+     FROM pg_catalog.pg_namespace n WHERE n.nspname = $1::name`,
+    [link.schema],
+  );
+  if (row === undefined) return null;
+  const [isSearched, mayCreate, hasTables, role] = row;
+  return {
+    isSearched: isSearched === 1,
+    mayCreate: mayCreate === 1,
+    hasTables: hasTables === 1,
+    role: String(role),
+  };
+}
+
+function refusal({ schema }: Link, { role }: SchemaRights, missing: string): UsageError {
+  const grant = `GRANT ${missing} ON SCHEMA ${pg.escapeIdentifier(schema)} TO ${pg.escapeIdentifier(role)}`;
+  return new UsageError(`the role ${role} may not use the schema ${schema}: ${missing} is not granted`, {
+    hint: `run as the owner of the schema: ${grant}`,
+  });
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { UsageError } from '../../core/errors.ts';
+import type { Link } from './link.ts';
+import { expectUsableSchema } from './schema-rights.ts';
+
+/** The oldest server that this program works with, as `server_version_num` says it. */
+const SERVER_VERSION_MIN = 150_000;
+
+/** How soon a server that is at work looks whether its client is still there. */
+const CLIENT_CHECK = '2s';
+
+/**
+ * Sets a new connection up: what names mean first, because until then the role's own search path decides which function
+ * a name means. Answers the mark of the session.
+ * @throws {UsageError} for a server that is too old, a database that is not UTF-8, a worker node of Citus, or a schema
+ * that the role may not use.
+ */
+export async function setUp(link: Link): Promise<string> {
+  const [row] = await link.script(
+    `SET search_path = pg_catalog, ${pg.escapeIdentifier(link.schema)}, pg_temp;
+     SELECT current_setting('server_version_num')::int, current_setting('server_version'),
+       current_setting('server_encoding'), to_regclass('pg_catalog.pg_dist_local_group') IS NOT NULL`,
+  );
+  const [version, shown, encoding, isCitus] = row ?? [];
+  if (Number(version) < SERVER_VERSION_MIN) {
+    throw new UsageError(`the server is PostgreSQL ${String(shown)}`, { hint: 'use PostgreSQL 15 or newer' });
+  }
+  if (encoding !== 'UTF8') {
+    throw new UsageError(`the database keeps text as ${String(encoding)}`, {
+      hint: `create one for the warehouse: CREATE DATABASE daywalk ENCODING 'UTF8' TEMPLATE template0`,
+    });
+  }
+  const mark = randomUUID();
+  await link.script(settings(mark));
+  // A server on Windows cannot look, and refuses the setting; it frees what a client held when its statement ends.
+  await link.script(`SET client_connection_check_interval = '${CLIENT_CHECK}'`).catch(() => undefined);
+  if (isCitus === 1) await expectCoordinator(link);
+  await expectUsableSchema(link);
+  return mark;
+}
+
+/**
+ * What a session relies on, whatever server, database or role have as defaults: a commit that was answered survives a
+ * power loss; nobody waits for a foreign lock for ever; nothing ends a long transaction; NULL in a list is NULL; and a
+ * server whose client is gone without a word frees its locks within two minutes. The mark tells this session from others.
+ */
+function settings(mark: string): string {
+  return `
+    SET daywalk.session = '${mark}';
+    SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET extra_float_digits = 1; SET client_min_messages = warning;
+    SET standard_conforming_strings = on; SET array_nulls = on;
+    SET default_transaction_isolation = 'read committed';
+    SET lock_timeout = '30s'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+    SET idle_session_timeout = 0; SET jit = off;
+    SET tcp_keepalives_idle = 60; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 5;
+    SELECT set_config('transaction_timeout', '0', false) WHERE current_setting('server_version_num')::int >= 170000;
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
+}
+
+/**
+ * Refuses a worker node of Citus: advisory locks belong to the node that took them, and the tables of migrations are
+ * the coordinator's. The coordinator is group 0.
+ */
+async function expectCoordinator(link: Link): Promise<void> {
+  const [row] = await link.query('SELECT max(groupid) FROM pg_catalog.pg_dist_local_group');
+  const group = Number(row?.[0] ?? 0);
+  if (group === 0) return;
+  throw new UsageError(`the server is a worker node of a Citus cluster (group ${group})`, {
+    hint: 'connect to the coordinator: name its host in the URL',
+  });
+}

@@ -1,0 +1,79 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
+import Sqlite, { type Database } from 'better-sqlite3';
+import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
+import { fileAt } from './commit-watch.ts';
+import { HINT_READ_ONLY, storageError } from './errors.ts';
+import { refuseHardLinks } from './file-guard.ts';
+
+/** SQLite's own wait blocks the process, so it is short and the long wait is done outside, where signals are heard. */
+const BUSY_TIMEOUT_MS = 10;
+
+/** Some file systems number a file anew when it is first opened for writing; no file is replaced that often. */
+const OPEN_ATTEMPTS_MAX = 3;
+
+/** A file that is open. */
+export interface OpenFile {
+  readonly db: Database;
+  /** The {@link fileAt} its path. */
+  readonly file: string | undefined;
+}
+
+/**
+ * Opens a SQLite file, with settings that hold for this connection only; writes nothing to a file that is there.
+ * @throws {UsageError} for what is no path of a file, a file that is missing unless `create`, and one with several names.
+ * @throws {StorageError} when it cannot be opened.
+ */
+export function openFile(path: string, create: boolean): OpenFile {
+  if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
+    throw new UsageError(`"${path}" is not a path of a SQLite file`, {
+      hint: 'name a file, for example --warehouse daywalk.db',
+    });
+  }
+  if (!create && !existsSync(path)) {
+    throw new NoWarehouseError(path);
+  }
+  // Behind a link that leads nowhere yet, SQLite makes the file.
+  if (create) createPrivately(path);
+  refuseHardLinks(path);
+  try {
+    const opened = openUnreplaced(path, create);
+    const { db } = opened;
+    // Every commit survives a power loss, for a tenth more time: what a run said it stored is stored.
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    // Rows come in the order of their keys, so few pages are in use at a time; the usual 16 MB would only fill up.
+    db.pragma('cache_size = -4000');
+    return opened;
+  } catch (error) {
+    throw storageError(error, 'open the warehouse', path);
+  }
+}
+
+/** Opens a file of which it is certain that it stood at the path when it was opened. */
+function openUnreplaced(path: string, create: boolean): OpenFile {
+  for (let attempt = 1; attempt <= OPEN_ATTEMPTS_MAX; attempt += 1) {
+    const file = fileAt(path);
+    const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !create });
+    if (fileAt(path) === file) return { db, file };
+    db.close();
+  }
+  throw new StorageError(`open the warehouse ${path}: the file is replaced again and again`, {
+    hint: 'end the program that replaces it, then run again',
+  });
+}
+
+/** Creates the file readable by its owner only, because it names people; SQLite gives its side files the same mode. */
+export function createPrivately(path: string): void {
+  try {
+    // Never opens a file that exists: closing it again would drop the locks that this process holds on it.
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST') return;
+    const hint = 'create the folder, and give this user the right to write the file and its folder';
+    throw new StorageError(`open the warehouse ${path}: ${messageOf(error)}`, {
+      cause: error,
+      hint: code === 'EROFS' ? HINT_READ_ONLY : hint,
+    });
+  }
+}
