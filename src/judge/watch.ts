@@ -26,6 +26,11 @@ export interface WatchState {
   readonly olderFrom: UtcDay | null;
   /** The UTC day on which tokens and users were last looked at; null if never. */
   readonly heavyOn: UtcDay | null;
+  /**
+   * A look of the last run failed, so the same stretch has its turn once more. Only once: one request that fails for good
+   * must not keep the rest of history from having its turn.
+   */
+  readonly isAgain?: boolean;
 }
 
 /** What a run looks at. */
@@ -70,7 +75,18 @@ export function parseWatchState(text: string | null): WatchState {
     const day = isObject(value) ? value[name] : null;
     return isDay(day) ? day : null;
   };
-  return { olderFrom: dayAt('olderFrom'), heavyOn: dayAt('heavyOn') };
+  const isAgain = isObject(value) && value['isAgain'] === true;
+  return { olderFrom: dayAt('olderFrom'), heavyOn: dayAt('heavyOn'), ...(isAgain ? { isAgain } : {}) };
+}
+
+/** What is remembered after a run that looked at its stretches, or at a part of them. */
+export function afterWatch(
+  before: WatchState,
+  { older, heavy }: Pick<WatchPlan, 'older' | 'heavy'>,
+  { today, isComplete }: { readonly today: UtcDay; readonly isComplete: boolean },
+): WatchState {
+  if (!isComplete && before.isAgain !== true) return { ...before, isAgain: true };
+  return { olderFrom: older?.first ?? before.olderFrom, heavyOn: heavy ? today : before.heavyOn };
 }
 
 /** The text that is remembered. */

@@ -8,6 +8,13 @@ import { batchName, type DayBatch } from './batch.ts';
 /** The answer to a range of days cannot be taken for the answers to its days: each must be asked for alone. */
 export class UnclearRangeError extends UnitError {}
 
+/** A range without any row is no answer: an empty list for no reason looks the same. */
+export function rangeWithoutRows(range: Pick<DayBatch, 'stream' | 'days'>): UnclearRangeError {
+  return new UnclearRangeError(`${batchName(range)}: the answer has no rows`, {
+    reason: 'range-without-rows',
+  });
+}
+
 /**
  * Makes sure that an answer is about what was asked for.
  * @throws {RunError} with exit code 5 for one about another organization than the run's: one key answers for one

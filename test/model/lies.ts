@@ -58,7 +58,8 @@ export function answerTo(truth: Truth, lies: readonly Lie[], asked: Asked): Map<
     const lie = told.find(({ firstDay, lastDay }) => firstDay <= day && day <= lastDay);
     answer.set(day, lie === undefined ? truth.of(stream, day, night) : lied(truth, lie, day, asked));
   }
-  if (told.some(({ kind }) => kind === 'empty answers')) for (const day of answer.keys()) answer.set(day, NO_ROW);
+  if (told.some(({ kind }) => kind === 'empty answers'))
+    for (const day of answer.keys()) answer.set(day, NO_ROW);
   return answer;
 }
 

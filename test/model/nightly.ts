@@ -1,12 +1,13 @@
-import { daysBetween, type UtcDay } from '../../src/core/day.ts';
+import type { UtcDay } from '../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../src/core/stream.ts';
-import { parseDoubt } from '../../src/judge/doubt.ts';
 import { parseNotes } from '../../src/judge/notes.ts';
 import type { DayBatch } from '../../src/pipeline/batch.ts';
 import { type DayUnit, planUnits } from '../../src/pipeline/plan.ts';
+import { lookAgainAt } from '../../src/pipeline/run/look-again.ts';
 import { SecondLooks } from '../../src/pipeline/run/second-looks.ts';
 import type { Random } from '../support/seed.ts';
 import { type Content, isActive } from './content.ts';
+import { judged } from './judged.ts';
 import { answerTo } from './lies.ts';
 import { type Memory, type ModelCommit, ORG } from './memory.ts';
 import type { Rules } from './rules.ts';
@@ -35,6 +36,7 @@ export class ModelRun {
   readonly #queue: DayBatch[] = [];
   readonly #doubtedAtStart: ReadonlySet<string>;
   #usersRangeMax: number;
+  #planned: ReadonlySet<string> = new Set();
   requests = 0;
 
   constructor(model: Nightly, run: Run) {
@@ -58,6 +60,7 @@ export class ModelRun {
     memory.writesLeft = this.#run.killedAfter ?? Number.POSITIVE_INFINITY;
     const range = { firstDay: this.#firstOpenDay(), lastDay: dayAt(this.#run.night - 1) };
     const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.book.all());
+    this.#planned = new Set(units.map(({ stream, day }) => `${stream} ${day}`));
     this.#add([...units, ...this.#watch.recent]);
     this.#workOff();
     this.#add(this.#watch.older);
@@ -74,7 +77,9 @@ export class ModelRun {
 
   /** Settled units that this run compares row by row, `tools 3`. */
   get lookedAt(): string[] {
-    return [...this.#watch.recent, ...this.#watch.older].map(({ stream, day }) => `${stream} ${indexOf(day)}`);
+    return [...this.#watch.recent, ...this.#watch.older].map(
+      ({ stream, day }) => `${stream} ${indexOf(day)}`,
+    );
   }
 
   #add(units: readonly DayUnit[]): void {
@@ -135,7 +140,12 @@ export class ModelRun {
     const { stream, days } = batch;
     const answer = this.#ask(stream, days);
     const pulled = days.filter((day) => this.#watch.settled({ stream, day }) === undefined);
-    if (answer === null) return this.#failed(batch, pulled);
+    if (answer === null) this.#failed(batch, pulled);
+    else this.#sort(batch, answer);
+  }
+
+  #sort(batch: DayBatch, answer: ReadonlyMap<number, Content>): void {
+    const { stream, days } = batch;
     const isRange = days.length > 1;
     const hasRows = [...answer.values()].some(({ rows }) => rows > 0);
     if (isRange && batch.isGap === true) {
@@ -143,34 +153,47 @@ export class ModelRun {
       else this.#looks.confirmed(days);
       return;
     }
-    if (isRange && this.#isAmong(this.#model.world.malformed, stream, days)) return this.#alone(stream, pulled);
-    if (isRange && !hasRows) {
-      this.#alone(stream, pulled);
-      return this.#probe(stream, days);
+    const isSpoilt = isRange && this.#isAmong(this.#model.world.malformed, stream, days);
+    if (isSpoilt || (isRange && !hasRows)) {
+      this.#unclear(batch, isSpoilt ? undefined : 'range-without-rows');
+      return;
     }
     for (const day of days) {
       const content = answer.get(indexOf(day));
       if (content === undefined) continue;
       const settled = this.#watch.settled({ stream, day });
-      if (settled !== undefined) this.#watch.look(settled, content);
-      else this.#take(batch, this.#commitOf(stream, day, content, !isRange));
+      if (settled !== undefined) {
+        this.#watch.look(settled, content);
+        if (content.rows === 0) this.#lookAtOthers(batch, content);
+        else if (batch.speaksFor !== undefined) this.#watch.failed();
+      } else this.#take(batch, this.#commitOf(stream, day, content, !isRange));
     }
   }
 
-  /** A range of settled days without any row: one of them is asked alone, and speaks for all. */
-  #probe(stream: DailyStream, days: readonly UtcDay[]): void {
-    const settled = days.flatMap((day) => this.#watch.settled({ stream, day }) ?? []);
-    const day = settled.findLast(({ state }) => state !== 'empty')?.day ?? '';
-    if (day === '') return;
-    const answer = this.#ask(stream, [day])?.get(indexOf(day));
-    if (answer === undefined || answer.rows > 0) return;
-    for (const unit of settled) this.#watch.look(unit, answer);
+  /** A day without a row stands for others of a range without any. */
+  #lookAtOthers({ stream, days, speaksFor = [] }: DayBatch, content: Content): void {
+    for (const day of speaksFor) {
+      const unit = days.includes(day) ? undefined : this.#watch.settled({ stream, day });
+      if (unit !== undefined) this.#watch.look(unit, content);
+    }
+  }
+
+  #unclear(batch: DayBatch, reason: 'range-without-rows' | undefined): void {
+    const { stream, days } = batch;
+    const watched = days.flatMap((day) => this.#watch.settled({ stream, day }) ?? []);
+    this.#alone(
+      stream,
+      days.filter((day) => this.#watch.settled({ stream, day }) === undefined),
+    );
+    this.#queue.push(...lookAgainAt(batch, watched, reason));
   }
 
   #failed({ stream, days }: DayBatch, pulled: readonly UtcDay[]): void {
     if (pulled.length < days.length) this.#watch.failed();
-    if (days.length > 1) return this.#alone(stream, pulled);
-    for (const day of pulled) this.#model.memory.fail(stream, day, { pulledAt: this.#now, rule: this.#rule });
+    if (days.length > 1) this.#alone(stream, pulled);
+    else
+      for (const day of pulled)
+        this.#model.memory.fail(stream, day, { pulledAt: this.#now, rule: this.#rule });
   }
 
   #alone(stream: DailyStream, days: readonly UtcDay[]): void {
@@ -208,43 +231,21 @@ export class ModelRun {
   #take(batch: DayBatch, commit: ModelCommit): void {
     const { memory } = this.#model;
     const { stream, day, content } = commit;
-    const verdict = this.#judge(commit);
-    if (verdict === 'ask-alone') return this.#alone(stream, [day]);
-    if (verdict !== 'believe') return memory.doubt(commit, verdict);
-    const isKnown = parseNotes(memory.unit(stream, day).watch).own === commit.contentSha256;
-    if (content.rows === 0 && !commit.isOwn && !isKnown) return this.#looks.gap(commit);
-    if (this.#looks.answered(commit, batch)) this.#usersRangeMax = 1;
-    memory.commit(commit);
-  }
-
-  /** As `judgeDay`. */
-  #judge(commit: ModelCommit) {
-    const { memory, rules } = this.#model;
-    const { stream, day, content, isOwn } = commit;
-    const known = memory.unit(stream, day);
-    if (known.rows === 0 || known.contentSha256 === commit.contentSha256) return 'believe';
-    const stored = memory.content(stream, day).keys;
-    const present = new Set(content.keys);
-    const missing = stored.flatMap((key, index) => (present.has(key) ? [] : [index]));
-    const active = memory.unit('activity', day).activeUsers;
-    const users = { answered: commit.activeUsers ?? 0, active };
-    const counts = { missing, stored: stored.length, setAside: 0 };
-    const loss = rules.lossOf(stream === 'users' ? { ...counts, users } : counts);
-    if (loss === null) return 'believe';
-    const standing = parseDoubt(known.doubt, known.doubtedAt);
+    const isActiveDue = this.#planned.has(`activity ${day}`) && this.#looks.isOpen(day);
     const acceptsLoss = this.#run.acceptLoss && this.#doubtedAtStart.has(`${stream} ${day}`);
-    const isDecisive = standing === null || acceptsLoss || rules.isDue(standing, this.#now);
-    if (!isOwn && isDecisive) return 'ask-alone';
-    const weighed = rules.weighLoss(standing, loss, { now: this.#now, acceptsLoss });
-    return weighed.verdict === 'accept' ? 'believe' : weighed.doubt;
+    const verdict = judged(this.#model, commit, { isActiveDue, acceptsLoss, now: this.#now });
+    const isKnown = parseNotes(memory.unit(stream, day).watch).own === commit.contentSha256;
+    if (verdict === 'ask-alone') this.#alone(stream, [day]);
+    else if (verdict === 'ask-later') this.#looks.later({ stream, day });
+    else if (verdict !== 'believe') memory.doubt(commit, verdict);
+    else if (content.rows === 0 && !commit.isOwn && !isKnown) this.#looks.gap(commit);
+    else {
+      if (this.#looks.answered(commit, batch)) this.#usersRangeMax = 1;
+      memory.commit(commit);
+    }
   }
 }
 
 function isModelCommit(commit: object): commit is ModelCommit {
   return 'content' in commit;
-}
-
-/** The age of a day in a night. */
-export function ageOf(day: UtcDay, night: number): number {
-  return daysBetween(day, dayAt(night));
 }

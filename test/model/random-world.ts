@@ -128,12 +128,16 @@ function change(
   const streams = someStreams(random);
   const kind = pick(random, ['late', 'partial', 'restated', 'restated', 'shuffled', 'deleted']);
   const part = people.filter(() => random() < 0.5);
-  const others = kind === 'deleted' ? [] : randomPeople(random, Math.max(1, people.length - 1 + within(random, 0, 2)));
+  const others =
+    kind === 'deleted' ? [] : randomPeople(random, Math.max(1, people.length - 1 + within(random, 0, 2)));
   for (const [stream, [first]] of history) {
     if (first === undefined || (kind !== 'shuffled' && !streams.includes(stream))) continue;
     if (kind === 'late') history.set(stream, [{ ...first, from }]);
     else if (kind === 'partial')
-      history.set(stream, [{ ...first, people: part }, { ...first, from }]);
+      history.set(stream, [
+        { ...first, people: part },
+        { ...first, from },
+      ]);
     else if (kind === 'shuffled') {
       if (stream === 'users') history.set(stream, [first, { ...first, from, people: shuffled(people) }]);
     } else history.set(stream, [first, { from, people: others }]);

@@ -65,7 +65,8 @@ export class ModelWatch {
   get older(): DayUnit[] {
     const recent = new Set(this.recent.map(nameOf));
     return this.#unitsWhere(
-      (unit) => isWithin(unit.day, this.#plan?.older) && LIGHT.includes(unit.stream) && !recent.has(nameOf(unit)),
+      (unit) =>
+        isWithin(unit.day, this.#plan?.older) && LIGHT.includes(unit.stream) && !recent.has(nameOf(unit)),
     );
   }
 
@@ -115,16 +116,19 @@ export class ModelWatch {
       for (const batch of stretchesOf(days.toSorted(), world.rangeMax)) {
         const answer = ask('tokens', batch);
         if (answer === null) this.#isComplete = false;
-        else if ([...answer.values()].some(({ sums }) => sums.size > 0)) answers.push({ days: batch, answer });
+        else answers.push({ days: batch, answer });
       }
     }
     const told = (answer: ReadonlyMap<number, Content>, day: UtcDay) =>
       answer.get(indexOf(day))?.sums ?? new Map<string, number>();
     const areStored = answers.some(({ days, answer }) =>
-      days.some((day) => [...told(answer, day).keys()].some((name) => this.#stored('tokens', day).sums.has(name))),
+      days.some((day) =>
+        [...told(answer, day).keys()].some((name) => this.#stored('tokens', day).sums.has(name)),
+      ),
     );
     for (const { days, answer } of answers)
-      for (const day of days) this.#compareSums(day, told(answer, day), world.sums === 'by-model' && areStored);
+      for (const day of days)
+        this.#compareSums(day, told(answer, day), world.sums === 'by-model' && areStored);
   }
 
   #compareSums(day: UtcDay, sums: ReadonlyMap<string, number>, isComparable: boolean): void {
@@ -164,18 +168,12 @@ export class ModelWatch {
   }
 
   #remember(): void {
-    const { memory } = this.#model;
-    if (this.#plan === null || !this.#isComplete) return;
-    if (!DAILY_STREAMS.every((stream) => this.#run.streams.includes(stream))) return;
+    const { memory, rules } = this.#model;
+    if (this.#plan === null || !DAILY_STREAMS.every((stream) => this.#run.streams.includes(stream))) return;
+    const older = this.#units.size > 0 ? this.#plan.older : null;
+    const looked = { today: dayAt(this.#run.night), isComplete: this.#isComplete };
     const before = parseWatchState(memory.watchState);
-    const olderFrom = this.#plan.older === null ? before.olderFrom : this.#plan.older.first;
-    const heavyOn = this.#plan.heavy ? dayAt(this.#run.night) : before.heavyOn;
-    memory.remember(watchStateText({ olderFrom, heavyOn }));
-  }
-
-  /** Days whose tokens and users were looked at in this run. */
-  get heavy(): Stretch | null {
-    return this.#plan?.heavy === true ? this.#plan.recent : null;
+    memory.remember(watchStateText(rules.afterWatch(before, { older, heavy: this.#plan.heavy }, looked)));
   }
 
   #unitsWhere(isMeant: (unit: LedgerUnit) => boolean): DayUnit[] {

@@ -95,6 +95,7 @@ export class Intake {
       const settled = this.#options.watch.settled(day.unit);
       if (settled !== undefined) {
         await this.#look(settled, day);
+        if (rows === 0) await this.#lookAtOthers(day, batch.speaksFor ?? []);
         continue;
       }
       const commit = this.#commitOf(day, { ...pulled, requests, isOwn: batch.days.length === 1 });
@@ -181,6 +182,16 @@ export class Intake {
     const trailing = !isSame && (await this.#isTrailingOnly(day));
     const seen = isSame ? null : ({ sha256, by: 'rows', ...(trailing ? { trailing } : {}) } as const);
     this.#options.watch.sees({ unit, by: 'rows', seen });
+  }
+
+  /** A day without a row stands for others of a range without any. */
+  async #lookAtOthers(day: NormalizedDay, others: readonly UtcDay[]): Promise<void> {
+    const { stream } = day.unit;
+    for (const other of others) {
+      const unit = this.#options.watch.settled({ stream, day: other });
+      if (unit !== undefined && other !== day.unit.day)
+        await this.#look(unit, { ...day, unit: { stream, day: other } });
+    }
   }
 
   /** True where only the counts over trailing days differ, as they do for a month after a day that was restated. */

@@ -49,7 +49,7 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
       outcomes.unwatched('tokens', error);
     }
   }
-  // One shape for all: a day that was used with other models than before looks like one of another shape.
+  // One shape for all: a day with other models than before looks like one of another shape, and one without any like none.
   const isComparable = answers.some(({ answered, stored }) =>
     [...answered].some(([day, sums]) => shareModels(sums, stored.get(day))),
   );
@@ -84,8 +84,6 @@ async function answerTo(options: ModelSumsOptions, batch: DayBatch): Promise<Sum
   const page = await pullGrouped(source, batch, GROUP_BY.tokens, call);
   expectAnswerTo(page, orgId, batch);
   const { rows } = checkRow(page.data, { path: 'data', text: page.text });
-  // An answer without any row is none.
-  if (rows.length === 0) return { days: [], answered: new Map(), stored: new Map() };
   return { days: batch.days, answered: sumsByDay(rows), stored: await storedSums(options, batch) };
 }
 

@@ -16,12 +16,13 @@ import { batchName, type DayBatch } from '../batch.ts';
 import type { RunObserver } from '../events.ts';
 import type { Privacy } from '../privacy.ts';
 import type { PullCall, Source } from '../pull.ts';
-import { UnclearRangeError } from '../validate.ts';
+import { rangeWithoutRows, UnclearRangeError } from '../validate.ts';
 import type { Beginning } from './begin.ts';
 import type { FirstPage } from './identify.ts';
 import { type Flight, InFlight } from './in-flight.ts';
 import type { Intake, ReadyDay, Sorted } from './intake.ts';
 import { AnswersDigest, type KnownDays } from './known-answers.ts';
+import { lookAgainAt } from './look-again.ts';
 import type { Outcomes } from './outcomes.ts';
 import { type Answers, prepareBatch } from './prepare.ts';
 import type { RangeGauge } from './range-gauge.ts';
@@ -151,6 +152,11 @@ export class Work {
     if (sorted === undefined) return flight.end();
     gauge.answered(batch.stream, { days, rows: sorted.rows, ms: clock.monotonicMs() - since });
     outcomes.answered(batch.stream);
+    // The day has rows, and the range had none: the range was no answer.
+    if (batch.speaksFor !== undefined && sorted.rows > 0) {
+      this.#parts.watch.failed();
+      outcomes.unwatched(batch.stream, rangeWithoutRows(batch));
+    }
     for (const { commit, doubt } of sorted.doubts) await this.#doubt(commit, doubt);
     for (const { commit } of sorted.ready) {
       if (this.#parts.looks.answered(commit, batch)) gauge.distrusts('users');
@@ -277,15 +283,16 @@ export class Work {
 
   /** Lets go of the days of a failed batch that were only looked at. Answers the others. */
   #unwatch({ stream, days }: DayBatch, error: DaywalkError): UtcDay[] {
-    const { watch, outcomes } = this.#parts;
+    const { watch, outcomes, schedule } = this.#parts;
     const pulled = days.filter((day) => watch.settled({ stream, day }) === undefined);
     const watched = days.flatMap((day) => watch.settled({ stream, day }) ?? []);
+    const isUnclear = error instanceof UnclearRangeError;
+    const again = isUnclear ? lookAgainAt({ stream, days }, watched, error.reason) : [];
+    schedule.next(again);
     // Days without activity may well have no rows.
     const isExpected =
-      error instanceof UnclearRangeError &&
-      error.reason === 'range-without-rows' &&
-      watched.every(({ state }) => state === 'empty');
-    if (watched.length > 0 && !isExpected) {
+      isUnclear && error.reason === 'range-without-rows' && watched.every(({ state }) => state === 'empty');
+    if (watched.length > 0 && again.length === 0 && !isExpected) {
       watch.failed();
       outcomes.unwatched(stream, error);
     }
