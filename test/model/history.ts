@@ -1,4 +1,5 @@
 import { DAILY_STREAMS, type DailyStream } from '../../src/core/stream.ts';
+import { isEmpty, isShortOf } from '../../src/judge/agreement.ts';
 import { parseNotes } from '../../src/judge/notes.ts';
 import type { LedgerUnit } from '../../src/warehouse/port.ts';
 import { sequence } from '../support/seed.ts';
@@ -44,6 +45,7 @@ export class History {
         if (!(error instanceof Killed)) throw error;
       }
       this.#checkSettled(run, settled);
+      this.#checkAgreement(run);
       if (run.night === world.quietFrom + SOON) this.#checkSoon(run);
     }
     this.#checkEnd();
@@ -75,12 +77,31 @@ export class History {
     }
   }
 
+  /** What has settled as confirmed is contradicted by nothing that is stored of its day. */
+  #checkAgreement({ night }: Run): void {
+    for (let day = 0; day < night; day += 1) {
+      const units = DAILY_STREAMS.map((stream) => this.#memory.unit(stream, dayAt(day)));
+      const isActiveDay = units.some(({ state }) => state !== 'pending' && !isEmpty({ state }));
+      const active = this.#memory.unit('activity', dayAt(day)).activeUsers;
+      for (const unit of units) {
+        const { stream, confirmed } = unit;
+        if (stream === 'readiness' || unit.settledAt === null || confirmed === 'age') continue;
+        if (isEmpty(unit) && isActiveDay) this.#fault(night, stream, day, 'empty beside other streams');
+        if (isShortOf(unit, active)) this.#fault(night, stream, day, 'fewer users than active ones');
+      }
+    }
+  }
+
   /** What is truly there is taken for gone only after several nights. */
   #checkLoss({ night, force, acceptLoss }: Run, unit: LedgerUnit, before: Content, after: Content): void {
     const { stream, day } = unit;
     if (force || stream === 'readiness' || day === '' || before.keys.length === 0) return;
-    if (before.keys.some((key) => after.keys.includes(key))) return;
+    const gone = before.keys.filter((key) => !after.keys.includes(key)).length;
+    const active = this.#memory.unit('activity', day).activeUsers ?? 0;
+    const isShort = stream === 'users' && (after.activeUsers ?? 0) < active;
+    if (gone < before.keys.length && !(gone > 0 && isShort)) return;
     if (!isSame(before, this.#truth.of(stream, indexOf(day), night))) return;
+    if (active !== (this.#truth.of('activity', indexOf(day), night).activeUsers ?? 0)) return;
     const isTold = (past: number) =>
       this.#world.lies.some(
         (lie) => lie.firstNight <= past && past <= lie.lastNight && lie.streams.includes(stream),

@@ -1,10 +1,10 @@
 import { lossOf } from '../../src/judge/loss.ts';
-import { afterWatch, lookAt, REOPEN_AGAIN_AFTER_MS } from '../../src/judge/watch.ts';
+import { afterWatch, lookAt } from '../../src/judge/watch.ts';
 import { settledWith } from '../../src/warehouse/ledger.ts';
 import { RULES, type Rules } from './rules.ts';
 
-/** Rules with one fault each. */
-export const MUTATIONS: Readonly<Record<string, Rules>> = {
+/** Rules with one fault each, by what the fault is. */
+export const MUTATIONS = {
   'a difference is believed at the first look': {
     ...RULES,
     lookAt: (notes, by, seen, now) => ({ ...lookAt(notes, by, seen, now), isConfirmed: seen !== null }),
@@ -17,29 +17,22 @@ export const MUTATIONS: Readonly<Record<string, Rules>> = {
     ...RULES,
     lossOf: ({ users: _users, ...comparison }) => lossOf(comparison),
   },
-  'a difference that changed nothing never counts again': {
-    ...RULES,
-    lookAt: (notes, by, seen, now) =>
-      lookAt(
-        notes.reopenedFor === undefined ? notes : { ...notes, reopenedAt: now.toISOString() },
-        by,
-        seen,
-        now,
-      ),
-  },
-  'a failed look holds the watch up': {
-    ...RULES,
-    afterWatch: (before, plan, run) => (run.isComplete ? afterWatch(before, plan, run) : before),
-  },
-  'a day settles stream by stream': {
+  'a unit settles without the others of its day': {
     ...RULES,
     settledWith: (changed, _known, rule, committed) =>
       changed.flatMap((unit) => settledWith([unit], [], rule, committed)),
   },
-  'only the unit that is committed is settled': {
+  'a commit leaves the other units of its day alone': {
     ...RULES,
     settledWith: (changed, known, rule, committed) =>
       settledWith(changed, known, rule, committed).slice(0, changed.length),
   },
-};
-void REOPEN_AGAIN_AFTER_MS;
+  'a difference that changed no row never counts again': {
+    ...RULES,
+    lookAt: ({ reopenedAt: _reopenedAt, ...notes }, by, seen, now) => lookAt(notes, by, seen, now),
+  },
+  'a look that fails for good holds the watch up': {
+    ...RULES,
+    afterWatch: (before, plan, run) => (run.isComplete ? afterWatch(before, plan, run) : before),
+  },
+} as const satisfies Readonly<Record<string, Rules>>;

@@ -7,12 +7,12 @@ import type { DayHistory, Run, Said, World } from './world.ts';
 /** Honest nights after the last lie, after which everything must be right. */
 const QUIET_NIGHTS = 35;
 /** Nights in which something may happen. */
-const UNQUIET_NIGHTS = 24;
+const UNQUIET_NIGHTS = 16;
 
 /** Draws a world; the same for the same seed. */
 export function randomWorld(seed: number): World {
   const random = sequence(seed);
-  const firstNight = random() < 0.3 ? within(random, 60, 80) : within(random, 4, 45);
+  const firstNight = random() < 0.2 ? within(random, 40, 80) : within(random, 4, 30);
   const lies = Array.from({ length: within(random, 0, 3) }, () => randomLie(random, firstNight));
   const lastLie = Math.max(0, ...lies.map(({ lastNight }) => lastNight));
   const quietFrom = Math.max(lastLie + 1, firstNight + within(random, 2, UNQUIET_NIGHTS));
