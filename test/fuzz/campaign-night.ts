@@ -25,6 +25,7 @@ export interface LedgerRow {
 export interface NightOptions {
   readonly today: UtcDay;
   readonly rangeDays?: number;
+  readonly watchDays?: number;
   readonly force?: boolean;
   readonly acceptLoss?: boolean;
 }
@@ -34,7 +35,7 @@ export async function runNight(
   warehouse: Held,
   clean: CleanAnswers,
   answers: Pick<Answers, 'to'>,
-  { today, rangeDays = 31, force = false, acceptLoss = false }: NightOptions,
+  { today, rangeDays = 31, watchDays = 31, force = false, acceptLoss = false }: NightOptions,
 ): Promise<{ report: RunReport; events: RunEvent[] }> {
   const events: RunEvent[] = [];
   const { url } = clean.emulator;
@@ -55,7 +56,7 @@ export async function runNight(
     concurrency: 8,
     rangeDays,
     settleDays: 3,
-    watchDays: 31,
+    watchDays,
     versions: {},
     observe: (event) => events.push(event),
     signal: new AbortController().signal,
