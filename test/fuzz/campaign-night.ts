@@ -19,6 +19,7 @@ export interface LedgerRow {
   readonly content_sha256: string | null;
   readonly watch: string | null;
   readonly doubted_at: string | null;
+  readonly doubt: string | null;
 }
 
 /** How a night is run. */

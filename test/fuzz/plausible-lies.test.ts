@@ -41,7 +41,7 @@ test('plausible lies are doubted, asked about again or found by the watch', asyn
   const honest = await open(sqlite);
   await runNight(honest, clean, { to: (path) => clean.get(path) }, { today: LAST_NIGHT });
   const truth = { stored: await storedIn(honest.place), ledger: await ledgerOf(honest.place) };
-  const max = answersMax(20_000, 150);
+  const max = answersMax(20_000, 100);
   let lies = 0;
   for (let world = 1; lies < max; world += 1) {
     const steady = random() < 0.4 ? Math.floor(random() * 1e9) : null;

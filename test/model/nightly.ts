@@ -36,7 +36,7 @@ export class ModelRun {
   readonly #queue: DayBatch[] = [];
   readonly #doubtedAtStart: ReadonlySet<string>;
   #usersRangeMax: number;
-  #planned: ReadonlySet<string> = new Set();
+  #planned = new Set<string>();
   requests = 0;
 
   constructor(model: Nightly, run: Run) {
@@ -66,12 +66,13 @@ export class ModelRun {
     this.#add(this.#watch.older);
     this.#watch.lookAtSums((stream, days) => this.#ask(stream, days, true));
     this.#workOff();
-    const reopened = this.#watch.conclude(rules, this.#now);
-    this.#add(
-      reopened.flatMap(({ day, streams }) =>
+    const reopened = this.#watch
+      .conclude(rules, this.#now)
+      .flatMap(({ day, streams }) =>
         streams.flatMap((stream) => (this.#run.streams.includes(stream) ? [{ stream, day }] : [])),
-      ),
-    );
+      );
+    for (const { stream, day } of reopened) this.#planned.add(`${stream} ${day}`);
+    this.#add(reopened);
     this.#workOff();
   }
 

@@ -123,3 +123,18 @@ test('a difference that once changed no row counts again after two weeks', async
   await nights(18, restate);
   expect(await value(warehouse, toolCalls('2026-01-28'))).toBe(99);
 });
+
+test('a user who is gone, and is not counted as active any more, is no loss when the day is reopened', async () => {
+  const { warehouse, nights } = await filled();
+  const [{ user_id: leaver } = {}] = await warehouse.place.query<{ user_id: string }>(
+    "SELECT user_id FROM user_daily WHERE date = '2026-01-28' ORDER BY user_id LIMIT 1",
+  );
+  await nights(2, (row, { path }) => {
+    if (row['date'] !== '2026-01-28') return row;
+    if (path.includes('/activity'))
+      return { ...row, daily_active_users: Number(row['daily_active_users']) - 1 };
+    return row['user_id'] === leaver && path.includes('/users') ? null : row;
+  });
+  const state = "SELECT state FROM export_units WHERE stream = 'users' AND date = '2026-01-28'";
+  expect(await value(warehouse, state)).toBe('loaded');
+});
