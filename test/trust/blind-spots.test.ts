@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseDay, shiftDay } from '../../src/core/day.ts';
 import { isObject } from '../../src/core/json.ts';
@@ -31,9 +32,13 @@ async function filled(
   const clean = new CleanAnswers(emulator);
   const warehouse = await open(sqlite);
   let today = FIRST_NIGHT;
-  const nights = async (count: number, edit: Edit = (row) => row) => {
+  const nights = async (count: number, edit: Edit = (row) => row, activityMs = 0) => {
     for (let number = 0; number < count; number += 1) {
-      await runNight(warehouse, clean, { to: (path) => edited(clean, path, edit) }, { ...night, today });
+      const to = async (path: string) => {
+        if (path.includes('/activity')) await setTimeout(activityMs);
+        return edited(clean, path, edit);
+      };
+      await runNight(warehouse, clean, { to }, { ...night, today });
       today = shiftDay(today, 1);
     }
   };
@@ -129,12 +134,16 @@ test('a user who is gone, and is not counted as active any more, is no loss when
   const [{ user_id: leaver } = {}] = await warehouse.place.query<{ user_id: string }>(
     "SELECT user_id FROM user_daily WHERE date = '2026-01-28' ORDER BY user_id LIMIT 1",
   );
-  await nights(2, (row, { path }) => {
-    if (row['date'] !== '2026-01-28') return row;
-    if (path.includes('/activity'))
-      return { ...row, daily_active_users: Number(row['daily_active_users']) - 1 };
-    return row['user_id'] === leaver && path.includes('/users') ? null : row;
-  });
+  await nights(
+    2,
+    (row, { path }) => {
+      if (row['date'] !== '2026-01-28') return row;
+      if (path.includes('/activity'))
+        return { ...row, daily_active_users: Number(row['daily_active_users']) - 1 };
+      return row['user_id'] === leaver && path.includes('/users') ? null : row;
+    },
+    50,
+  );
   const state = "SELECT state FROM export_units WHERE stream = 'users' AND date = '2026-01-28'";
   expect(await value(warehouse, state)).toBe('loaded');
 });
