@@ -19,6 +19,8 @@ export interface Notes {
   readonly noted?: Noted;
   /** The difference that the day was last reopened for, while that changed no row: it does not reopen it again. */
   readonly reopenedFor?: string;
+  /** When that difference was first seen, as an ISO instant. */
+  readonly reopenedAt?: string;
   /** The unit was reopened and has not been pulled since. */
   readonly due?: true;
   /** The content that the day's own answer gave, by digest: a range that says the same is enough. */
@@ -34,10 +36,11 @@ export function parseNotes(text: string | null): Notes {
   if (text === null) return {};
   const value = parsed(text);
   if (!isObject(value)) return {};
-  const { noted, reopenedFor, due, own, shortOn, models } = value;
+  const { noted, reopenedFor, reopenedAt, due, own, shortOn, models } = value;
   return {
     ...(isNoted(noted) ? { noted } : {}),
     ...(typeof reopenedFor === 'string' ? { reopenedFor } : {}),
+    ...(typeof reopenedAt === 'string' ? { reopenedAt } : {}),
     ...(due === true ? { due } : {}),
     ...(typeof own === 'string' ? { own } : {}),
     ...(Array.isArray(shortOn) ? { shortOn: shortOn.filter(isDay) } : {}),

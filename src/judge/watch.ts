@@ -4,6 +4,11 @@ import type { Noted, Notes } from './notes.ts';
 
 /** A difference reopens a day only if it is seen again at least so much later. */
 export const SECOND_LOOK_AFTER_MS = 12 * 60 * 60 * 1000;
+/**
+ * A difference that reopened a day and changed no row does not reopen it again for so long. It may be right all the same:
+ * an answer that hid it then, from a cache for example, need not hide it for ever.
+ */
+export const REOPEN_AGAIN_AFTER_MS = 14 * 24 * 60 * 60 * 1000;
 /** Days that one run reopens at most. */
 export const REOPENED_MAX = 10;
 /** Days after which tokens and users are looked at again. */
@@ -21,6 +26,11 @@ export interface WatchState {
   readonly olderFrom: UtcDay | null;
   /** The UTC day on which tokens and users were last looked at; null if never. */
   readonly heavyOn: UtcDay | null;
+  /**
+   * A look of the last run failed, so the same stretch has its turn once more. Only once: one request that fails for good
+   * must not keep the rest of history from having its turn.
+   */
+  readonly isAgain?: boolean;
 }
 
 /** What a run looks at. */
@@ -79,7 +89,18 @@ export function parseWatchState(text: string | null): WatchState {
     const day = isObject(value) ? value[name] : null;
     return isDay(day) ? day : null;
   };
-  return { olderFrom: dayAt('olderFrom'), heavyOn: dayAt('heavyOn') };
+  const isAgain = isObject(value) && value['isAgain'] === true;
+  return { olderFrom: dayAt('olderFrom'), heavyOn: dayAt('heavyOn'), ...(isAgain ? { isAgain } : {}) };
+}
+
+/** What is remembered after a run that looked at its stretches, or at a part of them. */
+export function afterWatch(
+  before: WatchState,
+  { older, heavy }: Pick<WatchPlan, 'older' | 'heavy'>,
+  { today, isComplete }: { readonly today: UtcDay; readonly isComplete: boolean },
+): WatchState {
+  if (!isComplete && before.isAgain !== true) return { ...before, isAgain: true };
+  return { olderFrom: older?.first ?? before.olderFrom, heavyOn: heavy ? today : before.heavyOn };
 }
 
 /** The text that is remembered. */
@@ -100,17 +121,24 @@ export interface Look {
 /**
  * The notes of a settled unit after a look at it. A difference is noted; seen again at least
  * {@link SECOND_LOOK_AFTER_MS} later it is confirmed. Another one takes its place, and equality takes it back, each of what
- * was compared in the same way. One that reopened the day before and changed no row counts for nothing.
+ * was compared in the same way. One that reopened the day before and changed no row counts for nothing until
+ * {@link REOPEN_AGAIN_AFTER_MS} later.
  */
 export function lookAt(notes: Notes, by: Noted['by'], seen: Seen, now: Date): Look {
   const { noted, ...others } = notes;
-  const isSettled = seen === null || seen.sha256 === notes.reopenedFor;
+  const isSettled = seen === null || isWaived(notes, seen, now);
   if (isSettled) return { notes: noted?.by === by ? others : notes, isConfirmed: false };
   const sinceMs = noted?.sha256 === seen.sha256 ? now.getTime() - Date.parse(noted.at) : null;
   // What a clock that was ahead has noted would wait until that time has come.
   if (sinceMs === null || sinceMs < 0)
     return { notes: { ...others, noted: { ...seen, at: now.toISOString() } }, isConfirmed: false };
   return { notes, isConfirmed: sinceMs >= SECOND_LOOK_AFTER_MS };
+}
+
+/** True for a difference that reopened the day not long ago, and changed no row. */
+function isWaived({ reopenedFor, reopenedAt }: Notes, { sha256 }: Pick<Noted, 'sha256'>, now: Date): boolean {
+  if (sha256 !== reopenedFor) return false;
+  return reopenedAt === undefined || now.getTime() - Date.parse(reopenedAt) < REOPEN_AGAIN_AFTER_MS;
 }
 
 /** A day whose difference is confirmed. */

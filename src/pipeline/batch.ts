@@ -8,6 +8,8 @@ export interface DayBatch {
   readonly days: readonly [UtcDay, ...UtcDay[]];
   /** A range showed no row of these days, and they are asked for once more: no row again is an answer. */
   readonly isGap?: boolean;
+  /** Settled days of a range without any row. If the one day that is asked has no row either, they have none. */
+  readonly speaksFor?: readonly UtcDay[];
 }
 
 /** The batches of at most `daysMax` days that units of one stream make, in ascending order. */

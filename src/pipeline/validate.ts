@@ -11,6 +11,13 @@ export class UnclearRangeError extends UnitError {}
 /** A few parts of the answer to a range fit no day of it: the days without them can be told from a shorter range. */
 export class RangeMisfitsError extends UnclearRangeError {}
 
+/** A range without any row is no answer: an empty list for no reason looks the same. */
+export function rangeWithoutRows(range: Pick<DayBatch, 'stream' | 'days'>): UnclearRangeError {
+  return new UnclearRangeError(`${batchName(range)}: the answer has no rows`, {
+    reason: 'range-without-rows',
+  });
+}
+
 /**
  * Makes sure that an answer is about what was asked for.
  * @throws {RunError} with exit code 5 for one about another organization than the run's: one key answers for one

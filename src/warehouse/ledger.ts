@@ -50,12 +50,13 @@ export function afterCommit(before: LedgerUnit, commit: DayEntry): LedgerUnit {
 
 /** What is remembered of a day that was pulled again: what was noted of other content is not. */
 function notesAfterCommit(watch: string | null, commit: DayEntry, changed: boolean): string | null {
-  const { shortOn, models, reopenedFor, own } = parseNotes(watch);
+  const { shortOn, models, reopenedFor, reopenedAt, own } = parseNotes(watch);
   const ownNow = commit.isOwn || own === commit.contentSha256 ? commit.contentSha256 : undefined;
   return notesText({
     ...(shortOn === undefined ? {} : { shortOn }),
     ...(models === undefined ? {} : { models }),
     ...(reopenedFor === undefined || changed ? {} : { reopenedFor }),
+    ...(reopenedAt === undefined || changed ? {} : { reopenedAt }),
     ...(ownNow === undefined ? {} : { own: ownNow }),
   });
 }
@@ -114,7 +115,7 @@ export function afterLook(before: LedgerUnit, { contentSha256, watch }: UnitNote
 export function afterReopening(before: LedgerUnit): LedgerUnit {
   if (before.state === 'pending') return before;
   const { noted, ...notes } = parseNotes(before.watch);
-  const reopenedFor = noted === undefined ? {} : { reopenedFor: noted.sha256 };
+  const reopenedFor = noted === undefined ? {} : { reopenedFor: noted.sha256, reopenedAt: noted.at };
   return {
     ...before,
     state: before.state === 'empty' ? 'awaiting' : before.state,

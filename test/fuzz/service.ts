@@ -77,7 +77,7 @@ export class CleanAnswers {
 }
 
 /** A transport without a network: the bytes of an answer go to the same reader as those that a socket delivers. */
-export function transportOver(answers: Answers): Transport {
+export function transportOver(answers: Pick<Answers, 'to'>): Transport {
   const { apiKey } = { apiKey: 'key-0123456789-canary' };
   const answerOf = answerReader({ apiKey, clock: systemClock() });
   const totals = { requests: 0, retries: 0 };

@@ -5,6 +5,7 @@ import type { DailyStream } from '../../core/stream.ts';
 import { batchName, type DayBatch } from '../batch.ts';
 import type { DayUnit } from '../plan.ts';
 import { RangeMisfitsError, UnclearRangeError } from '../validate.ts';
+import { askInstead } from './look-again.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { RangeGauge } from './range-gauge.ts';
 import type { Schedule } from './schedule.ts';
@@ -65,17 +66,17 @@ export class FailedBatches {
 
   /** Lets go of the days of a failed batch that are only looked at. */
   #unwatch({ stream, days }: DayBatch, error: DaywalkError): void {
-    const { watch, outcomes } = this.#options;
+    const { watch, outcomes, schedule } = this.#options;
     const watched = days.flatMap((day) => watch.settled({ stream, day }) ?? []);
-    // Days without activity may well have no rows.
-    const isExpected =
-      error instanceof UnclearRangeError &&
-      error.reason === 'range-without-rows' &&
-      watched.every(({ state }) => state === 'empty');
-    if (watched.length > 0 && !isExpected) {
-      watch.failed();
-      outcomes.unwatched(stream, error);
+    if (watched.length === 0) return;
+    const isWithoutRows = error instanceof UnclearRangeError && error.reason === 'range-without-rows';
+    if (isWithoutRows) {
+      // Days without activity may well have no rows; where none is expected to have any, nothing is asked.
+      schedule.next(askInstead({ stream, days }, watched));
+      return;
     }
+    watch.failed();
+    outcomes.unwatched(stream, error);
   }
 
   #watched({ stream, days }: DayBatch): UtcDay[] {

@@ -95,6 +95,7 @@ export class Intake {
       const settled = this.#options.watch.settled(day.unit);
       if (settled !== undefined) {
         await this.#look(settled, day);
+        if (rows === 0) await this.#lookAtOthers(day, batch.speaksFor ?? []);
         continue;
       }
       const commit = this.#commitOf(day, { ...pulled, requests, isOwn: batch.days.length === 1 });
@@ -178,12 +179,20 @@ export class Intake {
   /** Compares a settled unit with what the service says of it now. */
   async #look(unit: LedgerUnit, day: NormalizedDay): Promise<void> {
     const { contentSha256: sha256 } = this.#commitOf(day, { requests: 0, answersSha256: null, isOwn: false });
-    // No row and a row of zeros say the same.
-    const isIdle = unit.state === 'empty' && !isActive(day.tables);
-    const isSame = isIdle || sha256 === unit.contentSha256;
+    const isSame = sha256 === unit.contentSha256 || isStillIdle(unit, day);
     const trailing = !isSame && (await this.#isTrailingOnly(day));
     const seen = isSame ? null : ({ sha256, by: 'rows', ...(trailing ? { trailing } : {}) } as const);
     this.#options.watch.sees({ unit, by: 'rows', seen });
+  }
+
+  /** A day without a row stands for others of a range without any. */
+  async #lookAtOthers(day: NormalizedDay, others: readonly UtcDay[]): Promise<void> {
+    const { stream } = day.unit;
+    for (const other of others) {
+      const unit = this.#options.watch.settled({ stream, day: other });
+      if (unit !== undefined && other !== day.unit.day)
+        await this.#look(unit, { ...day, unit: { stream, day: other } });
+    }
   }
 
   /** True where only the counts over trailing days differ, as they do for a month after a day that was restated. */
@@ -203,6 +212,24 @@ export class Intake {
     }
     return true;
   }
+}
+
+/**
+ * True for a day without activity that has none still. No row and a row of zeros say the same, but counts over trailing
+ * days, which an idle day has too, must not get lost.
+ */
+function isStillIdle(unit: LedgerUnit, day: NormalizedDay): boolean {
+  if (unit.state !== 'empty' || isActive(day.tables)) return false;
+  return storedRows(day) === 0 || (unit.rows === 0 && !hasTrailing(day));
+}
+
+function hasTrailing({ tables }: NormalizedDay): boolean {
+  const activity = tables.find(({ table }) => table === activityDaily);
+  if (activity === undefined) return false;
+  const trailing = Object.keys(activityDaily.columns).flatMap((name, index) =>
+    TRAILING.has(name) ? [index] : [],
+  );
+  return decodeRows(activity).rows.some((row) => trailing.some((index) => (row[index] ?? 0) !== 0));
 }
 
 function storedRows({ tables }: NormalizedDay): number {

@@ -35,18 +35,26 @@ export interface ModelSumsOptions {
  */
 export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number): Promise<void> {
   const { watch, outcomes, signal } = options;
-  for (const { days } of watch.modelDays) {
-    for (const batch of batchesOf('tokens', days, daysMax)) {
-      if (signal.aborted) return;
-      try {
-        for (const look of await looksOf(options, batch)) watch.sees(look);
-      } catch (error) {
-        if (isRefusal(error)) return;
-        watch.failed();
-        outcomes.unwatched('tokens', error);
-        return;
+  const answers: SumsAnswer[] = [];
+  try {
+    for (const { days } of watch.modelDays) {
+      for (const batch of batchesOf('tokens', days, daysMax)) {
+        if (signal.aborted) return;
+        answers.push(await answerTo(options, batch));
       }
     }
+  } catch (error) {
+    if (!isRefusal(error)) {
+      watch.failed();
+      outcomes.unwatched('tokens', error);
+    }
+  }
+  // One shape for all: a day with other models than before looks like one of another shape, and one without any like none.
+  const isComparable = answers.some(({ answered, stored }) =>
+    [...answered].some(([day, sums]) => shareModels(sums, stored.get(day))),
+  );
+  for (const answer of answers) {
+    for (const look of looksOf(answer, watch, isComparable)) watch.sees(look);
   }
 }
 
@@ -63,17 +71,24 @@ function isRefusal(error: unknown): boolean {
 /** Sums of one day: by model, each metric that is told. */
 type Sums = Map<string, Map<string, number>>;
 
-async function looksOf(options: ModelSumsOptions, batch: DayBatch): Promise<Looked[]> {
-  const { source, orgId, signal, watch } = options;
+/** The sums of some days, as they were answered and as they are stored. */
+interface SumsAnswer {
+  readonly days: readonly UtcDay[];
+  readonly answered: ReadonlyMap<string, Sums>;
+  readonly stored: ReadonlyMap<string, Sums>;
+}
+
+async function answerTo(options: ModelSumsOptions, batch: DayBatch): Promise<SumsAnswer> {
+  const { source, orgId, signal } = options;
   const call: PullCall = { signal, meter: { requests: 0, retries: 0 } };
   const page = await pullGrouped(source, batch, GROUP_BY.tokens, call);
   expectAnswerTo(page, orgId, batch);
   const { rows } = checkRow(page.data, { path: 'data', text: page.text });
-  if (rows.length === 0) return [];
-  const stored = await storedSums(options, batch);
-  const answered = sumsByDay(rows);
-  const isComparable = [...answered].some(([day, sums]) => shareModels(sums, stored.get(day)));
-  return batch.days.flatMap((day): Looked[] => {
+  return { days: batch.days, answered: sumsByDay(rows), stored: await storedSums(options, batch) };
+}
+
+function looksOf({ days, answered, stored }: SumsAnswer, watch: Watch, isComparable: boolean): Looked[] {
+  return days.flatMap((day): Looked[] => {
     const unit = watch.settled({ stream: 'tokens', day });
     if (unit === undefined) return [];
     const sums = answered.get(day) ?? new Map<string, never>();

@@ -3,7 +3,7 @@ import { batchName, type DayBatch } from '../batch.ts';
 import type { NormalizedDay } from '../commit.ts';
 import { type PullCall, pullBatch, type Source } from '../pull.ts';
 import { unlessTooDeep } from '../too-deep.ts';
-import { expectAnswerTo, RangeMisfitsError, UnclearRangeError } from '../validate.ts';
+import { expectAnswerTo, RangeMisfitsError, rangeWithoutRows, UnclearRangeError } from '../validate.ts';
 import { collectDays, type DayContext } from './days.ts';
 import type { Flight } from './in-flight.ts';
 import type { AnswersDigest, KnownDay } from './known-answers.ts';
@@ -76,10 +76,7 @@ export async function prepareBatch(
     return { days: [], same: answers.known };
   for (const page of held) add(readAgain(page));
   const days = collected.finish();
-  if (isRange && batch.isGap !== true && days.every(({ rows }) => rows === 0))
-    throw new UnclearRangeError(`${batchName(batch)}: the answer has no rows`, {
-      reason: 'range-without-rows',
-    });
+  if (isRange && batch.isGap !== true && days.every(({ rows }) => rows === 0)) throw rangeWithoutRows(batch);
   return { days };
 }
 

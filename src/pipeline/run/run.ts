@@ -178,6 +178,7 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
     tally.reopened = reopened.length;
     tally.planned += units.length;
     if (reopened.length > 0) observe({ type: 'days-reopened', days: reopened.map(({ day }) => day) });
+    for (const { stream, day } of units) planned.add(`${stream} ${day}`);
     schedule.add(units);
     await workOff();
     await rememberRange(options, gauge, orgId, today);

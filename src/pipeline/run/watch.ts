@@ -2,6 +2,7 @@ import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../core/stream.ts';
 import { type Noted, notesText, parseNotes } from '../../judge/notes.ts';
 import {
+  afterWatch,
   type Confirmed,
   chooseReopened,
   lookAt,
@@ -131,7 +132,7 @@ export class Watch {
     this.#looks.push(look);
   }
 
-  /** A look failed: the same stretch has its turn again. */
+  /** A look failed: the same stretch has its turn once more. */
   failed(): void {
     this.#isComplete = false;
   }
@@ -171,17 +172,16 @@ export class Watch {
 
   async #remember(): Promise<void> {
     const { warehouse, orgId, request, today } = this.#options;
-    if (this.#plan === null || !this.#isComplete) return;
+    if (this.#plan === null) return;
     // A run over a part of the days or streams has not looked at what is remembered.
     const isWhole = DAILY_STREAMS.every((stream) => request.streams.includes(stream));
     if (!isWhole || request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first)
       return;
     const before = parseWatchState(await warehouse.state(orgId, STATE));
     // The first sync has just pulled everything.
-    const hasLooked = this.#older !== null && this.#units.size > 0;
-    const olderFrom = hasLooked ? this.#older.first : before.olderFrom;
-    const heavyOn = this.#plan.heavy ? today : before.heavyOn;
-    const text = watchStateText({ olderFrom, heavyOn });
+    const older = this.#units.size > 0 ? this.#older : null;
+    const looked = { today, isComplete: this.#isComplete };
+    const text = watchStateText(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
     if (text !== watchStateText(before)) await warehouse.setState(orgId, STATE, text);
   }
 

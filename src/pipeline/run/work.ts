@@ -13,6 +13,7 @@ import type { DayBatch } from '../batch.ts';
 import type { RunObserver } from '../events.ts';
 import type { Privacy } from '../privacy.ts';
 import type { PullCall, Source } from '../pull.ts';
+import { rangeWithoutRows } from '../validate.ts';
 import type { Beginning } from './begin.ts';
 import { ClaimedBatches } from './claimed-batches.ts';
 import { FailedBatches } from './failed-batches.ts';
@@ -119,6 +120,11 @@ export class Work {
     if (sorted === undefined) return flight.end();
     gauge.answered(batch.stream, { days, rows: sorted.rows, ms: clock.monotonicMs() - since });
     outcomes.answered(batch.stream);
+    // The day has rows, and the range had none: the range was no answer.
+    if (batch.speaksFor !== undefined && sorted.rows > 0) {
+      this.#parts.watch.failed();
+      outcomes.unwatched(batch.stream, rangeWithoutRows(batch));
+    }
     for (const { commit, doubt } of sorted.doubts) await this.#doubt(commit, doubt);
     for (const { commit } of sorted.ready) {
       if (this.#parts.looks.answered(commit, batch)) gauge.distrusts('users');

@@ -1,0 +1,28 @@
+import { parseDoubt, type StandingDoubt } from '../../src/judge/doubt.ts';
+import type { ModelCommit } from './memory.ts';
+import type { Nightly } from './nightly.ts';
+
+/** Decides whether a day may be stored as it was answered, as `judgeDay` does over the rows of a database. */
+export function judged(
+  { memory, rules }: Pick<Nightly, 'memory' | 'rules'>,
+  commit: ModelCommit,
+  { isActiveDue, acceptsLoss, now }: { isActiveDue: boolean; acceptsLoss: boolean; now: Date },
+): 'believe' | 'ask-alone' | 'ask-later' | StandingDoubt {
+  const { stream, day, content, isOwn } = commit;
+  const known = memory.unit(stream, day);
+  if (known.rows === 0 || known.contentSha256 === commit.contentSha256) return 'believe';
+  const stored = memory.content(stream, day).keys;
+  const present = new Set(content.keys);
+  const missing = stored.flatMap((key, index) => (present.has(key) ? [] : [index]));
+  const active = memory.unit('activity', day).activeUsers;
+  const users = { answered: commit.activeUsers ?? 0, active };
+  const counts = { missing, stored: stored.length, setAside: 0 };
+  const loss = rules.lossOf(stream === 'users' ? { ...counts, users } : counts);
+  if (loss === null) return 'believe';
+  if (loss.rule === 'loss-of-users' && isActiveDue) return 'ask-later';
+  const standing = parseDoubt(known.doubt, known.doubtedAt);
+  const isDecisive = standing === null || acceptsLoss || rules.isDue(standing, now);
+  if (!isOwn && isDecisive) return 'ask-alone';
+  const weighed = rules.weighLoss(standing, loss, { now, acceptsLoss });
+  return weighed.verdict === 'accept' ? 'believe' : weighed.doubt;
+}
