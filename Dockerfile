@@ -1,34 +1,43 @@
-# Stage 1 has the compiler that better-sqlite3 may need; nothing of it reaches the image that runs.
-FROM node:22-bookworm AS build
+# The base images are tags. Whoever publishes the image pins both by digest, as docs/operations.md says under "The image":
+#   docker build --build-arg BUILD_IMAGE=node:22-bookworm-slim@sha256:… --build-arg RUN_IMAGE=node:22-bookworm-slim@sha256:… .
+ARG BUILD_IMAGE=node:22-bookworm-slim
+ARG RUN_IMAGE=node:22-bookworm-slim
+
+FROM ${BUILD_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-RUN ["npm", "rebuild", "better-sqlite3"]
-COPY tsconfig.json tsconfig.build.json ./
+# Version 13 brings its compiled part along; image-app.mjs compares what came with a hash.
+RUN ["npm", "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "better-sqlite3@13.2.0"]
+COPY LICENSE tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY schema ./schema
 COPY src ./src
 COPY jobs ./jobs
 RUN ["node", "scripts/build.mjs"]
-RUN ["npm", "prune", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"]
+RUN ["node", "scripts/image-app.mjs", "/app"]
 
-FROM node:22-bookworm-slim
+FROM ${RUN_IMAGE}
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="daywalk" \
+      org.opencontainers.image.description="Exact, resumable export of an AI agent platform's daily analytics into SQL tables" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.revision="${REVISION}"
 ENV NODE_ENV=production \
     DAYWALK_WAREHOUSE=/data/daywalk.db \
     DAYWALK_LOG=json
-WORKDIR /app
-COPY --from=build /build/package.json ./package.json
-COPY --from=build /build/node_modules ./node_modules
-COPY --from=build /build/dist ./dist
-RUN ["install", "-d", "-o", "node", "-g", "node", "-m", "0700", "/data"]
-USER node
+COPY --from=build /app /app
+RUN ["install", "-d", "-o", "1000", "-g", "1000", "-m", "0700", "/data"]
+# By number, so that Kubernetes can tell that it is not root.
+USER 1000:1000
 # The working directory is where a .env file is looked for; the warehouse is all that is written.
 WORKDIR /data
 VOLUME ["/data"]
-# daywalk handles SIGTERM and SIGINT itself, also as process 1: it ends at a unit boundary within 5 seconds.
+# daywalk handles SIGTERM and SIGINT itself: it ends at a unit boundary within 5 seconds. entry.sh hears them before it can.
 STOPSIGNAL SIGTERM
-# Healthy while a complete run ended within the last 26 hours: a night that failed shows before anyone asks.
+# Healthy while a complete export ended within 26 hours, or a run is under way, and no stream is silent. Kubernetes ignores it.
 HEALTHCHECK --interval=15m --timeout=30s --start-period=2h --retries=1 \
-  CMD ["node", "/app/dist/src/cli/main.js", "status", "--max-age", "26", "--json"]
-ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
+  CMD ["node", "/app/dist/src/cli/main.js", "status", "--health", "--max-age", "26"]
+ENTRYPOINT ["/bin/sh", "/app/entry.sh"]
 CMD ["run"]

@@ -7,6 +7,7 @@ import { parquet } from './parquet.ts';
 import { postgresFirstSync } from './postgres-first-sync.ts';
 import { postgresPullAgain } from './postgres-pull-again.ts';
 import { pullAgain } from './pull-again.ts';
+import { queries } from './queries.ts';
 import { requestsWithoutRanges, requestsWithRanges } from './requests.ts';
 import { startUp } from './start-up.ts';
 import type { Benchmark } from './support/bench.ts';
@@ -27,4 +28,5 @@ export const BENCHMARKS: readonly Benchmark[] = [
   startUp,
   parquet,
   history,
+  queries,
 ];

@@ -1,16 +1,21 @@
-import { daysBetween, daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import { daysFrom, FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import type { RuleName } from '../src/core/rules.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
 import { parseDoubt } from '../src/judge/doubt.ts';
-import { batchesOf } from '../src/pipeline/batch.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { LedgerUnit, QuarantineCount, RunRecord, UnitState, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';
+import { daysWithData } from './days-with-data.ts';
 import { withWarehouse } from './open-warehouse.ts';
+import { type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './status-gaps.ts';
+
+export type { Hole, UnconfirmedDays } from './status-gaps.ts';
+
+import { readSchemaDrift, type SchemaDrift } from './schema-drift.ts';
 
 /** Runs that are looked at for the last complete one. */
-const RUNS_MAX = 100;
+export const RUNS_MAX = 100;
 
 /**
  * How a day stands, worst first: what the day's worst stream is. `unsettled` and `settled` both hold the day; the first
@@ -30,15 +35,6 @@ export const DAY_STATES = [
 /** One of {@link DAY_STATES}. */
 export type DayState = (typeof DAY_STATES)[number];
 
-/** Days in a row that some streams do not hold whole. */
-export interface Hole {
-  readonly state: Extract<UnitState, 'pending' | 'failed' | 'awaiting' | 'doubted' | 'quarantined'>;
-  readonly firstDay: UtcDay;
-  readonly lastDay: UtcDay;
-  readonly days: number;
-  readonly streams: readonly DailyStream[];
-}
-
 /** A unit of which an answer would have removed stored rows. */
 export interface DoubtedUnit {
   readonly stream: Stream;
@@ -51,15 +47,6 @@ export interface DoubtedUnit {
   readonly since: string;
 }
 
-/** Days in a row that settled only by their age. */
-export interface UnconfirmedDays {
-  readonly rule: RuleName;
-  readonly firstDay: UtcDay;
-  readonly lastDay: UtcDay;
-  readonly days: number;
-  readonly streams: readonly DailyStream[];
-}
-
 /** What the ledger says of a stream. */
 export interface StreamStatus {
   readonly stream: Stream;
@@ -67,6 +54,8 @@ export interface StreamStatus {
   readonly settled: number;
   readonly rows: number;
   readonly lastPulledAt: string | null;
+  /** The newest day that has stored activity; null where none has, and for readiness. */
+  readonly newestDataDay: UtcDay | null;
 }
 
 /** What the warehouse holds of one organization. */
@@ -81,6 +70,8 @@ export interface OrganizationStatus {
   readonly doubted: readonly DoubtedUnit[];
   /** Settled units that nothing confirmed: no activity beside other streams of the day, or fewer users than active ones. */
   readonly neverConfirmed: readonly UnconfirmedDays[];
+  /** Where answers went beyond what this version knows. */
+  readonly schemaDrift: SchemaDrift;
   readonly lastErrors: readonly { readonly stream: Stream; readonly day: string; readonly error: string }[];
 }
 
@@ -138,7 +129,7 @@ async function statusOf(warehouse: Warehouse, now: Date): Promise<WarehouseStatu
  * A run that brought everything. One that set records aside did too, as long as no unit failed: a record that stays
  * wrong at the service must not make every night look stale.
  */
-function isComplete({ command, endedAt, exitCode, unitsFailed }: RunRecord): boolean {
+export function isComplete({ command, endedAt, exitCode, unitsFailed }: RunRecord): boolean {
   if (endedAt === null || command === 'backfill') return false;
   return exitCode === EXIT.ok || (exitCode === EXIT.quarantine && unitsFailed === 0);
 }
@@ -171,6 +162,7 @@ async function readOrganization(
       null,
     doubted: units.flatMap(doubtOf),
     neverConfirmed: unconfirmedOf(daily),
+    schemaDrift: await readSchemaDrift(warehouse, orgId),
     lastErrors: units.flatMap(({ stream, day, lastError }) =>
       lastError === null ? [] : [{ stream, day, error: lastError }],
     ),
@@ -182,25 +174,6 @@ function doubtOf({ stream, day, state, doubt, doubtedAt }: LedgerUnit): DoubtedU
   if (standing === null) return [];
   const { rule, rows, of, since } = standing;
   return [{ stream, day, rule, rows, of, since }];
-}
-
-function unconfirmedOf(units: readonly LedgerUnit[]): UnconfirmedDays[] {
-  return DAILY_STREAMS.flatMap((stream) => {
-    const own = units.filter((unit) => unit.stream === stream && unit.confirmed === 'age');
-    const rules = ['streams-disagree', 'fewer-users'] as const;
-    return rules.flatMap((rule) => {
-      const days = own.flatMap(({ day, state }) =>
-        day !== '' && (state === 'empty') === (rule === 'streams-disagree') ? [day] : [],
-      );
-      return batchesOf(stream, days, days.length).map((batch) => ({
-        rule,
-        firstDay: batch.days[0],
-        lastDay: batch.days.at(-1) ?? batch.days[0],
-        days: batch.days.length,
-        streams: [stream],
-      }));
-    });
-  });
 }
 
 function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: number): StreamStatus {
@@ -224,6 +197,7 @@ function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: nu
       (latest, { lastPulledAt: at }) => (at !== null && (latest === null || at > latest) ? at : latest),
       null,
     ),
+    newestDataDay: daysWithData(own, stream).at(-1) ?? null,
   };
 }
 
@@ -235,29 +209,4 @@ function stateOf(unit: LedgerUnit | undefined): DayState {
 
 function worst(states: readonly DayState[]): DayState {
   return DAY_STATES.find((state) => states.includes(state)) ?? 'settled';
-}
-
-function holesOf(stream: DailyStream, days: readonly UtcDay[], stateAt: (day: UtcDay) => UnitState): Hole[] {
-  const holes: Hole[] = [];
-  for (const day of days) {
-    const state = stateAt(day);
-    if (state === 'loaded' || state === 'empty') continue;
-    const last = holes.at(-1);
-    const firstDay =
-      last !== undefined && last.state === state && shiftDay(last.lastDay, 1) === day ? last.firstDay : day;
-    if (last !== undefined && firstDay !== day) holes.pop();
-    holes.push({ state, firstDay, lastDay: day, days: daysBetween(firstDay, day) + 1, streams: [stream] });
-  }
-  return holes;
-}
-
-/** The same range in the same state is told once, for all its streams; oldest first. */
-function mergeHoles(holes: readonly Hole[]): Hole[] {
-  const merged = new Map<string, Hole>();
-  for (const hole of holes) {
-    const name = `${hole.firstDay} ${hole.lastDay} ${hole.state}`;
-    const streams = [...(merged.get(name)?.streams ?? []), ...hole.streams];
-    merged.set(name, { ...hole, streams });
-  }
-  return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, hole]) => hole);
 }

@@ -56,6 +56,8 @@ export interface Table<C extends Columns = Columns> {
   /** The primary key, in order. It begins with `org_id` wherever rows belong to an organization. */
   readonly key: readonly string[];
   readonly columns: C;
+  /** Indexes beside the key, for readers: columns by the name of the index. */
+  readonly indexes?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A view for BI tools, its SELECT in the dialect of each database. */
@@ -109,6 +111,7 @@ export function factTable<By extends Columns, Values extends Columns>(spec: {
   stream: Stream;
   by?: By;
   values: Values;
+  indexes?: Readonly<Record<string, readonly string[]>>;
 }): Table<typeof scope & By & Values & typeof extra> {
   const by = spec.by ?? ({} as By);
   return {
@@ -118,6 +121,7 @@ export function factTable<By extends Columns, Values extends Columns>(spec: {
     stream: spec.stream,
     key: ['org_id', 'date', ...Object.keys(by)],
     columns: { ...scope, ...by, ...spec.values, ...extra },
+    ...(spec.indexes !== undefined && { indexes: spec.indexes }),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   customType,
   date,
   doublePrecision,
+  index,
   json,
   jsonb,
   type PgColumn,
@@ -51,9 +52,15 @@ function buildersOf<C extends Columns>(columns: C): Builders<C> {
 /** The drizzle table of a declaration. It names no schema: the search path of the connection does. */
 function toPostgres<C extends Columns>(spec: Table<C>) {
   return pgTable(spec.name, buildersOf(spec.columns), (self) => {
-    const columns = spec.key.map((name) => (self as Record<string, PgColumn>)[name]);
-    const [first, ...rest] = columns.filter((column) => column !== undefined);
-    return first === undefined ? [] : [primaryKey({ name: `${spec.name}_key`, columns: [first, ...rest] })];
+    const named = (names: readonly string[]) =>
+      names.flatMap((name) => (self as Record<string, PgColumn>)[name] ?? []);
+    const indexes = Object.entries(spec.indexes ?? {}).flatMap(([name, columns]) => {
+      const [first, ...rest] = named(columns);
+      return first === undefined ? [] : [index(name).on(first, ...rest)];
+    });
+    const [first, ...rest] = named(spec.key);
+    if (first === undefined) return indexes;
+    return [primaryKey({ name: `${spec.name}_key`, columns: [first, ...rest] }), ...indexes];
   });
 }
 

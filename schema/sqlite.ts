@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
 import {
+  index,
   integer,
-  numeric,
   primaryKey,
+  real,
   type SQLiteColumn,
   sqliteTable,
   sqliteView,
@@ -13,14 +14,15 @@ import { tables } from './tables.ts';
 import { views } from './views.ts';
 
 /**
- * The SQLite type of each kind. Metrics have NUMERIC affinity, so that a number is kept as INTEGER or REAL as it came.
+ * The SQLite type of each kind. Metrics are REAL, so that a quotient of whole numbers is what PostgreSQL says it is. On
+ * disk SQLite keeps a whole number of REAL as an integer, which takes no more room.
  */
 const TYPES = {
   key: () => text().notNull(),
   day: () => text().notNull(),
   text: () => text().notNull(),
   label: () => text(),
-  metric: () => numeric({ mode: 'number' }),
+  metric: () => real(),
   integer: () => integer(),
   count: () => integer().notNull(),
   flag: () => integer(),
@@ -41,9 +43,14 @@ function buildersOf<C extends Columns>(columns: C): Builders<C> {
 /** The drizzle table of a declaration. */
 function toSqlite<C extends Columns>(spec: Table<C>) {
   return sqliteTable(spec.name, buildersOf(spec.columns), (self) => {
-    const columns = spec.key.map((name) => (self as Record<string, SQLiteColumn>)[name]);
-    const [first, ...rest] = columns.filter((column) => column !== undefined);
-    return first === undefined ? [] : [primaryKey({ columns: [first, ...rest] })];
+    const named = (names: readonly string[]) =>
+      names.flatMap((name) => (self as Record<string, SQLiteColumn>)[name] ?? []);
+    const indexes = Object.entries(spec.indexes ?? {}).flatMap(([name, columns]) => {
+      const [first, ...rest] = named(columns);
+      return first === undefined ? [] : [index(name).on(first, ...rest)];
+    });
+    const [first, ...rest] = named(spec.key);
+    return first === undefined ? indexes : [primaryKey({ columns: [first, ...rest] }), ...indexes];
   });
 }
 

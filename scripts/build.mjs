@@ -2,34 +2,46 @@
 //
 // Bundled, because Node takes about half a millisecond to find and load a file, and the libraries have a thousand of
 // them: unbundled, half of the time of a short run went into that. What is native or rarely needed stays outside.
+//
+// `npx daywalk` in a clone builds each time before it starts. So nothing is built where no input has changed, and a
+// program that runs from dist/ meanwhile always finds its files: see build-place.mjs.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { inputsHash, isBuiltFrom, putInPlace, withBuildLock } from './build-place.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const dist = join(root, 'dist');
 /** CommonJS libraries ask for Node's own modules by `require`. */
 const REQUIRE =
   "import { createRequire as daywalkRequire } from 'node:module'; const require = daywalkRequire(import.meta.url);";
 
-rmSync(dist, { recursive: true, force: true });
-declare();
-await bundle();
-cpSync(join(root, 'schema/migrations'), join(dist, 'schema/migrations'), { recursive: true });
-chmodSync(join(dist, 'src/cli/main.js'), 0o755);
+if (!isBuiltFrom(root, inputsHash(root))) {
+  await withBuildLock(root, async (part) => {
+    // Another build may have done it while this one waited.
+    const inputs = inputsHash(root);
+    if (isBuiltFrom(root, inputs)) return;
+    declare(part);
+    await bundle(part);
+    cpSync(join(root, 'schema/migrations'), join(part, 'schema/migrations'), { recursive: true });
+    chmodSync(join(part, 'src/cli/main.js'), 0o755);
+    putInPlace(root, part, inputs);
+  });
+}
 
-function declare() {
+function declare(part) {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', part], {
     cwd: root,
     stdio: 'inherit',
   });
-  if (status !== 0) process.exit(status ?? 1);
+  if (status === 0) return;
+  process.exitCode = status ?? 1;
+  throw new Error('the declarations could not be made; dist/ is as it was');
 }
 
-async function bundle() {
+async function bundle(part) {
+  const { build } = await import('esbuild');
   const { metafile } = await build({
     absWorkingDir: root,
     // Everything that is started or imported by its path; what they share goes into chunks.
@@ -42,7 +54,7 @@ async function bundle() {
       'src/warehouse/sqlite/writer/entry.ts',
       'jobs/publish-thread.ts',
     ],
-    outdir: dist,
+    outdir: part,
     outbase: '.',
     bundle: true,
     splitting: true,
@@ -59,7 +71,7 @@ async function bundle() {
     logLevel: 'warning',
   });
   for (const path of Object.keys(metafile.outputs)) withoutIdleRequire(join(root, path));
-  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf(Object.keys(metafile.inputs)));
+  writeFileSync(join(part, 'THIRD-PARTY-LICENSES.txt'), licensesOf(Object.keys(metafile.inputs)));
 }
 
 /** Takes `require` out of a file that does not use it: to make it takes longer than to load a small file. */

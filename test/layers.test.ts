@@ -8,12 +8,13 @@ const LINES_MAX = 300;
 /** Folders of the program, and below each what it may import. Imports go down only. */
 const LAYERS = {
   core: [],
+  judge: ['core'],
   schema: ['core'],
   api: ['core', 'schema'],
-  warehouse: ['core', 'schema'],
-  stages: ['core', 'schema', 'api', 'warehouse'],
-  run: ['core', 'schema', 'api', 'warehouse', 'stages'],
-  verify: ['core', 'schema', 'warehouse'],
+  warehouse: ['core', 'schema', 'judge'],
+  stages: ['core', 'schema', 'api', 'judge', 'warehouse'],
+  run: ['core', 'schema', 'api', 'judge', 'warehouse', 'stages'],
+  verify: ['core', 'schema', 'judge', 'warehouse'],
   settings: ['core', 'api', 'stages'],
   emulator: ['core', 'api'],
   copy: ['core', 'schema', 'warehouse'],
@@ -23,6 +24,7 @@ const LAYERS = {
     'core',
     'schema',
     'api',
+    'judge',
     'warehouse',
     'stages',
     'run',
@@ -37,6 +39,7 @@ const LAYERS = {
     'core',
     'schema',
     'api',
+    'judge',
     'warehouse',
     'stages',
     'run',
@@ -55,6 +58,7 @@ type Layer = keyof typeof LAYERS;
 /** Path prefixes, the more specific first. */
 const FOLDERS: readonly (readonly [prefix: string, layer: Layer])[] = [
   ['src/core/', 'core'],
+  ['src/judge/', 'judge'],
   ['schema/', 'schema'],
   ['src/api/', 'api'],
   ['src/warehouse/', 'warehouse'],
@@ -81,6 +85,8 @@ const SHARED_BY_STAGES = ['batch', 'findings', 'privacy', 'events', 'too-deep'];
 const ENTRY_POINTS = [
   'src/cli/main.ts',
   'src/cli/start.ts',
+  // Loaded by main.ts before everything else.
+  'src/cli/early-stop.ts',
   'src/cli/hook-process.ts',
   // A process of its own, which delivers a notification after the receiver has ended.
   'src/hooks/notify/messenger.ts',

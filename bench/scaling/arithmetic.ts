@@ -6,8 +6,8 @@ export const ASKING = {
   rangeDaysMax: 31,
   batchRows: 8_000,
   concurrency: 8,
-  /** Days that a night pulls with `settle-days` 3. */
-  nightDays: 3,
+  /** Ranges of each stream in a night: the three unsettled days go with the 31 that are compared with the service. */
+  nightRanges: 2,
   /** Days of each stream that go one by one until the first range was answered: as many as are in flight then. */
   singleDays: 7,
 } as const;
@@ -38,9 +38,9 @@ export function pages(users: number): number {
   return Math.ceil(users / ASKING.usersPerPage);
 }
 
-/** Requests of a night when all is well: each unsettled day by itself, and the readiness reports. */
+/** Requests of a night when all is well, at most: the organization, the ranges of each stream, the readiness reports. */
 export function requestsPerNight(users: number): number {
-  return ASKING.nightDays * (1 + SMALL_STREAMS + pages(users)) + 1;
+  return 1 + ASKING.nightRanges * (1 + SMALL_STREAMS + pages(users)) + 1;
 }
 
 /** Days that are asked for at once when a day of the stream has so many rows. */

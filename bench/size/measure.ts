@@ -116,6 +116,7 @@ function settingsOf(emulator: Emulator, warehouse: string): Settings {
     warehouse,
     concurrency: 8,
     rangeDays: 31,
+    watchDays: 31,
     maxRequestsPerMinute: null,
     requestTimeoutMs: 120_000,
     attempts: 3,

@@ -47,7 +47,7 @@ export class Bench {
 
   /** The service of an organization, without a delay. */
   service(organization: Organization): Promise<Service> {
-    const name = `${organization.users} ${organization.days}`;
+    const name = `${organization.users} ${organization.days} ${organization.steady ?? true}`;
     const known = this.#services.get(name) ?? startService(organization);
     this.#services.set(name, known);
     return known;

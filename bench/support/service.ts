@@ -9,11 +9,13 @@ const CACHE_BYTES_MAX = 2 * 1024 ** 3;
 /** Requests that the journal remembers: more than any throw-away pull sends. */
 const JOURNAL_ENTRIES_MAX = 50_000;
 
-/** An organization of which everyone is active every day, so that its size is exact. */
+/** An organization. */
 export interface Organization {
   readonly users: number;
   /** Days with data, from the first day on. */
   readonly days: number;
+  /** Everyone is active every day, so that its size is exact. Default: true. */
+  readonly steady?: boolean;
 }
 
 /** The emulated service of an organization, in a process of its own. */
@@ -38,7 +40,7 @@ export async function startService(organization: Organization): Promise<Service>
   const options = {
     today,
     users: organization.users,
-    steady: true,
+    steady: organization.steady ?? true,
     cacheBytesMax: CACHE_BYTES_MAX,
     journalEntriesMax: JOURNAL_ENTRIES_MAX,
   };

@@ -2,6 +2,7 @@ import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import { programPath } from '../../src/core/package.ts';
 import { CREATE_HISTORY, HISTORY_TABLE } from '../history.ts';
 import { citusSql } from './citus.ts';
+import { commentsSql } from './comments.ts';
 
 /** The databases that hold a warehouse. */
 export const DATABASES = ['sqlite', 'postgres'] as const;
@@ -18,16 +19,25 @@ export type Distribution = (typeof DISTRIBUTIONS)[number];
  */
 export function schemaSql(database: Database = 'sqlite', distribution?: Distribution): string {
   const migrations = readMigrationFiles({ migrationsFolder: folderOf(database) });
-  const parts = migrations.map(
-    ({ sql }, index) => `-- Migration ${index + 1}\n${sql.map(statement).join('\n')}`,
-  );
-  if (database === 'postgres') parts.push(historySql(migrations));
+  const parts = migrations.map(({ sql }, index) => {
+    const statements = database === 'sqlite' ? sql.flatMap(withoutEdit) : sql;
+    return `-- Migration ${index + 1}\n${statements.map(statement).join('\n')}`;
+  });
+  if (database === 'postgres') parts.push(historySql(migrations), `-- What it means\n${commentsSql()}`);
   if (distribution === 'citus') parts.push(citusSql());
   return parts.join('\n');
 }
 
 function folderOf(database: Database): string {
   return programPath(`schema/migrations/${database}`);
+}
+
+/**
+ * A statement for a new SQLite database. Migrations edit the declared type of metrics in place, which spares a warehouse
+ * of any size from being rewritten; few shells allow that, and a new table is better declared right at once.
+ */
+function withoutEdit(sql: string): string[] {
+  return /writable_schema|UPDATE sqlite_master/.test(sql) ? [] : [sql.replaceAll('` numeric', '` real')];
 }
 
 function statement(sql: string): string {

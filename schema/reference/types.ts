@@ -6,7 +6,7 @@ export const SQL_TYPES = {
   day: { sqlite: 'TEXT', postgres: 'date' },
   text: { sqlite: 'TEXT', postgres: 'text' },
   label: { sqlite: 'TEXT', postgres: 'text' },
-  metric: { sqlite: 'NUMERIC', postgres: 'double precision' },
+  metric: { sqlite: 'REAL', postgres: 'double precision' },
   integer: { sqlite: 'INTEGER', postgres: 'bigint' },
   count: { sqlite: 'INTEGER', postgres: 'bigint' },
   flag: { sqlite: 'INTEGER', postgres: 'boolean' },

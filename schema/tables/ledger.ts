@@ -104,6 +104,9 @@ export const quarantine = table({
     path: text('where in the record'),
     record: record('the record as it was sent'),
     first_seen_at: instant('when it was first seen'),
+    accepted_at: moment(
+      'when a person accepted it: it no longer counts for the exit code; NULL while it counts',
+    ),
   },
 });
 

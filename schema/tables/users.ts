@@ -26,6 +26,8 @@ export const userDaily = factTable({
     autonomy_ratio: ratio('tool calls per user turn, as the service computes it'),
     delegation_level: label('primary autonomy mode: auto-high, auto-medium, auto-low, spec or manual'),
   },
+  // The key finds a day; who asks for one person needs every day of theirs.
+  indexes: { user_daily_by_user: ['org_id', 'user_id', 'date'] },
 });
 
 export const userDailyLanguages = factTable({

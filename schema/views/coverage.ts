@@ -1,12 +1,13 @@
 import { FIRST_DAY } from '../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../src/core/stream.ts';
 import { count, day, key, label, moment, orgColumn, text, type View } from '../define.ts';
+import { type Cast, castInSqlite, plain } from './cast.ts';
 
 const streams = `VALUES ${DAILY_STREAMS.map((stream) => `('${stream}')`).join(', ')}`;
 
-const matrix = `
-SELECT o.org_id, s.stream, c.date,
-  COALESCE(u.state, 'pending') AS state, COALESCE(u.rows, 0) AS rows,
+const matrix = (cast: Cast) => `
+SELECT o.org_id, ${cast('s.stream', 'TEXT')} AS stream, ${cast('c.date', 'TEXT')} AS date,
+  ${cast("COALESCE(u.state, 'pending')", 'TEXT')} AS state, ${cast('COALESCE(u.rows, 0)', 'INTEGER')} AS rows,
   u.last_pulled_at, u.settled_at, u.last_error, u.confirmed, u.doubted_at
 FROM (SELECT DISTINCT org_id FROM export_units) o
 CROSS JOIN streams s
@@ -22,7 +23,7 @@ WITH RECURSIVE calendar(date) AS (
   SELECT date(date, '+1 day') FROM calendar
   WHERE date < MAX(date('now', '-1 day'), (SELECT COALESCE(MAX(date), '') FROM export_units))
 ), streams(stream) AS (${streams})
-${matrix}`;
+${matrix(castInSqlite)}`;
 
 const postgres = `
 WITH calendar(date) AS (
@@ -31,7 +32,7 @@ WITH calendar(date) AS (
     GREATEST((now() AT TIME ZONE 'UTC')::date - 1, (SELECT MAX(NULLIF(date, ''))::date FROM export_units)),
     INTERVAL '1 day') AS d
 ), streams(stream) AS (${streams})
-${matrix.replace('u.date = c.date', "u.date = to_char(c.date, 'YYYY-MM-DD')")}`;
+${matrix(plain).replace('u.date = c.date', "u.date = to_char(c.date, 'YYYY-MM-DD')")}`;
 
 export const coverage = {
   name: 'coverage',

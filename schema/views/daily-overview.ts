@@ -1,15 +1,16 @@
 import { count, day, flag, metric, orgColumn, ratio, type View } from '../define.ts';
+import { type Cast, castInSqlite, plain } from './cast.ts';
 
-const sqlite = `
+const select = (cast: Cast) => `
 SELECT d.org_id, d.date,
   t.billable_tokens, t.input_tokens, t.output_tokens,
   a.daily_active_users, a.weekly_active_users, a.monthly_active_users,
   a.sessions, a.messages, a.user_messages,
   o.tool_calls, o.skills_invocations, o.slash_commands_invocations, o.hooks_invocations,
   p.files_created, p.files_edited, p.git_commits, p.git_prs_created,
-  (SELECT COUNT(*) FROM user_daily u WHERE u.org_id = d.org_id AND u.date = d.date) AS users,
-  d.streams_held,
-  d.is_settled
+  ${cast('(SELECT COUNT(*) FROM user_daily u WHERE u.org_id = d.org_id AND u.date = d.date)', 'INTEGER')} AS users,
+  ${cast('d.streams_held', 'INTEGER')} AS streams_held,
+  ${cast('d.is_settled', 'INTEGER')} AS is_settled
 FROM (
   SELECT org_id, date,
     SUM(CASE WHEN state IN ('loaded', 'empty', 'quarantined') THEN 1 ELSE 0 END) AS streams_held,
@@ -23,7 +24,7 @@ LEFT JOIN productivity_daily p ON p.org_id = d.org_id AND p.date = d.date
 `;
 
 // The ledger names days as text, because the readiness reports have none.
-const postgres = sqlite
+const postgres = select(plain)
   .replace('SELECT org_id, date,', 'SELECT org_id, CAST(date AS date) AS date,')
   .replace('THEN 1 ELSE 0 END AS is_settled', 'THEN true ELSE false END AS is_settled');
 
@@ -54,5 +55,5 @@ export const dailyOverview = {
     streams_held: count('how many of the five daily streams hold the day; fewer than 5 is a hole'),
     is_settled: flag('1 once all five streams of the day are settled'),
   },
-  select: { sqlite, postgres },
+  select: { sqlite: select(castInSqlite), postgres },
 } satisfies View;

@@ -1,8 +1,9 @@
 import { day, key, label, metric, orgColumn, ratio, type View } from '../define.ts';
+import { type Cast, castInSqlite, plain } from './cast.ts';
 
-const select = `
+const select = (cast: Cast) => `
 SELECT org_id, date, model_id, model_tier, billable_tokens,
-  billable_tokens * 1.0 / NULLIF(SUM(billable_tokens) OVER (PARTITION BY org_id, date), 0) AS share
+  ${cast('billable_tokens * 1.0 / NULLIF(SUM(billable_tokens) OVER (PARTITION BY org_id, date), 0)', 'REAL')} AS share
 FROM tokens_daily_by_model
 `;
 
@@ -17,5 +18,5 @@ export const modelMix = {
     billable_tokens: metric('credits consumed'),
     share: ratio("share of the day's credits, 0 to 1; NULL on a day without credits"),
   },
-  select: { sqlite: select, postgres: select },
+  select: { sqlite: select(castInSqlite), postgres: select(plain) },
 } satisfies View;

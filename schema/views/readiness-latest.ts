@@ -1,16 +1,17 @@
 import { count, instant, key, label, orgColumn, ratio, type View } from '../define.ts';
+import { type Cast, castInSqlite, plain } from './cast.ts';
 
-const select = `
+const select = (cast: Cast) => `
 WITH ranked AS (
   SELECT org_id, repo_url, report_id, created_at, branch, commit_hash,
     ROW_NUMBER() OVER (PARTITION BY org_id, repo_url ORDER BY created_at DESC, report_id DESC) AS recency
   FROM readiness_reports
 )
 SELECT r.org_id, r.repo_url, r.report_id, r.created_at, r.branch, r.commit_hash,
-  COUNT(c.criterion_id) AS criteria,
-  COUNT(c.numerator) AS criteria_evaluated,
-  SUM(CASE WHEN c.numerator >= c.denominator THEN 1 ELSE 0 END) AS criteria_passed,
-  AVG(c.numerator * 1.0 / NULLIF(c.denominator, 0)) AS score
+  ${cast('COUNT(c.criterion_id)', 'INTEGER')} AS criteria,
+  ${cast('COUNT(c.numerator)', 'INTEGER')} AS criteria_evaluated,
+  ${cast('SUM(CASE WHEN c.numerator >= c.denominator THEN 1 ELSE 0 END)', 'INTEGER')} AS criteria_passed,
+  ${cast('AVG(c.numerator * 1.0 / NULLIF(c.denominator, 0))', 'REAL')} AS score
 FROM ranked r
 LEFT JOIN readiness_report_criteria c ON c.org_id = r.org_id AND c.report_id = r.report_id
 WHERE r.recency = 1
@@ -32,5 +33,5 @@ export const readinessLatest = {
     criteria_passed: count('criteria that every sub-application passes'),
     score: ratio('mean share of passing sub-applications, 0 to 1; NULL when nothing was evaluated'),
   },
-  select: { sqlite: select, postgres: select },
+  select: { sqlite: select(castInSqlite), postgres: select(plain) },
 } satisfies View;

@@ -1,18 +1,19 @@
 import { FIRST_DAY } from '../../src/core/day.ts';
 import { count, day, key, moment, orgColumn, type View } from '../define.ts';
+import { type Cast, castInSqlite, plain } from './cast.ts';
 
 // The stream that counts sessions tells which day is the last that was exported; a day that awaits its batch is not.
 const EXPORTED = `stream = 'activity' AND state IN ('loaded', 'empty', 'quarantined')`;
 
-const counts = `
-SELECT o.org_id, o.since,
-  COUNT(DISTINCT h.session_id) AS sessions,
-  COALESCE(SUM(CASE WHEN h.hook_event_name = 'Stop' THEN 1 ELSE 0 END), 0) AS stops,
-  COALESCE(SUM(CASE WHEN h.hook_event_name = 'SubagentStop' THEN 1 ELSE 0 END), 0) AS subagent_stops,
-  COALESCE(SUM(CASE WHEN h.hook_event_name = 'Notification' THEN 1 ELSE 0 END), 0) AS notifications,
-  COALESCE(SUM(CASE WHEN h.hook_event_name = 'SessionEnd' THEN 1 ELSE 0 END), 0) AS session_ends,
-  COUNT(h.event_id) AS events,
-  MAX(h.received_at) AS last_event_at
+const counts = (cast: Cast) => `
+SELECT ${cast('o.org_id', 'TEXT')} AS org_id, ${cast('o.since', 'TEXT')} AS since,
+  ${cast('COUNT(DISTINCT h.session_id)', 'INTEGER')} AS sessions,
+  ${cast("COALESCE(SUM(CASE WHEN h.hook_event_name = 'Stop' THEN 1 ELSE 0 END), 0)", 'INTEGER')} AS stops,
+  ${cast("COALESCE(SUM(CASE WHEN h.hook_event_name = 'SubagentStop' THEN 1 ELSE 0 END), 0)", 'INTEGER')} AS subagent_stops,
+  ${cast("COALESCE(SUM(CASE WHEN h.hook_event_name = 'Notification' THEN 1 ELSE 0 END), 0)", 'INTEGER')} AS notifications,
+  ${cast("COALESCE(SUM(CASE WHEN h.hook_event_name = 'SessionEnd' THEN 1 ELSE 0 END), 0)", 'INTEGER')} AS session_ends,
+  ${cast('COUNT(h.event_id)', 'INTEGER')} AS events,
+  ${cast('MAX(h.received_at)', 'TEXT')} AS last_event_at
 FROM organizations o`;
 
 const sqlite = `
@@ -22,7 +23,7 @@ WITH organizations AS (
     '${FIRST_DAY}') AS since
   FROM (SELECT org_id FROM export_units UNION SELECT org_id FROM hook_events) known
 )
-${counts}
+${counts(castInSqlite)}
 LEFT JOIN hook_events h ON h.org_id = o.org_id AND h.received_at >= o.since
 GROUP BY o.org_id, o.since
 `;
@@ -35,7 +36,7 @@ WITH organizations AS (
   LEFT JOIN (SELECT org_id, MAX(date) AS last_day FROM export_units WHERE ${EXPORTED} GROUP BY org_id) e
     ON e.org_id = known.org_id
 )
-${counts}
+${counts(plain)}
 LEFT JOIN hook_events h ON h.org_id = o.org_id AND h.received_at >= (CAST(o.since AS timestamp) AT TIME ZONE 'UTC')
 GROUP BY o.org_id, o.since
 `;

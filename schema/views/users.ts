@@ -1,20 +1,29 @@
 import { count, day, key, label, metric, orgColumn, type View } from '../define.ts';
+import { type Cast, castInSqlite, plain } from './cast.ts';
 
-const select = `
-WITH emails AS (
-  SELECT org_id, user_id, user_email,
-    ROW_NUMBER() OVER (PARTITION BY org_id, user_id ORDER BY date DESC) AS recency
-  FROM user_daily WHERE user_email IS NOT NULL
-)
-SELECT u.org_id, u.user_id, e.user_email,
-  MIN(u.date) AS first_active_on, MAX(u.date) AS last_active_on, COUNT(*) AS active_days,
-  SUM(u.billable_tokens) AS billable_tokens, SUM(u.tool_calls) AS tool_calls,
-  SUM(u.sessions) AS sessions, SUM(u.messages) AS messages, SUM(u.user_messages) AS user_messages,
-  SUM(u.files_created) AS files_created, SUM(u.files_edited) AS files_edited,
-  SUM(u.git_commits) AS git_commits, SUM(u.git_prs_created) AS git_prs_created
-FROM user_daily u
-LEFT JOIN emails e ON e.org_id = u.org_id AND e.user_id = u.user_id AND e.recency = 1
-GROUP BY u.org_id, u.user_id, e.user_email
+// One pass over the table: the email of the latest day rides behind the date of that day.
+const latestEmail = (datedEmail: string) =>
+  `substr(MAX(CASE WHEN user_email IS NOT NULL THEN ${datedEmail} END), ${'YYYY-MM-DD'.length + 1})`;
+
+const SUMS = [
+  'billable_tokens',
+  'tool_calls',
+  'sessions',
+  'messages',
+  'user_messages',
+  'files_created',
+  'files_edited',
+  'git_commits',
+  'git_prs_created',
+];
+
+const select = (cast: Cast, email: string) => `
+SELECT org_id, user_id, ${email} AS user_email,
+  ${cast('MIN(date)', 'TEXT')} AS first_active_on, ${cast('MAX(date)', 'TEXT')} AS last_active_on,
+  ${cast('COUNT(*)', 'INTEGER')} AS active_days,
+  ${SUMS.map((name) => `${cast(`SUM(${name})`, 'REAL')} AS ${name}`).join(',\n  ')}
+FROM user_daily
+GROUP BY org_id, user_id
 `;
 
 export const usersView = {
@@ -37,5 +46,11 @@ export const usersView = {
     git_commits: metric('git commits'),
     git_prs_created: metric('pull requests created'),
   },
-  select: { sqlite: select, postgres: select },
+  select: {
+    sqlite: select(castInSqlite, castInSqlite(latestEmail('date || user_email'), 'TEXT')),
+    postgres: select(
+      plain,
+      `${latestEmail(`(to_char(date, 'YYYY-MM-DD') || user_email) COLLATE "C"`)} COLLATE "default"`,
+    ),
+  },
 } satisfies View;

@@ -2,6 +2,9 @@ import { UsageError } from '../core/errors.ts';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
+/** What requests add to the URL by themselves. */
+const API_PATH = /\/api\/(v0|v1|organization)(\/.*)?$/;
+
 /** True for the name or address of this machine, as a URL has it. */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
@@ -30,6 +33,12 @@ export function parseOrigin(text: string, name: string): string {
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new UsageError(`${name} is http, and ${url.hostname} is not this machine`, {
       hint: 'use https; http is for loopback addresses only, because the API key would be readable on the way',
+    });
+  }
+  const api = API_PATH.exec(url.pathname);
+  if (api !== null) {
+    throw new UsageError(`${name} has a path of the API in it: ${api[0]}`, {
+      hint: `write it without: ${url.origin}${url.pathname.slice(0, api.index)}`,
     });
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;

@@ -5,15 +5,19 @@ import { readSettings, type SettingsReading, soundSettings } from '../settings/r
 import type { Redactor } from '../settings/redact.ts';
 import { redactorOf, redactorOfEnvironment, redactorOfLocations } from '../settings/secrets.ts';
 import type { LogFormat } from '../settings/settings.ts';
+import { SETTINGS } from '../settings/settings-table.ts';
+import { asksForJsonLog } from './asked-format.ts';
 import { type Command, flagName } from './command.ts';
 import { describeFailure, failureOf, logFailure } from './failure.ts';
 import type { Flags } from './flags.ts';
+import { createJsonLog } from './log/json-log.ts';
 import { createOutput } from './output.ts';
-import { type CommandInvocation, parseCommandLine } from './program.ts';
+import { type CommandInvocation, NoCommandError, parseCommandLine } from './program.ts';
+import { quietly } from './quiet.ts';
 import { createReporting, type Reporting } from './reporting.ts';
 import { createSink, type Sink } from './sink.ts';
 import { listenForStop, type ProcessControl } from './stopping.ts';
-import { type OutputStream, type Terminal, terminalOf } from './terminal.ts';
+import { COLUMNS_DEFAULT, type OutputStream, type Terminal, terminalOf } from './terminal.ts';
 
 /** The process as the command line sees it. */
 export interface CliHost {
@@ -56,7 +60,8 @@ export async function runCli(host: CliHost): Promise<ExitCode> {
     return await dispatch(host, streams);
   } catch (error) {
     const debug = host.env['DAYWALK_DEBUG'] === '1';
-    return tell(error, { sink: streams.err, redact: redactorOfEnvironment(host.env), debug });
+    const format = asksForJsonLog(host.argv, host.env) ? 'json' : undefined;
+    return tellEarly(error, { sink: streams.err, redact: redactorOfEnvironment(host.env), debug, format });
   }
 }
 
@@ -64,13 +69,34 @@ async function dispatch(host: CliHost, streams: Streams): Promise<ExitCode> {
   const invocation = parseCommandLine(host.argv, {
     commands: host.commands,
     version: host.version,
-    width: streams.outTerminal.columns(),
+    // Text is wrapped for reading wherever it goes; only results are not.
+    width: streams.outTerminal.isTerminal ? streams.outTerminal.columns() : COLUMNS_DEFAULT,
   });
   if (invocation.kind === 'text') {
     streams.out.write(invocation.text);
     return EXIT.ok;
   }
-  return perform(invocation, host, streams);
+  return invocation.flags.isOn('--quiet')
+    ? performQuietly(invocation, host, streams)
+    : perform(invocation, host, streams);
+}
+
+function performQuietly(invocation: CommandInvocation, host: CliHost, streams: Streams): Promise<ExitCode> {
+  return quietly(streams, (sinks, release) => {
+    const exit = (code: ExitCode) => {
+      release();
+      host.control.exit(code);
+    };
+    const onDefect: CliHost['onDefect'] = (tell) => {
+      host.onDefect((error) => {
+        tell(error);
+        release();
+      });
+    };
+    const errTerminal = { ...streams.errTerminal, isLive: false };
+    const quietHost = { ...host, onDefect, control: { ...host.control, exit } };
+    return perform(invocation, quietHost, { ...streams, ...sinks, errTerminal });
+  });
 }
 
 async function perform(
@@ -86,17 +112,26 @@ async function perform(
     logDefault: command.isForPeople === true || streams.errTerminal.isTerminal ? 'pretty' : 'json',
     uses: command.uses,
   });
-  const settings = command.acceptsUnsoundSettings === true ? reading.settings : soundSettings(reading);
   const redact = everyRedactor(
-    redactorOf(settings),
+    redactorOf(reading.settings),
     redactorOfEnvironment(host.env),
     redactorOfLocations(locationsIn(command, flags)),
   );
+  const asked = askedFormat(reading);
+  const early = { sink: streams.err, redact, debug: reading.debug, format: asked };
+  if (command.acceptsUnsoundSettings !== true) {
+    try {
+      soundSettings(reading);
+    } catch (error) {
+      return tellEarly(error, early);
+    }
+  }
+  const { settings } = reading;
   const clock = systemClock(settings.now ?? undefined);
   const terminal = streams.errTerminal;
   const reporting = createReporting({ format: settings.log, sink: streams.err, terminal, redact, clock });
   const stopping = listenForStop(host.control, (name) => reporting.log.write(stopNotice(name)));
-  const telling = { sink: streams.err, redact, debug: reading.debug, reporting, format: settings.log };
+  const telling = { ...early, reporting, format: settings.log, wordsForUsage: asked !== 'json' };
 
   host.onDefect((error) => void tell(error, telling));
   warn(reporting, reading);
@@ -189,19 +224,42 @@ interface Telling {
   readonly sink: Sink;
   readonly redact: Redactor;
   readonly debug: boolean;
-  readonly reporting?: Reporting;
-  readonly format?: LogFormat;
+  readonly format?: LogFormat | undefined;
+}
+
+/** Tells a failure before the command has its reporting: as JSON only where that was asked for. */
+function tellEarly(error: unknown, telling: Telling): ExitCode {
+  const { sink, redact } = telling;
+  const log = createJsonLog({ write: (text) => sink.write(redact(text)), clock: systemClock() });
+  return tell(error, { ...telling, reporting: { log } });
+}
+
+/** The format of logs where somebody asked for one; undefined where it is the default. */
+function askedFormat({ settings, entries }: SettingsReading): LogFormat | undefined {
+  const entry = entries.find(({ setting }) => setting.env === SETTINGS.log.env);
+  return entry === undefined || entry.source === 'default' ? undefined : settings.log;
 }
 
 /**
- * Tells a failure on standard error: as a line of the log where machines read that, else in words. Wrong usage is
- * always told in words: it is the answer to a person who is at the keyboard.
+ * Tells a failure on standard error: as a line of the log where machines read that, else in words. Unless JSON was asked
+ * for, wrong usage is told in words: it is the answer to a person who is at the keyboard.
  */
-function tell(error: unknown, { sink, redact, debug, reporting, format }: Telling): ExitCode {
+function tell(
+  error: unknown,
+  {
+    sink,
+    redact,
+    debug,
+    reporting,
+    format,
+    wordsForUsage = false,
+  }: Telling & { readonly reporting: Pick<Reporting, 'log'>; readonly wordsForUsage?: boolean },
+): ExitCode {
   const failure = failureOf(error);
-  if (format === 'json' && reporting !== undefined && !(error instanceof UsageError)) {
-    logFailure(reporting.log, failure, { debug });
-  } else {
+  const isJson = format === 'json' && !(wordsForUsage && error instanceof UsageError);
+  if (isJson) logFailure(reporting.log, failure, { debug });
+  else {
+    if (error instanceof NoCommandError) sink.write(`${error.help}\n`);
     for (const line of describeFailure(failure, { debug })) sink.write(redact(`${line}\n`));
   }
   return failure.exitCode;

@@ -12,6 +12,8 @@ import { hooksInstall } from './commands/hooks-install.ts';
 import { hooksList } from './commands/hooks-list.ts';
 import { hooksRemove } from './commands/hooks-remove.ts';
 import { publish } from './commands/publish.ts';
+import { quarantineAccept } from './commands/quarantine-accept.ts';
+import { quarantineList } from './commands/quarantine-list.ts';
 import { run } from './commands/run.ts';
 import { schema } from './commands/schema.ts';
 import { sessionsCreate } from './commands/sessions-create.ts';
@@ -25,6 +27,8 @@ export const commands: readonly Command[] = [
   status,
   verify,
   digest,
+  quarantineList,
+  quarantineAccept,
   copy,
   publish,
   config,

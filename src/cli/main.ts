@@ -7,5 +7,8 @@ if (command === 'hook' && !asksForHelp) {
   const { receiveAsProcess } = await import('./hook-process.ts');
   await receiveAsProcess(rest);
 } else {
+  // Before the rest is loaded, which takes ten times as long as this.
+  const { obeyEarly } = await import('./early-stop.ts');
+  obeyEarly();
   await import('./start.ts');
 }

@@ -1,5 +1,7 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { UsageError } from '../core/errors.ts';
+import { nearestName } from '../core/nearest.ts';
+import { isStream } from '../core/stream.ts';
 import type { Command, CommandFlag, CommandGroup } from './command.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { commandHelp, programHelp, settingDoc } from './help.ts';
@@ -24,6 +26,17 @@ export interface ProgramOptions {
   readonly width: number;
 }
 
+/** A command line that names no command. */
+export class NoCommandError extends UsageError {
+  /** The help of the program, or of the group of commands that was named. */
+  readonly help: string;
+
+  constructor(message: string, { hint, help }: { readonly hint: string; readonly help: string }) {
+    super(message, { hint });
+    this.help = help;
+  }
+}
+
 /**
  * Reads a command line.
  * @throws {UsageError} for anything that is not one, with the nearest name as a hint.
@@ -43,14 +56,41 @@ export function parseCommandLine(argv: readonly string[], options: ProgramOption
     });
   }
   try {
-    program.parse(argv, { from: 'user' });
+    program.parse(withoutHelpCommand(argv, options.commands), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.version') return { kind: 'text', text: `${options.version()}\n` };
     if (error.exitCode === 0) return { kind: 'text', text: printed };
+    const group = options.commands.find((command) => command.group?.name === argv[0])?.group?.name;
+    if (error.code === 'commander.help') throw noCommand(program, group);
     throw usageErrorOf(error, argv, options.commands);
   }
   return chosen ?? { kind: 'text', text: printed };
+}
+
+const VERSION_WORDS = ['version', '-v'];
+
+/**
+ * The command line with `help run` written as `run --help`, and other words for the version as `--version`.
+ * @throws {UsageError} where help is asked for a command that does not exist.
+ */
+function withoutHelpCommand(argv: readonly string[], commands: readonly Command[]): readonly string[] {
+  const [first = '', second] = argv;
+  if (VERSION_WORDS.includes(first)) return ['--version'];
+  const isGroup = commands.some(({ group }) => group?.name === first);
+  if (first !== 'help' && !(isGroup && second === 'help')) return argv;
+  const words = argv.filter((word, index) => index !== (isGroup ? 1 : 0) && !word.startsWith('-'));
+  const name = words.join(' ') === 'help' ? '' : words.join(' ');
+  const known = commands.flatMap((command) => [command.name, command.group?.name ?? '']);
+  if (name === '' || known.includes(name)) return [...(name === '' ? [] : words), '--help'];
+  // Of two words the first one often is right, and alone makes names look alike.
+  const last = words.at(-1) ?? '';
+  const prefix = name.slice(0, name.length - last.length);
+  const siblings = known.flatMap((one) => (one.startsWith(prefix) ? [one.slice(prefix.length)] : []));
+  const near = nearestName(last, siblings);
+  throw new UsageError(`unknown command '${name}'`, {
+    hint: near === undefined ? 'daywalk --help lists the commands' : `did you mean ${prefix}${near}?`,
+  });
 }
 
 function createProgram({ width }: ProgramOptions, write: (text: string) => void): Commander {
@@ -117,15 +157,39 @@ function usageErrorOf(
   argv: readonly string[],
   commands: readonly Command[],
 ): UsageError {
-  const group = commands.find((command) => command.group?.name === argv[0])?.group?.name;
-  if (error.code === 'commander.help') {
-    return group === undefined
-      ? new UsageError('no command was given', { hint: 'daywalk --help lists them' })
-      : new UsageError(`no command was given after ${group}`, { hint: `daywalk ${group} --help lists them` });
-  }
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const message = first.replace(/=.*'$/, "'");
-  return new UsageError(message, { hint: hintFor(message, suggestion) ?? whereToLook(argv, commands) });
+  const hint = error.code === 'commander.excessArguments' ? hintForSpaces(argv) : undefined;
+  return new UsageError(message, {
+    hint: hint ?? hintFor(message, suggestion) ?? whereToLook(argv, commands),
+  });
+}
+
+function noCommand(program: Commander, group: string | undefined): NoCommandError {
+  const named = program.commands.find((sub) => sub.name() === group) ?? program;
+  const help = named.helpInformation();
+  return group === undefined
+    ? new NoCommandError('no command was given', { hint: 'daywalk --help lists them', help })
+    : new NoCommandError(`no command was given after ${group}`, {
+        hint: `daywalk ${group} --help lists them`,
+        help,
+      });
+}
+
+/** The remedy where a list was written with spaces, so that its end looks like an argument. */
+function hintForSpaces(argv: readonly string[]): string | undefined {
+  const start = argv.indexOf('--streams') + 1;
+  const end = argv.findIndex((argument, index) => index > start && argument.startsWith('-'));
+  const names = argv
+    .slice(start, end < 0 ? undefined : end)
+    .flatMap((part) => part.split(','))
+    .filter((name) => name !== '');
+  if (start > 0 && names.length > 1 && names.every(isStream))
+    return `a list has no spaces: --streams ${names.join(',')}`;
+  // What was given is not repeated where it might be anything.
+  return argv.some((argument) => argument.endsWith(',') || argument.startsWith(','))
+    ? 'a list has no spaces: remove the space beside the comma'
+    : undefined;
 }
 
 function hintFor(message: string, suggestion: string | undefined): string | undefined {

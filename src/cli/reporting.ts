@@ -70,7 +70,7 @@ function steadyParts({ sink, terminal, redact, clock }: ReportingOptions): Parts
     writeLine: (text) => sink.write(redact(`${text}\n`)),
     style: terminal.style,
     redact,
-    columns: () => (terminal.isTerminal ? terminal.columns() : Number.POSITIVE_INFINITY),
+    columns: terminal.columns,
   });
   return { log, progress: createSteadyProgress({ log, clock }) };
 }

@@ -3,6 +3,7 @@ import { packageVersion, programScript } from '../core/package.ts';
 import { redactorOfEnvironment } from '../settings/secrets.ts';
 import { runCli } from './cli.ts';
 import { commands } from './commands.ts';
+import { stopObeyingEarly } from './early-stop.ts';
 import { describeFailure, failureOf } from './failure.ts';
 import { selfCommand } from './self.ts';
 
@@ -72,7 +73,10 @@ const exitCode = await runCli({
     tellDefect = tell;
   },
   control: {
-    on: (signal, listener) => void process.on(signal, listener),
+    on: (signal, listener) => {
+      process.on(signal, listener);
+      stopObeyingEarly(signal);
+    },
     off: (signal, listener) => void process.off(signal, listener),
     exit: end,
   },

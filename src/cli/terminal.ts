@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream';
 import { createStyle, type Style } from './text/style.ts';
 
-const COLUMNS_DEFAULT = 80;
+/** Cells per line where nothing says how many there are. */
+export const COLUMNS_DEFAULT = 80;
 const COLUMNS_MIN = 20;
 
 /** A stream that may be a terminal. */
@@ -14,7 +15,7 @@ export interface Terminal {
   /** True when a line may be drawn again in place. */
   readonly isLive: boolean;
   readonly style: Style;
-  /** Cells per line now; 80 when it is not known. */
+  /** Cells per line now; 80 on a terminal that does not say. Infinity where no person looks, so that nothing is cut. */
   columns(): number;
 }
 
@@ -33,6 +34,7 @@ export function terminalOf(
     isTerminal,
     isLive: isTerminal && !isPlain,
     style: createStyle((isTerminal && !isPlain) || (isForced && !isPlain)),
-    columns: () => Math.max(COLUMNS_MIN, stream.columns || COLUMNS_DEFAULT),
+    columns: () =>
+      isTerminal ? Math.max(COLUMNS_MIN, stream.columns || COLUMNS_DEFAULT) : Number.POSITIVE_INFINITY,
   };
 }

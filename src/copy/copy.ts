@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
-import type { RunLock, Warehouse } from '../warehouse/port.ts';
+import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../warehouse/port.ts';
 import { compareSides } from './compare.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
 import { describeLosses, type Losses, noLosses, noteOrganization, noteRows, noteUnits } from './losses.ts';
@@ -51,6 +51,7 @@ export async function copyAll(work: CopyWork): Promise<CopyReport> {
   const target = createTarget(work);
   target.tally.unitsUnchanged = plan.unchanged;
   await moveAll(work, target);
+  if (target.tally.rowsWritten >= MUCH_WRITTEN_ROWS) await destination.refreshStatistics();
   const comparison = await work.stored.inSnapshot(() => compareSides(work, observe));
   const isSame = comparison.tables.every((table) => table.isSame);
   const report: CopyReport = {

@@ -8,6 +8,8 @@ export const EXIT = {
   ok: 0,
   /** A defect in this program. */
   defect: 1,
+  /** `status --health`: not healthy. Health checks know 0 and 1 alone, so it has the number of a defect. */
+  unhealthy: 1,
   /** Wrong usage or configuration; nothing was sent or written. */
   usage: 2,
   /** The credential was refused (401, 403). */

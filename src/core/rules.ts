@@ -12,6 +12,7 @@ export const RULES = {
   'partial-status': 'the status says that the answer is not the whole one',
   'other-range': 'the answer names another range than the one asked for',
   'range-without-rows': 'a range of days was answered without any row',
+  'range-misfits': 'parts of the answer to a range of days do not fit',
   'range-gap': 'days in a range have no rows',
   'range-lacks-users': "a range lacks users whom the day's own answer has",
   'streams-disagree': 'the day has activity in one stream and none in another',

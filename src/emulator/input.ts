@@ -1,5 +1,6 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
+import { nearestName } from '../core/nearest.ts';
 
 /**
  * Reads a value that came from outside as JSON. `at` is where it stands, for example `rules[2].match.page`.
@@ -19,6 +20,14 @@ type Fields<Required extends Parsers, Optional extends Parsers> = {
 export function refuse(at: string, expected: string, value: unknown): never {
   const found = JSON.stringify(value)?.slice(0, 80) ?? 'nothing';
   throw new UsageError(`${at}: ${found} is not accepted`, { hint: `${at} must be ${expected}` });
+}
+
+/** Refuses a field of that name. */
+function refuseName(at: string, name: string, known: readonly string[]): never {
+  const near = nearestName(name, known);
+  throw new UsageError(`${at}: there is no field of this name`, {
+    hint: `${near === undefined ? '' : `did you mean ${near}? `}known here: ${known.join(', ')}`,
+  });
 }
 
 /** True for an object that is not a list. */
@@ -62,7 +71,16 @@ export function integer(min: number, max = 1_000_000_000): Parser<number> {
 export function oneOf<const T extends string>(...choices: readonly T[]): Parser<T> {
   return (value, at) =>
     choices.find((choice) => choice === value) ??
-    refuse(at, choices.map((choice) => JSON.stringify(choice)).join(' or '), value);
+    refuse(
+      at,
+      `${choices.map((choice) => JSON.stringify(choice)).join(' or ')}${meant(value, choices)}`,
+      value,
+    );
+}
+
+function meant(value: unknown, choices: readonly string[]): string {
+  const near = typeof value === 'string' ? nearestName(value, choices) : undefined;
+  return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
 }
 
 /** A list of at most 10,000 elements. */
@@ -111,8 +129,7 @@ export function object<Required extends Parsers, Optional extends Parsers>(
   return (value, at) => {
     if (!isRecord(value)) return refuse(at, 'an object', value);
     const unknown = Object.keys(value).find((key) => !known.includes(key));
-    if (unknown !== undefined)
-      refuse(`${at}.${unknown}`, `left out; known here: ${known.join(', ')}`, value[unknown]);
+    if (unknown !== undefined) refuseName(`${at}.${unknown}`, unknown, known);
     const read: [string, unknown][] = [];
     for (const [key, parser] of Object.entries(required))
       read.push([key, parser(value[key], `${at}.${key}`)]);

@@ -76,18 +76,20 @@ export function readCursor(query: Query, quirks: Quirks): string | null {
 }
 
 /**
- * Reads a whole number, or null when the parameter is absent.
+ * Reads a whole number, or null when the parameter is absent. Without an upper bound `max` is Infinity, and so is a
+ * number beyond the largest double.
  * @throws {Refusal} 400 when it is no whole number from `min` to `max`.
  */
 export function readInteger(query: Query, name: string, range: { min: number; max: number }): number | null {
   const value = single(query, name);
   if (value === null) return null;
-  const parsed = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  // More digits than a double holds make it inexact, which no comparison with a limit notices.
+  const parsed = /^-?\d+$/.test(value) ? Number(value) : Number.NaN;
   if (parsed >= range.min && parsed <= range.max) return parsed;
   const wanted =
-    range.max === Number.MAX_SAFE_INTEGER
+    range.max === Number.POSITIVE_INFINITY
       ? 'a positive integer'
-      : `a number from ${range.min} to ${range.max}`;
+      : `a whole number from ${range.min} to ${range.max}`;
   throw new Refusal(400, `Invalid ${name} ${echo(value)}: must be ${wanted}`);
 }
 

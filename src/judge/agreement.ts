@@ -1,5 +1,4 @@
 import { dayOf, daysBetween, type UtcDay } from '../core/day.ts';
-import type { DailyStream } from '../core/stream.ts';
 import { type Notes, notesText, parseNotes } from './notes.ts';
 
 /** An empty unit beside active ones is asked for again until its day is this old; then it settles unconfirmed. */
@@ -15,6 +14,8 @@ export interface Standing {
   readonly contentSha256: string | null;
   readonly firstLoadedAt: string | null;
   readonly lastPulledAt: string | null;
+  /** Why the last pull failed; null where it was answered. */
+  readonly lastError: string | null;
   readonly settledAt: string | null;
   readonly confirmed: 'data' | 'agreed' | 'age' | null;
   readonly activeUsers: number | null;
@@ -153,8 +154,13 @@ function noteShort<Unit extends Standing>(unit: Unit, isShort: boolean, { today 
 }
 
 /** True when the unit was last answered at the age at which days settle, and was not reopened since. */
-function isRipe({ lastPulledAt, watch }: Standing, day: UtcDay, { today, settleDays }: SettleRule): boolean {
-  if (lastPulledAt === null || parseNotes(watch).due === true) return false;
+function isRipe(
+  { lastPulledAt, lastError, watch }: Standing,
+  day: UtcDay,
+  { today, settleDays }: SettleRule,
+): boolean {
+  // A day that the service refused as too early is awaited too, and nothing is known of it.
+  if (lastPulledAt === null || lastError !== null || parseNotes(watch).due === true) return false;
   // A run that crosses midnight goes on as on the day of its start.
   const pulledOn = dayOf(new Date(lastPulledAt));
   return daysBetween(day, pulledOn < today ? pulledOn : today) >= settleDays;
@@ -166,12 +172,4 @@ function withNotes<Unit extends Standing>(unit: Unit, notes: Notes): Unit {
 
 function withSettling<Unit extends Standing>(unit: Unit, { state, ...settling }: Settling): Unit {
   return { ...unit, ...settling, ...(state === null ? {} : { state }) };
-}
-
-/** What a run knows of the five streams of a day: whether each has activity, as far as it was asked. */
-export type DayVoices = ReadonlyMap<DailyStream, { readonly isActive: boolean }>;
-
-/** True when a stream of the day has activity. */
-export function hasActivity(voices: DayVoices): boolean {
-  return [...voices.values()].some(({ isActive }) => isActive);
 }

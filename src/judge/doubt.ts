@@ -49,9 +49,11 @@ export function weighLoss(standing: StandingDoubt | null, loss: Loss, rule: Weig
   const today = dayOf(rule.now);
   const missing = missingOf(loss);
   const fresh = { rule: loss.rule, rows: loss.missing.length, of: loss.of, missing };
-  if (standing === null || !isWithin({ missing, of: loss.of }, standing))
+  const isKnown = standing !== null && isWithin({ missing, of: loss.of }, standing);
+  if (isKnown && (rule.acceptsLoss || isDue(standing, rule.now))) return { verdict: 'accept' };
+  // What a clock that was ahead has doubted would be doubted until that time has come.
+  if (!isKnown || Date.parse(standing.since) > rule.now.getTime())
     return { verdict: 'doubt', doubt: { ...fresh, seenOn: [today], since: rule.now.toISOString() } };
-  if (rule.acceptsLoss || isDue(standing, rule.now)) return { verdict: 'accept' };
   const seenOn = seenAlso(standing, today);
   return { verdict: 'doubt', doubt: { ...fresh, seenOn, since: standing.since } };
 }

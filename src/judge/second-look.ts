@@ -31,7 +31,7 @@ export interface SecondLook {
 }
 
 /** The streams in the order in which they are asked about a gap: the smallest answers first. */
-const CONFIRMING: readonly DailyStream[] = ['activity', 'productivity', 'tools', 'users', 'tokens'];
+export const CONFIRMING: readonly DailyStream[] = ['activity', 'productivity', 'tools', 'users', 'tokens'];
 
 const NOTHING: SecondLook = { alone: [], confirm: null, empty: [] };
 

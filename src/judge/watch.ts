@@ -45,23 +45,37 @@ export interface WatchPlan {
 /**
  * The stretches of a run: the `watchDays` days up to the newest one in every run, and as many older ones in turn, from the
  * newest to the oldest and then again.
+ * @param firstDay the oldest day that the run may ask for: history begins there.
  * @param lastDay the newest day that the service answers.
  */
 export function planWatch(
   state: WatchState,
-  { lastDay, today, watchDays }: { lastDay: UtcDay; today: UtcDay; watchDays: number },
+  {
+    firstDay,
+    lastDay,
+    today,
+    watchDays,
+  }: { firstDay: UtcDay; lastDay: UtcDay; today: UtcDay; watchDays: number },
 ): WatchPlan | null {
   if (watchDays <= 0 || lastDay < FIRST_DAY) return null;
   const recent = { first: latest(shiftDay(lastDay, 1 - watchDays), FIRST_DAY), last: lastDay };
   const isDue = state.heavyOn === null || daysBetween(state.heavyOn, today) >= HEAVY_EVERY_DAYS;
-  return { recent, older: olderStretch(state, recent.first, watchDays), heavy: isDue };
+  return {
+    recent,
+    older: olderStretch(state, { firstDay, recentFirst: recent.first, watchDays }),
+    heavy: isDue,
+  };
 }
 
-function olderStretch({ olderFrom }: WatchState, recentFirst: UtcDay, watchDays: number): Stretch | null {
-  if (recentFirst <= FIRST_DAY) return null;
-  const goesOn = olderFrom !== null && olderFrom > FIRST_DAY && olderFrom < recentFirst;
+function olderStretch(
+  { olderFrom }: WatchState,
+  { firstDay, recentFirst, watchDays }: { firstDay: UtcDay; recentFirst: UtcDay; watchDays: number },
+): Stretch | null {
+  const begin = latest(firstDay, FIRST_DAY);
+  if (recentFirst <= begin) return null;
+  const goesOn = olderFrom !== null && olderFrom > begin && olderFrom < recentFirst;
   const last = shiftDay(goesOn ? olderFrom : recentFirst, -1);
-  return { first: latest(shiftDay(last, 1 - watchDays), FIRST_DAY), last };
+  return { first: latest(shiftDay(last, 1 - watchDays), begin), last };
 }
 
 function latest(a: UtcDay, b: UtcDay): UtcDay {
@@ -114,10 +128,11 @@ export function lookAt(notes: Notes, by: Noted['by'], seen: Seen, now: Date): Lo
   const { noted, ...others } = notes;
   const isSettled = seen === null || isWaived(notes, seen, now);
   if (isSettled) return { notes: noted?.by === by ? others : notes, isConfirmed: false };
-  if (noted?.sha256 !== seen.sha256)
+  const sinceMs = noted?.sha256 === seen.sha256 ? now.getTime() - Date.parse(noted.at) : null;
+  // What a clock that was ahead has noted would wait until that time has come.
+  if (sinceMs === null || sinceMs < 0)
     return { notes: { ...others, noted: { ...seen, at: now.toISOString() } }, isConfirmed: false };
-  const isConfirmed = now.getTime() - Date.parse(noted.at) >= SECOND_LOOK_AFTER_MS;
-  return { notes, isConfirmed };
+  return { notes, isConfirmed: sinceMs >= SECOND_LOOK_AFTER_MS };
 }
 
 /** True for a difference that reopened the day not long ago, and changed no row. */

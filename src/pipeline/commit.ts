@@ -56,7 +56,7 @@ const ACTIVE_USERS = Object.keys(schema.activityDaily.columns).indexOf('daily_ac
 export function activeUsersOf({ unit, tables, findings }: NormalizedDay): number | null {
   const own = tables.find(({ table }) => table === schema.userDaily || table === schema.activityDaily);
   if (own === undefined) return null;
-  if (unit.stream === 'users') return own.active + findings.quarantined.length;
+  if (unit.stream === 'users') return own.active + findings.setAside;
   const [[row] = []] = [...decodedChunks(own)];
   const published = row?.[ACTIVE_USERS];
   return typeof published === 'number' ? Math.floor(published) : null;

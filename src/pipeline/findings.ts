@@ -24,6 +24,8 @@ export interface Nested {
 /** What a unit's answers showed besides its rows: records set aside, unknown fields, contradictions. */
 export class Findings {
   readonly #quarantined = new Map<string, QuarantinedRecord>();
+  /** Digests of those that are about something else. */
+  readonly #foreign = new Set<string>();
   readonly #drift = new Map<string, Drift>();
   readonly #warnings = new Set<string>();
   readonly #privacy: Privacy;
@@ -39,6 +41,7 @@ export class Findings {
     const text = this.#privacy.scrubJson(sent);
     const recordSha256 = createHash('sha256').update(text).digest('hex');
     this.#quarantined.set(recordSha256, { reason, path, record: text, recordSha256 });
+    if (part.isForeign === true) this.#foreign.add(recordSha256);
     if (reason.includes('must be ')) this.#note(`${placeOf(path)}`, 'wrong type', `${reason}: ${text}`);
   }
 
@@ -79,6 +82,11 @@ export class Findings {
   /** Notes a contradiction within the answers that was resolved as the text says. */
   warn(text: string): void {
     this.#warnings.add(text);
+  }
+
+  /** Records in quarantine that are about what was asked for: they are there, though not as rows. */
+  get setAside(): number {
+    return this.#quarantined.size - this.#foreign.size;
   }
 
   get quarantined(): QuarantinedRecord[] {

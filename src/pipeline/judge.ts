@@ -26,6 +26,8 @@ export interface Judgement {
   readonly warehouse: Pick<Warehouse, 'scan'>;
   /** What the ledger says of the unit. */
   readonly known: LedgerUnit;
+  /** Records of the unit that were set aside in quarantine. */
+  readonly setAside: number;
   /** `daily_active_users` of the day, as far as it is known. */
   readonly active: number | null;
   /** This run still asks for that figure. */
@@ -51,7 +53,12 @@ export async function judgeDay(commit: DayCommit, against: Judgement): Promise<V
   return weighed.verdict === 'accept' ? BELIEVE : { kind: 'doubt', doubt: weighed.doubt };
 }
 
-async function lossIn(commit: DayCommit, { warehouse, active }: Judgement): Promise<Loss | null> {
+async function lossIn(
+  commit: DayCommit,
+  { warehouse, active: known, isActiveDue, setAside }: Judgement,
+): Promise<Loss | null> {
+  // However many were active, this run is going to say: until then any user who is missing may be a loss.
+  const active = isActiveDue ? Number.POSITIVE_INFINITY : known;
   const present = new Set<string>();
   for (const part of commit.tables) {
     const keyOf = activeKeys(part.table);
@@ -66,7 +73,7 @@ async function lossIn(commit: DayCommit, { warehouse, active }: Judgement): Prom
     }
   }
   const users = commit.stream === 'users' ? { answered: commit.activeUsers ?? 0, active } : undefined;
-  return lossOf({ missing, stored, setAside: commit.quarantined.length, ...(users && { users }) });
+  return lossOf({ missing, stored, setAside, ...(users && { users }) });
 }
 
 function addTo(set: Set<string>, name: string | null): void {

@@ -15,6 +15,9 @@ export function rangeWithoutRows(range: Pick<DayBatch, 'stream' | 'days'>): Uncl
   });
 }
 
+/** A few parts of the answer to a range fit no day of it: the days without them can be told from a shorter range. */
+export class RangeMisfitsError extends UnclearRangeError {}
+
 /**
  * Makes sure that an answer is about what was asked for.
  * @throws {RunError} with exit code 5 for one about another organization than the run's: one key answers for one
@@ -72,6 +75,7 @@ function rejectStrangers(
     record,
     path: `data[${places.get(originalOf(record))}]`,
     reason: `is about ${record.date}, and ${asked} asked for`,
+    isForeign: true,
   }));
 }
 

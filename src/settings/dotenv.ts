@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { closedFolder, HINT_CLOSED } from '../core/enterable.ts';
 import { messageOf, UsageError } from '../core/errors.ts';
 
 /** A settings file is short; anything longer is something else that happens to be called `.env`. */
@@ -40,6 +41,10 @@ export function readDotenv(directory: string): Dotenv {
     const readableByOthers = process.platform !== 'win32' && (status.mode & READABLE_BY_OTHERS) !== 0;
     return parseDotenv(readFileSync(path, 'utf8'), readableByOthers);
   } catch (error) {
+    const closed = closedFolder(directory);
+    if (closed !== undefined) {
+      throw new UsageError(`use the working folder: ${closed}`, { cause: error, hint: HINT_CLOSED });
+    }
     throw new UsageError(`read ${path}: ${messageOf(error)}`, {
       cause: error,
       hint: 'make it readable text in UTF-8, or remove it',

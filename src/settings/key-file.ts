@@ -4,6 +4,8 @@ import { messageOf, UsageError } from '../core/errors.ts';
 /** A key is short: what is longer is not a key file. */
 const KEY_FILE_BYTES_MAX = 16 * 1024;
 const READABLE_BY_OTHERS = 0o044;
+/** How a secret is mounted for the group of a container's user: its owner is root, and nobody may write it. */
+const MOUNTED_SECRET = 0o440;
 
 /** What a key file holds, and whether others may read it. */
 export interface KeyFile {
@@ -58,5 +60,6 @@ function requireRegular(status: Stats, path: string): void {
 }
 
 function isReadableByOthers(mode: number): boolean {
-  return process.platform !== 'win32' && (mode & READABLE_BY_OTHERS) !== 0;
+  if (process.platform === 'win32' || (mode & 0o777) === MOUNTED_SECRET) return false;
+  return (mode & READABLE_BY_OTHERS) !== 0;
 }

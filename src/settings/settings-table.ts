@@ -211,6 +211,7 @@ export const SETTINGS = {
     doc: '1 prints the stack of an error',
     fallback: false,
     fallbackDoc: '0',
+    example: '1',
     parse: onOrOff,
     show: (value) => (value ? '1' : '0'),
   }),

@@ -1,6 +1,6 @@
+import { nearestName } from '../core/nearest.ts';
 import type { Dotenv } from './dotenv.ts';
 import type { SettingSources } from './lookup.ts';
-import { nearestName } from './nearest.ts';
 import type { EmailPolicy } from './settings.ts';
 import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
 

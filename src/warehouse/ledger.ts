@@ -8,36 +8,8 @@ import type {
   ReadinessWalkEnd,
   UnitDoubt,
   UnitFailure,
-  UnitKey,
   UnitNotes,
 } from './port.ts';
-
-/** A unit that was never pulled. */
-export function pendingUnit(key: UnitKey): LedgerUnit {
-  return {
-    orgId: key.orgId,
-    stream: key.stream,
-    day: key.day,
-    state: 'pending',
-    rows: 0,
-    contentSha256: null,
-    attempts: 0,
-    requests: 0,
-    firstLoadedAt: null,
-    lastPulledAt: null,
-    changedAt: null,
-    settledAt: null,
-    cursor: null,
-    lastError: null,
-    answersSha256: null,
-    doubtedAt: null,
-    doubt: null,
-    confirmed: null,
-    runId: null,
-    activeUsers: null,
-    watch: null,
-  };
-}
 
 /** What the ledger is told of a day: the commit without its rows, of which only the number counts. */
 export interface DayEntry extends Omit<DayCommit, 'tables'> {
@@ -89,9 +61,15 @@ function notesAfterCommit(watch: string | null, commit: DayEntry, changed: boole
   });
 }
 
-/** True when a commit changes content that was published before; a first load and a late batch restate nothing. */
+/**
+ * True when a commit changes content that was published before; a first load and a late batch restate nothing, and neither
+ * does the day's own answer after a range that the same run loaded first.
+ */
 export function restates(before: LedgerUnit, commit: DayEntry): boolean {
-  return before.firstLoadedAt !== null && before.contentSha256 !== commit.contentSha256;
+  if (before.firstLoadedAt === null || before.contentSha256 === commit.contentSha256) return false;
+  const isFirstRun = before.runId === commit.runId && before.changedAt === before.firstLoadedAt;
+  const isOfRange = parseNotes(before.watch).own !== before.contentSha256;
+  return !(isFirstRun && isOfRange && commit.isOwn);
 }
 
 /**

@@ -20,7 +20,7 @@ const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
 /**
  * Opens the warehouse that `location` names, a SQLite path or `postgres://…`, and brings it to the schema of this
  * version. Only the driver of that database is loaded.
- * @throws {UsageError} for a location that this version cannot open.
+ * @throws {UsageError} for a location that this version cannot open, and for a driver that is not installed as it should.
  */
 export async function openWarehouse(location: string, options: OpenOptions): Promise<Warehouse> {
   const scheme = SCHEME.exec(location)?.[1]?.toLowerCase();
@@ -33,6 +33,8 @@ export async function openWarehouse(location: string, options: OpenOptions): Pro
       hint: 'name a SQLite file, for example daywalk.db, or a postgres:// URL',
     });
   }
+  const { requireAddon } = await import('./sqlite/addon.ts');
+  await requireAddon();
   const { openSqlite } = await import('./sqlite/warehouse.ts');
   return openSqlite(location, options);
 }

@@ -1,210 +1,26 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { UtcDay } from '../core/day.ts';
-import type { DailyStream, Stream } from '../core/stream.ts';
-import type { SettleRule } from '../judge/agreement.ts';
+import type { Stream } from '../core/stream.ts';
 import type { CommitWatch } from './commit-watch.ts';
+import type {
+  CommitOutcome,
+  DayCommit,
+  ReadinessPageCommit,
+  ReadinessWalkEnd,
+  ReopenedDay,
+  UnitDoubt,
+  UnitFailure,
+  UnitNotes,
+} from './commits.ts';
 import type { EncodedRows, Row, TableRows, Value } from './rows.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
+import type { LedgerUnit, UnitKey } from './unit.ts';
 
 export type { SettleRule } from '../judge/agreement.ts';
+export * from './commits.ts';
 export { decodedChunks, decodeRows, encodeRows, isActiveRow, RowEncoder } from './encoded-rows.ts';
+export * from './unit.ts';
 export type { CommitWatch, EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value };
-
-/** The states of a unit, see the column `export_units.state`. */
-export const UNIT_STATES = [
-  'pending',
-  'awaiting',
-  'loaded',
-  'empty',
-  'doubted',
-  'quarantined',
-  'failed',
-] as const;
-
-/** One of {@link UNIT_STATES}. */
-export type UnitState = (typeof UNIT_STATES)[number];
-
-/**
- * Why a unit settled: it has rows with activity; no stream of the day has any; or it is so old that it is no longer
- * asked for, although nothing ever confirmed it.
- */
-export const CONFIRMATIONS = ['data', 'agreed', 'age'] as const;
-
-/** One of {@link CONFIRMATIONS}. */
-export type Confirmation = (typeof CONFIRMATIONS)[number];
-
-/** Names a unit: `day` is '' for readiness. */
-export interface UnitKey {
-  readonly orgId: string;
-  readonly stream: Stream;
-  readonly day: UtcDay | '';
-}
-
-/** What the ledger says of a unit. */
-export interface LedgerUnit extends UnitKey {
-  readonly state: UnitState;
-  readonly rows: number;
-  readonly contentSha256: string | null;
-  readonly attempts: number;
-  readonly requests: number;
-  readonly firstLoadedAt: string | null;
-  readonly lastPulledAt: string | null;
-  readonly changedAt: string | null;
-  readonly settledAt: string | null;
-  /** Where a readiness walk resumes, as JSON text; null for days. */
-  readonly cursor: string | null;
-  readonly lastError: string | null;
-  /** Digest of the answers that the content was made of. */
-  readonly answersSha256: string | null;
-  readonly doubtedAt: string | null;
-  /** The present doubt as JSON text, see `src/judge/doubt.ts`. */
-  readonly doubt: string | null;
-  readonly confirmed: Confirmation | null;
-  /** The run that last changed the content. */
-  readonly runId: string | null;
-  /** Users that the content counts as active; null for streams that count none. */
-  readonly activeUsers: number | null;
-  /** What the watch found, as JSON text, see `src/judge/notes.ts`. */
-  readonly watch: string | null;
-}
-
-/** A record that is set aside, as JSON text. */
-export interface QuarantinedRecord {
-  readonly reason: string;
-  /** Place in the record, for example `by_tool[3].tool`; '' for the record itself. */
-  readonly path: string;
-  readonly record: string;
-  readonly recordSha256: string;
-}
-
-/** A place where an answer went beyond the known schema. */
-export interface Drift {
-  readonly path: string;
-  readonly kind: 'unknown field' | 'wrong type' | 'new value';
-  readonly sample: string;
-}
-
-/** The content of one day of one stream, ready to be stored. */
-export interface DayCommit {
-  readonly orgId: string;
-  readonly stream: DailyStream;
-  readonly day: UtcDay;
-  /** Every table of the stream, rows in key order, each key once. */
-  readonly tables: readonly EncodedRows[];
-  /** Digest of `tables`, see `schema/digest.ts`. */
-  readonly contentSha256: string;
-  /** Whether it has activity; whether a day without any is empty, or settles at all, is decided with the whole day. */
-  readonly state: 'loaded' | 'awaiting' | 'quarantined';
-  /** By what the day settles. */
-  readonly rule: SettleRule;
-  /** The content is that of the day's own answer, not of a range of days. */
-  readonly isOwn: boolean;
-  /** Users that the content counts as active, see `export_units.active_users`. */
-  readonly activeUsers: number | null;
-  /** The run that brings it. */
-  readonly runId: string;
-  readonly quarantined: readonly QuarantinedRecord[];
-  readonly drift: readonly Drift[];
-  readonly requests: number;
-  readonly pulledAt: Date;
-  /** Digest of the answers, for the next pull to compare. Default: null, not known. */
-  readonly answersSha256?: string | null;
-  /**
-   * The stored content that this one was judged against, by digest. Where other content is stored meanwhile, the commit
-   * is refused with `ClaimLostError`. Default: whatever is stored.
-   */
-  readonly basedOn?: string | null | undefined;
-  /**
-   * The content is the stored one, of the digest above: `tables` is empty, and this many rows stay as they are. Where
-   * other content is stored meanwhile, the commit is refused with `ClaimLostError`.
-   */
-  readonly unchanged?: { readonly rows: number };
-  /**
-   * Compare every stored row even where the digest is the ledger's: repairs rows that something else has changed.
-   * Default: false.
-   */
-  readonly rewrite?: boolean;
-}
-
-/** The rows that a day has once it is committed. */
-export function rowCount({ unchanged, tables }: DayCommit): number {
-  return unchanged?.rows ?? tables.reduce((sum, { count }) => sum + count, 0);
-}
-
-/** What a commit did. */
-export interface CommitOutcome {
-  /** Fact rows inserted, updated or deleted; 0 when the content was the same. */
-  readonly rowsWritten: number;
-  /** True when content that was stored before has changed. */
-  readonly restated: boolean;
-  /** What the ledger says now of every unit that it changed for: the committed one, and others of its day. */
-  readonly units: readonly LedgerUnit[];
-}
-
-/** An answer that is not believed: it would remove what is stored. The stored rows stay. */
-export interface UnitDoubt extends UnitKey {
-  /** The doubt as JSON text, and since when it stands, see `src/judge/doubt.ts`. */
-  readonly doubt: string;
-  readonly since: string;
-  readonly requests: number;
-  readonly pulledAt: Date;
-  readonly rule: SettleRule;
-}
-
-/** What a look at a settled unit leads to, see `src/judge/watch.ts`. */
-export interface UnitNotes {
-  readonly stream: DailyStream;
-  readonly day: UtcDay;
-  /** The content that was compared; notes on another one are dropped. */
-  readonly contentSha256: string | null;
-  /** The column `watch` from now on. */
-  readonly watch: string | null;
-}
-
-/** A day to be pulled again, although it has settled. */
-export interface ReopenedDay {
-  readonly day: UtcDay;
-  /** Which of its units. */
-  readonly streams: readonly DailyStream[];
-}
-
-/** One page of readiness reports, ready to be stored. */
-export interface ReadinessPageCommit {
-  readonly orgId: string;
-  readonly tables: readonly TableRows[];
-  /** Where the walk goes on after this page, as JSON text. */
-  readonly cursor: string;
-  readonly quarantined: readonly QuarantinedRecord[];
-  readonly drift: readonly Drift[];
-  readonly requests: number;
-  readonly pulledAt: Date;
-  readonly runId: string;
-}
-
-/** The end of a readiness walk. */
-export interface ReadinessWalkEnd {
-  readonly orgId: string;
-  /** What the next walk needs to know, as JSON text. */
-  readonly cursor: string;
-  /** Every report that the walk saw, when it saw all of them: the others are deleted. Null keeps them. */
-  readonly seenReportIds: ReadonlySet<string> | null;
-  /** Digests of the records that the walk set aside, when it saw all reports: others leave quarantine. */
-  readonly seenQuarantine: ReadonlySet<string> | null;
-  /** The walk would have deleted too much to be believed: nothing is deleted, and the unit is doubted. */
-  readonly doubt?: Pick<UnitDoubt, 'doubt' | 'since'> | undefined;
-  readonly runId: string;
-  readonly requests: number;
-  readonly pulledAt: Date;
-}
-
-/** A pull that failed. Stored rows stay as they are. */
-export interface UnitFailure extends UnitKey {
-  readonly state: 'failed' | 'awaiting';
-  readonly error: string;
-  readonly requests: number;
-  readonly pulledAt: Date;
-  readonly rule: SettleRule;
-}
 
 /** How many records are in quarantine, by organization, stream and reason. */
 export interface QuarantineCount {
@@ -212,6 +28,14 @@ export interface QuarantineCount {
   readonly stream: Stream;
   readonly reason: string;
   readonly records: number;
+  /** Those of them that a person accepted: they no longer count for the exit code. */
+  readonly accepted: number;
+}
+
+/** Which records in quarantine are accepted; without a stream those of all, without a day those of every day. */
+export interface QuarantineScope {
+  readonly stream?: Stream | undefined;
+  readonly day?: UtcDay | undefined;
 }
 
 /** Hook events, ready to be stored. */
@@ -267,6 +91,9 @@ export interface SavedCopy {
   readonly path: string;
   readonly bytes: number;
 }
+
+/** After so many rows the sizes of tables have changed enough for {@link Warehouse.refreshStatistics}. */
+export const MUCH_WRITTEN_ROWS = 10_000;
 
 /** What reads of a warehouse need; another thread has one of its own. */
 export type WarehouseReader = Pick<Warehouse, 'scan' | 'inSnapshot' | 'close'>;
@@ -340,6 +167,8 @@ export interface Warehouse {
   /** The latest runs, newest first. */
   runs(limit: number): Promise<RunRecord[]>;
   quarantineCounts(): Promise<QuarantineCount[]>;
+  /** Accepts records in quarantine that were not accepted before. Answers how many. They stay in quarantine. */
+  acceptQuarantine(scope: QuarantineScope, at: Date): Promise<number>;
   /** How many restatements are on record. */
   restatementCount(): Promise<number>;
 
@@ -351,6 +180,12 @@ export interface Warehouse {
    * Answers how many rows were inserted, updated or deleted.
    */
   change(changes: RowChanges): Promise<number>;
+
+  /**
+   * Brings up to date what the database knows of the sizes of its tables, by which it chooses how to answer a query. Call
+   * after much was written. Changes no row.
+   */
+  refreshStatistics(): Promise<void>;
 
   /** What the database finds damaged in its storage, a sentence each; `[]` where it cannot look, as PostgreSQL. */
   damages(): Promise<string[]>;
@@ -369,6 +204,12 @@ export interface Warehouse {
    * @throws {UsageError} where this database cannot, or where something else than such a copy is in the place.
    */
   saveCopy(path: string): Promise<SavedCopy>;
+
+  /**
+   * Removes the warehouse where this object created it and nothing is stored in it but traces of one run; only `close` may
+   * follow. The caller holds the run lock. False where it stays: PostgreSQL's always does.
+   */
+  discardNew(): Promise<boolean>;
 
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import {
   backfillRequests,
   fleet,
   perDay,
+  perYear,
   rangeDays,
   requestsPerNight,
 } from '../../bench/scaling/arithmetic.ts';
@@ -32,7 +33,17 @@ describe('docs/scaling.md', () => {
     expect(page).toContain(`= ${requestsPerNight(1_000)} requests`);
     expect(page).toContain(`= ${backfillRequests(1_000).toLocaleString('en')} requests`);
     expect(page).toContain(`= ${Math.round(perDay(MEASURED.rows, 1_000)).toLocaleString('en')} rows`);
-    expect(page).toContain(`= ${fleet(10_000).workers} runs at a time`);
+    const { workers, connections, requestsPerNight: night } = fleet(10_000);
+    expect(page).toContain(`= ${workers} runs at a time, ${connections} connections`);
+    expect(page).toContain(`xargs -P ${workers}`);
+    expect(page).toContain(`= 2 s + ${night / 10_000} requests / 60 per minute`);
+    expect(page).toContain(`a night of ${requestsPerNight(10_000)} requests`);
+    const gigabytes = (fit: Parameters<typeof perYear>[0], users: number) => perYear(fit, users) / 1e9;
+    expect(page).toContain(`take ${gigabytes(MEASURED.sqliteBytes, 10_000).toFixed(1)} GB a year`);
+    for (const fit of [MEASURED.sqliteBytes, MEASURED.postgresBytes]) {
+      expect(page).toContain(`= ${(perDay(fit, 1_000) / 1e6).toFixed(2)} MB a day`);
+      expect(page).toContain(`${Math.round(gigabytes(fit, 1_000) * 1_000)} MB a year`);
+    }
   });
 });
 
@@ -63,13 +74,16 @@ describe('the arithmetic', () => {
     }
   });
 
-  it.each(MEASURED.requests)('is within a fifth of the requests counted for $users users', (counted) => {
-    expect(requestsPerNight(counted.users)).toBeGreaterThanOrEqual(counted.night);
-    expect(requestsPerNight(counted.users)).toBeLessThanOrEqual(counted.night * 1.2);
-    const requests = backfillRequests(counted.users, counted.days);
-    expect(requests).toBeGreaterThan(counted.backfill * 0.8);
-    expect(requests).toBeLessThan(counted.backfill * 1.2);
-  });
+  it.each(MEASURED.requests)(
+    'is an upper bound of the requests counted for $users users, and not far above',
+    (counted) => {
+      expect(requestsPerNight(counted.users)).toBeGreaterThanOrEqual(counted.night);
+      expect(requestsPerNight(counted.users)).toBeLessThanOrEqual(counted.night * 1.6);
+      const requests = backfillRequests(counted.users, counted.days);
+      expect(requests).toBeGreaterThanOrEqual(counted.backfill);
+      expect(requests).toBeLessThan(counted.backfill * 1.7);
+    },
+  );
 
   it('never makes a slower service or a lower limit cost less', () => {
     const paces = [

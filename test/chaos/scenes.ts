@@ -32,8 +32,9 @@ export interface Scene extends Subject {
 export async function firstRun(database: Database, options: Partial<EmulatorOptions> = {}): Promise<Scene> {
   const emulator = await emulate(options);
   const after = rigOver(emulator, sqlite.place());
-  await after.run({ now: emulator.today() });
-  return sceneOf(rigOver(emulator, database.place()), { after, fill: async () => undefined });
+  const { report } = await after.run({ now: emulator.today() });
+  expect(report.exitCode).toBe(0);
+  return sceneOf(rigOver(emulator, database.place()), { after, exitCode: 0, fill: async () => undefined });
 }
 
 /** The first run of an organization so large that SQLite's thread writes most of it, and COPY on PostgreSQL. */
@@ -45,10 +46,15 @@ export function largeRun(database: Database): Promise<Scene> {
   return firstRun(database, { ...size, reports: 0, steady: true });
 }
 
-/** A run that finds numbers restated, people and models gone, a report changed, another new, and one more day. */
+/**
+ * A run that finds numbers restated, people and models gone, a report changed, another new, one more day, and a day that
+ * has nothing any more, which it doubts.
+ */
 export async function restatingRun(database: Database): Promise<Scene> {
-  const earlier = await emulate({});
-  const emulator = await emulate({});
+  // Enough that a day keeps most of what it has when one of them is gone.
+  const users = 12;
+  const earlier = await emulate({ users });
+  const emulator = await emulate({ users });
   const rig = rigOver(emulator, database.place());
   const before = rigOver(earlier, sqlite.place());
   await before.run({ now: earlier.today() });
@@ -58,15 +64,16 @@ export async function restatingRun(database: Database): Promise<Scene> {
 
   const after = rigOver(emulator, sqlite.place());
   copyFileSync(before.path, after.path);
-  for (const kind of ['restate', 'vanish-models', 'vanish-languages'] as const)
+  for (const kind of ['restate', 'vanish-models', 'vanish-languages', 'vanish-users'] as const)
     emulator.revise({ kind, day: parseDay('2026-01-15') });
-  emulator.revise({ kind: 'vanish-users', day: parseDay('2026-01-16') });
+  emulator.revise({ kind: 'empty', day: parseDay('2026-01-16') });
   emulator.revise({ kind: 'change-report' });
   emulator.revise({ kind: 'add-reports' });
   emulator.setToday(NEXT_DAY);
   const { report } = await after.run({ now: NEXT_DAY });
   expect(report.restatements).toBeGreaterThan(5);
-  return sceneOf(rig, { before, after, fill });
+  expect(report).toMatchObject({ exitCode: 5, unitsDoubted: 5 });
+  return sceneOf(rig, { before, after, exitCode: 5, fill });
 }
 
 async function emulate(options: Partial<EmulatorOptions>): Promise<Emulator> {
@@ -77,7 +84,12 @@ async function emulate(options: Partial<EmulatorOptions>): Promise<Emulator> {
 
 async function sceneOf(
   rig: Rig,
-  { before, after, fill }: { before?: Rig; after: Rig; fill: () => Promise<void> },
+  {
+    before,
+    after,
+    exitCode,
+    fill,
+  }: { before?: Rig; after: Rig; exitCode: number; fill: () => Promise<void> },
 ): Promise<Scene> {
   const { emulator, place, path } = rig;
   const now: UtcDay = emulator.today();
@@ -101,7 +113,7 @@ async function sceneOf(
     expectWhole: async () => expectWhole(await contentsOf(place), states),
     finish: async () => {
       const { report } = await rig.run({ now });
-      expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0, quarantined: 0 });
+      expect(report).toMatchObject({ exitCode, unitsFailed: 0, unitsLeftOut: 0, quarantined: 0 });
       await expectDone();
     },
     expectDone,

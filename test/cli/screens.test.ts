@@ -219,6 +219,7 @@ test('a forecast says what would be done, and that nothing was', () => {
     lastDay: parseDay('2026-03-01'),
     units: 236,
     unitsByStream: { tokens: 47, users: 47, readiness: 1 },
+    isEstimate: true,
     requests: 300,
     durationMs: 61_000,
   };

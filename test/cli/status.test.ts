@@ -129,6 +129,34 @@ describe('daywalk status', () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  test('shows schema drift, and per stream the newest day that has data', async () => {
+    const rig = await createRig({
+      quirks: {
+        unknownFields: true,
+        lies: { lateDays: { tools: [parseDay('2026-02-08'), parseDay('2026-02-09')] } },
+      },
+    });
+    await rig.run();
+    const [organization] = (await statusOf(rig)).organizations;
+    const newest = organization?.streams.map(({ stream, newestDataDay }) => [stream, newestDataDay]);
+    expect(newest).toEqual([
+      ['tokens', '2026-02-09'],
+      ['tools', '2026-02-07'],
+      ['activity', '2026-02-09'],
+      ['productivity', '2026-02-09'],
+      ['users', '2026-02-09'],
+      ['readiness', null],
+    ]);
+    const stored = await rig.value<number>('SELECT COUNT(*) FROM schema_drift');
+    expect(organization?.schemaDrift.places).toBe(stored);
+    expect(stored).toBeGreaterThan(5);
+    const { stdout } = await daywalkHere(['status'], { env: envOf(rig) });
+    expect(stdout).toMatch(/^tools +2026-02-07 /m);
+    expect(stdout).toContain('Schema drift');
+    expect(stdout).toMatch(/unknown field +2026-0\d-\d\d +\S+/);
+    expect(stdout).toContain(`and ${Number(stored) - 5} more`);
+  });
+
   test('prints everything as JSON, and no calendar where nobody looks', async () => {
     const rig = await createRig();
     await rig.run();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { dayBatches } from '../../src/copy/day-batches.ts';
 import type { UnitPair } from '../../src/copy/unit-pairs.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../src/core/day.ts';
-import { pendingUnit } from '../../src/warehouse/ledger.ts';
+import { pendingUnit } from '../../src/warehouse/unit.ts';
 
 const DAYS = daysFrom(FIRST_DAY, shiftDay(FIRST_DAY, 39));
 const ROWS_MAX = 20_000;

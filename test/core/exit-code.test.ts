@@ -9,6 +9,7 @@ describe('the exit code of a run', () => {
     expect(EXIT).toEqual({
       ok: 0,
       defect: 1,
+      unhealthy: 1,
       usage: 2,
       credential: 3,
       upstream: 4,

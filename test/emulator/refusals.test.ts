@@ -80,7 +80,7 @@ test.each(['0', '101', '-1', 'ten', '1.5', '', '1e2', '99999999999999999999'])(
   'the users limit %j is refused',
   async (limit) => {
     const answer = await at.get(pathOf('users', '2026-02-03', `limit=${limit}`));
-    expectProblem(answer, 400, 'Bad Request', /limit.*must be a number from 1 to 100/);
+    expectProblem(answer, 400, 'Bad Request', /limit.*must be a whole number from 1 to 100/);
   },
 );
 
@@ -93,6 +93,15 @@ test.each(['0', '-3', 'all', '1.5', ''])('the readiness limit %j is refused', as
   const answer = await at.get(`${READINESS_PATH}?limit=${limit}`);
   expectProblem(answer, 400, 'Bad Request', /limit.*must be a positive integer/);
 });
+
+test.each(['1', '007', '1000000000000000', '9007199254740993', '9'.repeat(400)])(
+  'the readiness limit %s is a positive integer, and the cap of the service decides',
+  async (limit) => {
+    const answer = await at.get(`${READINESS_PATH}?limit=${limit}`);
+    expect(answer.status).toBe(200);
+    expect(answer.json.reports).toHaveLength(Math.min(Number(limit), 100));
+  },
+);
 
 test('an unknown startAfter is refused', async () => {
   const answer = await at.get(`${READINESS_PATH}?startAfter=7d1f2b54-0000-4000-8000-000000000000`);

@@ -113,6 +113,13 @@ const LINES: readonly Line[] = [
     'A P D',
     6,
   ],
+  ['L1', 'a well-formed answer about other days than the ones asked for', 'emulator: lies', 'U', 4],
+  [
+    'L2',
+    'a batch that is days late, in or out of order, or in one stream alone; a settled day that is restated',
+    'emulator: lies, revisions',
+    'D',
+  ],
   [
     'L3',
     'paging flags that contradict each other or are absent, pages that repeat, a walk without end',
@@ -120,7 +127,16 @@ const LINES: readonly Line[] = [
     'U L',
     4,
   ],
+  [
+    'L5',
+    'all or most of what is stored is gone from the answer, or has become zero, also with --force',
+    'emulator: lies, revision',
+    'W U D',
+    5,
+  ],
+  ['L4', 'days or users that a range leaves out', 'emulator: lies', 'D'],
   ['L6', 'a status of success that is no full answer', 'emulator: lies', 'U', 4],
+  ['L7', 'fewer users than active users', 'emulator: lies', 'W D'],
   ['F2', 'a FIFO, folder or link where a file should be: key file, spool', 'file system', 'W L'],
 ];
 

@@ -43,6 +43,21 @@ onEachDatabase((database) => {
     await expectCalm(rig, { today: rig.today });
   });
 
+  test('C3: a day that is refused as too early never settles as one without activity', async () => {
+    const rig = await smallRig(database, { today: TOMORROW });
+    const settings = { rangeDays: 1, settleDays: 0 };
+    const { report } = await rig.run({ now: shiftDay(TOMORROW, 1), settings });
+    expect(rig.emulator.journal().byStatus['400']).toBeGreaterThanOrEqual(5);
+    expect(report).toMatchObject({ exitCode: 0, states: { awaiting: 5 } });
+    expect(
+      await rig.sql(
+        'SELECT state, settled_at FROM export_units WHERE stream = ? AND date = ?',
+        'users',
+        TOMORROW,
+      ),
+    ).toEqual([{ state: 'awaiting', settled_at: null }]);
+  });
+
   test('C4: a clock behind the ledger undoes nothing', async () => {
     const rig = await smallRig(database);
     await walk(rig);

@@ -6,6 +6,7 @@ import { DAILY_STREAMS, type DailyStream } from '../../src/core/stream.ts';
 import type { RunEvent, RunReport } from '../../src/pipeline/events.ts';
 import { SEED } from '../support/seed.ts';
 import { judgeDay, judgeReports, type Served } from './judge.ts';
+import { activeUsersIn, lossOf } from './losses.ts';
 import { expectedTexts, type Held, quarantineFault, type StoredByOrganization } from './stored.ts';
 
 /** A run on mutated answers, and the warehouse before and after it. */
@@ -31,12 +32,10 @@ export function faultsOf(round: Round): string[] {
   for (const event of events) {
     if ('hint' in event && event.hint?.includes('defect') === true) faults.push(JSON.stringify(event));
   }
-  const failed = new Set<string>();
-  const done = new Set<string>();
-  for (const event of events) {
-    if (event.type === 'unit-failed') failed.add(`${event.stream} ${event.day}`.trim());
-    if (event.type === 'unit-done') done.add(`${event.stream} ${event.day}`.trim());
-  }
+  const ends = endsOf(events);
+  const failed = namesOf(ends, 'unit-failed');
+  const done = namesOf(ends, 'unit-done');
+  const doubted = namesOf(ends, 'unit-doubted');
   const walks = walksOf(round.served);
   // A service that is taken to be down, and an answer about another organization, leave units out.
   const isCutShort = report.orgId === null || report.unitsLeftOut > 0;
@@ -46,6 +45,21 @@ export function faultsOf(round: Round): string[] {
     if (stream === 'report' || stream === 'readiness') continue;
     const was = before.unit(name);
     const is = after.unit(name);
+    const active = [before, after].flatMap((stored) => activeUsersIn(stored.unit(`activity ${day}`)));
+    const lossIn = ({ rows, aside }: Extract<ReturnType<typeof judgeDay>, { kind: 'stored' }>) =>
+      lossOf(stream, was, { rows, aside: aside.length }, active);
+    if (doubted.has(name)) {
+      const walk = walks.get(name) ?? [];
+      const verdict = judgeDay(stream, day, round.orgId, walk);
+      if (!isSame(was, is)) faults.push(told(`${name}: doubted, and changed`, walk));
+      else if (is.state !== 'doubted') faults.push(`${name}: doubted, and ${is.state}`);
+      else if (verdict.kind !== 'stored')
+        faults.push(told(`${name}: doubted, and was to be ${verdict.kind}`, walk));
+      else if (lossIn(verdict) === 'none') faults.push(told(`${name}: doubted, and loses nothing`, walk));
+      continue;
+    }
+    // What was brought before it was asked for alone stays as it was brought.
+    if (failed.has(name) && ends.get(name)?.includes('unit-done') === true) continue;
     if (!done.has(name)) {
       if (isSame(was, is)) {
         if (!failed.has(name) && !isCutShort && walks.has(name))
@@ -63,6 +77,7 @@ export function faultsOf(round: Round): string[] {
     }
     const fault = differenceOf(verdict, is);
     if (fault !== undefined) faults.push(told(`${name}: ${fault}`, walk));
+    else if (lossIn(verdict) === 'certain') faults.push(told(`${name}: a loss was believed`, walk));
   }
   for (const name of failed) {
     const [stream = '', day = ''] = name.split(' ');
@@ -75,6 +90,26 @@ export function faultsOf(round: Round): string[] {
   if (round.before.othersThan(orgId) !== round.after.othersThan(orgId))
     faults.push(`another organization than ${orgId} has changed`);
   return [...faults, ...readinessFaults(round, done)];
+}
+
+const ENDS = ['unit-done', 'unit-failed', 'unit-doubted'] as const;
+type Ends = ReadonlyMap<string, readonly (typeof ENDS)[number][]>;
+
+/** What became of each unit, one after the other: one may be asked for more than once. */
+function endsOf(events: readonly RunEvent[]): Ends {
+  const ends = new Map<string, (typeof ENDS)[number][]>();
+  for (const event of events) {
+    const type = ENDS.find((known) => known === event.type);
+    if (type === undefined || !('stream' in event) || !('day' in event)) continue;
+    const name = `${event.stream} ${event.day}`.trim();
+    ends.set(name, [...(ends.get(name) ?? []), type]);
+  }
+  return ends;
+}
+
+/** The units that ended so at last. */
+function namesOf(ends: Ends, type: (typeof ENDS)[number]): Set<string> {
+  return new Set([...ends].flatMap(([name, list]) => (list.at(-1) === type ? [name] : [])));
 }
 
 function isSame(a: Held, b: Held): boolean {

@@ -65,6 +65,7 @@ export function judgeDay(stream: string, day: string, orgId: string, walk: reado
     const { data, meta } = body.value;
     isDeep ||= body.isDeep;
     if (meta['org_id'] !== orgId) return { kind: 'foreign' };
+    if (isAboutOther(meta, served.url.searchParams)) return REFUSED;
     for (const [index, row] of data.entries()) {
       const path = `data[${index}]`;
       const kept = usable(shape, row, path, aside);
@@ -89,6 +90,15 @@ export function judgeDay(stream: string, day: string, orgId: string, walk: reado
     cursors.add(cursor);
   }
   return REFUSED;
+}
+
+/** True for an answer that names another first or last day than the one that was asked for. */
+function isAboutOther(meta: Json, asked: URLSearchParams): boolean {
+  const names = [
+    ['start_date', 'startDate'],
+    ['end_date', 'endDate'],
+  ] as const;
+  return names.some(([told, name]) => (meta[told] ?? asked.get(name)) !== asked.get(name));
 }
 
 /** What tells a row of users from others: user and day, or all of it where it lacks one of them. */

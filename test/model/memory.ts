@@ -8,9 +8,8 @@ import {
   afterFailure,
   afterLook,
   afterReopening,
-  pendingUnit,
 } from '../../src/warehouse/ledger.ts';
-import type { DayCommit, LedgerUnit, SettleRule } from '../../src/warehouse/port.ts';
+import { type DayCommit, type LedgerUnit, pendingUnit, type SettleRule } from '../../src/warehouse/port.ts';
 import { type Content, NO_ROW } from './content.ts';
 import type { Rules } from './rules.ts';
 

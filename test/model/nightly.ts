@@ -3,7 +3,7 @@ import { DAILY_STREAMS, type DailyStream } from '../../src/core/stream.ts';
 import { parseNotes } from '../../src/judge/notes.ts';
 import type { DayBatch } from '../../src/pipeline/batch.ts';
 import { type DayUnit, planUnits } from '../../src/pipeline/plan.ts';
-import { lookAgainAt } from '../../src/pipeline/run/look-again.ts';
+import { probeOf } from '../../src/pipeline/run/probe.ts';
 import { SecondLooks } from '../../src/pipeline/run/second-looks.ts';
 import type { Random } from '../support/seed.ts';
 import { type Content, isActive } from './content.ts';
@@ -76,19 +76,23 @@ export class ModelRun {
     this.#workOff();
   }
 
-  /** Settled units that this run compares row by row, `tools 3`. */
+  /** Settled units that this run compares row by row, `tools 3`, but for those that were reopened for nothing before. */
   get lookedAt(): string[] {
-    return [...this.#watch.recent, ...this.#watch.older].map(
-      ({ stream, day }) => `${stream} ${indexOf(day)}`,
-    );
+    return [...this.#watch.recent, ...this.#watch.older].flatMap(({ stream, day }) => {
+      const { reopenedFor } = parseNotes(this.#model.memory.unit(stream, day).watch);
+      return reopenedFor === undefined ? [`${stream} ${indexOf(day)}`] : [];
+    });
   }
 
   #add(units: readonly DayUnit[]): void {
     for (const stream of DAILY_STREAMS) {
       const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);
-      const stretches = stretchesOf([...new Set(days)].toSorted(), this.#rangeMax(stream));
-      this.#queue.push(...stretches.map((stretch): DayBatch => ({ stream, days: stretch })));
+      this.#queueAll(stream, [...new Set(days)].toSorted(), this.#rangeMax(stream));
     }
+  }
+
+  #queueAll(stream: DailyStream, days: readonly UtcDay[], daysMax: number): void {
+    this.#queue.push(...stretchesOf(days, daysMax).map((stretch): DayBatch => ({ stream, days: stretch })));
   }
 
   /** Days before it are settled in all streams; a plan over them takes most of the time, and finds nothing. */
@@ -156,7 +160,7 @@ export class ModelRun {
     }
     const isSpoilt = isRange && this.#isAmong(this.#model.world.malformed, stream, days);
     if (isSpoilt || (isRange && !hasRows)) {
-      this.#unclear(batch, isSpoilt ? undefined : 'range-without-rows');
+      this.#unclear(batch, isSpoilt);
       return;
     }
     for (const day of days) {
@@ -179,14 +183,22 @@ export class ModelRun {
     }
   }
 
-  #unclear(batch: DayBatch, reason: 'range-without-rows' | undefined): void {
+  #unclear(batch: DayBatch, isSpoilt: boolean): void {
     const { stream, days } = batch;
     const watched = days.flatMap((day) => this.#watch.settled({ stream, day }) ?? []);
+    const isWatched = (day: UtcDay) => watched.some((unit) => unit.day === day);
     this.#alone(
       stream,
-      days.filter((day) => this.#watch.settled({ stream, day }) === undefined),
+      days.filter((day) => !isWatched(day)),
     );
-    this.#queue.push(...lookAgainAt(batch, watched, reason));
+    const probe = isSpoilt || watched.length === 0 ? undefined : probeOf(batch, watched);
+    if (probe !== undefined) this.#queue.push(probe);
+    if (isSpoilt)
+      this.#queueAll(
+        stream,
+        days.filter((day) => isWatched(day)),
+        Math.ceil(days.length / 2),
+      );
   }
 
   #failed({ stream, days }: DayBatch, pulled: readonly UtcDay[]): void {
@@ -234,7 +246,8 @@ export class ModelRun {
     const { stream, day, content } = commit;
     const isActiveDue = this.#planned.has(`activity ${day}`) && this.#looks.isOpen(day);
     const acceptsLoss = this.#run.acceptLoss && this.#doubtedAtStart.has(`${stream} ${day}`);
-    const verdict = judged(this.#model, commit, { isActiveDue, acceptsLoss, now: this.#now });
+    const active = this.#looks.activeUsers(day);
+    const verdict = judged(this.#model, commit, { active, isActiveDue, acceptsLoss, now: this.#now });
     const isKnown = parseNotes(memory.unit(stream, day).watch).own === commit.contentSha256;
     if (verdict === 'ask-alone') this.#alone(stream, [day]);
     else if (verdict === 'ask-later') this.#looks.later({ stream, day });

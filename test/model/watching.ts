@@ -40,7 +40,12 @@ export class ModelWatch {
     this.#run = run;
     const { memory, world, rules } = model;
     const state = parseWatchState(memory.watchState);
-    const range = { today: dayAt(run.night), lastDay: dayAt(run.night - 1), watchDays: world.watchDays };
+    const range = {
+      today: dayAt(run.night),
+      firstDay: dayAt(0),
+      lastDay: dayAt(run.night - 1),
+      watchDays: world.watchDays,
+    };
     this.#plan = run.force ? null : rules.planWatch(state, range);
     const settled = memory.book
       .all()

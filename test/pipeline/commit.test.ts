@@ -4,8 +4,8 @@ import { parseDay } from '../../src/core/day.ts';
 import type { DailyStream } from '../../src/core/stream.ts';
 import { dayCommit } from '../../src/pipeline/commit.ts';
 import { encodeRows } from '../../src/warehouse/encoded-rows.ts';
-import { afterCommit, pendingUnit, settledWith } from '../../src/warehouse/ledger.ts';
-import { rowCount } from '../../src/warehouse/port.ts';
+import { afterCommit, settledWith } from '../../src/warehouse/ledger.ts';
+import { pendingUnit, rowCount } from '../../src/warehouse/port.ts';
 import { normalize } from '../support/normalize.ts';
 
 const DAY = '2026-02-01';

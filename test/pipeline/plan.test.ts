@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay, shiftDay } from '../../src/core/day.ts';
 import { DAILY_STREAMS, isDailyStream, STREAMS } from '../../src/core/stream.ts';
 import { type PlanRequest, planUnits } from '../../src/pipeline/plan.ts';
-import { pendingUnit } from '../../src/warehouse/ledger.ts';
 import { type LedgerUnit, UNIT_STATES } from '../../src/warehouse/port.ts';
+import { pendingUnit } from '../../src/warehouse/unit.ts';
 
 const FIRST = parseDay('2026-02-20');
 

@@ -75,15 +75,19 @@ describe('a second publish', () => {
     const { lake } = await lakeOf(rig.path);
     const before = filesIn(lake);
     rig.emulator.revise({ kind: 'restate', day: yesterday });
-    const { report } = await rig.run();
-    expect(report.restatements).toBe(5);
+    // So few tools are left of so many that it is doubted.
+    await rig.run();
+    await rig.run({ acceptLoss: true });
+    expect(await rig.value('SELECT COUNT(*) FROM restatements')).toBe(5);
     await lakeOf(rig.path, { directory: lake });
     const changed = shortened(changedBetween(before, filesIn(lake)));
     expect(changed).toEqual(
       expect.arrayContaining(['user_daily/month=2026-02', 'tokens_daily/month=2026-02']),
     );
     expect(changed.filter((path) => path.includes('month=2026-01'))).toEqual([]);
-    expect(changed.filter((path) => !path.includes('/month='))).toEqual(LEDGER);
+    // The length of the ranges that the service answers is learned with every run.
+    const others = changed.filter((path) => !path.includes('/month=') && path !== 'export_state');
+    expect(others).toEqual(LEDGER);
   });
 
   test('that finds other languages of users leaves the tokens alone', async () => {

@@ -35,7 +35,7 @@ describe('the folder of a lake', () => {
     mkdirSync(join(fresh, 'lost+found'));
     writeFileSync(join(fresh, '.DS_Store'), '');
     for (const directory of [join(tempDir(), 'a/b/c'), tempDir(), fresh]) {
-      expect((await lakeOf(path, { directory })).parquet?.tables).toHaveLength(27);
+      expect((await lakeOf(path, { directory })).parquet?.tables).toHaveLength(28);
     }
   });
 
@@ -91,7 +91,7 @@ describe('the folder of a lake', () => {
     });
     holder.child.kill('SIGKILL');
     await holder.ended;
-    expect((await lakeOf(path, { directory: lake })).parquet?.tables).toHaveLength(27);
+    expect((await lakeOf(path, { directory: lake })).parquet?.tables).toHaveLength(28);
   });
 
   test('keeps what a link leads to', async () => {

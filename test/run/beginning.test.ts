@@ -65,6 +65,25 @@ onEachDatabase((database) => {
     }
   });
 
+  test('one answer about another organization brings nothing into a warehouse that knows its own', async () => {
+    const rig = await createRig({}, { database });
+    await rig.run({ from });
+    const before = await rig.digest();
+    rig.emulator.setRules([
+      {
+        id: 'foreign',
+        match: { stream: 'tokens' },
+        when: { nth: 1 },
+        action: { type: 'patch', operations: [{ op: 'set', path: '/meta/org_id', value: 'org_foreign' }] },
+      },
+    ]);
+    const { report } = await rig.run({ from });
+    expect(rig.emulator.journal().rules).toMatchObject([{ firings: 1 }]);
+    expect(report.exitCode).toBe(5);
+    expect(await rig.digest()).toBe(before);
+    expect(await rig.column('SELECT DISTINCT org_id FROM export_units')).toEqual([rig.emulator.orgId]);
+  });
+
   test('a run that brings a further organization into a warehouse says so, and the next one does not', async () => {
     const rig = await createRig({}, { database });
     const { report } = await rig.run({ from });

@@ -30,13 +30,19 @@ onEachDatabase((database) => {
       [403, /Manager or Owner/],
     ] as const) {
       test(`${code}: one request, nothing written`, async () => {
-        const rig = await createRig({ today, rules: [status(code, {})] }, { database });
+        const rig = await createRig({ today }, { database });
+        await rig.run({ until: parseDay('2026-01-15') });
+        const [units, requests] = [
+          await rig.value('SELECT COUNT(*) FROM export_units'),
+          requestsOf(rig).length,
+        ];
+        rig.emulator.setRules([status(code, {})]);
         const { report } = await rig.run();
         expect(report.exitCode).toBe(3);
         expect(report.problems[0]?.hint).toMatch(hint);
-        expect(requestsOf(rig)).toHaveLength(1);
-        expect(await rig.column('SELECT COUNT(*) FROM export_units')).toEqual([0]);
-        expect(await rig.column('SELECT exit_code FROM export_runs')).toEqual([3]);
+        expect(requestsOf(rig)).toHaveLength(requests + 1);
+        expect(await rig.value('SELECT COUNT(*) FROM export_units')).toBe(units);
+        expect(await rig.column('SELECT exit_code FROM export_runs ORDER BY exit_code')).toEqual([0, 3]);
       });
     }
 

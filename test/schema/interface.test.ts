@@ -36,7 +36,7 @@ hook_events | org_id, event_id | received_at, hook_event_name, session_id, cwd, 
 export_units | org_id, stream, date | state, rows, content_sha256, attempts, requests, first_loaded_at, last_pulled_at, changed_at, settled_at, cursor, last_error, answers_sha256, doubted_at, doubt, confirmed, run_id, active_users, watch
 export_runs | run_id | org_id, command, started_at, ended_at, exit_code, units_done, units_failed, rows_written, requests, retries, versions
 restatements | org_id, stream, date, detected_at | before, after
-quarantine | org_id, stream, date, record_sha256 | reason, path, record, first_seen_at
+quarantine | org_id, stream, date, record_sha256 | reason, path, record, first_seen_at, accepted_at
 schema_drift | org_id, stream, path | kind, sample, first_seen_on
 export_state | org_id, name | value`;
 
@@ -117,7 +117,7 @@ const TYPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     day: 'text!',
     text: 'text!',
     label: 'text',
-    metric: 'numeric',
+    metric: 'real',
     integer: 'integer',
     count: 'integer!',
     flag: 'integer',

@@ -87,6 +87,9 @@ describe('a key file', () => {
   test.each([
     [0o600, 0],
     [0o400, 0],
+    // As secrets are mounted into containers.
+    [0o440, 0],
+    [0o444, 1],
     [0o640, 1],
     [0o604, 1],
     [0o644, 1],

@@ -65,6 +65,7 @@ describe('the defaults', () => {
       attempts: 6,
       proxy: null,
       settleDays: 3,
+      watchDays: 31,
       emails: { mode: 'keep' },
       spool: null,
       log: 'pretty',

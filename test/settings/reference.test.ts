@@ -15,9 +15,10 @@ test('.env.example changes nothing as it is, and every value in it is sound once
   expect(read({ dotenv: uncommented })).toMatchObject({ problems: [], warnings: [] });
 });
 
-test('the table of settings names every setting, .env.example every one that a file may hold', () => {
+test('the table of settings names every setting, .env.example every one, and says which a file may not hold', () => {
   for (const { env, flag, isInDotenv } of ALL_SETTINGS) {
     expect(dotenvExample().includes(`# ${env}=`)).toBe(isInDotenv !== false);
+    expect(dotenvExample().includes(`# export ${env}=`)).toBe(isInDotenv === false);
     expect(settingsMarkdown()).toContain(`| \`${env}\` | ${flag === null ? '–' : `\`${flag}\``} |`);
   }
 });

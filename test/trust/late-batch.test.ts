@@ -4,6 +4,7 @@ import { daysFrom, parseDay } from '../../src/core/day.ts';
 import { onEachDatabase } from '../support/database.ts';
 import { expectExactCopy } from '../support/exact-copy.ts';
 import { contextOf } from '../support/rig.ts';
+import { sqlite } from '../support/sqlite.ts';
 import { lie, nights, nightsOf, unitOf } from './nights.ts';
 
 const LATE = daysFrom(parseDay('2026-02-08'), parseDay('2026-02-12'));
@@ -27,17 +28,6 @@ onEachDatabase((database) => {
       await expectExactCopy(rig, parseDay('2026-02-15'));
     });
 
-    test('out of order: no day that is empty beside later ones is lost', async () => {
-      const rig = await nightsOf(database);
-      lie(rig, { lateDays: LATE });
-      await nights(rig, '2026-02-10', '2026-02-13');
-      lie(rig, { lateDays: LATE.slice(0, 4) });
-      await nights(rig, '2026-02-14', '2026-02-16');
-      lie(rig);
-      await nights(rig, '2026-02-17', '2026-02-18');
-      await expectExactCopy(rig, parseDay('2026-02-18'));
-    });
-
     test('in one stream alone: the day awaits it beside the others, and is shown as a hole', async () => {
       const rig = await nightsOf(database);
       lie(rig, { lateDays: { users: LATE } });
@@ -59,9 +49,41 @@ onEachDatabase((database) => {
       expect(await unitOf(rig, 'users', '2026-02-09')).toMatchObject({ state: 'loaded', confirmed: 'data' });
       await expectExactCopy(rig, parseDay('2026-02-26'));
     });
+  });
+
+  describe('L2: a settled day that is restated', () => {
+    test('within 31 days is found in the second night, and one lying night changes nothing', async () => {
+      const rig = await nightsOf(database);
+      await nights(rig, '2026-02-10', '2026-02-20');
+      const before = await rig.digest();
+      rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
+      const [noted, found, after] = await nights(rig, '2026-02-20', '2026-02-22');
+      expect(noted?.report).toMatchObject({ exitCode: 0, daysReopened: 0, restatements: 0 });
+      expect(await rig.digest()).not.toBe(before);
+      expect(found?.report.daysReopened).toBeGreaterThan(0);
+      expect(found?.report.restatements).toBeGreaterThanOrEqual(5);
+      expect(after?.report.restatements).toBe(0);
+      await expectExactCopy(rig, parseDay('2026-02-22'));
+    });
+  });
+});
+
+/** What the database has no part in. */
+describe('with one database', () => {
+  describe('L2: a nightly batch that is late', () => {
+    test('out of order: no day that is empty beside later ones is lost', async () => {
+      const rig = await nightsOf(sqlite);
+      lie(rig, { lateDays: LATE });
+      await nights(rig, '2026-02-10', '2026-02-13');
+      lie(rig, { lateDays: LATE.slice(0, 4) });
+      await nights(rig, '2026-02-14', '2026-02-16');
+      lie(rig);
+      await nights(rig, '2026-02-17', '2026-02-18');
+      await expectExactCopy(rig, parseDay('2026-02-18'));
+    });
 
     test('in one stream for ever: the day is never confirmed, and status goes on saying so', async () => {
-      const rig = await nightsOf(database);
+      const rig = await nightsOf(sqlite);
       lie(rig, { lateDays: { productivity: LATE } });
       await nights(rig, '2026-02-13', '2026-03-16');
       expect(await unitOf(rig, 'productivity', '2026-02-12')).toMatchObject({
@@ -80,22 +102,8 @@ onEachDatabase((database) => {
   });
 
   describe('L2: a settled day that is restated', () => {
-    test('within 31 days is found in the second night, and one lying night changes nothing', async () => {
-      const rig = await nightsOf(database);
-      await nights(rig, '2026-02-10', '2026-02-20');
-      const before = await rig.digest();
-      rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
-      const [noted, found, after] = await nights(rig, '2026-02-20', '2026-02-22');
-      expect(noted?.report).toMatchObject({ exitCode: 0, daysReopened: 0, restatements: 0 });
-      expect(await rig.digest()).not.toBe(before);
-      expect(found?.report.daysReopened).toBeGreaterThan(0);
-      expect(found?.report.restatements).toBeGreaterThanOrEqual(5);
-      expect(after?.report.restatements).toBe(0);
-      await expectExactCopy(rig, parseDay('2026-02-22'));
-    });
-
     test('is not reopened by two looks within twelve hours', async () => {
-      const rig = await nightsOf(database);
+      const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
       const before = await rig.digest();
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
@@ -106,7 +114,7 @@ onEachDatabase((database) => {
     });
 
     test('and restated back in the next night is not touched', async () => {
-      const rig = await nightsOf(database);
+      const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
       lie(rig, { zeroDays: [parseDay('2026-02-10')] });
       await rig.run({ now: parseDay('2026-02-21') });
@@ -118,7 +126,7 @@ onEachDatabase((database) => {
     });
 
     test('longer ago is found within a round of the watch', async () => {
-      const rig = await nightsOf(database);
+      const rig = await nightsOf(sqlite);
       await nights(rig, '2026-03-18', '2026-03-20');
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-20') });
       // 66 days are two older stretches of 31 at most.
@@ -128,7 +136,7 @@ onEachDatabase((database) => {
     });
 
     test('is not looked for where the watch is off', async () => {
-      const rig = await nightsOf(database);
+      const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
       const ran = await nights(rig, '2026-02-21', '2026-02-23', { settings: { watchDays: 0 } });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { daysFrom, parseDay, weekdayOf } from '../../src/core/day.ts';
 import { expectExactCopy } from '../support/exact-copy.ts';
 import type { Rig } from '../support/rig.ts';
@@ -32,6 +33,15 @@ describe('the watch over what has settled', () => {
     expect(second).toMatchObject({ 'activity 2026-01-14..2026-01-17': 1 });
     // Then the next round begins.
     expect(third).toMatchObject({ 'activity 2026-01-20..2026-02-19': 1 });
+  });
+
+  test('of runs that begin at a later day goes round over the days since then', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-03-10', '2026-03-13');
+    rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-28') });
+    const ran = await nights(rig, '2026-03-14', '2026-03-18', { from: parseDay('2026-01-25') });
+    expect(ran.map(({ report }) => report.daysReopened)).toContain(1);
+    await expectExactCopy(rig, parseDay('2026-03-18'));
   });
 
   test('looks at tokens and users of the recent days once a week', async () => {
@@ -95,6 +105,38 @@ describe('the watch over what has settled', () => {
     expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-19..2026-02-18': 1 });
   });
 
+  test('is not stopped by a part of a range that fits nowhere: the other days are compared in shorter ranges', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-03-20', '2026-03-20');
+    rig.emulator.setRules([
+      {
+        id: 'misfit',
+        match: { query: { startDate: '2026-01-18', endDate: '2026-02-17' }, stream: 'tools' },
+        action: { type: 'patch', operations: [{ op: 'set', path: '/data/5/tool_calls', value: 'many' }] },
+      },
+    ]);
+    rig.emulator.resetJournal();
+    const { report } = await rig.run({ now: parseDay('2026-03-21') });
+    const { rules, byDay } = rig.emulator.journal();
+    expect(rules).toMatchObject([{ firings: 1, missed: 0 }]);
+    expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0 });
+    expect(byDay).toMatchObject({ 'tools 2026-01-18..2026-02-02': 1, 'tools 2026-02-03..2026-02-17': 1 });
+    // The round goes on.
+    expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-14..2026-01-17': 1 });
+  });
+
+  test('finds a difference that was first seen by a clock that was a year ahead', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-02-18', '2026-02-20');
+    rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
+    const until = parseDay('2026-02-20');
+    const ahead = systemClock(new Date('2027-02-21T03:00:00Z'));
+    await rig.run({ now: parseDay('2026-02-21'), clock: ahead, until });
+    expect((await rig.run({ now: parseDay('2026-02-22'), until })).report.daysReopened).toBe(0);
+    expect((await rig.run({ now: parseDay('2026-02-23') })).report.daysReopened).toBeGreaterThan(0);
+    await expectExactCopy(rig, parseDay('2026-02-23'));
+  });
+
   test('reopens at most ten days in a run, the newest first', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-02-18', '2026-02-20');
@@ -120,6 +162,19 @@ describe('the watch over what has settled', () => {
     expect(await unitOf(rig, 'users', '2026-02-10')).toMatchObject({ settled_at: null });
     await rig.run({ now: parseDay('2026-02-23') });
     await expectExactCopy(rig, parseDay('2026-02-23'));
+  });
+
+  test('of a service that answers one day at a time looks at days without pulling them', async () => {
+    const rig = await nightsOf(sqlite);
+    rig.emulator.setQuirks({ maxRangeDays: 1 });
+    await nights(rig, '2026-02-17', '2026-02-20');
+    const attempts =
+      'SELECT stream, date, attempts, settled_at FROM export_units WHERE settled_at IS NOT NULL';
+    const before = await rig.sql(attempts);
+    const { report } = await rig.run({ now: parseDay('2026-02-20'), settings: { watchDays: 5 } });
+    expect(report).toMatchObject({ exitCode: 0, unitsLeftOut: 0, rowsWritten: 0 });
+    expect(report.unitsDone).toBe(report.unitsPlanned);
+    expect(await rig.sql(attempts)).toEqual(expect.arrayContaining(before));
   });
 
   test('shorter ranges that the service allows are remembered: a night runs into no limit again', async () => {

@@ -58,10 +58,35 @@ describe('S7: a migration of a file', () => {
     db.close();
   });
 
+  test('makes every metric a REAL, of the same value', async () => {
+    const path = olderWarehouse();
+    const values = [0, -7, 2.5, 2 ** 31, 2 ** 47, 2 ** 53 - 1, 2 ** 60, 1e300, null];
+    const select = "SELECT billable_tokens FROM tokens_daily WHERE org_id = 'org_2' ORDER BY date";
+    const older = new Sqlite(path);
+    const insert = older.prepare(
+      "INSERT INTO tokens_daily (org_id, date, billable_tokens) VALUES ('org_2', ?, ?)",
+    );
+    for (const [index, value] of values.entries()) insert.run(`2026-02-0${index + 1}`, value);
+    expect(older.prepare(select).pluck().all()).toEqual(values);
+    older.close();
+    const warehouse = await openFile(path);
+    expect(await warehouse.damages()).toEqual([]);
+    await warehouse.close();
+    const db = new Sqlite(path);
+    expect(db.prepare(select).pluck().all()).toEqual(values);
+    expect(
+      db.prepare('SELECT DISTINCT typeof(billable_tokens) FROM tokens_daily ORDER BY 1').pluck().all(),
+    ).toEqual(['null', 'real']);
+    expect(
+      db.prepare("SELECT billable_tokens / 2 FROM tokens_daily WHERE org_id = 'org_1'").pluck().get(),
+    ).toBe(3.5);
+    db.close();
+  });
+
   test('that fails in the middle leaves the older version, and is made up for later', async () => {
     const path = olderWarehouse();
     const last = knownMigrations().at(-1)?.sql.at(-1) ?? '';
-    const name = /CREATE (?:TABLE|VIEW) `?(\w+)`?/i.exec(last)?.[1] ?? '';
+    const name = /CREATE (?:TABLE|VIEW|INDEX) `?(\w+)`?/i.exec(last)?.[1] ?? '';
     const db = new Sqlite(path);
     db.exec(`CREATE TABLE "${name}" (in_the_way)`);
     db.close();

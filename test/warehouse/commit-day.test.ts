@@ -283,9 +283,9 @@ onEachDatabase((database) => {
       await warehouse.commitDay(commitOf({ day: '2026-02-02', quarantined: [record('a')] }));
       await warehouse.commitDay(commitOf({ orgId: 'org_2', stream: 'users', quarantined: [record('a')] }));
       expect(await warehouse.quarantineCounts()).toEqual([
-        { orgId: 'org_1', stream: 'tokens', reason: 'is worse', records: 1 },
-        { orgId: 'org_1', stream: 'tokens', reason: 'is wrong', records: 3 },
-        { orgId: 'org_2', stream: 'users', reason: 'is wrong', records: 1 },
+        { orgId: 'org_1', stream: 'tokens', reason: 'is worse', records: 1, accepted: 0 },
+        { orgId: 'org_1', stream: 'tokens', reason: 'is wrong', records: 3, accepted: 0 },
+        { orgId: 'org_2', stream: 'users', reason: 'is wrong', records: 1, accepted: 0 },
       ]);
     });
   });

@@ -175,7 +175,6 @@ describe('a file that is no warehouse', () => {
 
 describe('a path that no file can have', () => {
   it.each([
-    ['a folder', (folder: string) => folder],
     ['in a folder that is not there', (folder: string) => join(folder, 'no', 'x.db')],
     ['below a file', (folder: string) => join(folder, 'file', 'x.db')],
     ['a name that is too long', (folder: string) => join(folder, 'x'.repeat(300))],

@@ -20,7 +20,7 @@ UPDATE "export_units" SET "confirmed" = 'data' WHERE "settled_at" IS NOT NULL AN
 UPDATE "export_units" u SET "confirmed" = 'agreed' WHERE u."settled_at" IS NOT NULL AND u."state" = 'empty' AND NOT EXISTS (
   SELECT 1 FROM "export_units" o WHERE o."org_id" = u."org_id" AND o."date" = u."date" AND o."state" <> 'empty'
 );--> statement-breakpoint
-UPDATE "export_units" SET "settled_at" = NULL, "state" = 'awaiting' WHERE "state" = 'empty' AND "confirmed" IS NULL;--> statement-breakpoint
+UPDATE "export_units" SET "settled_at" = NULL, "state" = 'awaiting' WHERE "state" = 'empty' AND "confirmed" IS NULL AND "stream" <> 'readiness';--> statement-breakpoint
 CREATE VIEW "coverage" AS (WITH calendar(date) AS (
   SELECT CAST(d AS date) FROM generate_series(
     DATE '2026-01-14',

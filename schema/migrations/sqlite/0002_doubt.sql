@@ -12,7 +12,7 @@ ALTER TABLE `export_units` ADD `confirmed` text;--> statement-breakpoint
 ALTER TABLE `export_units` ADD `run_id` text;--> statement-breakpoint
 ALTER TABLE `export_units` ADD `active_users` integer;--> statement-breakpoint
 ALTER TABLE `export_units` ADD `watch` text;--> statement-breakpoint
-UPDATE `export_units` SET `answers_sha256` = json_extract(`cursor`, '$.answersSha256'), `cursor` = NULL WHERE `stream` <> 'readiness';--> statement-breakpoint
+UPDATE `export_units` SET `answers_sha256` = CASE WHEN json_valid(`cursor`) THEN json_extract(`cursor`, '$.answersSha256') END, `cursor` = NULL WHERE `stream` <> 'readiness';--> statement-breakpoint
 UPDATE `export_units` SET `active_users` = (
   SELECT CAST(a.`daily_active_users` AS INTEGER) FROM `activity_daily` a WHERE a.`org_id` = `export_units`.`org_id` AND a.`date` = `export_units`.`date`
 ) WHERE `stream` = 'activity';--> statement-breakpoint
@@ -20,7 +20,7 @@ UPDATE `export_units` SET `confirmed` = 'data' WHERE `settled_at` IS NOT NULL AN
 UPDATE `export_units` SET `confirmed` = 'agreed' WHERE `settled_at` IS NOT NULL AND `state` = 'empty' AND NOT EXISTS (
   SELECT 1 FROM `export_units` o WHERE o.`org_id` = `export_units`.`org_id` AND o.`date` = `export_units`.`date` AND o.`state` <> 'empty'
 );--> statement-breakpoint
-UPDATE `export_units` SET `settled_at` = NULL, `state` = 'awaiting' WHERE `state` = 'empty' AND `confirmed` IS NULL;--> statement-breakpoint
+UPDATE `export_units` SET `settled_at` = NULL, `state` = 'awaiting' WHERE `state` = 'empty' AND `confirmed` IS NULL AND `stream` <> 'readiness';--> statement-breakpoint
 DROP VIEW `coverage`;--> statement-breakpoint
 CREATE VIEW `coverage` AS WITH RECURSIVE calendar(date) AS (
   SELECT '2026-01-14'

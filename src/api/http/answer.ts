@@ -65,6 +65,7 @@ export function answerReader({
         `${name} answered ${status} with ${type === '' ? 'no content type' : type}, not JSON`,
         {
           target: name,
+          unreached: 'not-json',
           hint: 'a proxy or a login page may stand between this machine and the service',
         },
       );

@@ -11,16 +11,24 @@ export interface RequestErrorOptions extends DaywalkErrorOptions {
   exitCode?: ExitCode;
 }
 
+/** What kept a request from being answered, where its cause may be the URL: nobody listens, no TLS is spoken, no API answers. */
+export type Unreached = 'refused' | 'not-tls' | 'not-json';
+
 /** A request that got no usable answer: refused connection, time-out, cut or oversized body, not JSON. */
 export class RequestError extends DaywalkError {
   readonly target: string;
   /** Attempts that make sense for this kind of failure; the caller's own maximum holds too. */
   readonly attemptsMax: number;
+  readonly unreached: Unreached | undefined;
 
-  constructor(message: string, options: RequestErrorOptions & { attemptsMax?: number }) {
+  constructor(
+    message: string,
+    options: RequestErrorOptions & { attemptsMax?: number; unreached?: Unreached | undefined },
+  ) {
     super(message, { effect: 'retry', exitCode: EXIT.upstream, ...options });
     this.target = options.target;
     this.attemptsMax = options.attemptsMax ?? Number.POSITIVE_INFINITY;
+    this.unreached = options.unreached;
   }
 }
 

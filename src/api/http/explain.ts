@@ -6,6 +6,12 @@ import { UnknownEncodingError } from './gunzip.ts';
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS_/;
 
+/** What OpenSSL says of an answer that is no TLS, by version of Node. */
+const NOT_TLS =
+  /^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNEXPECTED_MESSAGE))$/;
+/** Something else may have answered for a moment, but hardly ever. */
+const NOT_TLS_ATTEMPTS = 2;
+
 /** What undici says of an interim answer 100, which it takes for the end of the connection. */
 const BAD_RESPONSE = 'bad response';
 
@@ -57,9 +63,19 @@ export function explain(error: unknown, { name, timeoutMs, expired, proxy }: Att
       hint: 'nothing asked for it: a proxy between this machine and the service speaks HTTP wrongly',
     });
   }
+  if (NOT_TLS.test(code)) {
+    return new RequestError(`${name} failed: what listens there does not speak TLS (${code})`, {
+      target: name,
+      cause: error,
+      unreached: 'not-tls',
+      attemptsMax: NOT_TLS_ATTEMPTS,
+      hint: hintOf(code, proxy),
+    });
+  }
   return new RequestError(`${name} failed: ${messageOf(error) || code}`, {
     target: name,
     cause: error,
+    unreached: code === 'ECONNREFUSED' && proxy === null ? 'refused' : undefined,
     hint: hintOf(code, proxy),
   });
 }

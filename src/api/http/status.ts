@@ -42,7 +42,10 @@ export function errorOfStatus(refusal: Refusal): ApiError {
     return new OverloadError(message, { ...options, retryAfterMs });
   }
   if (status >= 500 || status === 408 || status === 425) return new ServerError(message, options);
-  return new ApiError(message, { ...options, ...(status === 404 ? { hint: HINT_404 } : {}) });
+  return new ApiError(message, {
+    ...options,
+    ...(status === 404 ? { hint: target.includes(READINESS_PATH) ? HINT_404_READINESS : HINT_404 } : {}),
+  });
 }
 
 function credentialHint(status: 401 | 403, target: string): string {
@@ -61,6 +64,9 @@ const HINT_401_READINESS =
 const HINT_403_READINESS =
   'the user of this credential may not read the readiness reports; DAYWALK_APP_API_KEY may name another one';
 const HINT_404 = 'check DAYWALK_BASE_URL and DAYWALK_APP_URL: this host does not serve the API there';
+
+const HINT_404_READINESS =
+  'check DAYWALK_APP_URL, the application host (by default the base URL): this host does not serve the readiness reports';
 
 function describe(refusal: Refusal, problem: Problem, requestId: string | undefined): string {
   const said = problem.detail ?? problem.title ?? foreignText(refusal);

@@ -10,6 +10,8 @@ export interface Rejected {
   readonly path: string;
   /** What is wrong with it, for example `tool must be a text`. */
   readonly reason: string;
+  /** It is about something else than what was asked for, so that it stands for no record of that. */
+  readonly isForeign?: true;
 }
 
 /** Rows that keep to their shape, and what had to be left out. */

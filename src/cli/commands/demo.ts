@@ -15,7 +15,7 @@ export const demo: Command = {
     { syntax: '--json', doc: 'print one JSON document' },
   ],
   examples: [
-    { line: 'daywalk demo', does: 'a fresh demo, about half a minute' },
+    { line: 'daywalk demo', does: 'a fresh demo, about ten seconds' },
     { line: 'daywalk demo --keep', does: 'once more: what is settled is not pulled again' },
   ],
   isForPeople: true,

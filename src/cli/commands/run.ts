@@ -23,6 +23,10 @@ export const run: Command = {
       doc: 'accept that doubted rows are gone, where no more is missing now than when they were doubted',
     },
     { syntax: '--wait', doc: 'wait for another run to end instead of exiting with 75' },
+    {
+      syntax: '--quiet',
+      doc: 'print nothing at all where the exit code is 0, so that cron mails only trouble',
+    },
     { syntax: '--json', doc: 'print the report as one JSON document' },
   ],
   examples: [

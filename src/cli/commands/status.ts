@@ -2,7 +2,10 @@ import { RunError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import type { Command } from '../command.ts';
 import { warehouseSettings } from '../setting-groups.ts';
+import { escapeForTerminal } from '../text/escape.ts';
 
+/** A night and two hours. */
+const HEALTH_HOURS = 26;
 const MAX_AGE_HOURS = { min: 1, max: 100_000 };
 
 /** `daywalk status`: what the warehouse holds. */
@@ -16,20 +19,35 @@ export const status: Command = {
   uses: warehouseSettings,
   flags: [
     {
+      syntax: '--health',
+      doc:
+        'print one line, and exit with 0 where a complete export of all streams is younger than --max-age (26) or a run ' +
+        'is under way, and no stream has fallen silent; with 1 otherwise',
+    },
+    {
       syntax: '--max-age <hours>',
-      doc: 'exit with 4 unless a complete run ended within this time, for health checks',
+      doc: 'exit with 4 unless a complete run ended within this time; with --health see there',
     },
     { syntax: '--json', doc: 'print one JSON document with every day' },
   ],
   examples: [
     { line: 'daywalk status', does: 'what is there, what is missing, and how fresh it is' },
     {
-      line: 'daywalk status --max-age 26 --json > /dev/null',
-      does: 'a container health check for a nightly job',
+      line: 'daywalk status --health --max-age 26',
+      does: 'a health check for a nightly job',
     },
   ],
   resultIsOutput: true,
   act: async ({ settings, job, flags, out }) => {
+    if (flags.isOn('--health')) {
+      const { readHealth } = await import('../../../jobs/health.ts');
+      const hours = flags.number('--max-age', MAX_AGE_HOURS) ?? HEALTH_HOURS;
+      const health = await readHealth(settings, job, hours);
+      const { healthy, reason } = health;
+      if (flags.isOn('--json')) out.line(health);
+      else out.print([escapeForTerminal(out.redact(`${healthy ? 'healthy' : 'unhealthy'}: ${reason}`))]);
+      return healthy ? EXIT.ok : EXIT.unhealthy;
+    }
     const { readStatus } = await import('../../../jobs/status.ts');
     const { renderStatus, staleness } = await import('../screens/status.ts');
     const hoursMax = flags.number('--max-age', MAX_AGE_HOURS);

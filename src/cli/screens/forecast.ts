@@ -1,6 +1,6 @@
-import type { ExportForecast } from '../../../jobs/export.ts';
+import type { ExportForecast } from '../../../jobs/forecast.ts';
 import { STREAMS } from '../../core/stream.ts';
-import { formatDuration } from '../text/quantity.ts';
+import { formatDuration, formatNumber } from '../text/quantity.ts';
 import { renderTable, type TableFrame } from '../text/table.ts';
 import { renderFields } from './fields.ts';
 
@@ -15,6 +15,7 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
     stream,
     forecast.unitsByStream[stream] ?? 0,
   ]);
+  const roughly = `about ${formatNumber(forecast.requests)}`;
   const duration =
     forecast.durationMs === null ? 'unknown until a first run' : durationText(forecast.durationMs);
   return [
@@ -25,7 +26,7 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
         ['organization', forecast.orgId ?? 'unknown until a first run'],
         ['days', `${forecast.firstDay} to ${forecast.lastDay}`],
         ['units', forecast.units],
-        ['requests', forecast.requests],
+        ['requests', forecast.isEstimate ? `${roughly} (an estimate, until a first run)` : roughly],
         ['time', duration],
       ],
       frame,

@@ -44,7 +44,9 @@ function headline(report: RunReport, { style }: SummaryFrame): string {
     );
   }
   const paint = exitCode === EXIT.upstream || exitCode === EXIT.quarantine ? style.yellow : style.red;
-  return paint(`${command}: exit code ${exitCode}, ${exitMeaning(exitCode)}`);
+  const isBegun = report.orgId !== null || exitCode !== EXIT.upstream;
+  const meaning = isBegun ? exitMeaning(exitCode) : 'the service could not be asked; nothing was pulled';
+  return paint(`${command}: exit code ${exitCode}, ${meaning}`);
 }
 
 function fieldsOf(report: RunReport): Field[] {
@@ -112,20 +114,22 @@ function linesOf({ message, hint, units }: RunProblem, { width, style, redact }:
 }
 
 function nextOf(
-  { exitCode, runId, unitsFailed, unitsLeftOut }: RunReport,
+  { exitCode, runId, orgId, unitsFailed, unitsLeftOut }: RunReport,
   { style, warehouse }: SummaryFrame,
 ): string[] {
   const again = [`daywalk run${warehouse.flag}`, 'pulls what is missing; what is stored stays'] as const;
   const status = [`daywalk status${warehouse.flag}`, 'what the warehouse holds, day by day'] as const;
+  const config = ['daywalk config', 'which settings are in force, and where they came from'] as const;
   const quarantined = [
-    warehouse.query('SELECT stream, date, reason, record FROM quarantine'),
-    'the records that were set aside',
+    `daywalk quarantine list${warehouse.flag}`,
+    'the records that were set aside; `quarantine accept` where nobody will repair them',
   ] as const;
   const steps: Partial<Record<number, readonly (readonly [string, string])[]>> = {
     [EXIT.ok]: [status],
-    [EXIT.upstream]: [again, status],
+    [EXIT.upstream]: orgId === null ? [config, again] : [again, status],
     [EXIT.quarantine]: [...(unitsFailed + unitsLeftOut > 0 ? [again] : []), quarantined, status],
-    [EXIT.credential]: [['daywalk config', 'which settings are in force, and where they came from']],
+    [EXIT.credential]: [config],
+    [EXIT.usage]: [config],
   };
   const chosen = steps[exitCode] ?? [again];
   const lines = chosen.flatMap(([command, does]) => [`  ${command}`, style.dim(`      ${does}`)]);

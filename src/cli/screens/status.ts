@@ -2,30 +2,21 @@ import type { Hole, OrganizationStatus, WarehouseStatus } from '../../../jobs/st
 import { EXIT } from '../../core/exit-code.ts';
 import { RULES } from '../../core/rules.ts';
 import type { Redactor } from '../../settings/redact.ts';
-import { type QuarantineCount, type RunRecord, UNIT_STATES, type UnitState } from '../../warehouse/port.ts';
+import type { QuarantineCount, RunRecord } from '../../warehouse/port.ts';
 import { escapeForTerminal } from '../text/escape.ts';
 import { counted, formatAge, formatDuration, formatNumber } from '../text/quantity.ts';
-import type { Paint, Style } from '../text/style.ts';
 import { type Cell, renderTable, type TableColumn, type TableFrame } from '../text/table.ts';
 import { wrapText } from '../text/wrap.ts';
 import { renderCalendar } from './calendar.ts';
 import { type Field, renderFields } from './fields.ts';
+import { renderSchemaDrift } from './schema-drift.ts';
+import { streamsTable } from './streams-table.ts';
 
 const RUNS_SHOWN_MAX = 5;
 const HOLES_SHOWN_MAX = 12;
 const ERRORS_SHOWN_MAX = 5;
 const ERROR_LINES_MAX = 3;
 const QUARANTINE_SHOWN_MAX = 8;
-
-const PAINTS: Readonly<Record<UnitState, (style: Style) => Paint>> = {
-  loaded: (style) => style.green,
-  empty: (style) => style.dim,
-  awaiting: (style) => style.cyan,
-  pending: (style) => style.yellow,
-  doubted: (style) => style.yellow,
-  quarantined: (style) => style.magenta,
-  failed: (style) => style.red,
-};
 
 const right = (header: string): TableColumn => ({ header, align: 'right' });
 
@@ -82,27 +73,9 @@ function renderOrganization(organization: OrganizationStatus, frame: StatusFrame
       frame,
     ),
     ...section('Never confirmed', unconfirmedTable(organization, frame), frame),
+    ...section('Schema drift', renderSchemaDrift(organization.schemaDrift, frame), frame),
     ...section('Why units failed', errorsOf(organization, frame), frame),
   ];
-}
-
-/** The columns of states that occur; one that is all zeros only takes room. */
-function streamsTable({ streams }: OrganizationStatus, frame: StatusFrame): string[] {
-  const states = UNIT_STATES.filter(
-    (state) => state === 'loaded' || streams.some(({ units }) => units[state] > 0),
-  );
-  const columns = [{ header: 'stream' }, ...states.map(right), right('settled'), right('rows')];
-  const rows = streams.map(({ stream, units, settled, rows: held }): Cell[] => [
-    stream,
-    ...states.map((state) => marked(units[state], PAINTS[state](frame.style))),
-    stream === 'readiness' ? null : settled,
-    held,
-  ]);
-  return renderTable(columns, rows, frame);
-}
-
-function marked(count: number, paint: Paint): Cell {
-  return count === 0 ? count : { content: count, paint };
 }
 
 function holesTable(holes: readonly Hole[], frame: StatusFrame): string[] {
@@ -175,8 +148,18 @@ function errorsOf({ lastErrors }: OrganizationStatus, { width, style, redact }: 
 function quarantineTable(counts: readonly QuarantineCount[], frame: StatusFrame): string[] {
   const rows = counts
     .slice(0, QUARANTINE_SHOWN_MAX)
-    .map(({ stream, reason, records }): Cell[] => [stream, records, frame.redact(reason)]);
-  const columns = [{ header: 'stream' }, right('records'), { header: 'reason', shrinks: true }];
+    .map(({ stream, reason, records, accepted }): Cell[] => [
+      stream,
+      records,
+      accepted,
+      frame.redact(reason),
+    ]);
+  const columns = [
+    { header: 'stream' },
+    right('records'),
+    right('accepted'),
+    { header: 'reason', shrinks: true },
+  ];
   return [...tableOrNothing(columns, rows, frame), ...more(counts.length - QUARANTINE_SHOWN_MAX, frame)];
 }
 

@@ -57,7 +57,7 @@ function placeAfterCursor({ reportList }: World, query: Query): number {
 
 function reportLimit(world: World, query: Query): number {
   const { readinessLimitCap: cap, readinessLimitMax: max } = world.quirks();
-  const limit = readInteger(query, 'limit', { min: 1, max: Number.MAX_SAFE_INTEGER });
+  const limit = readInteger(query, 'limit', { min: 1, max: Number.POSITIVE_INFINITY });
   if (limit !== null && max !== null && limit > max)
     throw new Refusal(400, `Invalid limit "${limit}": the maximum is ${max}`);
   return Math.min(limit ?? cap, cap);

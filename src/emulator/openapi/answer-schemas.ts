@@ -1,13 +1,56 @@
-import { day, described, flag, type JsonSchema, list, map, record, ref, text } from './json-schema.ts';
+import { EXAMPLES } from './examples.ts';
+import {
+  choice,
+  day,
+  described,
+  flag,
+  type JsonSchema,
+  list,
+  map,
+  record,
+  ref,
+  text,
+} from './json-schema.ts';
 
 const meta = { org_id: text, start_date: day, end_date: day };
 
-function envelope(row: string, extraMeta: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
-  return record({ data: list(ref(row)), meta: record({ ...meta, ...extraMeta }) });
+function envelope(rowName: string, metaName = 'Meta'): JsonSchema {
+  return record({ data: list(ref(rowName)), meta: ref(metaName) });
 }
+
+const readinessReport = record(
+  {
+    reportId: {
+      type: 'string',
+      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      description: 'UUID.',
+      examples: [EXAMPLES.reportId],
+    },
+    createdAt: { type: 'number', description: 'Unix milliseconds; a fraction is possible.' },
+    repoUrl: text,
+    apps: ref('ReadinessApps'),
+    report: ref('ReadinessCriteria'),
+    commitHash: text,
+    branch: text,
+    hasLocalChanges: flag,
+    hasNonRemoteCommits: flag,
+    modelUsed: ref('ModelUsed'),
+    droidVersion: described(text, 'Version of the CLI that made the report.'),
+  },
+  ['commitHash', 'branch', 'hasLocalChanges', 'hasNonRemoteCommits', 'modelUsed', 'droidVersion'],
+);
 
 /** Whole answers: the envelopes of section 2.4, the readiness list of section 4.3, and the error of section 2.6. */
 export const ANSWER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  Meta: record(meta),
+  UsersMeta: record({
+    ...meta,
+    has_more: described(flag, 'Whether another page follows.'),
+    next_cursor: {
+      type: ['string', 'null'],
+      description: 'The cursor of the next page; null on the last one.',
+    },
+  }),
   TokensAnswer: envelope('TokensRow'),
   TokensByModelAnswer: envelope('TokensByModelRow'),
   ToolsAnswer: envelope('ToolsRow'),
@@ -15,13 +58,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ActivityAnswer: envelope('ActivityRow'),
   ActivityByClientAnswer: envelope('ActivityByClientRow'),
   ProductivityAnswer: envelope('ProductivityRow'),
-  UsersAnswer: envelope('UserRow', {
-    has_more: described(flag, 'Whether another page follows.'),
-    next_cursor: {
-      type: ['string', 'null'],
-      description: 'The cursor of the next page; null on the last one.',
-    },
-  }),
+  UsersAnswer: envelope('UserRow', 'UsersMeta'),
   Criterion: record({
     numerator: {
       type: ['number', 'null'],
@@ -31,30 +68,13 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     denominator: { type: 'number', minimum: 1, description: 'Sub-applications evaluated.' },
     rationale: text,
   }),
-  ReadinessReport: record(
-    {
-      reportId: {
-        type: 'string',
-        pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-        description: 'UUID.',
-      },
-      createdAt: { type: 'number', description: 'Unix milliseconds; a fraction is possible.' },
-      repoUrl: text,
-      apps: map(record({ description: text }), 'By application path.'),
-      report: map(ref('Criterion'), 'By criterion id. New criteria appear over time.'),
-      commitHash: text,
-      branch: text,
-      hasLocalChanges: flag,
-      hasNonRemoteCommits: flag,
-      modelUsed: record({
-        id: text,
-        reasoningEffort: { type: 'string', enum: ['low', 'medium', 'high', 'off'] },
-      }),
-      droidVersion: described(text, 'Version of the CLI that made the report.'),
-    },
-    ['commitHash', 'branch', 'hasLocalChanges', 'hasNonRemoteCommits', 'modelUsed', 'droidVersion'],
-  ),
+  ReadinessApp: record({ description: text }),
+  ReadinessApps: map(ref('ReadinessApp'), 'By application path.'),
+  ReadinessCriteria: map(ref('Criterion'), 'By criterion id. New criteria appear over time.'),
+  ModelUsed: record({ id: text, reasoningEffort: choice('low', 'medium', 'high', 'off') }),
+  ReadinessReport: readinessReport,
   ReadinessAnswer: record({ reports: list(ref('ReadinessReport')) }),
+  Moved: record({ redirect: described(text, 'Path of the answer, also in the header Location.') }),
   Problem: record({
     title: described(text, 'The title of the HTTP status.'),
     detail: text,

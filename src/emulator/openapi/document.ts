@@ -3,6 +3,7 @@ import { SESSION_OPERATIONS, SESSION_SCHEMAS } from '../sessions/openapi.ts';
 import { ANSWER_SCHEMAS } from './answer-schemas.ts';
 import { OPERATIONS } from './operations.ts';
 import { ROW_SCHEMAS } from './row-schemas.ts';
+import { TAGS } from './tags.ts';
 
 /** Where the document is served, without a key. */
 export const OPENAPI_PATH = '/openapi.json';
@@ -11,14 +12,19 @@ export const OPENAPI_PATH = '/openapi.json';
 export const OPENAPI_DOCUMENT = {
   openapi: '3.1.0',
   info: {
-    title: 'Agent platform: analytics, readiness reports and sessions',
+    title: 'Agent Platform API',
+    summary: 'Analytics, readiness reports and sessions.',
     version: '1.0.0',
     description:
       'What the Daywalk emulator serves with its default quirks. Open points of the specification are answered in the ' +
-      'way that is most likely, and are switchable; see docs/emulator.md.',
+      'way that is most likely, and are switchable; see docs/emulator.md. The examples are ' +
+      'answered by an emulator with the default seed.',
+    contact: { name: 'The Daywalk maintainers' },
+    license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: '/' }],
   security: [{ apiKey: [] }],
+  tags: Object.values(TAGS),
   paths: { ...OPERATIONS, [SESSIONS_PATH]: SESSION_OPERATIONS },
   components: {
     securitySchemes: {

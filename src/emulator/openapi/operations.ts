@@ -1,76 +1,36 @@
 import { ANALYTICS_PATHS, GROUP_BY, READINESS_MOVED_PATH, READINESS_PATH } from '../../api/paths.ts';
-import { USERS_LIMIT } from '../params.ts';
-import { DEFAULT_QUIRKS } from '../quirks.ts';
-import { day, type JsonSchema, ref } from './json-schema.ts';
-
-interface Parameter {
-  readonly name: string;
-  readonly in: 'query';
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: JsonSchema;
-}
-
-function query(name: string, schema: JsonSchema, description: string, required = false): Parameter {
-  return { name, in: 'query', required, description, schema };
-}
-
-const RANGE = [
-  query('startDate', day, 'First UTC day, YYYY-MM-DD.', true),
-  query('endDate', day, 'Last UTC day, not before startDate; yesterday (UTC) at the latest.', true),
-];
-
-function groupBy(dimension: string): Parameter {
-  const schema = { type: 'string', enum: [dimension] };
-  return query('group_by', schema, 'One row per day and value of the dimension, which is in group_key.');
-}
-
-const LIMIT_AND_CURSOR = [
-  query(
-    'limit',
-    { type: 'integer', minimum: USERS_LIMIT.min, maximum: USERS_LIMIT.max, default: USERS_LIMIT.default },
-    'Users per page. A range of several days has one row per user and active day.',
-  ),
-  query('cursor', { type: 'string' }, 'meta.next_cursor of the page before; a user id.'),
-];
-
-const READINESS = [
-  query('repoId', { type: 'string' }, 'Only reports of this repository.'),
-  query(
-    'limit',
-    { type: 'integer', minimum: 1 },
-    `Reports per page; the server caps it (emulator: ${DEFAULT_QUIRKS.readinessLimitCap}), or answers 400 above its maximum.`,
-  ),
-  query('startAfter', { type: 'string' }, 'reportId of the last report of the page before.'),
-];
-
-function response(description: string, schema: JsonSchema): object {
-  const headers = { 'x-request-id': { schema: { type: 'string' } } };
-  return { description, headers, content: { 'application/json': { schema } } };
-}
+import { type JsonSchema, ref } from './json-schema.ts';
+import { groupBy, type Parameter, RANGE, READINESS_LIST, USERS_PAGE } from './parameters.ts';
+import { refusals, response } from './responses.ts';
+import { TAGS } from './tags.ts';
 
 /** The operations of one path. */
 export interface PathItem {
   readonly get: { readonly operationId: string; readonly [field: string]: unknown };
 }
 
-function operation(
-  id: string,
-  summary: string,
-  parameters: readonly Parameter[],
-  answer: JsonSchema,
-  refusals: Readonly<Record<string, string>>,
-): PathItem {
-  const failures = Object.entries({ ...refusals, ...COMMON_REFUSALS }).map(([status, description]) => [
-    status,
-    response(description, ref('Problem')),
-  ]);
+interface Operation {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly Parameter[];
+  readonly answer: JsonSchema;
+  readonly refusals: Readonly<Record<string, string>>;
+  readonly links?: object;
+}
+
+function operation(asked: Operation): PathItem {
+  const { id, tag, summary, description, parameters, answer, links } = asked;
+  const ok = response(200, 'The rows.', answer, links === undefined ? {} : { links });
   return {
     get: {
       operationId: id,
+      tags: [tag],
       summary,
+      description,
       parameters,
-      responses: { 200: response('The rows.', answer), ...Object.fromEntries(failures) },
+      responses: { 200: ok, ...refusals({ ...asked.refusals, ...COMMON_REFUSALS }, 'Problem') },
     },
   };
 }
@@ -82,62 +42,114 @@ const COMMON_REFUSALS = {
   500: 'Internal error.',
 };
 const ANALYTICS_REFUSALS = {
-  400: "Invalid date format, today's date or a later one, a reversed or too long range, limit out of range.",
+  400:
+    "Invalid date format, today's date or a later one, a reversed or too long range, limit out of range, an empty or " +
+    'unknown cursor (the emulator takes any other text for a place in the list, unless a quirk says otherwise).',
   403: 'The key lacks the Manager or Owner role, or analytics is not enabled for the organization.',
 };
 const READINESS_REFUSALS = {
-  400: 'Invalid request parameters.',
+  400: 'Invalid request parameters, or a startAfter that is no report.',
   403: 'The role is too low; not documented. The emulator sends it by quirk.',
 };
 
-function analytics(id: string, summary: string, extra: readonly Parameter[], answer: JsonSchema): PathItem {
-  return operation(id, summary, [...RANGE, ...extra], answer, ANALYTICS_REFUSALS);
+function analytics(
+  id: string,
+  summary: string,
+  { description, parameters = [], answer, links }: Partial<Operation> & { answer: JsonSchema },
+): PathItem {
+  return operation({
+    id,
+    tag: TAGS.analytics.name,
+    summary,
+    description: description ?? 'One row per UTC day with activity; with group_by, one per day and value.',
+    parameters: [...RANGE, ...parameters],
+    answer,
+    refusals: ANALYTICS_REFUSALS,
+    ...(links === undefined ? {} : { links }),
+  });
 }
 
+/** Either answer. The plain one comes first: generated clients try them in this order. */
 function either(plain: string, grouped: string): JsonSchema {
   return { anyOf: [ref(plain), ref(grouped)] };
 }
 
-const readiness = operation(
+const NEXT_USERS = {
+  nextPage: {
+    operationId: 'getUsers',
+    description: 'The next page, while meta.has_more is true.',
+    parameters: {
+      startDate: '$request.query.startDate',
+      endDate: '$request.query.endDate',
+      cursor: '$response.body#/meta/next_cursor',
+    },
+  },
+};
+
+function readiness(id: string, description: string): PathItem {
+  const nextPage = {
+    operationId: id,
+    description:
+      'The reports after the first one. A pointer cannot name the last report of a page, which is the one to send; ' +
+      'with limit=1 they are the same.',
+    parameters: { startAfter: '$response.body#/reports/0/reportId' },
+  };
+  return operation({
+    id,
+    tag: TAGS.readiness.name,
+    summary: 'Readiness reports of the organization, page by page.',
+    description,
+    parameters: READINESS_LIST,
+    answer: ref('ReadinessAnswer'),
+    refusals: READINESS_REFUSALS,
+    links: { nextPage },
+  });
+}
+
+const listed = readiness(
   'listReadinessReports',
-  'Readiness reports of the organization, page by page.',
-  READINESS,
-  ref('ReadinessAnswer'),
-  READINESS_REFUSALS,
+  'Send the reportId of the last report of a page as startAfter of the next request. Only an empty page is the end, ' +
+    'because the server may cap the limit.',
+);
+
+const REDIRECT = response(
+  308,
+  `The list has moved to ${READINESS_MOVED_PATH}. The emulator sends it by quirk.`,
+  ref('Moved'),
 );
 
 /** The operations by path (specification, sections 4.2 and 4.3). */
 export const OPERATIONS: Readonly<Record<string, PathItem>> = {
-  [ANALYTICS_PATHS.tokens]: analytics(
-    'getTokens',
-    'Credits by day.',
-    [groupBy(GROUP_BY.tokens)],
-    either('TokensAnswer', 'TokensByModelAnswer'),
+  [ANALYTICS_PATHS.tokens]: analytics('getTokens', 'Credits by day.', {
+    parameters: [groupBy(GROUP_BY.tokens)],
+    answer: either('TokensAnswer', 'TokensByModelAnswer'),
+  }),
+  [ANALYTICS_PATHS.tools]: analytics('getTools', 'Tool usage by day.', {
+    parameters: [groupBy(GROUP_BY.tools)],
+    answer: either('ToolsAnswer', 'ToolsByToolAnswer'),
+  }),
+  [ANALYTICS_PATHS.activity]: analytics('getActivity', 'Active users by day.', {
+    parameters: [groupBy(GROUP_BY.activity)],
+    answer: either('ActivityAnswer', 'ActivityByClientAnswer'),
+  }),
+  [ANALYTICS_PATHS.productivity]: analytics('getProductivity', 'Files and git by day.', {
+    description: 'One row per UTC day with activity.',
+    answer: ref('ProductivityAnswer'),
+  }),
+  [ANALYTICS_PATHS.users]: analytics('getUsers', 'Users by day, page by page.', {
+    description:
+      'One row per user and UTC day with activity. While meta.has_more is true, repeat the request with cursor set to ' +
+      'meta.next_cursor; how long a page is says nothing.',
+    parameters: USERS_PAGE,
+    answer: ref('UsersAnswer'),
+    links: NEXT_USERS,
+  }),
+  [READINESS_PATH]: {
+    get: { ...listed.get, responses: { ...Object(listed.get['responses']), 308: REDIRECT } },
+  },
+  [READINESS_MOVED_PATH]: readiness(
+    'listReadinessReportsMoved',
+    `Call it only where listReadinessReports answers 308, at the address that the header Location gives; clients that ` +
+      'follow redirects on the same host need not know it. Parameters and answers are those of listReadinessReports.',
   ),
-  [ANALYTICS_PATHS.tools]: analytics(
-    'getTools',
-    'Tool usage by day.',
-    [groupBy(GROUP_BY.tools)],
-    either('ToolsAnswer', 'ToolsByToolAnswer'),
-  ),
-  [ANALYTICS_PATHS.activity]: analytics(
-    'getActivity',
-    'Active users by day.',
-    [groupBy(GROUP_BY.activity)],
-    either('ActivityAnswer', 'ActivityByClientAnswer'),
-  ),
-  [ANALYTICS_PATHS.productivity]: analytics(
-    'getProductivity',
-    'Files and git by day.',
-    [],
-    ref('ProductivityAnswer'),
-  ),
-  [ANALYTICS_PATHS.users]: analytics(
-    'getUsers',
-    'Users by day, page by page.',
-    LIMIT_AND_CURSOR,
-    ref('UsersAnswer'),
-  ),
-  [READINESS_PATH]: readiness,
-  [READINESS_MOVED_PATH]: { get: { ...readiness.get, operationId: 'listReadinessReportsMoved' } },
 };

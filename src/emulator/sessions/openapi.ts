@@ -1,14 +1,17 @@
+import { EXAMPLES } from '../openapi/examples.ts';
 import {
+  choice,
   described,
   flag,
   type JsonSchema,
   list,
   map,
-  number,
   record,
   ref,
   text,
 } from '../openapi/json-schema.ts';
+import { refusals, response } from '../openapi/responses.ts';
+import { TAGS } from '../openapi/tags.ts';
 
 const closed = { additionalProperties: false };
 const closedRecord = (
@@ -18,23 +21,32 @@ const closedRecord = (
   ...record(properties, optional),
   ...closed,
 });
-const choice = (...values: readonly string[]): JsonSchema => ({ type: 'string', enum: values });
-const effort = choice('none', 'dynamic', 'off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max');
+const number: JsonSchema = { type: 'number' };
 const identifier: JsonSchema = { type: 'string', minLength: 1 };
 const instant: JsonSchema = { type: 'integer', description: 'Unix milliseconds.' };
 
+/** What begins the name of a model of one's own. */
+const CUSTOM = 'custom:';
+/** Holds for text that does not begin with {@link CUSTOM}. Without a look-ahead, which some dialects do not have. */
+const notCustom = [...CUSTOM].map((char, at) => `${CUSTOM.slice(0, at)}([^${char}]|$)`).join('|');
+/**
+ * A model of one's own needs a name without a line end. Those are listed as characters, because `.` excludes others in
+ * ECMAScript than elsewhere, and dialects differ in how they escape U+2028.
+ */
+const MODEL_PATTERN = `^(${notCustom}|${CUSTOM}[^\n\r\u2028\u2029]+$)`;
+
 const settings: Readonly<Record<string, JsonSchema>> = {
   model: text,
-  reasoningEffort: effort,
-  interactionMode: choice('auto', 'spec', 'agi', 'mission'),
-  autonomyLevel: choice('off', 'low', 'medium', 'high'),
+  reasoningEffort: ref('ReasoningEffort'),
+  interactionMode: ref('InteractionMode'),
+  autonomyLevel: ref('AutonomyLevel'),
   autonomyMode: {
-    ...choice('normal', 'spec', 'auto-low', 'auto-medium', 'auto-high'),
+    ...ref('AutonomyMode'),
     deprecated: true,
     description: 'Use interactionMode plus autonomyLevel.',
   },
   specModeModel: text,
-  specModeReasoningEffort: effort,
+  specModeReasoningEffort: ref('ReasoningEffort'),
   runInWorktree: flag,
   providerLock: identifier,
   providerLockTimestamp: text,
@@ -42,13 +54,13 @@ const settings: Readonly<Record<string, JsonSchema>> = {
   assistantActiveTimeMs: number,
   tokenUsage: ref('TokenUsage'),
   inclusiveTokenUsage: ref('TokenUsage'),
-  childInclusiveTokenUsageBySessionId: map(ref('TokenUsage'), 'By child session id.'),
+  childInclusiveTokenUsageBySessionId: ref('TokenUsageBySessionId'),
   archivedAt: text,
-  tags: list(closedRecord({ name: identifier, metadata: map(text, 'Any names.') }, ['metadata'])),
+  tags: list(ref('Tag')),
   enabledToolIds: list(text),
   disabledToolIds: list(text),
   compactionModel: described(
-    { ...identifier, pattern: '^(?!custom:)|^custom:.+$' },
+    { ...identifier, pattern: MODEL_PATTERN },
     'current-model, a model identifier, or custom: and a name.',
   ),
   compactionThresholdCheckEnabled: flag,
@@ -67,6 +79,13 @@ export const SESSION_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     },
     ['serviceCredits'],
   ),
+  TokenUsageBySessionId: map(ref('TokenUsage'), 'By child session id.'),
+  ReasoningEffort: choice('none', 'dynamic', 'off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+  InteractionMode: choice('auto', 'spec', 'agi', 'mission'),
+  AutonomyLevel: choice('off', 'low', 'medium', 'high'),
+  AutonomyMode: choice('normal', 'spec', 'auto-low', 'auto-medium', 'auto-high'),
+  Tag: closedRecord({ name: identifier, metadata: map(text, 'Any names.') }, ['metadata']),
+  SessionStatus: choice('idle', 'pending', 'running'),
   SessionSettings: closedRecord(settings, Object.keys(settings)),
   SessionRequest: closedRecord(
     {
@@ -80,7 +99,7 @@ export const SESSION_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     {
       sessionId: text,
       title: text,
-      status: choice('idle', 'pending', 'running'),
+      status: ref('SessionStatus'),
       messageCount: { type: 'integer' },
       createdAt: instant,
       updatedAt: instant,
@@ -112,23 +131,21 @@ const REFUSALS: Readonly<Record<string, string>> = {
   500: 'Internal error.',
 };
 
-const json = (name: string) => ({ 'application/json': { schema: ref(name) } });
-
 /** The operation of `/api/v0/sessions` (section 4.1). */
 export const SESSION_OPERATIONS = {
   post: {
     operationId: 'createSession',
-    summary: 'Creates a session on a computer. Not idempotent.',
+    tags: [TAGS.sessions.name],
+    summary: 'Creates a session on a computer.',
+    description: 'Not idempotent: a request that is repeated creates a second session.',
     security: [{ apiKey: [] }, { jwt: [] }],
-    requestBody: { required: true, content: json('SessionRequest') },
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: ref('SessionRequest'), example: EXAMPLES.session } },
+    },
     responses: {
-      201: { description: 'The session.', content: json('Session') },
-      ...Object.fromEntries(
-        Object.entries(REFUSALS).map(([status, description]) => [
-          status,
-          { description, content: json('SessionProblem') },
-        ]),
-      ),
+      201: response(201, 'The session.', ref('Session')),
+      ...refusals(REFUSALS, 'SessionProblem'),
     },
   },
 } as const;

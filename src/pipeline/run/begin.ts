@@ -1,11 +1,12 @@
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
 import { RunError } from '../../core/errors.ts';
-import { isDailyStream } from '../../core/stream.ts';
+import { DAILY_STREAMS, isDailyStream } from '../../core/stream.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import type { RunObserver } from '../events.ts';
 import type { Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
+import { firstContactError } from './first-contact.ts';
 import { askNewest, type FirstPage, identify, type NewestAnswer, type NewestRequest } from './identify.ts';
 
 /** What a run must know to begin. */
@@ -39,14 +40,21 @@ const SKEW_TOLD_MS = 10 * 60 * 1000;
  * Learns whose data it will be and up to which day. Where the organization is named and no analytics are asked for,
  * nothing is sent.
  * @throws {RunError} with exit code 5 when the service answers about another organization than the one named; what
- * {@link identify} throws; {@link RunError} when no day of the range is over by the service's clock.
+ * {@link identify} throws, where the warehouse knows no organization yet as {@link firstContactError} explains it;
+ * {@link RunError} when no day of the range is over by the service's clock.
  */
 export async function begin(options: BeginOptions, signal: AbortSignal): Promise<Beginning> {
-  const { orgId, ...newest } = await answering(options, signal);
   const known = await options.warehouse.organizations();
+  const { orgId, ...newest } = await answering(options, signal, known.length === 0).catch(
+    (error: unknown) => {
+      throw known.length === 0 ? firstContactError(error, options.source.hosts.baseUrl) : error;
+    },
+  );
+  const organizationsBefore = known.includes(orgId) ? [] : known;
+  if (organizationsBefore.length > 0) await confirmOrganization(options, orgId, newest.first, signal);
   return {
     orgId,
-    organizationsBefore: known.includes(orgId) ? [] : known,
+    organizationsBefore,
     ...daysByBothClocks(options, newest),
     first: newest.first,
   };
@@ -54,19 +62,44 @@ export async function begin(options: BeginOptions, signal: AbortSignal): Promise
 
 type Answering = { readonly orgId: string } & Pick<NewestAnswer, 'first' | 'serverDate'>;
 
-async function answering(options: BeginOptions, signal: AbortSignal): Promise<Answering> {
+async function answering(
+  options: BeginOptions,
+  signal: AbortSignal,
+  isFirstContact: boolean,
+): Promise<Answering> {
   const { source, streams, orgId } = options;
   if (orgId === undefined || orgId === null) {
     const { unit, page, requests, ...found } = await identify(source, options, signal);
     return { ...found, first: { unit, page, requests } };
   }
   if (!streams.some(isDailyStream)) return { orgId, first: undefined, serverDate: undefined };
-  const { first, serverDate } = await askNewest(source, options, signal);
+  const { first, serverDate, failure } = await askNewest(source, options, signal);
+  // Where nothing was ever answered, the failure of every attempt may tell of the URL, not of a day.
+  const isWrongUrl = isFirstContact && firstContactError(failure, source.hosts.baseUrl) !== failure;
+  if (first === undefined && isWrongUrl) throw failure;
   if (first !== undefined) {
     const { stream, day } = first.unit;
     expectAnswerTo(first.page, orgId, { stream, days: [day] });
   }
   return { orgId, first, serverDate };
+}
+
+/**
+ * Makes sure that a further organization is not the mistake of one answer: everything of the run would be stored under it.
+ * @throws {RunError} with exit code 5 when a second answer names another one; the first failure when none came.
+ */
+async function confirmOrganization(
+  { source }: BeginOptions,
+  orgId: string,
+  told: FirstPage | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (told === undefined) return;
+  const { stream, day } = told.unit;
+  const streams = DAILY_STREAMS.filter((other) => other !== stream);
+  const { first, failure } = await askNewest(source, { lastDay: day, streams }, signal);
+  if (first === undefined) throw failure;
+  expectAnswerTo(first.page, orgId, { stream: first.unit.stream, days: [first.unit.day] });
 }
 
 /**

@@ -3,11 +3,11 @@ import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { StandingDoubt } from '../../judge/doubt.ts';
 import { parseNotes } from '../../judge/notes.ts';
-import { pendingUnit } from '../../warehouse/ledger.ts';
 import {
   type DayCommit,
   decodeRows,
   type LedgerUnit,
+  pendingUnit,
   type Row,
   type SettleRule,
   type Warehouse,
@@ -101,7 +101,7 @@ export class Intake {
       const commit = this.#commitOf(day, { ...pulled, requests, isOwn: batch.days.length === 1 });
       // The requests of a batch are counted for the first of its days.
       requests = 0;
-      const verdict = await this.#judge(commit);
+      const verdict = await this.#judge(commit, day.findings.setAside);
       if (verdict.kind === 'ask-alone') alone.push(commit.day);
       else if (verdict.kind === 'ask-later') this.#options.looks.later(day.unit);
       else if (verdict.kind === 'doubt') doubts.push({ commit, doubt: verdict.doubt });
@@ -156,13 +156,14 @@ export class Intake {
     return { ...commit, rewrite: force };
   }
 
-  #judge(commit: DayCommit) {
+  #judge(commit: DayCommit, setAside: number) {
     const { warehouse, book, clock, acceptLoss, isPlanned, looks } = this.#options;
     const { stream, day } = commit;
     return judgeDay(commit, {
       warehouse,
       known: book.of(stream, day) ?? pendingUnit(commit),
-      active: book.of('activity', day)?.activeUsers ?? null,
+      setAside,
+      active: looks.activeUsers(day),
       isActiveDue: isPlanned({ stream: 'activity', day }) && looks.isOpen(day),
       acceptsLoss: acceptLoss && this.#doubtedAtStart.has(nameOf(commit)),
       now: clock.now(),

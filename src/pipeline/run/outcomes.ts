@@ -82,6 +82,7 @@ export class Outcomes {
     const { tally, book } = this.#options;
     tally.wrote(outcome.rowsWritten);
     book.put(outcome.units);
+    for (const unit of outcome.units) tally.nowIs(nameOf(unit), unit.state);
     this.done(
       { stream, day },
       {
@@ -147,7 +148,7 @@ export class Outcomes {
 
   /** Another worker has brought a unit meanwhile. */
   elsewhere({ stream, day, state }: LedgerUnit): void {
-    this.#options.tally.elsewhere(state);
+    this.#options.tally.elsewhere(nameOf({ stream, day }), state);
     this.#options.observe({ type: 'unit-elsewhere', stream, day, state });
   }
 

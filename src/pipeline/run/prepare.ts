@@ -3,10 +3,13 @@ import { batchName, type DayBatch } from '../batch.ts';
 import type { NormalizedDay } from '../commit.ts';
 import { type PullCall, pullBatch, type Source } from '../pull.ts';
 import { unlessTooDeep } from '../too-deep.ts';
-import { expectAnswerTo, rangeWithoutRows, UnclearRangeError } from '../validate.ts';
+import { expectAnswerTo, RangeMisfitsError, rangeWithoutRows, UnclearRangeError } from '../validate.ts';
 import { collectDays, type DayContext } from './days.ts';
 import type { Flight } from './in-flight.ts';
 import type { AnswersDigest, KnownDay } from './known-answers.ts';
+
+/** So many parts are looked for in shorter ranges; where there are more, each day would be asked for. */
+const MISFITS_MAX = 3;
 
 /** A day of a batch. */
 export interface PreparedDay {
@@ -56,8 +59,9 @@ export async function prepareBatch(
   const isRange = batch.days.length > 1;
   const add = (page: AnalyticsPage) => {
     const rejected = unlessTooDeep(`pull ${batchName(batch)}`, () => collected.add(page));
-    if (isRange && rejected > 0)
-      throw new UnclearRangeError(`${batchName(batch)}: ${rejected} parts do not fit`);
+    if (!isRange || rejected === 0) return;
+    const MisfitsError = rejected > MISFITS_MAX ? UnclearRangeError : RangeMisfitsError;
+    throw new MisfitsError(`${batchName(batch)}: ${rejected} parts do not fit`, { reason: 'range-misfits' });
   };
   // Pages that are expected to be the same again are held as they came until that shows.
   const held: AnalyticsPage[] = [];

@@ -6,7 +6,7 @@ import type { LedgerUnit } from '../../warehouse/port.ts';
 /** Rows that a batch may hold in memory, roughly; several batches are in flight. */
 const BATCH_ROWS_TARGET = 8_000;
 /** The same for a walk of users that only compares: a page holds so many users, however many days are asked for. */
-const COMPARED_ROWS_TARGET = 100_000;
+const COMPARED_ROWS_TARGET = 95_000;
 /** A service that refused long ranges is asked for them again after so many days. */
 const REFUSAL_DAYS = 31;
 /** An answer that takes longer makes the next ranges shorter, well before it times out. */

@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import type { UtcDay } from '../../core/day.ts';
+import { messageOf } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { canonicalJson } from '../../core/json.ts';
 import { RULES } from '../../core/rules.ts';
-import type { LedgerUnit } from '../../warehouse/port.ts';
+import { MUCH_WRITTEN_ROWS } from '../../warehouse/port.ts';
 import type { RunReport } from '../events.ts';
 import { type DayUnit, type PlanRequest, planUnits } from '../plan.ts';
+import { acceptedUnits } from './accepted-units.ts';
 import { begin } from './begin.ts';
 import { Book } from './book.ts';
+import { doubtedBefore, isDoubted } from './doubted-units.ts';
 import { Intake } from './intake.ts';
 import { KnownDays } from './known-answers.ts';
+import { rangeGauge, rememberRange } from './longest-range.ts';
 import { lookAtModelSums } from './model-sums.ts';
 import { Outcomes } from './outcomes.ts';
-import { RangeGauge, rememberedRange, rowsPerDay } from './range-gauge.ts';
 import { Schedule } from './schedule.ts';
 import { SecondLooks } from './second-looks.ts';
 import { Tally } from './tally.ts';
@@ -58,12 +59,28 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
     await walk({ ...options, runId: run.runId }, tally);
   } catch (error) {
     tally.ended(error);
+    if (tally.orgId === null) tally.doubted = await doubtedBefore(options);
   }
+  if (tally.rowsWritten >= MUCH_WRITTEN_ROWS) await refreshStatistics(options);
   const { requests, retries } = source.transport.totals;
   const report = tally.report(run, { requests, retries, durationMs: clock.monotonicMs() - startedMs });
   await recordEnd(options, report);
   observe({ type: 'run-ended', report });
   return report;
+}
+
+/** Queries are slower without it; nothing is wrong in the warehouse. */
+async function refreshStatistics({ warehouse, signal, observe }: RunOptions): Promise<void> {
+  if (signal.aborted) return;
+  try {
+    await warehouse.refreshStatistics();
+  } catch (error) {
+    observe({
+      type: 'warning',
+      message: messageOf(error),
+      hint: 'queries of the warehouse may be slow until a run that writes much; the data are complete',
+    });
+  }
 }
 
 const OUTRANKS_RECORD: ReadonlySet<number> = new Set([
@@ -127,7 +144,7 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, book, isWatched, planned: ledger });
   const writer = new Writer((commits) => warehouse.commitDays(commits));
   const gauge = await rangeGauge(options, orgId, book, today);
-  for (const stream of watch.heavy) gauge.compares(stream);
+  if (watch.comparesUsers) gauge.compares('users');
   const known = new KnownDays(options.force ? [] : ledger);
   const planned = new Set(plan.units.map(({ stream, day }) => `${stream} ${day}`));
   const isPlanned = ({ stream, day }: DayUnit) => planned.has(`${stream} ${day}`);
@@ -171,39 +188,10 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
     const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until it has seven such nights`;
     observe({ type: 'warning', message, hint: undefined });
   }
-  tally.doubted = book.all().filter((unit) => unit.state === 'doubted' && isInScope(unit, request)).length;
+  tally.doubted = book.all().filter((unit) => isDoubted(unit, request)).length;
+  if (tally.quarantinedUnits.length > 0) tally.accepted = await acceptedUnits(warehouse, orgId);
   outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;
-}
-
-function isInScope({ stream, day }: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
-  return streams.includes(stream) && (day === '' || (day >= firstDay && day <= lastDay));
-}
-
-/** Under this name a run remembers the longest range of days that the service answers. */
-const RANGES = 'ranges';
-
-async function rangeGauge(
-  { warehouse, rangeDays }: NamedRun,
-  orgId: string,
-  book: Book,
-  today: UtcDay,
-): Promise<RangeGauge> {
-  const remembered = rememberedRange(await warehouse.state(orgId, RANGES), today);
-  return new RangeGauge(rangeDays, rowsPerDay(book.all()), remembered);
-}
-
-async function rememberRange(
-  { warehouse }: NamedRun,
-  gauge: RangeGauge,
-  orgId: string,
-  today: UtcDay,
-): Promise<void> {
-  const text = await warehouse.state(orgId, RANGES);
-  const before = rememberedRange(text, today);
-  const { days, isRefused } = gauge.learned;
-  const now = canonicalJson({ days, refusedOn: isRefused ? (before?.refusedOn ?? today) : null });
-  if (days > 1 && now !== text) await warehouse.setState(orgId, RANGES, now);
 }
 
 /** Keeps so many batches in flight until there is none to begin and none under way. */

@@ -36,6 +36,8 @@ export class SecondLooks {
   readonly #usersRanges = new Map<UtcDay, UsersRange>();
   #untrusted = new Set<UtcDay>();
   #later = new Set<UtcDay>();
+  /** Users that activity counts, as this run was answered. */
+  readonly #active = new Map<UtcDay, number | null>();
 
   constructor(book: Book) {
     this.#book = book;
@@ -50,6 +52,11 @@ export class SecondLooks {
   /** Users of a day are to be asked for alone, once `daily_active_users` of this run is known. */
   later({ day }: DayUnit): void {
     this.#later.add(day);
+  }
+
+  /** `daily_active_users` of a day: this run's where it has one, otherwise the stored. */
+  activeUsers(day: UtcDay): number | null {
+    return this.#active.get(day) ?? this.#book.of('activity', day)?.activeUsers ?? null;
   }
 
   /** True while this run may still learn how many users were active on a day. */
@@ -71,6 +78,8 @@ export class SecondLooks {
     const seen = this.#seen.get(day) ?? new Map<DailyStream, 'range' | 'own'>();
     this.#seen.set(day, seen.set(stream, isOwn ? 'own' : 'range'));
     this.#gaps.get(day)?.delete(stream);
+    // Known at once: it takes a while until it is written.
+    if (stream === 'activity') this.#active.set(day, commit.activeUsers);
     if (stream !== 'users') return false;
     const activeUsers = commit.activeUsers ?? 0;
     if (!isOwn) {

@@ -22,7 +22,9 @@ export class Tally {
   range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;
   planned = 0;
   #elsewhere = 0;
-  #rowsWritten = 0;
+  readonly #quarantinedElsewhere = new Set<string>();
+  /** Fact rows inserted, updated or deleted. */
+  rowsWritten = 0;
   #restatements = 0;
   /** Units that settled and were opened again, days of them. */
   reopened = 0;
@@ -36,18 +38,35 @@ export class Tally {
     this.#restatements += Number(unit.restated);
   }
 
+  /** A unit that was brought is in another state now, because of what came for its day. */
+  nowIs(name: string, state: UnitState): void {
+    const unit = this.#units.get(name);
+    if (unit !== undefined && unit !== 'failed') this.#units.set(name, { ...unit, state });
+  }
+
   /** Units of the run's scope are doubted, now that it ends. */
   doubted = 0;
 
+  /** Units with records in quarantine, of which a person has accepted every one. Set when the run ends. */
+  accepted: ReadonlySet<string> = new Set();
+
   /** Another worker brought a unit, which is in this state now. */
-  elsewhere(state: UnitState): void {
+  elsewhere(name: string, state: UnitState): void {
     this.#elsewhere += 1;
-    if (state === 'quarantined') this.#exits.add(EXIT.quarantine);
+    if (state === 'quarantined') this.#quarantinedElsewhere.add(name);
+  }
+
+  /** Names of the units that ended with records in quarantine, here or elsewhere. */
+  get quarantinedUnits(): string[] {
+    const own = [...this.#units].flatMap(([name, unit]) =>
+      unit !== 'failed' && unit.state === 'quarantined' ? [name] : [],
+    );
+    return [...own, ...this.#quarantinedElsewhere];
   }
 
   /** Fact rows were inserted, updated or deleted. */
   wrote(rows: number): void {
-    this.#rowsWritten += rows;
+    this.rowsWritten += rows;
   }
 
   /** Counts a problem; problems with the same cause, as `kind` names it, are listed once. */
@@ -86,7 +105,7 @@ export class Tally {
   }
 
   get exitCode(): ExitCode {
-    const isSuspect = this.doubted > 0 || this.#ended.some(({ state }) => state === 'quarantined');
+    const isSuspect = this.doubted > 0 || this.quarantinedUnits.some((name) => !this.accepted.has(name));
     return worstExit([
       ...this.#exits,
       ...(this.leftOut > 0 ? [EXIT.upstream] : []),
@@ -121,7 +140,7 @@ export class Tally {
       unitsDoubted: this.doubted,
       daysReopened: this.reopened,
       states,
-      rowsWritten: this.#rowsWritten,
+      rowsWritten: this.rowsWritten,
       restatements: this.#restatements,
       quarantined: ended.reduce((sum, { quarantined }) => sum + quarantined, 0),
       ...cost,

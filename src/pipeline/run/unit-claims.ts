@@ -126,6 +126,8 @@ export class UnitClaims {
       const units = [...this.#elsewhere.values()];
       if (!(await this.#wait.pause(units, signal))) {
         outcomes.heldElsewhere(units);
+        // They are left out: nothing that the run does later waits for them again.
+        this.#elsewhere.clear();
         return false;
       }
       const free = await this.#nowFree();

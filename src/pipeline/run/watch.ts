@@ -71,7 +71,9 @@ export class Watch {
     const state = parseWatchState(isOff ? null : await warehouse.state(orgId, STATE));
     return new Watch(
       options,
-      isOff ? null : planWatch(state, { today, lastDay: shiftDay(today, -1), watchDays }),
+      isOff
+        ? null
+        : planWatch(state, { today, firstDay: request.firstDay, lastDay: shiftDay(today, -1), watchDays }),
     );
   }
 
@@ -85,9 +87,9 @@ export class Watch {
     });
   }
 
-  /** Streams that are looked at in this run only now and then. */
-  get heavy(): readonly DailyStream[] {
-    return this.#plan?.heavy === true ? HEAVY : [];
+  /** True where users of the recent days are compared in this run. */
+  get comparesUsers(): boolean {
+    return this.recent.filter(({ stream }) => stream === 'users').length > 1;
   }
 
   /** Settled units of the older stretch, to be asked for after all others. */
@@ -183,10 +185,8 @@ export class Watch {
     if (text !== watchStateText(before)) await warehouse.setState(orgId, STATE, text);
   }
 
-  /** The older stretch, where the run may look at all of it. */
   get #older(): Stretch | null {
-    const older = this.#plan?.older ?? null;
-    return older !== null && older.first >= this.#options.request.firstDay ? older : null;
+    return this.#plan?.older ?? null;
   }
 
   #isInScope({ stream, day, settledAt }: LedgerUnit): boolean {

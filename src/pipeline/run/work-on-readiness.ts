@@ -5,7 +5,8 @@ import type { PullCall } from '../pull.ts';
 import type { Book } from './book.ts';
 import { ClaimWait } from './claim-wait.ts';
 import type { Outcomes } from './outcomes.ts';
-import { type ReadinessContext, walkReadiness } from './readiness-unit.ts';
+import type { ReadinessContext } from './readiness-store.ts';
+import { walkReadiness } from './readiness-unit.ts';
 import type { Tally } from './tally.ts';
 
 /** How often a worker that waits for its turn looks again. */

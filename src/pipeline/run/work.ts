@@ -1,9 +1,6 @@
-import { BadRequestError } from '../../api/http/errors.ts';
 import type { AnalyticsPage } from '../../api/pages.ts';
 import type { Clock } from '../../core/clock.ts';
-import { daysBetween, type UtcDay } from '../../core/day.ts';
-import { DaywalkError, DefectError } from '../../core/errors.ts';
-import type { DailyStream } from '../../core/stream.ts';
+import { daysBetween } from '../../core/day.ts';
 import type { StandingDoubt } from '../../judge/doubt.ts';
 import {
   type DayCommit,
@@ -12,17 +9,18 @@ import {
   type SettleRule,
   type Warehouse,
 } from '../../warehouse/port.ts';
-import { batchName, type DayBatch } from '../batch.ts';
+import type { DayBatch } from '../batch.ts';
 import type { RunObserver } from '../events.ts';
 import type { Privacy } from '../privacy.ts';
 import type { PullCall, Source } from '../pull.ts';
-import { rangeWithoutRows, UnclearRangeError } from '../validate.ts';
+import { rangeWithoutRows } from '../validate.ts';
 import type { Beginning } from './begin.ts';
+import { ClaimedBatches } from './claimed-batches.ts';
+import { FailedBatches } from './failed-batches.ts';
 import type { FirstPage } from './identify.ts';
 import { type Flight, InFlight } from './in-flight.ts';
 import type { Intake, ReadyDay, Sorted } from './intake.ts';
 import { AnswersDigest, type KnownDays } from './known-answers.ts';
-import { lookAgainAt } from './look-again.ts';
 import type { Outcomes } from './outcomes.ts';
 import { type Answers, prepareBatch } from './prepare.ts';
 import type { RangeGauge } from './range-gauge.ts';
@@ -31,9 +29,6 @@ import type { SecondLooks } from './second-looks.ts';
 import type { UnitClaims } from './unit-claims.ts';
 import type { Watch } from './watch.ts';
 import type { Writer, Written } from './writer.ts';
-
-/** Units that are claimed at once, roughly: enough to keep all requests going, few enough to leave others their share. */
-const CLAIMED_UNITS = 16;
 
 /** What the work on units needs. */
 export interface WorkOptions {
@@ -68,9 +63,8 @@ export class Work {
   readonly #stop: AbortController;
   readonly #orgId: string;
   readonly #rule: SettleRule;
-  /** Claimed for this worker, not begun. */
-  readonly #claimed: DayBatch[] = [];
-  #claiming: Promise<void> | undefined;
+  readonly #claimed: ClaimedBatches;
+  readonly #failures: FailedBatches;
   readonly #inFlight = new InFlight();
   #prefetched: FirstPage | undefined;
 
@@ -85,51 +79,25 @@ export class Work {
     const { orgId, first } = run.beginning;
     this.#orgId = orgId;
     this.#rule = run.rule;
+    this.#claimed = new ClaimedBatches(parts);
+    this.#failures = new FailedBatches({ ...parts, orgId, signal: run.stop.signal });
     this.#prefetched = first !== undefined && parts.schedule.first(first.unit) ? first : undefined;
   }
 
   /** The next thing to do; undefined when nothing is left that can be begun now. */
   next(): (() => Promise<void>) | undefined {
-    const isOver = this.#stop.signal.aborted || (this.#claimed.length === 0 && this.#parts.schedule.isEmpty);
-    return isOver ? undefined : () => this.#pullNext();
+    return this.#stop.signal.aborted || this.#claimed.isEmpty ? undefined : () => this.#pullNext();
   }
 
   async #pullNext(): Promise<void> {
     try {
-      const batch = await this.#takeClaimed();
+      const batch = await this.#claimed.take();
       if (batch === undefined || this.#stop.signal.aborted) return;
       if (this.#parts.outcomes.isGivenUp(batch)) this.#giveUp(batch);
       else await this.#pull(batch);
     } catch (error) {
       // Not what the service answers, but the warehouse itself or a defect here: there is no going on.
       this.#stop.abort(error);
-    }
-  }
-
-  /** A batch that is claimed for this worker; undefined when none is left. Units are claimed several at a time. */
-  async #takeClaimed(): Promise<DayBatch | undefined> {
-    for (;;) {
-      const batch = this.#claimed.shift();
-      if (batch !== undefined || (this.#claiming === undefined && this.#parts.schedule.isEmpty)) return batch;
-      this.#claiming ??= this.#claimMore();
-      await this.#claiming;
-    }
-  }
-
-  async #claimMore(): Promise<void> {
-    const { schedule, gauge, claims } = this.#parts;
-    const batches: DayBatch[] = [];
-    for (let units = 0; units < CLAIMED_UNITS; units += batches.at(-1)?.days.length ?? 0) {
-      const batch = schedule.take((stream) => gauge.daysFor(stream));
-      if (batch === undefined) break;
-      batches.push(batch);
-    }
-    try {
-      const claimed = await claims.take(batches);
-      gauge.taken(Math.max(0, ...claimed.map(({ days }) => days.length)));
-      this.#claimed.push(...claimed);
-    } finally {
-      this.#claiming = undefined;
     }
   }
 
@@ -162,7 +130,7 @@ export class Work {
       if (this.#parts.looks.answered(commit, batch)) gauge.distrusts('users');
     }
     await this.#handIn(sorted.ready, flight);
-    await this.#again(batch.stream, sorted.alone, 1);
+    await this.#failures.again(batch.stream, sorted.alone, 1);
   }
 
   async #doubt(commit: DayCommit, doubt: StandingDoubt): Promise<void> {
@@ -197,7 +165,7 @@ export class Work {
     await this.#handIn(empty.map((commit) => ({ commit, warnings: [] })));
     claims.again([...alone, ...gaps.flatMap(({ stream, days }) => days.map((day) => ({ stream, day })))]);
     const units = [...alone.map(({ stream, day }): DayBatch => ({ stream, days: [day] })), ...gaps];
-    for (const { stream, days } of units) await this.#freeAll(stream, days);
+    for (const { stream, days } of units) await this.#failures.freeAll(stream, days);
     schedule.next(units);
     return units.length > 0 || empty.length > 0;
   }
@@ -217,7 +185,7 @@ export class Work {
         return { ready: [{ commit, warnings: [] }], alone: [], doubts: [], rows: rowCount(commit) };
       return await intake.sort(batch, days, { requests, answersSha256: answers?.digest.hex() ?? null });
     } catch (error) {
-      await this.#failed(batch, call, error);
+      await this.#failures.failed(batch, call.meter.requests, error);
       return undefined;
     }
   }
@@ -229,7 +197,7 @@ export class Work {
   #answersOf({ stream, days }: DayBatch): Answers | undefined {
     const { versions, privacy } = this.#options;
     const [day, ...others] = days;
-    if (others.length > 0) return undefined;
+    if (others.length > 0 || this.#parts.watch.settled({ stream, day }) !== undefined) return undefined;
     const known = this.#parts.known.take({ stream, day });
     if (known === undefined && daysBetween(day, this.#rule.today) >= this.#rule.settleDays) return undefined;
     return { digest: new AnswersDigest(`${versions['daywalk']} ${privacy.fingerprint}`), known };
@@ -251,63 +219,6 @@ export class Work {
     if (claims.isLost(error)) return claims.tryAgain(commit);
     await outcomes.failed({ stream, day }, requests, error);
     claims.done(commit);
-  }
-
-  /** What failed as a range is asked for in shorter ones, down to the day that makes it fail. */
-  async #failed(batch: DayBatch, call: PullCall, thrown: unknown): Promise<void> {
-    const { gauge, outcomes, claims } = this.#parts;
-    const { stream, days } = batch;
-    const isRange = days.length > 1;
-    // An abort is not the unit's failure: it stays as it was, and the next run pulls it.
-    if (this.#stop.signal.aborted) return;
-    const error = thrown instanceof DaywalkError ? thrown : new DefectError(batchName(batch), thrown);
-    if (isRange && error instanceof BadRequestError) {
-      const isTooLong = gauge.refused(days.length);
-      // As long a range was answered before: this one has a day that makes it fail.
-      if (!isTooLong) return this.#again(stream, days, Math.ceil(days.length / 2));
-      await this.#freeAll(stream, days);
-      return this.#parts.schedule.putBack(stream, days);
-    }
-    gauge.undecided(days.length);
-    const pulled = this.#unwatch(batch, error);
-    if (isRange && error.effect !== 'run') {
-      // A range that says too little is an answer all the same.
-      if (error instanceof UnclearRangeError) outcomes.answered(stream);
-      else outcomes.unanswered(stream, error);
-      return this.#again(stream, pulled, 1);
-    }
-    if (pulled.length === 0) return;
-    await outcomes.failed({ stream, day: days[0] }, call.meter.requests, error);
-    claims.done({ orgId: this.#orgId, stream, day: days[0] });
-  }
-
-  /** Lets go of the days of a failed batch that were only looked at. Answers the others. */
-  #unwatch({ stream, days }: DayBatch, error: DaywalkError): UtcDay[] {
-    const { watch, outcomes, schedule } = this.#parts;
-    const pulled = days.filter((day) => watch.settled({ stream, day }) === undefined);
-    const watched = days.flatMap((day) => watch.settled({ stream, day }) ?? []);
-    const isUnclear = error instanceof UnclearRangeError;
-    const again = isUnclear ? lookAgainAt({ stream, days }, watched, error.reason) : [];
-    schedule.next(again);
-    // Days without activity may well have no rows.
-    const isExpected =
-      isUnclear && error.reason === 'range-without-rows' && watched.every(({ state }) => state === 'empty');
-    if (watched.length > 0 && again.length === 0 && !isExpected) {
-      watch.failed();
-      outcomes.unwatched(stream, error);
-    }
-    return pulled;
-  }
-
-  async #again(stream: DailyStream, days: readonly UtcDay[], daysMax: number): Promise<void> {
-    if (days.length === 0) return;
-    await this.#freeAll(stream, days);
-    this.#parts.schedule.again(stream, days, daysMax);
-  }
-
-  /** Frees units that are claimed again when their turn comes. */
-  #freeAll(stream: DailyStream, days: readonly UtcDay[]): Promise<void> {
-    return this.#parts.claims.free(days.map((day) => ({ orgId: this.#orgId, stream, day })));
   }
 
   #takePrefetched(batch: DayBatch, call: PullCall): AnalyticsPage | undefined {

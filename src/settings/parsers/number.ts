@@ -7,14 +7,18 @@ export interface NumberBounds {
 }
 
 const WHOLE_NUMBER = /^\d{1,15}$/;
+const DIGITS = /^\d+$/;
 
 /** A parser for whole numbers within bounds. Only digits count: no sign, no fraction, no exponent, no separators. */
 export function wholeNumber({ min, max }: NumberBounds): (text: string) => number {
   return (text) => {
     const value = WHOLE_NUMBER.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
+    const example = Math.min(max, Math.max(min, 8));
     throw new UsageError(`"${text}" is not a whole number from ${min} to ${max}`, {
-      hint: `give digits alone, for example ${Math.min(max, Math.max(min, 8))}`,
+      hint: DIGITS.test(text)
+        ? `it is too ${text.length > 15 || value > max ? 'large' : 'small'}: give a number from ${min} to ${max}`
+        : `give digits alone, for example ${example}`,
     });
   };
 }

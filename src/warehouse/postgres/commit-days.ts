@@ -11,14 +11,7 @@ import {
   rowCount,
 } from '../port.ts';
 import { csvOfEncoded } from './copy-csv.ts';
-import {
-  noteDrift,
-  readUnitRows,
-  replaceQuarantine,
-  settleUnits,
-  sumsOf,
-  writeRestatement,
-} from './ledger.ts';
+import { noteDrift, readUnitRows, replaceQuarantine, sumsOf, writeRestatement } from './ledger.ts';
 import type { Link } from './link.ts';
 import {
   copyRows,
@@ -30,6 +23,7 @@ import {
   removeDays,
   removeRows,
 } from './rows.ts';
+import { settleUnits } from './settle-days.ts';
 import { quoted, tableIn } from './statements.ts';
 
 /** A unit on its way into the tables. */

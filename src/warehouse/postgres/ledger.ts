@@ -1,21 +1,11 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { tables } from '../../../schema/tables.ts';
-import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import { afterLook, afterReopening, pendingUnit, settledWith } from '../ledger.ts';
+import type { Stream } from '../../core/stream.ts';
 import { rowOfUnit, unitOfRow } from '../ledger-rows.ts';
-import type {
-  Drift,
-  LedgerUnit,
-  QuarantinedRecord,
-  ReopenedDay,
-  Row,
-  SettleRule,
-  UnitKey,
-  UnitNotes,
-} from '../port.ts';
+import type { Drift, LedgerUnit, QuarantinedRecord, Row, UnitKey } from '../port.ts';
 import { restatementText } from '../restatement.ts';
+import { pendingUnit } from '../unit.ts';
 import type { Link, Parameter } from './link.ts';
-import { lockKey } from './lock-key.ts';
 import { arraysOf, everyPosition, putRows, removeRows } from './rows.ts';
 import { rowsFromArrays, selectSums, selectWhere, tableIn } from './statements.ts';
 
@@ -62,98 +52,25 @@ export async function writeUnits(link: Link, units: readonly LedgerUnit[]): Prom
   await putRows(link, { table: exportUnits, rows: units.map(rowOfUnit) });
 }
 
-/** A unit that has changed. */
-export interface ChangedUnit {
-  readonly unit: LedgerUnit;
-  readonly rule: SettleRule;
-  /** It was committed, and may settle by itself. */
-  readonly isCommitted: boolean;
-}
-
-/**
- * Writes the ledger's rows of units of one organization that have changed, and of others of their days that settle, or
- * open again, with them. Answers all that were written. Workers that change the same day take turns, so that the last one
- * sees what the others committed. Call last in a transaction.
- */
-export async function settleUnits(link: Link, changed: readonly ChangedUnit[]): Promise<LedgerUnit[]> {
-  const known = await lockedDays(
-    link,
-    changed.map(({ unit }) => unit),
-  );
-  const days = [...new Set(changed.map(({ unit }) => unit.day))];
-  const units = days.flatMap((day) => {
-    const own = changed.filter(({ unit }) => unit.day === day);
-    const [first] = own;
-    if (first === undefined) return [];
-    const committed = new Set(own.flatMap(({ unit, isCommitted }) => (isCommitted ? [unit.stream] : [])));
-    return settledWith(
-      own.map(({ unit }) => unit),
-      known.filter((unit) => unit.day === day),
-      first.rule,
-      committed,
-    );
-  });
-  await writeUnits(link, units);
-  return units;
-}
-
-/** The daily units of the days of `keys`, once no other worker changes these days. */
-export async function lockedDays(link: Link, keys: readonly UnitKey[]): Promise<LedgerUnit[]> {
-  const orgId = keys[0]?.orgId ?? '';
-  const days = [...new Set(keys.flatMap(({ day }) => (day === '' ? [] : [day])))];
-  if (days.length === 0) return [];
-  // In one order, so that workers do not wait for each other in a circle.
-  const locks = days.map((day) => lockKey(link.schema, ['day', orgId, day])).sort();
-  await link.query('SELECT pg_advisory_xact_lock(key) FROM pg_catalog.unnest($1::bigint[]) AS wanted(key)', [
-    locks,
-  ]);
-  return readUnitRows(
-    link,
-    days.flatMap((day) => DAILY_STREAMS.map((stream) => ({ orgId, stream, day }))),
-  );
-}
-
-/** Writes what looks at settled units found, see `Warehouse.noteUnits`. */
-export async function noteUnits(link: Link, orgId: string, notes: readonly UnitNotes[]): Promise<void> {
-  const known = await lockedDays(
-    link,
-    notes.map((look) => ({ orgId, ...look })),
-  );
-  await writeUnits(
-    link,
-    notes.flatMap((look) => {
-      const unit = known.find(({ stream, day }) => stream === look.stream && day === look.day);
-      return unit === undefined ? [] : [afterLook(unit, look)];
-    }),
-  );
-}
-
-/** Opens settled units again, see `Warehouse.reopenDays`. */
-export async function reopenDays(
-  link: Link,
-  orgId: string,
-  days: readonly ReopenedDay[],
-): Promise<LedgerUnit[]> {
-  const keys = days.flatMap(({ day, streams }) => streams.map((stream) => ({ orgId, stream, day })));
-  const known = await lockedDays(link, keys);
-  const units = keys.flatMap(({ stream, day }) => {
-    const unit = known.find((candidate) => candidate.stream === stream && candidate.day === day);
-    return unit === undefined || unit.state === 'pending' ? [] : [afterReopening(unit)];
-  });
-  await writeUnits(link, units);
-  return units;
-}
-
 /** Quarantined records of one unit. */
 export interface UnitQuarantine extends UnitKey {
   readonly quarantined: readonly QuarantinedRecord[];
   readonly pulledAt: Date;
 }
 
-/** Makes the quarantine of each unit exactly its records; those that were there keep the instant they were first seen. */
+/** What stays of a record that is in quarantine already. */
+interface KnownRecord {
+  readonly since: string;
+  readonly acceptedAt: string | null;
+}
+
+/**
+ * Makes the quarantine of each unit exactly its records; those that were there keep the instant they were first seen, and
+ * the one they were accepted.
+ */
 export async function replaceQuarantine(link: Link, units: readonly UnitQuarantine[]): Promise<void> {
   const stored = await link.query(
-    `SELECT "stream", "date", "record_sha256", "first_seen_at" FROM ${tableIn(link, quarantine)} WHERE "org_id" = $1 ` +
+    `SELECT "stream", "date", "record_sha256", "first_seen_at", "accepted_at" FROM ${tableIn(link, quarantine)} WHERE "org_id" = $1 ` +
       'AND ("stream", "date") IN (SELECT * FROM unnest($2::text[], $3::text[]))',
     [units[0]?.orgId ?? '', units.map(({ stream }) => stream), units.map(({ day }) => day)],
   );
@@ -162,11 +79,11 @@ export async function replaceQuarantine(link: Link, units: readonly UnitQuaranti
     if (own.length === 0 && unit.quarantined.length === 0) continue;
     const gone = own.map(([stream, day, sha256]) => [unit.orgId, stream ?? '', day ?? '', sha256 ?? '']);
     await removeRows(link, { table: quarantine, rows: gone });
-    await addQuarantine(
-      link,
-      unit,
-      new Map(own.map(([, , sha256, since]) => [String(sha256), String(since)])),
-    );
+    const known = own.map(([, , sha256, since, acceptedAt]): [string, KnownRecord] => [
+      String(sha256),
+      { since: String(since), acceptedAt: typeof acceptedAt === 'string' ? acceptedAt : null },
+    ]);
+    await addQuarantine(link, unit, new Map(known));
   }
 }
 
@@ -174,7 +91,7 @@ export async function replaceQuarantine(link: Link, units: readonly UnitQuaranti
 export async function addQuarantine(
   link: Link,
   { orgId, stream, day, quarantined, pulledAt }: UnitQuarantine,
-  firstSeen: ReadonlyMap<string, string> = new Map(),
+  known: ReadonlyMap<string, KnownRecord> = new Map(),
 ): Promise<void> {
   if (quarantined.length === 0) return;
   const rows = quarantined.map(({ recordSha256, reason, path, record }) => [
@@ -185,7 +102,8 @@ export async function addQuarantine(
     reason,
     path,
     record,
-    firstSeen.get(recordSha256) ?? pulledAt.toISOString(),
+    known.get(recordSha256)?.since ?? pulledAt.toISOString(),
+    known.get(recordSha256)?.acceptedAt ?? null,
   ]);
   await link.execute(
     `INSERT INTO ${tableIn(link, quarantine)} ${rowsFromArrays(quarantine)} ON CONFLICT ("org_id", "stream", "date", "record_sha256") ` +

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import pg from 'pg';
 import { CREATE_HISTORY, HISTORY_TABLE } from '../../../schema/history.ts';
+import { commentsSql } from '../../../schema/reference/comments.ts';
 import { allTables } from '../../../schema/tables.ts';
 import { NoWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
@@ -42,7 +43,8 @@ export async function migrate(session: Session, { create }: { readonly create: b
     // Another process may have migrated between the look above and the lock.
     const applied = (await appliedMigrations(link, schema, location)) ?? [];
     await link.script(CREATE_HISTORY);
-    for (const [index, migration] of pending(known, applied, location).entries()) {
+    const missing = pending(known, applied, location);
+    for (const [index, migration] of missing.entries()) {
       // At once: a round trip for each statement took most of the time of a new warehouse.
       await link.script(migration.sql.join('\n;\n'));
       await link.execute(`INSERT INTO ${tableIn(link, { name: HISTORY_TABLE })} VALUES ($1, $2, $3)`, [
@@ -51,6 +53,7 @@ export async function migrate(session: Session, { create }: { readonly create: b
         migration.folderMillis,
       ]);
     }
+    if (missing.length > 0) await link.script(commentsSql());
   });
 }
 

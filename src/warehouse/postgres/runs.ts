@@ -1,6 +1,6 @@
-import { tables } from '../../../schema/tables.ts';
+import { contentTables, tables } from '../../../schema/tables.ts';
 import { isStream } from '../../core/stream.ts';
-import type { QuarantineCount, Row, RunEnd, RunRecord, RunStart } from '../port.ts';
+import type { QuarantineCount, QuarantineScope, Row, RunEnd, RunRecord, RunStart } from '../port.ts';
 import type { Link } from './link.ts';
 import { putRows } from './rows.ts';
 import { tableIn } from './statements.ts';
@@ -74,13 +74,34 @@ export async function readOrganizations(link: Link): Promise<string[]> {
 /** How many records are in quarantine, by organization, stream and reason. */
 export async function readQuarantineCounts(link: Link): Promise<QuarantineCount[]> {
   const stored = await link.query(
-    `SELECT org_id, stream, reason, COUNT(*) FROM ${tableIn(link, tables.quarantine)} GROUP BY org_id, stream, reason
+    `SELECT org_id, stream, reason, COUNT(*), COUNT(accepted_at) FROM ${tableIn(link, tables.quarantine)} GROUP BY org_id, stream, reason
       ORDER BY org_id, stream, reason COLLATE "C"`,
   );
-  return stored.flatMap(([orgId, stream, reason, records]) =>
+  return stored.flatMap(([orgId, stream, reason, records, accepted]) =>
     isStream(stream)
-      ? [{ orgId: String(orgId), stream, reason: String(reason), records: Number(records) }]
+      ? [
+          {
+            orgId: String(orgId),
+            stream,
+            reason: String(reason),
+            records: Number(records),
+            accepted: Number(accepted),
+          },
+        ]
       : [],
+  );
+}
+
+/** Accepts records in quarantine, see `Warehouse.acceptQuarantine`. */
+export async function acceptQuarantine(
+  link: Link,
+  { stream, day }: QuarantineScope,
+  at: Date,
+): Promise<number> {
+  return link.execute(
+    `UPDATE ${tableIn(link, tables.quarantine)} SET accepted_at = $1 WHERE accepted_at IS NULL ` +
+      'AND stream = COALESCE($2, stream) AND date = COALESCE($3, date)',
+    [at.toISOString(), stream ?? null, day ?? null],
   );
 }
 
@@ -88,6 +109,11 @@ export async function readQuarantineCounts(link: Link): Promise<QuarantineCount[
 export async function countRestatements(link: Link): Promise<number> {
   const [row] = await link.query(`SELECT COUNT(*) FROM ${tableIn(link, tables.restatements)}`);
   return Number(row?.[0] ?? 0);
+}
+
+/** Measures the tables of the content, see `Warehouse.refreshStatistics`. A role that does not own them skips them. */
+export async function refreshStatistics(link: Link): Promise<void> {
+  await link.script(`ANALYZE ${contentTables.map((table) => tableIn(link, table)).join(', ')}`);
 }
 
 function textOf(value: Row[number] | undefined): string | null {

@@ -6,21 +6,24 @@ import { readinessKey } from '../readiness-page.ts';
 import { Claims } from './claims.ts';
 import { commitDays } from './commit-days.ts';
 import { storeHookEvents } from './hook-events.ts';
-import { noteUnits, readState, readUnit, readUnits, reopenDays, settleUnits, writeState } from './ledger.ts';
+import { readState, readUnit, readUnits, writeState } from './ledger.ts';
 import type { Link } from './link.ts';
 import { migrate } from './migrate.ts';
 import { Readers } from './readers.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows, putRows } from './rows.ts';
 import {
+  acceptQuarantine,
   countRestatements,
   endRun,
   readOrganizations,
   readQuarantineCounts,
   readRuns,
+  refreshStatistics,
   startRun,
 } from './runs.ts';
 import { Session, type SessionOptions } from './session.ts';
+import { noteUnits, reopenDays, settleUnits } from './settle-days.ts';
 import { parseTarget } from './target.ts';
 
 /**
@@ -104,9 +107,12 @@ function postgresWarehouse(session: Session): Warehouse {
     endRun: (run) => session.transaction('record the run in', (link) => endRun(link, run)),
     runs: (limit) => read((link) => readRuns(link, limit)),
     quarantineCounts: () => read(readQuarantineCounts),
+    acceptQuarantine: (scope, at) =>
+      session.transaction('accept records in the quarantine of', (link) => acceptQuarantine(link, scope, at)),
     restatementCount: () => read(countRestatements),
     scan: (table, scope, columns) => readers.scan(table, scope, columns),
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
+    refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
     damages: async () => [],
     inSnapshot: (work) => readers.inSnapshot(work),
     watchCommits: () => null,
@@ -115,6 +121,7 @@ function postgresWarehouse(session: Session): Warehouse {
         hint: 'daywalk copy --to FILE makes a SQLite warehouse of it, and what changed since is all a second one moves',
       });
     },
+    discardNew: async () => false,
     close: async () => {
       await readers.close();
       await session.close();

@@ -33,6 +33,8 @@ export class Connection {
   readonly path: string;
   /** The {@link fileAt} the path when it was opened. */
   readonly file: string | undefined;
+  /** True where this connection created the file. */
+  readonly isNew: boolean;
   readonly #guard: FileGuard;
   #hasWritten = false;
   readonly #clock: Clock;
@@ -46,8 +48,9 @@ export class Connection {
     options.signal?.addEventListener('abort', () => {
       this.#stoppedAtMs = this.#clock.monotonicMs();
     });
-    const { db, file } = openFile(path, options.create);
+    const { db, file, isNew } = openFile(path, options.create);
     this.db = db;
+    this.isNew = isNew;
     this.file = file;
     this.#guard = new FileGuard(db, path, options.file ?? file);
     this.#log = new LogWatch(db, path, options);

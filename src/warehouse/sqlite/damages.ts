@@ -1,6 +1,6 @@
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
-import { knownMigrations } from './migrate.ts';
+import { apply, knownMigrations } from './migrate.ts';
 
 /** Damages that are told at most. */
 const DAMAGES_MAX = 100;
@@ -22,7 +22,7 @@ export function damagesOf({ db }: Connection): string[] {
 function expectedSchema(): Map<string, string> {
   const db = new Sqlite(':memory:');
   try {
-    for (const { sql } of knownMigrations()) for (const statement of sql) db.exec(statement);
+    for (const migration of knownMigrations()) apply(db, migration);
     return schemaOf(db);
   } finally {
     db.close();

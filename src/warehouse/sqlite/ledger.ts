@@ -1,17 +1,19 @@
 import { tables } from '../../../schema/tables.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import { afterLook, afterReopening, pendingUnit, settledWith } from '../ledger.ts';
+import { afterLook, afterReopening, settledWith } from '../ledger.ts';
 import { rowOfUnit, unitOfRow } from '../ledger-rows.ts';
 import type {
   Drift,
   LedgerUnit,
   QuarantinedRecord,
+  QuarantineScope,
   ReopenedDay,
   Row,
   SettleRule,
   UnitKey,
   UnitNotes,
 } from '../port.ts';
+import { pendingUnit } from '../unit.ts';
 import type { Connection } from './connection.ts';
 import { putRows } from './rows.ts';
 import { deleteScope, selectRows, selectWhere } from './statements.ts';
@@ -75,7 +77,16 @@ export function reopenDays(
   return known;
 }
 
-/** Makes the quarantine of a unit exactly `records`; those that were there keep the instant they were first seen. */
+/** What stays of a record that is in quarantine already. */
+interface KnownRecord {
+  readonly since: string;
+  readonly acceptedAt: string | null;
+}
+
+/**
+ * Makes the quarantine of a unit exactly `records`; those that were there keep the instant they were first seen, and the
+ * one they were accepted.
+ */
 export function replaceQuarantine(
   connection: Connection,
   unit: UnitKey,
@@ -84,12 +95,13 @@ export function replaceQuarantine(
 ): void {
   const stored = connection
     .prepareRows(
-      'SELECT record_sha256, first_seen_at FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?',
+      'SELECT record_sha256, first_seen_at, accepted_at FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?',
     )
-    .all(unit.orgId, unit.stream, unit.day) as [string, string][];
+    .all(unit.orgId, unit.stream, unit.day) as [string, string, string | null][];
   if (stored.length === 0 && records.length === 0) return;
   connection.prepare(deleteScope(tables.quarantine, UNIT_SCOPE)).run(unit.orgId, unit.stream, unit.day);
-  addQuarantine(connection, unit, records, seenAt, new Map(stored));
+  const known = new Map(stored.map(([sha256, since, acceptedAt]) => [sha256, { since, acceptedAt }]));
+  addQuarantine(connection, unit, records, seenAt, known);
 }
 
 /** Adds records to the quarantine of a unit. One that is there may stand elsewhere now; since when it is known stays. */
@@ -98,16 +110,27 @@ export function addQuarantine(
   unit: UnitKey,
   records: readonly QuarantinedRecord[],
   seenAt: Date,
-  firstSeen: ReadonlyMap<string, string> = new Map(),
+  known: ReadonlyMap<string, KnownRecord> = new Map(),
 ): void {
   const insert = connection.prepare(
-    'INSERT INTO "quarantine" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ' +
+    'INSERT INTO "quarantine" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ' +
       'ON CONFLICT DO UPDATE SET "reason" = excluded."reason", "path" = excluded."path"',
   );
   for (const { recordSha256, reason, path, record } of records) {
-    const since = firstSeen.get(recordSha256) ?? seenAt.toISOString();
-    insert.run(unit.orgId, unit.stream, unit.day, recordSha256, reason, path, record, since);
+    const { since, acceptedAt } = known.get(recordSha256) ?? {
+      since: seenAt.toISOString(),
+      acceptedAt: null,
+    };
+    insert.run(unit.orgId, unit.stream, unit.day, recordSha256, reason, path, record, since, acceptedAt);
   }
+}
+
+/** Accepts records in quarantine, see `Warehouse.acceptQuarantine`. */
+export function acceptQuarantine(connection: Connection, { stream, day }: QuarantineScope, at: Date): number {
+  const update = connection.prepare(
+    'UPDATE "quarantine" SET accepted_at = ? WHERE accepted_at IS NULL AND stream = COALESCE(?, stream) AND date = COALESCE(?, date)',
+  );
+  return update.run(at.toISOString(), stream ?? null, day ?? null).changes;
 }
 
 /** Notes each place of drift once, with the earliest day on which it was seen; days are not pulled in order. */

@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import { UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
+
+/** Bits of `PRAGMA optimize`: measure (0x02) every table, not those alone that this connection has read (0x10000). */
+const OPTIMIZE_ALL_TABLES = 0x10002;
 
 const FOLDER = programPath('schema/migrations/sqlite');
 
@@ -29,11 +33,32 @@ export async function migrate(connection: Connection): Promise<void> {
     );
     const record = db.prepare('INSERT INTO "__drizzle_migrations" (hash, created_at) VALUES (?, ?)');
     for (const migration of missing) {
-      for (const statement of migration.sql) db.exec(statement);
+      apply(db, migration);
       record.run(migration.hash, migration.folderMillis);
     }
     db.pragma(`application_id = ${APPLICATION_ID}`);
+    // A new index is of no use to readers before it is measured, and a settled history brings no run that does it.
+    if (missing.length < known.length) refreshStatistics(connection);
   });
+}
+
+/**
+ * Measures tables that were never measured, or have changed much since; a sample of each. Call inside a transaction.
+ * See `Warehouse.refreshStatistics`.
+ */
+export function refreshStatistics({ db }: Connection): void {
+  db.pragma(`optimize = ${OPTIMIZE_ALL_TABLES}`);
+}
+
+/** Executes the statements of a migration. */
+export function apply(db: Database, migration: MigrationMeta): void {
+  // Migrations may edit declarations, which SQLite refuses on a connection that does not ask for it.
+  db.unsafeMode(true);
+  try {
+    for (const statement of migration.sql) db.exec(statement);
+  } finally {
+    db.unsafeMode(false);
+  }
 }
 
 function pending(connection: Connection, known: MigrationMeta[]): MigrationMeta[] {

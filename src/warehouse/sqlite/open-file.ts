@@ -1,5 +1,7 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
+import { closedFolder, HINT_CLOSED } from '../../core/enterable.ts';
 import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
 import { fileAt } from './commit-watch.ts';
 import { HINT_READ_ONLY, storageError } from './errors.ts';
@@ -16,12 +18,14 @@ export interface OpenFile {
   readonly db: Database;
   /** The {@link fileAt} its path. */
   readonly file: string | undefined;
+  /** True where this call created it. */
+  readonly isNew: boolean;
 }
 
 /**
  * Opens a SQLite file, with settings that hold for this connection only; writes nothing to a file that is there.
  * @throws {UsageError} for what is no path of a file, a file that is missing unless `create`, and one with several names.
- * @throws {StorageError} when it cannot be opened.
+ * @throws {StorageError} when it cannot be opened, or its folder cannot be entered.
  */
 export function openFile(path: string, create: boolean): OpenFile {
   if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
@@ -29,14 +33,20 @@ export function openFile(path: string, create: boolean): OpenFile {
       hint: 'name a file, for example --warehouse daywalk.db',
     });
   }
+  refuseClosed(path);
   if (!create && !existsSync(path)) {
     throw new NoWarehouseError(path);
   }
+  if (isFolder(path)) {
+    throw new UsageError(`the warehouse ${path} is a folder`, {
+      hint: `name a file in it, for example --warehouse ${join(path, 'daywalk.db')}`,
+    });
+  }
   // Behind a link that leads nowhere yet, SQLite makes the file.
-  if (create) createPrivately(path);
+  const isNew = create && createPrivately(path);
   refuseHardLinks(path);
   try {
-    const opened = openUnreplaced(path, create);
+    const opened = { ...openUnreplaced(path, create), isNew };
     const { db } = opened;
     // Every commit survives a power loss, for a tenth more time: what a run said it stored is stored.
     db.pragma('synchronous = FULL');
@@ -49,8 +59,24 @@ export function openFile(path: string, create: boolean): OpenFile {
   }
 }
 
+/** In a folder that cannot be entered, a file that is there looks like one that is not. */
+function refuseClosed(path: string): void {
+  const closed = closedFolder(dirname(path));
+  if (closed === undefined) return;
+  throw new StorageError(`open the warehouse ${path}: ${closed}`, { hint: HINT_CLOSED });
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Whatever keeps the path from being looked at is told when it is opened.
+    return false;
+  }
+}
+
 /** Opens a file of which it is certain that it stood at the path when it was opened. */
-function openUnreplaced(path: string, create: boolean): OpenFile {
+function openUnreplaced(path: string, create: boolean): Omit<OpenFile, 'isNew'> {
   for (let attempt = 1; attempt <= OPEN_ATTEMPTS_MAX; attempt += 1) {
     const file = fileAt(path);
     const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !create });
@@ -62,14 +88,18 @@ function openUnreplaced(path: string, create: boolean): OpenFile {
   });
 }
 
-/** Creates the file readable by its owner only, because it names people; SQLite gives its side files the same mode. */
-export function createPrivately(path: string): void {
+/**
+ * Creates the file readable by its owner only, because it names people; SQLite gives its side files the same mode. False
+ * where it is there already.
+ */
+export function createPrivately(path: string): boolean {
   try {
     // Never opens a file that exists: closing it again would drop the locks that this process holds on it.
     closeSync(openSync(path, 'wx', 0o600));
+    return true;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') return;
+    if (code === 'EEXIST') return false;
     const hint = 'create the folder, and give this user the right to write the file and its folder';
     throw new StorageError(`open the warehouse ${path}: ${messageOf(error)}`, {
       cause: error,

@@ -80,7 +80,7 @@ export function readOrganizations(connection: Connection): string[] {
 export function readQuarantineCounts(connection: Connection): QuarantineCount[] {
   const { org_id: orgId, stream, reason } = quarantine;
   const stored = drizzle({ client: connection.db })
-    .select({ orgId, stream, reason, records: count() })
+    .select({ orgId, stream, reason, records: count(), accepted: count(quarantine.accepted_at) })
     .from(quarantine)
     .groupBy(orgId, stream, reason)
     .orderBy(orgId, stream, reason)

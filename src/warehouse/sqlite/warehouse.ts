@@ -3,10 +3,20 @@ import type { RunLock, Warehouse } from '../port.ts';
 import { fileAt, watchCommits } from './commit-watch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
+import { discardNew } from './discard.ts';
 import { storeHookEvents } from './hook-events.ts';
-import { noteUnits, readState, readUnit, readUnits, reopenDays, settleUnits, writeState } from './ledger.ts';
+import {
+  acceptQuarantine,
+  noteUnits,
+  readState,
+  readUnit,
+  readUnits,
+  reopenDays,
+  settleUnits,
+  writeState,
+} from './ledger.ts';
 import { takeRunLock } from './lock.ts';
-import { migrate } from './migrate.ts';
+import { migrate, refreshStatistics } from './migrate.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows } from './rows.ts';
 import {
@@ -89,13 +99,23 @@ function sqliteWarehouse(connection: Connection, days: DayWriter, file: string |
     endRun: (run) => connection.transaction('record the run in', () => endRun(connection, run)),
     runs: async (limit) => connection.read('read', () => readRuns(connection, limit)),
     quarantineCounts: async () => connection.read('read', () => readQuarantineCounts(connection)),
+    acceptQuarantine: (scope, at) =>
+      connection.transaction('accept records in the quarantine of', () =>
+        acceptQuarantine(connection, scope, at),
+      ),
     restatementCount: async () => connection.read('read', () => countRestatements(connection)),
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
     saveCopy: async (copy) => saveCopy(connection, copy),
+    refreshStatistics: () =>
+      connection.transaction('measure the tables of', () => refreshStatistics(connection)),
     damages: async () => connection.read('check', () => damagesOf(connection)),
     inSnapshot: (read) => connection.snapshot(read),
     watchCommits: () => watchCommits(path, file),
+    discardNew: async () => {
+      await days.close();
+      return connection.read('remove the empty warehouse', () => discardNew(connection));
+    },
     close: async () => {
       await days.close();
       connection.close();

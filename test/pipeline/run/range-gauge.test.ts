@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 import { RangeGauge, rowsPerDay } from '../../../src/pipeline/run/range-gauge.ts';
-import { pendingUnit } from '../../../src/warehouse/ledger.ts';
 import type { LedgerUnit } from '../../../src/warehouse/port.ts';
+import { pendingUnit } from '../../../src/warehouse/unit.ts';
 
 const known = (rows: number) =>
   new Map<DailyStream, number>([

@@ -1,0 +1,170 @@
+import { tables } from '../schema/tables.ts';
+import { dayOf, isDay, shiftDay, type UtcDay } from '../src/core/day.ts';
+import { NoWarehouseError } from '../src/core/errors.ts';
+import { DAILY_STREAMS, STREAMS, type Stream } from '../src/core/stream.ts';
+import { type PlanRequest, planUnits } from '../src/pipeline/plan.ts';
+import {
+  type ForecastFacts,
+  forecastRequests,
+  USERS_KNOWN_DAYS,
+  userCounter,
+  watchOf,
+} from '../src/pipeline/run/forecast.ts';
+import { RANGES } from '../src/pipeline/run/longest-range.ts';
+import { rememberedRange } from '../src/pipeline/run/range-gauge.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import type { RunRecord, Warehouse } from '../src/warehouse/port.ts';
+import type { JobContext } from './context.ts';
+import { type ExportRequest, planRequest, WATCH_DAYS } from './export.ts';
+import { withWarehouse } from './open-warehouse.ts';
+
+/** What an export would do. */
+export interface ExportForecast {
+  /** Null while the warehouse knows no organization, or several, and none is named. */
+  readonly orgId: string | null;
+  readonly firstDay: UtcDay;
+  readonly lastDay: UtcDay;
+  readonly units: number;
+  readonly unitsByStream: Readonly<Partial<Record<Stream, number>>>;
+  /** Requests expected, where none has to be repeated. */
+  readonly requests: number;
+  /** True until a run has told how many users and reports there are, and which ranges the service allows. */
+  readonly isEstimate: boolean;
+  /** Milliseconds expected, from the pace of earlier runs; null without one. */
+  readonly durationMs: number | null;
+}
+
+/** Runs whose pace a forecast looks at. */
+const PACE_RUNS = 10;
+
+/**
+ * Says what an export would do, from the warehouse alone: sends no request and writes nothing.
+ * @throws {UsageError} when there is a warehouse and it cannot be read as one.
+ */
+export function forecastExport(
+  settings: Settings,
+  asked: ExportRequest,
+  context: JobContext,
+): Promise<ExportForecast> {
+  const request = planRequest(asked, context);
+  const facts = {
+    request,
+    today: dayOf(context.clock.now()),
+    rangeDays: settings.rangeDays,
+    concurrency: settings.concurrency,
+    isNamed: settings.orgId !== undefined,
+  };
+  const known = withWarehouse(
+    settings.warehouse,
+    { clock: context.clock, create: false },
+    async (warehouse) => {
+      const orgId = settings.orgId ?? (await onlyOrganization(warehouse));
+      const runs = await warehouse.runs(PACE_RUNS);
+      if (orgId === null) return forecastOf(null, { ...facts, ...NOTHING_KNOWN }, runs);
+      const watchDays = settings.watchDays ?? WATCH_DAYS;
+      return forecastOf(orgId, await readFacts(warehouse, orgId, facts, watchDays), runs);
+    },
+  );
+  return known.catch((error: unknown) => {
+    if (!(error instanceof NoWarehouseError)) throw error;
+    return forecastOf(settings.orgId ?? null, { ...facts, ...NOTHING_KNOWN }, []);
+  });
+}
+
+type Learned = Pick<ForecastFacts, 'ledger' | 'remembered' | 'watch' | 'usersOn' | 'reports'>;
+type Asked = Omit<ForecastFacts, keyof Learned>;
+
+const NOTHING_KNOWN: Learned = { ledger: [], remembered: null, watch: null, usersOn: () => 0, reports: 0 };
+
+async function readFacts(
+  warehouse: Warehouse,
+  orgId: string,
+  asked: Asked,
+  watchDays: number,
+): Promise<ForecastFacts> {
+  const { request, today } = asked;
+  const ledger = await warehouse.units(orgId);
+  const watch = await watchOf({ orgId, warehouse, ledger, request, today, watchDays });
+  const users = [...planUnits(request, ledger).units, ...watch.recent].flatMap(({ stream, day }) =>
+    stream === 'users' ? [day] : [],
+  );
+  return {
+    ...asked,
+    ledger,
+    watch,
+    remembered: rememberedRange(await warehouse.state(orgId, RANGES), today),
+    usersOn: userCounter(await readUsers(warehouse, orgId, users)),
+    reports: request.streams.includes('readiness') ? (await warehouse.reportIds(orgId)).length : 0,
+  };
+}
+
+/** The users of these days and of some before, by number. */
+async function readUsers(
+  warehouse: Warehouse,
+  orgId: string,
+  days: readonly UtcDay[],
+): Promise<ReadonlyMap<UtcDay, readonly number[]>> {
+  const [first] = days.toSorted();
+  const byDay = new Map<UtcDay, number[]>();
+  if (first === undefined) return byDay;
+  const numbers = new Map<string, number>();
+  const scope = { orgId, firstDay: shiftDay(first, -USERS_KNOWN_DAYS) };
+  for await (const rows of warehouse.scan(tables.userDaily, scope, ['date', 'user_id'])) {
+    for (const [date, userId] of rows) {
+      if (!isDay(date)) continue;
+      const number = numbers.get(String(userId)) ?? numbers.size;
+      numbers.set(String(userId), number);
+      const held = byDay.get(date) ?? [];
+      held.push(number);
+      byDay.set(date, held);
+    }
+  }
+  return byDay;
+}
+
+async function onlyOrganization(warehouse: Warehouse): Promise<string | null> {
+  const known = await warehouse.organizations();
+  return known.length === 1 ? (known[0] ?? null) : null;
+}
+
+function forecastOf(orgId: string | null, facts: ForecastFacts, runs: readonly RunRecord[]): ExportForecast {
+  const { request, ledger } = facts;
+  const { plan, requests } = forecastRequests(facts);
+  const pace = millisecondsPerRequest(runs);
+  return {
+    orgId,
+    firstDay: request.firstDay,
+    lastDay: request.lastDay,
+    units: plan.units.length + Number(plan.readiness),
+    unitsByStream: Object.fromEntries(
+      STREAMS.map((stream) => [stream, unitsOf(stream, plan)] as const).filter(([, units]) => units > 0),
+    ),
+    requests,
+    isEstimate: !isLearned(request, facts) || ledger.length === 0,
+    durationMs: pace === null ? null : Math.round(requests * pace),
+  };
+}
+
+function unitsOf(stream: Stream, plan: ReturnType<typeof planUnits>): number {
+  return stream === 'readiness'
+    ? Number(plan.readiness)
+    : plan.units.filter((unit) => unit.stream === stream).length;
+}
+
+/** True once every stream asked for was pulled, so that its size is known. */
+function isLearned({ streams }: PlanRequest, { ledger }: ForecastFacts): boolean {
+  return streams.every((stream) =>
+    ledger.some((unit) => unit.stream === stream && (unit.rows > 0 || !isDaily(stream))),
+  );
+}
+
+function isDaily(stream: Stream): boolean {
+  return DAILY_STREAMS.some((daily) => daily === stream);
+}
+
+function millisecondsPerRequest(runs: readonly RunRecord[]): number | null {
+  const ended = runs.filter((run) => run.endedAt !== null && run.requests > 0);
+  const requests = ended.reduce((sum, run) => sum + run.requests, 0);
+  const ms = ended.reduce((sum, run) => sum + Date.parse(run.endedAt ?? '') - Date.parse(run.startedAt), 0);
+  return requests === 0 || ms <= 0 ? null : ms / requests;
+}

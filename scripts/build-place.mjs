@@ -1,0 +1,174 @@
+// Where a build is made, and how it takes the place of the one before while programs run from that.
+//
+// It is made in a folder beside dist/. Then each file is renamed into place: chunks first, the entry points that import
+// them after. Two renames of the whole folder would leave an instant without dist/, in which a hook call would die.
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join, relative, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Says what a build was made from, and of which files it consists. Written last. */
+const STAMP = '.build.json';
+/** What a build is made from; folders with everything in them. */
+const INPUTS = [
+  'src',
+  'schema',
+  'jobs',
+  'scripts/build.mjs',
+  'scripts/build-place.mjs',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
+/** A build takes half a minute at most on a slow machine; a lock that is older was left by a process that is gone. */
+const LOCK_MS_MAX = 300_000;
+const LOCK_PAUSE_MS = 100;
+/** Longer than programs run that are started again and again. */
+const CHUNK_MS_MIN = 24 * 60 * 60 * 1000;
+
+/** A hash of everything that a build is made from. */
+export function inputsHash(root) {
+  const hash = createHash('sha256');
+  for (const input of INPUTS) {
+    for (const path of filesIn(root, input)) {
+      const content = readFileSync(join(root, path));
+      hash.update(`${path}\0${content.length}\0`).update(content);
+    }
+  }
+  return hash.digest('hex');
+}
+
+/** Whether dist/ is a whole build from these inputs. */
+export function isBuiltFrom(root, inputs) {
+  const stamp = stampOf(root);
+  return stamp.inputs === inputs && stamp.files.every((path) => existsSync(join(root, 'dist', path)));
+}
+
+/**
+ * Builds in a folder beside dist/ that is gone afterwards. One build at a time: others wait, 5 minutes at most.
+ * @throws {Error} when another build holds the lock for longer.
+ */
+export async function withBuildLock(root, build) {
+  const lock = join(root, 'dist.lock');
+  const part = join(root, `dist.part-${process.pid}`);
+  await takeLock(lock);
+  try {
+    // What builds that were killed have left.
+    for (const name of readdirSync(root).filter((entry) => entry.startsWith('dist.part-'))) {
+      rmSync(join(root, name), { recursive: true, force: true });
+    }
+    mkdirSync(part);
+    await build(part);
+  } finally {
+    rmSync(part, { recursive: true, force: true });
+    rmSync(lock, { force: true });
+  }
+}
+
+/** Makes a finished build the one that is used. Killed at any instant, it leaves a dist/ that works and is built anew. */
+export function putInPlace(root, part, inputs) {
+  const dist = join(root, 'dist');
+  const files = filesIn(part, '.').sort((a, b) => rankOf(a) - rankOf(b));
+  // Programs that run now still load theirs.
+  const before = stampOf(root).files.filter(isChunk);
+  mkdirSync(dist, { recursive: true });
+  stamp(root, part, { inputs: 'half in place', files: [...files, ...before] });
+  for (const path of files) {
+    mkdirSync(dirname(join(dist, path)), { recursive: true });
+    renameSync(join(part, path), join(dist, path));
+  }
+  const kept = new Set([STAMP, ...files, ...before]);
+  for (const path of filesIn(dist, '.')) {
+    if (!kept.has(path) && !isYoungChunk(dist, path)) rmSync(join(dist, path), { force: true });
+  }
+  stamp(root, part, { inputs, files });
+}
+
+function stamp(root, part, content) {
+  writeFileSync(join(part, STAMP), JSON.stringify(content));
+  renameSync(join(part, STAMP), join(root, 'dist', STAMP));
+}
+
+function stampOf(root) {
+  try {
+    const { inputs, files } = JSON.parse(readFileSync(join(root, 'dist', STAMP), 'utf8'));
+    if (!Array.isArray(files)) throw new Error('not a stamp');
+    return { inputs, files };
+  } catch {
+    return { inputs: 'not known', files: filesIn(root, 'dist').map((path) => relative('dist', path)) };
+  }
+}
+
+/** Chunks have their content's hash in their names, so those of two builds stand side by side. */
+function isChunk(path) {
+  return path.startsWith(`chunks${sep}`);
+}
+
+function isYoungChunk(dist, path) {
+  return isChunk(path) && Date.now() - statSync(join(dist, path)).mtimeMs < CHUNK_MS_MIN;
+}
+
+/** What others import comes before them, and migrations before the list that names them. */
+function rankOf(path) {
+  if (isChunk(path)) return 0;
+  return path.endsWith('.js') || path.endsWith('_journal.json') ? 2 : 1;
+}
+
+/** The files in a folder below `root`, or the one file, by their paths from `root`; none where nothing is there. */
+function filesIn(root, path) {
+  const status = statSync(join(root, path), { throwIfNoEntry: false });
+  if (status === undefined) return [];
+  if (!status.isDirectory()) return [path];
+  return readdirSync(join(root, path))
+    .sort()
+    .flatMap((name) => filesIn(root, join(path, name)));
+}
+
+async function takeLock(lock) {
+  const own = `${lock}-${process.pid}`;
+  writeFileSync(own, JSON.stringify({ host: hostname(), pid: process.pid }));
+  try {
+    // A link is made whole or not at all, so that nobody reads half a lock.
+    for (let waited = 0; !link(own, lock); waited += LOCK_PAUSE_MS) {
+      if (waited > LOCK_MS_MAX) throw new Error(`another build holds ${lock}; remove it if there is none`);
+      if (isLeft(lock)) rmSync(lock, { force: true });
+      else await sleep(LOCK_PAUSE_MS);
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function link(own, lock) {
+  try {
+    linkSync(own, lock);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Whether the process that made a lock is gone. Of another host's process only the age tells. */
+function isLeft(lock) {
+  try {
+    if (Date.now() - statSync(lock).mtimeMs > LOCK_MS_MAX) return true;
+    const { host, pid } = JSON.parse(readFileSync(lock, 'utf8'));
+    if (host === hostname()) process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error.code === 'ESRCH';
+  }
+}

@@ -1,0 +1,111 @@
+# Part of ci-image.sh: runs what stands in $tree as a container is run. The tools that build images change neither the
+# root nor the rights of what they start, so the kernel is asked directly, for its own list of processes too.
+
+mapfile -t entry < <(inspect '{{range .OCIv1.Config.Entrypoint}}{{println .}}{{end}}' | sed '/^$/d')
+mapfile -t environment < <(inspect '{{range .OCIv1.Config.Env}}{{println .}}{{end}}' | sed '/^$/d')
+
+data=$work/data
+mkdir "$data"
+
+# Runs a command in the image: inside <uid> <command…>, with $data as /data. The command is the first process there.
+inside() {
+  unshare --mount --pid --fork -- sh -euc '
+    tree=$1 data=$2 uid=$3
+    shift 3
+    mount --bind "$tree" "$tree"
+    mount --bind "$data" "$tree/data"
+    mount -o remount,bind,ro "$tree"
+    mount -t proc proc "$tree/proc"
+    mount --bind /dev "$tree/dev"
+    exec chroot "$tree" /bin/sh -euc "cd /data; uid=\$1; shift; exec setpriv --reuid \$uid --regid \$uid --clear-groups \
+      --bounding-set=-all --inh-caps=-all --no-new-privs \"\$@\"" sh "$uid" "$@"
+  ' sh "$tree" "$data" "$@"
+}
+
+# daywalk <uid> <arguments…>: the image as it was made, with its own environment and the key in a mounted file.
+daywalk() {
+  local uid=$1
+  shift
+  inside "$uid" env -i "${environment[@]}" DAYWALK_BASE_URL="$url" DAYWALK_API_KEY_FILE=/data/key \
+    DAYWALK_NOW=2026-02-10T03:00:00Z "${entry[@]}" "$@" >"$work/stdout" 2>"$work/stderr"
+}
+
+expect() {
+  local wanted=$1 code=0
+  shift
+  daywalk "$@" || code=$?
+  [ "$code" = "$wanted" ] || { cat "$work/stderr"; fail "$* ended with $code instead of $wanted"; }
+}
+
+# /data of a user, with the key as Kubernetes mounts secrets.
+give() {
+  find "$data" -mindepth 1 -delete
+  printf '%s' "$key" >"$data/key"
+  chown "root:$1" "$data/key"
+  chmod 0440 "$data/key"
+  chown "$1:$1" "$data"
+  chmod 0700 "$data"
+}
+
+node dist/src/cli/main.js emulate --users 5 --reports 2 --today 2026-02-10 >"$work/emulator" 2>/dev/null &
+emulator=$!
+for _ in $(seq 100); do [ -s "$work/emulator" ] && break || sleep 0.1; done
+url=$(node -p "JSON.parse(require('fs').readFileSync('$work/emulator', 'utf8')).url")
+key=$(node -p "JSON.parse(require('fs').readFileSync('$work/emulator', 'utf8')).apiKey")
+
+# The place is as strict as it is said to be.
+give 1000
+inside 1000 sh -c 'touch /app/x' 2>/dev/null && fail 'its root can be written'
+inside 1000 grep -q '^CapBnd:.*[1-9a-f]' /proc/self/status && fail 'it has capabilities'
+
+for uid in 1000 12345; do
+  give "$uid"
+  expect 0 "$uid" run --from 2026-02-01 --until 2026-02-03
+  [ -s "$data/daywalk.db" ] || fail "the run of $uid stored nothing"
+  if grep '"level":"warn"' "$work/stderr" | grep -q 'other users'; then fail 'a mounted key is warned of'; fi
+  expect 0 "$uid" run --from 2026-02-01 --until 2026-02-03 --quiet
+  [ ! -s "$work/stderr" ] || fail 'a quiet run said something'
+done
+
+give 1000
+expect 2 12345 run
+grep -q 'uid 12345.*/data' "$work/stderr" || fail 'a closed folder is not named with the user'
+expect 2 1000 run --no-such-flag
+key=wrong give 1000
+expect 3 1000 run
+give 1000
+url=http://127.0.0.1:9 expect 4 1000 run --attempts 1 --streams activity --from 2026-02-01 --until 2026-02-01
+
+# The first process of the container that a process has begun, once it listens for SIGTERM.
+listening_first() {
+  local pid=$1 caught
+  for _ in 1 2 3 4 5; do
+    pid=$(cut -d' ' -f1 "/proc/$pid/task/$pid/children")
+    [ -n "$pid" ] || return 1
+    grep -q '^NSpid:.*[[:space:]]1$' "/proc/$pid/status" || continue
+    caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status")
+    [ $((16#${caught: -4} & 16#4000)) != 0 ] || return 1
+    echo "$pid"
+    return 0
+  done 2>/dev/null
+  return 1
+}
+
+# SIGTERM, from the first moment on.
+for delay in 0 0.05 0.1 0.5 2; do
+  give 1000
+  daywalk 1000 run --concurrency 1 --range-days 1 --max-requests-per-minute 60 &
+  outer=$!
+  first=
+  for _ in $(seq 2000); do
+    first=$(listening_first "$outer") && break || sleep 0.005
+  done
+  [ -n "$first" ] || fail 'it did not begin'
+  sleep "$delay"
+  began=$SECONDS
+  kill -TERM "$first"
+  code=0
+  wait "$outer" || code=$?
+  [ "$code" = 143 ] || { cat "$work/stderr"; fail "SIGTERM after $delay s ended it with $code"; }
+  [ $((SECONDS - began)) -le 5 ] || fail 'SIGTERM took longer than 5 s'
+done

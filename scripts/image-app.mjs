@@ -1,0 +1,78 @@
+// Makes the folder that the container image runs from: the program, and of its dependencies what is loaded when it
+// runs. `npm prune --omit=dev` leaves twelve times as much: SQLite's sources, types, and what tools ask for too.
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What dist/ imports by name; all else is bundled into it. */
+const IMPORTED = ['better-sqlite3', 'pg', 'pg-copy-streams'];
+/** Needs no compiler and runs on every Node from 22 on; the lock file has version 12, which also runs on 20. */
+const DRIVER = {
+  version: '13.2.0',
+  integrity:
+    'sha512-Z8Q/9x/uNyKxA1v4FNodyItRVRw1TeKBrmj32JhxhR0ceNcBY+wMobt/Bv7M7TzwPAXjnZRtNaEsATnUZSKWZQ==',
+};
+const DRIVER_FILE = `linux-${process.arch}.node`;
+/** Compiles the driver; nothing of it is loaded. */
+const NOT_LOADED = ['node-addon-api'];
+const NOT_RUN = /\.(d\.[cm]?ts|map)$|^\.build\.json$/;
+const SOURCES = /\.([cm]?ts|md|gyp)$|^\.|^(deps|src|test|tests)$/;
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const modules = join(root, 'node_modules');
+const [app] = process.argv.slice(2);
+if (app === undefined) throw new Error('usage: node scripts/image-app.mjs <new folder>');
+
+expectDriver();
+mkdirSync(app, { recursive: true });
+for (const name of ['package.json', 'LICENSE']) cpSync(join(root, name), join(app, name));
+cpSync(join(root, 'scripts/container-entry.sh'), join(app, 'entry.sh'));
+cpSync(join(root, 'dist'), join(app, 'dist'), { recursive: true, filter: isOfProgram });
+for (const name of loadedPackages()) {
+  cpSync(join(modules, name), join(app, 'node_modules', name), { recursive: true, filter: isOfPackage });
+}
+makeReadable(app);
+
+/** A version by name could be anything; the lock file, which would tell, has another one. */
+function expectDriver() {
+  const { packages } = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8'));
+  const { version, integrity } = packages['node_modules/better-sqlite3'];
+  if (version !== DRIVER.version || integrity !== DRIVER.integrity) {
+    throw new Error(
+      `better-sqlite3 ${version} (${integrity}) is not ${DRIVER.version} (${DRIVER.integrity})`,
+    );
+  }
+}
+
+function loadedPackages() {
+  const found = new Set();
+  const left = [...IMPORTED];
+  for (let name = left.pop(); name !== undefined; name = left.pop()) {
+    if (found.has(name) || NOT_LOADED.includes(name)) continue;
+    found.add(name);
+    const { dependencies } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'));
+    left.push(...Object.keys(dependencies ?? {}));
+    // One version of each is what the copy relies on.
+    if (statSync(join(modules, name, 'node_modules'), { throwIfNoEntry: false }) !== undefined) {
+      throw new Error(`${name} brings packages of its own, which the image would lack`);
+    }
+  }
+  return [...found].sort();
+}
+
+function isOfProgram(path) {
+  return !NOT_RUN.test(basename(path));
+}
+
+function isOfPackage(path) {
+  if (path.endsWith('.node')) return basename(path) === DRIVER_FILE;
+  return isOfProgram(path) && !SOURCES.test(basename(path));
+}
+
+/** A clone that its owner alone may read makes an image that its user cannot start. */
+function makeReadable(path) {
+  const status = statSync(path);
+  const isOpenable = status.isDirectory() || (status.mode & 0o100) !== 0;
+  chmodSync(path, status.mode | 0o444 | (isOpenable ? 0o111 : 0));
+  if (status.isDirectory()) for (const name of readdirSync(path)) makeReadable(join(path, name));
+}

@@ -1,0 +1,40 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/** Folders deep at most; no file system allows as many. */
+const DEPTH_MAX = 4096;
+
+/**
+ * Says which folder this user may not enter on the way into `folder`, with the user's number and the owner's; undefined
+ * where all can be entered, or where it cannot be told.
+ */
+export function closedFolder(folder: string): string | undefined {
+  let closed: string | undefined;
+  let path = resolve(folder);
+  for (let depth = 0; depth < DEPTH_MAX && isClosed(path); depth += 1) {
+    closed = path;
+    path = dirname(path);
+    if (path === closed) break;
+  }
+  return closed === undefined ? undefined : described(closed);
+}
+
+/** What is below a closed folder counts as closed too. */
+function isClosed(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EACCES';
+  }
+}
+
+function described(path: string): string {
+  const { uid, gid, mode } = statSync(path);
+  const user = `uid ${process.getuid?.() ?? '?'}, gid ${process.getgid?.() ?? '?'}`;
+  const rights = (mode & 0o7777).toString(8).padStart(4, '0');
+  return `${user} may not enter the folder ${path} (owner ${uid}:${gid}, mode ${rights})`;
+}
+
+/** What the owner of the machine can do about it. */
+export const HINT_CLOSED = 'give that folder to this user with chown, or run as its owner';

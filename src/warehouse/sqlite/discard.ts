@@ -1,0 +1,33 @@
+import { realpathSync, rmSync } from 'node:fs';
+import { tables } from '../../../schema/tables.ts';
+import type { Connection } from './connection.ts';
+
+/** What a run leaves that stored nothing: that it ran, and what runs remember. */
+const TRACES: readonly string[] = [tables.exportRuns.name, tables.exportState.name];
+
+/**
+ * Removes the file, with those beside it, where this connection created it and nothing is stored but traces of one run. The
+ * caller holds the run lock. Nobody can write meanwhile: the check and the removal are under the file's write lock, and a
+ * process that waits for it finds the file gone.
+ */
+export function discardNew(connection: Connection): boolean {
+  const { db, path, isNew } = connection;
+  if (!isNew) return false;
+  connection.expectInPlace('remove the empty warehouse');
+  db.exec('BEGIN IMMEDIATE');
+  if (!isEmpty(connection)) {
+    db.exec('ROLLBACK');
+    return false;
+  }
+  const files = ['', '-wal', '-shm', '.lock'].map((end) => `${realpathSync(path)}${end}`);
+  for (const file of files) rmSync(file, { force: true });
+  db.close();
+  return true;
+}
+
+function isEmpty(connection: Connection): boolean {
+  const counts = (name: string) =>
+    Number(connection.prepareRows(`SELECT COUNT(*) FROM "${name}"`).pluck().get());
+  const stored = Object.values(tables).filter(({ name }) => !TRACES.includes(name));
+  return counts(tables.exportRuns.name) <= 1 && stored.every(({ name }) => counts(name) === 0);
+}
