@@ -23,6 +23,11 @@ export interface ModelCommit extends DayCommit {
   readonly content: Content;
 }
 
+/** True for a commit that was made here. */
+export function isModelCommit(commit: object): commit is ModelCommit {
+  return 'content' in commit;
+}
+
 /** A warehouse in memory. Every write is a transaction, before which the process may be killed. */
 export class Memory {
   readonly book = new Book([]);

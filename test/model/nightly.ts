@@ -6,10 +6,11 @@ import { type DayUnit, planUnits } from '../../src/pipeline/plan.ts';
 import { probeOf } from '../../src/pipeline/run/probe.ts';
 import { SecondLooks } from '../../src/pipeline/run/second-looks.ts';
 import type { Random } from '../support/seed.ts';
-import { type Content, isActive } from './content.ts';
+import { commitOf } from './commit.ts';
+import type { Content } from './content.ts';
 import { judged } from './judged.ts';
 import { answerTo } from './lies.ts';
-import { type Memory, type ModelCommit, ORG } from './memory.ts';
+import { isModelCommit, type Memory, type ModelCommit } from './memory.ts';
 import type { Rules } from './rules.ts';
 import { ModelWatch } from './watching.ts';
 import { dayAt, indexOf, type Run, stretchesOf, type Truth, type World } from './world.ts';
@@ -218,26 +219,16 @@ export class ModelRun {
   }
 
   #commitOf(stream: DailyStream, day: UtcDay, content: Content, isOwn: boolean): ModelCommit {
-    const known = this.#model.memory.unit(stream, day);
-    const state = isActive(content) ? 'loaded' : 'awaiting';
-    return {
-      orgId: ORG,
-      stream,
-      day,
-      content,
-      tables: [],
-      contentSha256: content.text,
-      state: this.#isAmong(this.#model.world.malformed, stream, [day]) ? 'quarantined' : state,
-      rule: this.#rule,
+    const { memory, world } = this.#model;
+    const isMalformed = world.malformed.has(`${stream} ${indexOf(day)}`);
+    const basedOn = memory.unit(stream, day).contentSha256;
+    return commitOf({ stream, day }, content, {
       isOwn,
-      activeUsers: content.activeUsers,
-      runId: 'run',
-      quarantined: [],
-      drift: [],
-      requests: 1,
-      pulledAt: this.#now,
-      basedOn: known.contentSha256,
-    };
+      isMalformed,
+      basedOn,
+      rule: this.#rule,
+      now: this.#now,
+    });
   }
 
   /** What `Intake` and `Work` do with a day that was answered. */
@@ -258,8 +249,4 @@ export class ModelRun {
       memory.commit(commit);
     }
   }
-}
-
-function isModelCommit(commit: object): commit is ModelCommit {
-  return 'content' in commit;
 }
