@@ -8,15 +8,15 @@ import { batchName, type DayBatch } from './batch.ts';
 /** The answer to a range of days cannot be taken for the answers to its days: each must be asked for alone. */
 export class UnclearRangeError extends UnitError {}
 
+/** A few parts of the answer to a range fit no day of it: the days without them can be told from a shorter range. */
+export class RangeMisfitsError extends UnclearRangeError {}
+
 /** A range without any row is no answer: an empty list for no reason looks the same. */
 export function rangeWithoutRows(range: Pick<DayBatch, 'stream' | 'days'>): UnclearRangeError {
   return new UnclearRangeError(`${batchName(range)}: the answer has no rows`, {
     reason: 'range-without-rows',
   });
 }
-
-/** A few parts of the answer to a range fit no day of it: the days without them can be told from a shorter range. */
-export class RangeMisfitsError extends UnclearRangeError {}
 
 /**
  * Makes sure that an answer is about what was asked for.

@@ -191,10 +191,10 @@ describe('whatever the input, the receiver exits with 0 and says in one line wha
   });
 });
 
-/** The bundled file of a module that is loaded when it is needed. */
+/** The bundled file of a module that the entry loads when it is needed; files of earlier builds stay beside it. */
 function chunkOf(dist: string, name: string): string {
-  const file = readdirSync(join(dist, 'chunks')).find((entry) => entry.startsWith(`${name}-`));
-  return join('chunks', file ?? 'is missing');
+  const entry = readFileSync(join(dist, 'src/cli/main.js'), 'utf8');
+  return join('chunks', new RegExp(`${name}-\\w+\\.js`).exec(entry)?.[0] ?? 'is missing');
 }
 
 /** A bundled file and all that it imports, relative to `dist`. */

@@ -3,7 +3,7 @@ import { DAILY_STREAMS, type DailyStream } from '../../src/core/stream.ts';
 import { parseNotes } from '../../src/judge/notes.ts';
 import type { DayBatch } from '../../src/pipeline/batch.ts';
 import { type DayUnit, planUnits } from '../../src/pipeline/plan.ts';
-import { probeOf } from '../../src/pipeline/run/probe.ts';
+import { askInstead } from '../../src/pipeline/run/look-again.ts';
 import { SecondLooks } from '../../src/pipeline/run/second-looks.ts';
 import type { Random } from '../support/seed.ts';
 import { commitOf } from './commit.ts';
@@ -192,14 +192,8 @@ export class ModelRun {
       stream,
       days.filter((day) => !isWatched(day)),
     );
-    const probe = isSpoilt || watched.length === 0 ? undefined : probeOf(batch, watched);
-    if (probe !== undefined) this.#queue.push(probe);
-    if (isSpoilt)
-      this.#queueAll(
-        stream,
-        days.filter((day) => isWatched(day)),
-        Math.ceil(days.length / 2),
-      );
+    if (!isSpoilt) this.#queue.push(...askInstead(batch, watched));
+    else this.#queueAll(stream, days.filter(isWatched), Math.ceil(days.length / 2));
   }
 
   #failed({ stream, days }: DayBatch, pulled: readonly UtcDay[]): void {

@@ -1,4 +1,4 @@
-import type { UtcDay } from '../../src/core/day.ts';
+import { FIRST_DAY, type UtcDay } from '../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../src/core/stream.ts';
 import { notesText, parseNotes } from '../../src/judge/notes.ts';
 import {
@@ -41,8 +41,8 @@ export class ModelWatch {
     const { memory, world, rules } = model;
     const state = parseWatchState(memory.watchState);
     const range = {
+      firstDay: FIRST_DAY,
       today: dayAt(run.night),
-      firstDay: dayAt(0),
       lastDay: dayAt(run.night - 1),
       watchDays: world.watchDays,
     };

@@ -5,8 +5,8 @@ import type { DailyStream } from '../../core/stream.ts';
 import { batchName, type DayBatch } from '../batch.ts';
 import type { DayUnit } from '../plan.ts';
 import { RangeMisfitsError, UnclearRangeError } from '../validate.ts';
+import { askInstead } from './look-again.ts';
 import type { Outcomes } from './outcomes.ts';
-import { probeOf } from './probe.ts';
 import type { RangeGauge } from './range-gauge.ts';
 import type { Schedule } from './schedule.ts';
 import type { UnitClaims } from './unit-claims.ts';
@@ -65,15 +65,14 @@ export class FailedBatches {
   }
 
   /** Lets go of the days of a failed batch that are only looked at. */
-  #unwatch(batch: DayBatch, error: DaywalkError): void {
+  #unwatch({ stream, days }: DayBatch, error: DaywalkError): void {
     const { watch, outcomes, schedule } = this.#options;
-    const { stream, days } = batch;
     const watched = days.flatMap((day) => watch.settled({ stream, day }) ?? []);
     if (watched.length === 0) return;
-    if (error instanceof UnclearRangeError && error.reason === 'range-without-rows') {
-      // Days without activity may well have no rows; others are gone, or the range is no answer.
-      const probe = probeOf(batch, watched);
-      if (probe !== undefined) schedule.next([probe]);
+    const isWithoutRows = error instanceof UnclearRangeError && error.reason === 'range-without-rows';
+    if (isWithoutRows) {
+      // Days without activity may well have no rows; where none is expected to have any, nothing is asked.
+      schedule.next(askInstead({ stream, days }, watched));
       return;
     }
     watch.failed();
