@@ -6,21 +6,22 @@ import type { Nightly } from './nightly.ts';
 export function judged(
   { memory, rules }: Pick<Nightly, 'memory' | 'rules'>,
   commit: ModelCommit,
-  { isActiveDue, acceptsLoss, now }: { isActiveDue: boolean; acceptsLoss: boolean; now: Date },
+  { active: known, ...run }: { active: number | null; isActiveDue: boolean; acceptsLoss: boolean; now: Date },
 ): 'believe' | 'ask-alone' | 'ask-later' | StandingDoubt {
   const { stream, day, content, isOwn } = commit;
-  const known = memory.unit(stream, day);
-  if (known.rows === 0 || known.contentSha256 === commit.contentSha256) return 'believe';
+  const { isActiveDue, acceptsLoss, now } = run;
+  const unit = memory.unit(stream, day);
+  if (unit.rows === 0 || unit.contentSha256 === commit.contentSha256) return 'believe';
   const stored = memory.content(stream, day).keys;
   const present = new Set(content.keys);
   const missing = stored.flatMap((key, index) => (present.has(key) ? [] : [index]));
-  const active = memory.unit('activity', day).activeUsers;
+  const active = isActiveDue ? Number.POSITIVE_INFINITY : known;
   const users = { answered: commit.activeUsers ?? 0, active };
   const counts = { missing, stored: stored.length, setAside: 0 };
   const loss = rules.lossOf(stream === 'users' ? { ...counts, users } : counts);
   if (loss === null) return 'believe';
   if (loss.rule === 'loss-of-users' && isActiveDue) return 'ask-later';
-  const standing = parseDoubt(known.doubt, known.doubtedAt);
+  const standing = parseDoubt(unit.doubt, unit.doubtedAt);
   const isDecisive = standing === null || acceptsLoss || rules.isDue(standing, now);
   if (!isOwn && isDecisive) return 'ask-alone';
   const weighed = rules.weighLoss(standing, loss, { now, acceptsLoss });

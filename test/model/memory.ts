@@ -9,8 +9,7 @@ import {
   afterLook,
   afterReopening,
 } from '../../src/warehouse/ledger.ts';
-import type { DayCommit, LedgerUnit, SettleRule } from '../../src/warehouse/port.ts';
-import { pendingUnit } from '../../src/warehouse/unit.ts';
+import { type DayCommit, type LedgerUnit, pendingUnit, type SettleRule } from '../../src/warehouse/port.ts';
 import { type Content, NO_ROW } from './content.ts';
 import type { Rules } from './rules.ts';
 
@@ -22,6 +21,11 @@ export class Killed extends Error {}
 /** A day to be stored: the commit that the rules see, and the content that stands for its rows. */
 export interface ModelCommit extends DayCommit {
   readonly content: Content;
+}
+
+/** True for a commit that was made here. */
+export function isModelCommit(commit: object): commit is ModelCommit {
+  return 'content' in commit;
 }
 
 /** A warehouse in memory. Every write is a transaction, before which the process may be killed. */

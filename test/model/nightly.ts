@@ -1,15 +1,16 @@
 import type { UtcDay } from '../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../src/core/stream.ts';
 import { parseNotes } from '../../src/judge/notes.ts';
-import { batchesOf, type DayBatch } from '../../src/pipeline/batch.ts';
+import type { DayBatch } from '../../src/pipeline/batch.ts';
 import { type DayUnit, planUnits } from '../../src/pipeline/plan.ts';
 import { askInstead } from '../../src/pipeline/run/look-again.ts';
 import { SecondLooks } from '../../src/pipeline/run/second-looks.ts';
 import type { Random } from '../support/seed.ts';
-import { type Content, isActive } from './content.ts';
+import { commitOf } from './commit.ts';
+import type { Content } from './content.ts';
 import { judged } from './judged.ts';
 import { answerTo } from './lies.ts';
-import { type Memory, type ModelCommit, ORG } from './memory.ts';
+import { isModelCommit, type Memory, type ModelCommit } from './memory.ts';
 import type { Rules } from './rules.ts';
 import { ModelWatch } from './watching.ts';
 import { dayAt, indexOf, type Run, stretchesOf, type Truth, type World } from './world.ts';
@@ -76,19 +77,23 @@ export class ModelRun {
     this.#workOff();
   }
 
-  /** Settled units that this run compares row by row, `tools 3`. */
+  /** Settled units that this run compares row by row, `tools 3`, but for those that were reopened for nothing before. */
   get lookedAt(): string[] {
-    return [...this.#watch.recent, ...this.#watch.older].map(
-      ({ stream, day }) => `${stream} ${indexOf(day)}`,
-    );
+    return [...this.#watch.recent, ...this.#watch.older].flatMap(({ stream, day }) => {
+      const { reopenedFor } = parseNotes(this.#model.memory.unit(stream, day).watch);
+      return reopenedFor === undefined ? [`${stream} ${indexOf(day)}`] : [];
+    });
   }
 
   #add(units: readonly DayUnit[]): void {
     for (const stream of DAILY_STREAMS) {
       const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);
-      const stretches = stretchesOf([...new Set(days)].toSorted(), this.#rangeMax(stream));
-      this.#queue.push(...stretches.map((stretch): DayBatch => ({ stream, days: stretch })));
+      this.#queueAll(stream, [...new Set(days)].toSorted(), this.#rangeMax(stream));
     }
+  }
+
+  #queueAll(stream: DailyStream, days: readonly UtcDay[], daysMax: number): void {
+    this.#queue.push(...stretchesOf(days, daysMax).map((stretch): DayBatch => ({ stream, days: stretch })));
   }
 
   /** Days before it are settled in all streams; a plan over them takes most of the time, and finds nothing. */
@@ -156,7 +161,7 @@ export class ModelRun {
     }
     const isSpoilt = isRange && this.#isAmong(this.#model.world.malformed, stream, days);
     if (isSpoilt || (isRange && !hasRows)) {
-      this.#unclear(batch, isSpoilt ? undefined : 'range-without-rows');
+      this.#unclear(batch, isSpoilt);
       return;
     }
     for (const day of days) {
@@ -179,16 +184,16 @@ export class ModelRun {
     }
   }
 
-  #unclear(batch: DayBatch, reason: 'range-without-rows' | undefined): void {
+  #unclear(batch: DayBatch, isSpoilt: boolean): void {
     const { stream, days } = batch;
     const watched = days.flatMap((day) => this.#watch.settled({ stream, day }) ?? []);
+    const isWatched = (day: UtcDay) => watched.some((unit) => unit.day === day);
     this.#alone(
       stream,
-      days.filter((day) => this.#watch.settled({ stream, day }) === undefined),
+      days.filter((day) => !isWatched(day)),
     );
-    const own = watched.flatMap(({ day }) => (day === '' ? [] : [day]));
-    const halves = () => batchesOf(stream, own, Math.ceil(days.length / 2));
-    this.#queue.push(...(reason === undefined ? halves() : askInstead(batch, watched)));
+    if (!isSpoilt) this.#queue.push(...askInstead(batch, watched));
+    else this.#queueAll(stream, days.filter(isWatched), Math.ceil(days.length / 2));
   }
 
   #failed({ stream, days }: DayBatch, pulled: readonly UtcDay[]): void {
@@ -208,26 +213,16 @@ export class ModelRun {
   }
 
   #commitOf(stream: DailyStream, day: UtcDay, content: Content, isOwn: boolean): ModelCommit {
-    const known = this.#model.memory.unit(stream, day);
-    const state = isActive(content) ? 'loaded' : 'awaiting';
-    return {
-      orgId: ORG,
-      stream,
-      day,
-      content,
-      tables: [],
-      contentSha256: content.text,
-      state: this.#isAmong(this.#model.world.malformed, stream, [day]) ? 'quarantined' : state,
-      rule: this.#rule,
+    const { memory, world } = this.#model;
+    const isMalformed = world.malformed.has(`${stream} ${indexOf(day)}`);
+    const basedOn = memory.unit(stream, day).contentSha256;
+    return commitOf({ stream, day }, content, {
       isOwn,
-      activeUsers: content.activeUsers,
-      runId: 'run',
-      quarantined: [],
-      drift: [],
-      requests: 1,
-      pulledAt: this.#now,
-      basedOn: known.contentSha256,
-    };
+      isMalformed,
+      basedOn,
+      rule: this.#rule,
+      now: this.#now,
+    });
   }
 
   /** What `Intake` and `Work` do with a day that was answered. */
@@ -236,7 +231,8 @@ export class ModelRun {
     const { stream, day, content } = commit;
     const isActiveDue = this.#planned.has(`activity ${day}`) && this.#looks.isOpen(day);
     const acceptsLoss = this.#run.acceptLoss && this.#doubtedAtStart.has(`${stream} ${day}`);
-    const verdict = judged(this.#model, commit, { isActiveDue, acceptsLoss, now: this.#now });
+    const active = this.#looks.activeUsers(day);
+    const verdict = judged(this.#model, commit, { active, isActiveDue, acceptsLoss, now: this.#now });
     const isKnown = parseNotes(memory.unit(stream, day).watch).own === commit.contentSha256;
     if (verdict === 'ask-alone') this.#alone(stream, [day]);
     else if (verdict === 'ask-later') this.#looks.later({ stream, day });
@@ -247,8 +243,4 @@ export class ModelRun {
       memory.commit(commit);
     }
   }
-}
-
-function isModelCommit(commit: object): commit is ModelCommit {
-  return 'content' in commit;
 }
