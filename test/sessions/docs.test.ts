@@ -83,7 +83,7 @@ describe('the page about sessions', () => {
     );
     expect(output).toContain('providerLock \\"servise\\" is not among the known ones');
     expect(output).toMatch(/^session_\w+ pending$/m);
-    expect(output).toMatch(/^user_\w+\|\d+$/m);
+    expect(output).toMatch(/^user_\w+\|\d+\.0$/m);
   });
 
   test('has fault rules that the emulator takes', () => {
