@@ -143,6 +143,13 @@ describe('the summary of a run', () => {
     expect(line(['a', 'b', 'c', 'd'])).toMatch(/held a, b, c, … before$/);
   });
 
+  test('of a run that doubts a loss says how to accept it, and nothing of records that were set aside', () => {
+    const lines = draw({ exitCode: 5, unitsDoubted: 2, states: { loaded: 3, doubted: 2 } }, 120).join('\n');
+    expect(lines).toContain('doubted       2 units; the stored rows stay');
+    expect(lines).toContain('daywalk run --accept-loss');
+    expect(lines).not.toContain('quarantine list');
+  });
+
   test('of a run before the daily batch says what is not there yet', () => {
     expect(draw({ unitsDone: 10, states: { loaded: 5, awaiting: 5 } })[0]).toBe(
       'run: complete, 10 units in the warehouse; 5 await the daily batch',
@@ -159,7 +166,7 @@ describe('the summary of a run', () => {
     [1, 'a defect in daywalk'],
     [3, 'the service refused the credential'],
     [4, 'upstream trouble'],
-    [5, 'some records could not be stored'],
+    [5, 'records were set aside, or the loss of stored rows is doubted'],
     [6, 'the warehouse could not be read or written'],
     [75, 'another run holds the warehouse'],
     [130, 'stopped by SIGINT'],

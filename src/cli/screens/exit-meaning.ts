@@ -7,7 +7,7 @@ const MEANING: Readonly<Record<ExitCode, string>> = {
   [EXIT.usage]: 'wrong usage or configuration',
   [EXIT.credential]: 'the service refused the credential',
   [EXIT.upstream]: 'upstream trouble: what is missing comes with a rerun',
-  [EXIT.quarantine]: 'some records could not be stored and were set aside',
+  [EXIT.quarantine]: 'records were set aside, or the loss of stored rows is doubted',
   [EXIT.storage]: 'the warehouse could not be read or written',
   [EXIT.busy]: 'another run holds the warehouse',
   [EXIT.interrupted]: 'stopped by SIGINT; the next run resumes',

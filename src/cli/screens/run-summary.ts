@@ -114,7 +114,7 @@ function linesOf({ message, hint, units }: RunProblem, { width, style, redact }:
 }
 
 function nextOf(
-  { exitCode, runId, orgId, unitsFailed, unitsLeftOut }: RunReport,
+  { exitCode, runId, orgId, unitsFailed, unitsLeftOut, unitsDoubted, quarantined: records }: RunReport,
   { style, warehouse }: SummaryFrame,
 ): string[] {
   const again = [`daywalk run${warehouse.flag}`, 'pulls what is missing; what is stored stays'] as const;
@@ -124,10 +124,19 @@ function nextOf(
     `daywalk quarantine list${warehouse.flag}`,
     'the records that were set aside; `quarantine accept` where nobody will repair them',
   ] as const;
+  const accept = [
+    `daywalk run --accept-loss${warehouse.flag}`,
+    'where doubted rows are gone for good; otherwise wait: they come back, or the loss is accepted',
+  ] as const;
   const steps: Partial<Record<number, readonly (readonly [string, string])[]>> = {
     [EXIT.ok]: [status],
     [EXIT.upstream]: orgId === null ? [config, again] : [again, status],
-    [EXIT.quarantine]: [...(unitsFailed + unitsLeftOut > 0 ? [again] : []), quarantined, status],
+    [EXIT.quarantine]: [
+      ...(unitsFailed + unitsLeftOut > 0 ? [again] : []),
+      ...(records > 0 || unitsDoubted === 0 ? [quarantined] : []),
+      status,
+      ...(unitsDoubted > 0 ? [accept] : []),
+    ],
     [EXIT.credential]: [config],
     [EXIT.usage]: [config],
   };
