@@ -10,36 +10,15 @@ import { asksForJsonLog } from './asked-format.ts';
 import { type Command, flagName } from './command.ts';
 import { describeFailure, failureOf, logFailure } from './failure.ts';
 import type { Flags } from './flags.ts';
+import type { CliHost } from './host.ts';
 import { createJsonLog } from './log/json-log.ts';
 import { createOutput } from './output.ts';
 import { type CommandInvocation, NoCommandError, parseCommandLine } from './program.ts';
 import { quietly } from './quiet.ts';
 import { createReporting, type Reporting } from './reporting.ts';
 import { createSink, type Sink } from './sink.ts';
-import { listenForStop, type ProcessControl } from './stopping.ts';
-import { COLUMNS_DEFAULT, type OutputStream, type Terminal, terminalOf } from './terminal.ts';
-
-/** The process as the command line sees it. */
-export interface CliHost {
-  readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /**
-   * The working directory, looked up when a command begins.
-   * @throws when it was deleted.
-   */
-  directory(): string;
-  /** Standard input, looked up when a command reads it. */
-  stdin(): AsyncIterable<Uint8Array>;
-  readonly stdout: OutputStream;
-  readonly stderr: OutputStream;
-  readonly control: ProcessControl;
-  readonly commands: readonly Command[];
-  version(): string;
-  /** How a shell calls this program from any folder. */
-  self(): string;
-  /** Takes what is to be done with an error that nobody caught, as soon as the secrets to hide are known. */
-  onDefect(tell: (error: unknown) => void): void;
-}
+import { listenForStop } from './stopping.ts';
+import { COLUMNS_DEFAULT, type Terminal, terminalOf } from './terminal.ts';
 
 interface Streams {
   readonly out: Sink;
