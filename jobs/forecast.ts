@@ -36,6 +36,8 @@ export interface ExportForecast {
 
 /** Runs whose pace a forecast looks at. */
 const PACE_RUNS = 10;
+/** Of those, so many whose number of requests is nearest tell the pace. */
+const SIMILAR_RUNS = 3;
 
 /**
  * Says what an export would do, from the warehouse alone: sends no request and writes nothing.
@@ -130,7 +132,7 @@ async function onlyOrganization(warehouse: Warehouse): Promise<string | null> {
 function forecastOf(orgId: string | null, facts: ForecastFacts, runs: readonly RunRecord[]): ExportForecast {
   const { request, ledger } = facts;
   const { plan, requests } = forecastRequests(facts);
-  const pace = millisecondsPerRequest(runs);
+  const pace = millisecondsPerRequest(runs, requests);
   return {
     orgId,
     firstDay: request.firstDay,
@@ -162,9 +164,18 @@ function isDaily(stream: Stream): boolean {
   return DAILY_STREAMS.some((daily) => daily === stream);
 }
 
-function millisecondsPerRequest(runs: readonly RunRecord[]): number | null {
-  const ended = runs.filter((run) => run.endedAt !== null && run.requests > 0);
-  const requests = ended.reduce((sum, run) => sum + run.requests, 0);
-  const ms = ended.reduce((sum, run) => sum + Date.parse(run.endedAt ?? '') - Date.parse(run.startedAt), 0);
-  return requests === 0 || ms <= 0 ? null : ms / requests;
+/**
+ * Milliseconds per request, of the earlier runs whose number of requests was nearest to `requests`: a night of a dozen takes
+ * longer for each than a first sync that keeps eight in flight. Null without a run that could tell.
+ */
+export function millisecondsPerRequest(runs: readonly RunRecord[], requests: number): number | null {
+  const ended = runs.flatMap(({ startedAt, endedAt, requests: sent }) => {
+    const ms = endedAt === null ? 0 : Date.parse(endedAt) - Date.parse(startedAt);
+    return sent > 0 && ms > 0
+      ? [{ sent, ms, distance: Math.abs(Math.log(sent / Math.max(1, requests))) }]
+      : [];
+  });
+  const nearest = ended.toSorted((a, b) => a.distance - b.distance).slice(0, SIMILAR_RUNS);
+  const sent = nearest.reduce((sum, run) => sum + run.sent, 0);
+  return sent === 0 ? null : nearest.reduce((sum, run) => sum + run.ms, 0) / sent;
 }
