@@ -38,6 +38,8 @@ export interface ExportForecast {
 const PACE_RUNS = 10;
 /** Of those, so many whose number of requests is nearest tell the pace. */
 const SIMILAR_RUNS = 3;
+/** Runs with up to so many times the requests, or so many times fewer, are taken before others. */
+const ALIKE_FACTOR = 2;
 
 /**
  * Says what an export would do, from the warehouse alone: sends no request and writes nothing.
@@ -175,7 +177,10 @@ export function millisecondsPerRequest(runs: readonly RunRecord[], requests: num
       ? [{ sent, ms, distance: Math.abs(Math.log(sent / Math.max(1, requests))) }]
       : [];
   });
-  const nearest = ended.toSorted((a, b) => a.distance - b.distance).slice(0, SIMILAR_RUNS);
+  const alike = ended.filter(({ distance }) => distance <= Math.log(ALIKE_FACTOR));
+  const nearest = (alike.length > 0 ? alike : ended)
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, SIMILAR_RUNS);
   const sent = nearest.reduce((sum, run) => sum + run.sent, 0);
   return sent === 0 ? null : nearest.reduce((sum, run) => sum + run.ms, 0) / sent;
 }

@@ -26,6 +26,11 @@ describe('the time that a run is expected to take', () => {
     expect(millisecondsPerRequest([runOf(900, 9_100), runOf(1_000, 10_000), ...runs], 950)).toBeLessThan(12);
   });
 
+  test('of a second night is not that of a first sync', () => {
+    expect(millisecondsPerRequest([runOf(12, 1_200), runOf(1_000, 10_000)], 12)).toBeCloseTo(100);
+    expect(millisecondsPerRequest([runOf(1_000, 10_000)], 12)).toBeCloseTo(10);
+  });
+
   test('is not known where no run has ended that sent a request', () => {
     expect(millisecondsPerRequest([runOf(12, 1_200, false), runOf(0, 50)], 12)).toBeNull();
   });
