@@ -37,7 +37,7 @@ onEachDatabase((database) => {
           const { isKilled, code, said } = await runKilledAt(scene, point);
           // Some calls depend on what comes in first, and the last of them may not come at all.
           if (isKilled) kills += 1;
-          else expect(code, said).toBe(0);
+          else expect(code, said).toBe(scene.exitCode);
           await scene.expectWhole();
           await scene.finish();
         }

@@ -25,6 +25,8 @@ export const METHOD = IS_TRACED
 export interface Subject {
   readonly path: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The exit code of a run that nothing disturbs. */
+  readonly exitCode: number;
 }
 
 /** The n-th call of a kind, at which something happens to a run. */
@@ -91,7 +93,7 @@ async function tracedCounts(subject: Subject): Promise<Record<string, number>> {
   const output = tempFile('trace');
   const calls = isServer(subject.path) ? SOCKET_CALLS : FILE_CALLS;
   const { code, said } = await traced(subject, ['-e', `trace=${calls.join(',')}`], output);
-  if (code !== 0) throw new Error(`a traced run ended with ${code}: ${said}`);
+  if (code !== subject.exitCode) throw new Error(`a traced run ended with ${code}: ${said}`);
   const lines = readFileSync(output, 'utf8').split('\n');
   // strace counts by thread: the n-th call of whichever thread gets there first is the one that is its last.
   const byThread = new Map<string, Record<string, number>>();

@@ -105,6 +105,7 @@ async function sceneOf(
     emulator,
     place,
     path,
+    exitCode,
     env: envOf(rig, { DAYWALK_NOW: `${now}T03:00:00Z` }),
     reset: async () => {
       await clear(place);
