@@ -237,7 +237,7 @@ describe('drains at once', () => {
       const child = spawn(process.execPath, [MAIN, 'hooks', 'drain', '--warehouse', warehouse], {
         stdio: 'ignore',
       });
-      const timer = setTimeout(() => child.kill('SIGKILL'), 80 + random() * 250);
+      const timer = setTimeout(() => child.kill('SIGKILL'), 30 + random() * 200);
       const signal = await new Promise((resolve) => child.on('exit', (_, by) => resolve(by)));
       clearTimeout(timer);
       if (signal === 'SIGKILL') killed += 1;
