@@ -37,10 +37,19 @@ export class SecondLooks {
   #untrusted = new Set<UtcDay>();
   #later = new Set<UtcDay>();
   /** Users that activity counts, as this run was answered. */
+  /** What was stored of it when the run began: an answer without the figure takes it away. */
+  readonly #activeBefore: ReadonlyMap<UtcDay, number | null>;
   readonly #active = new Map<UtcDay, number | null>();
 
   constructor(book: Book) {
     this.#book = book;
+    this.#activeBefore = new Map(
+      book
+        .all()
+        .flatMap(({ stream, day, activeUsers }) =>
+          stream === 'activity' && day !== '' ? [[day, activeUsers] as const] : [],
+        ),
+    );
   }
 
   /** A range had no row for a day. What was made of that is held back. */
@@ -56,7 +65,8 @@ export class SecondLooks {
 
   /** `daily_active_users` of a day: this run's where it has one, otherwise the stored. */
   activeUsers(day: UtcDay): number | null {
-    return this.#active.get(day) ?? this.#book.of('activity', day)?.activeUsers ?? null;
+    const stored = this.#activeBefore.get(day) ?? this.#book.of('activity', day)?.activeUsers;
+    return this.#active.get(day) ?? stored ?? null;
   }
 
   /** True while this run may still learn how many users were active on a day. */
