@@ -23,7 +23,7 @@ export type Verdict =
 
 /** What an answer is held against. */
 export interface Judgement {
-  readonly warehouse: Pick<Warehouse, 'scan'>;
+  readonly warehouse: Pick<Warehouse, 'rowsOf'>;
   /** What the ledger says of the unit. */
   readonly known: LedgerUnit;
   /** Records of the unit that were set aside in quarantine. */
@@ -67,7 +67,7 @@ async function lossIn(
   const missing: number[] = [];
   let stored = 0;
   for (const table of countedTables(commit.stream)) {
-    for await (const name of storedKeys(warehouse, table, commit)) {
+    for (const name of await storedKeys(warehouse, table, commit)) {
       if (!present.has(name)) missing.push(stored);
       stored += 1;
     }
@@ -96,16 +96,12 @@ function activeKeys(table: AnyTable, columns: readonly string[] = Object.keys(ta
     isActiveRow(row, active) ? JSON.stringify([table.name, ...key.map((index) => row[index])]) : null;
 }
 
-async function* storedKeys(
-  warehouse: Pick<Warehouse, 'scan'>,
+async function storedKeys(
+  warehouse: Pick<Warehouse, 'rowsOf'>,
   table: AnyTable,
   { orgId, day }: DayCommit,
-): AsyncGenerator<string> {
+): Promise<string[]> {
   const keyOf = activeKeys(table);
-  for await (const rows of warehouse.scan(table, { orgId, firstDay: day, lastDay: day })) {
-    for (const row of rows) {
-      const name = keyOf(row);
-      if (name !== null) yield name;
-    }
-  }
+  const rows = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
+  return rows.flatMap((row) => keyOf(row) ?? []);
 }

@@ -174,6 +174,11 @@ export interface Warehouse {
 
   /** All rows of a table in key order, streamed, so memory stays bounded. With `columns` a row has those alone. */
   scan(table: AnyTable, scope?: ScanScope, columns?: readonly string[]): AsyncIterable<readonly Row[]>;
+  /**
+   * All rows of a table in a small scope, such as a day, in key order and at once: for reads beside commits, which a
+   * {@link scan} that is not at its end would keep SQLite from.
+   */
+  rowsOf(table: AnyTable, scope: ScanScope, columns?: readonly string[]): Promise<readonly Row[]>;
 
   /**
    * Writes and removes rows of any table as they are, all or none: for moving a warehouse, whose ledger moves with it.

@@ -23,6 +23,18 @@ async function filled(database: Database) {
 }
 
 onEachDatabase((database) => {
+  it('rows that are read at once keep no commit from being made meanwhile', async () => {
+    const warehouse = await filled(database);
+    const scope = { orgId: 'org_1', firstDay: parseDay('2026-02-02'), lastDay: parseDay('2026-02-02') };
+    const [rows, { rowsWritten }] = await Promise.all([
+      warehouse.rowsOf(tables.tokensDailyByModel, scope),
+      warehouse.commitDay(commitOf({ day: '2026-02-03', rows: { tokens_daily_by_model: [model('a')] } })),
+      warehouse.setState('org_1', 'beside', '{}'),
+    ]);
+    expect([rows.length, rowsWritten]).toEqual([2300, 1]);
+    await warehouse.close();
+  });
+
   describe('a scan', () => {
     it('hands out all rows of a table in key order, in chunks of bounded size', async () => {
       const warehouse = await filled(database);

@@ -120,12 +120,10 @@ async function storedSums(
   const stored = new Map<string, Sums>();
   const scope = { orgId, firstDay: days[0], lastDay: days.at(-1) ?? days[0] };
   const columns = ['date', 'model_id', ...METRICS];
-  for await (const rows of warehouse.scan(tables.tokensDailyByModel, scope, columns)) {
-    for (const [date, model, ...values] of rows) {
-      const sums = stored.get(String(date)) ?? new Map<string, Map<string, number>>();
-      stored.set(String(date), sums);
-      add(sums, String(model), (metric) => values[METRICS.indexOf(metric)]);
-    }
+  for (const [date, model, ...values] of await warehouse.rowsOf(tables.tokensDailyByModel, scope, columns)) {
+    const sums = stored.get(String(date)) ?? new Map<string, Map<string, number>>();
+    stored.set(String(date), sums);
+    add(sums, String(model), (metric) => values[METRICS.indexOf(metric)]);
   }
   return stored;
 }

@@ -1,7 +1,7 @@
 import { tables } from '../../../schema/tables.ts';
 import { UsageError } from '../../core/errors.ts';
 import { afterDoubt, afterFailure } from '../ledger.ts';
-import type { DayCommit, Warehouse } from '../port.ts';
+import type { DayCommit, Row, Warehouse } from '../port.ts';
 import { readinessKey } from '../readiness-page.ts';
 import { Claims } from './claims.ts';
 import { commitDays } from './commit-days.ts';
@@ -111,6 +111,11 @@ function postgresWarehouse(session: Session): Warehouse {
       session.transaction('accept records in the quarantine of', (link) => acceptQuarantine(link, scope, at)),
     restatementCount: () => read(countRestatements),
     scan: (table, scope, columns) => readers.scan(table, scope, columns),
+    rowsOf: async (table, scope, columns) => {
+      const rows: Row[] = [];
+      for await (const chunk of readers.scan(table, scope, columns)) rows.push(...chunk);
+      return rows;
+    },
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
     refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
     damages: async () => [],

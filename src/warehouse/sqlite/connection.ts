@@ -101,6 +101,14 @@ export class Connection {
     );
   }
 
+  /**
+   * Runs a read between transactions, at once: it sees what is committed, and no statement is open when the next one
+   * begins, which the driver would refuse.
+   */
+  readInTurn<Result>(doing: string, work: () => Result): Promise<Result> {
+    return this.#inLine(async () => this.read(doing, work));
+  }
+
   /** Waits for the turn of work that writes to the same file through another connection. */
   elsewhere<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#inLine(async () => {

@@ -13,18 +13,39 @@ export async function* scan(
   scope?: ScanScope,
   columns: readonly string[] = Object.keys(table.columns),
 ): AsyncGenerator<readonly Row[]> {
-  const conditions = conditionsOf(scope);
   try {
-    const sql = selectWhere(
-      table,
-      conditions.map(([condition]) => condition),
-      columns,
-    );
-    const values = conditions.map(([, value]) => value);
-    yield* takenRows(connection.db, { sql, columns, values, rowsMax: scanRowsMax(table) });
+    yield* chunksOf(connection, table, scope, columns);
   } catch (error) {
     throw storageError(error, `read ${table.name} of`, connection.path);
   }
+}
+
+/** All rows of a table in key order at once, see `Warehouse.rowsOf`. */
+export function readRows(
+  connection: Connection,
+  table: AnyTable,
+  scope: ScanScope,
+  columns: readonly string[] = Object.keys(table.columns),
+): Promise<readonly Row[]> {
+  return connection.readInTurn(`read ${table.name} of`, () =>
+    [...chunksOf(connection, table, scope, columns)].flat(),
+  );
+}
+
+function chunksOf(
+  { db }: Connection,
+  table: AnyTable,
+  scope: ScanScope | undefined,
+  columns: readonly string[],
+): Generator<readonly Row[]> {
+  const conditions = conditionsOf(scope);
+  const sql = selectWhere(
+    table,
+    conditions.map(([condition]) => condition),
+    columns,
+  );
+  const values = conditions.map(([, value]) => value);
+  return takenRows(db, { sql, columns, values, rowsMax: scanRowsMax(table) });
 }
 
 function conditionsOf(scope: ScanScope | undefined): [condition: string, value: string][] {

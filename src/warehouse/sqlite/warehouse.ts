@@ -28,7 +28,7 @@ import {
   startRun,
 } from './runs.ts';
 import { saveCopy } from './save-copy.ts';
-import { scan } from './scan.ts';
+import { readRows, scan } from './scan.ts';
 import { recordSession } from './sessions.ts';
 import { DayWriter } from './writer/writer.ts';
 
@@ -105,6 +105,7 @@ function sqliteWarehouse(connection: Connection, days: DayWriter, file: string |
       ),
     restatementCount: async () => connection.read('read', () => countRestatements(connection)),
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
+    rowsOf: (table, scope, columns) => readRows(connection, table, scope, columns),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
     saveCopy: async (copy) => saveCopy(connection, copy),
     refreshStatistics: () =>
