@@ -3,7 +3,7 @@
  * separators, unpaired surrogates and the invisible format characters, bidirectional overrides among them. The two
  * joiners stay: emoji and several scripts need them, and they move nothing.
  */
-const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+const UNSAFE = /(?![\u200c\u200d])[\u2065\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
