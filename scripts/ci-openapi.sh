@@ -71,7 +71,7 @@ install_schemathesis() {
 # It keeps notes in the working folder.
 schemathesis() (
   cd "$work"
-  SCHEMATHESIS_HOOKS=hooks PYTHONPATH=$root/test/emulator/schemathesis PYTHONDONTWRITEBYTECODE=1 \
+  SCHEMATHESIS_HOOKS=hooks PYTHONPATH=$root/test/support/emulator/schemathesis PYTHONDONTWRITEBYTECODE=1 \
     timeout "$STEP_SECONDS_MAX" "$work/venv/bin/schemathesis" --no-color run "$DAYWALK_URL/openapi.json" \
     -H "Authorization: Bearer $DAYWALK_KEY" -w 1 --seed 1 --checks all --request-timeout 10 --max-response-time 2 \
     --generation-database :memory: "$@"

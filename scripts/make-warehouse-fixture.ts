@@ -1,4 +1,4 @@
-// Makes the fixtures of test/upgrade: a warehouse of this version as a SQLite file and as a dump of PostgreSQL, with
+// Makes the fixtures of test/behaviour/upgrade: a warehouse of this version as a SQLite file and as a dump of PostgreSQL, with
 // something of everything, and what they hold. Run once per release and keep the files for ever:
 //   npm run fixture:warehouse -- postgres://user@host/database
 import { execFileSync } from 'node:child_process';
@@ -18,7 +18,7 @@ import { parseRules, startEmulator } from '../src/emulator/index.ts';
 import { openWarehouse } from '../src/warehouse/open.ts';
 import type { Row } from '../src/warehouse/port.ts';
 
-const FOLDER = fileURLToPath(new URL('../test/fixtures/warehouses/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../test/support/fixtures/warehouses/', import.meta.url));
 const SCHEMA = 'daywalk_fixture';
 /** What the tests continue from: the service must be the same there. */
 const SERVICE = {

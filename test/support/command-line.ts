@@ -1,8 +1,8 @@
 import { runCli } from '../../src/cli/cli.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { selfCommand } from '../../src/cli/self.ts';
-import { FakeStream } from '../cli/fake-terminal.ts';
 import { expectNoCanary } from './canary.ts';
+import { FakeStream } from './command-line/fake-terminal.ts';
 import { MAIN } from './daywalk.ts';
 
 /** How a command line ended. */

@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { daywalkHere } from '../../support/command-line.ts';
+import { daywalk } from '../../support/daywalk.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+const env = { DAYWALK_NOW: '2026-01-24T03:00:00Z' };
+const demo = (cwd: string, ...args: string[]) => daywalkHere(['demo', ...args], { cwd, env });
+const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0;
+
+describe('the demo', () => {
+  test('needs no key, exports a whole history and shows what is in it', async () => {
+    const cwd = tempDir();
+    const { code, stdout, stderr } = await daywalk(['demo'], { cwd, env });
+    expect(code).toBe(0);
+    expect(stdout).toContain('51 units (stream and day) exported');
+    expect(stdout).toContain('2026-01-14 to 2026-01-23, each whole or absent');
+    expect(stdout).toMatch(/^ {2}2026-01-23 +\d+/m);
+    expect(stdout).toMatch(/@[\w.]+ +\d+/);
+    expect(stdout).toContain('Which models the credits go to');
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect(stderr).toContain('51 units to pull');
+    expect(existsSync(join(cwd, 'daywalk-demo.db-wal'))).toBe(false);
+  });
+
+  test('ignores settings of the real thing', async () => {
+    const cwd = tempDir();
+    writeFileSync(
+      join(cwd, '.env'),
+      'DAYWALK_BASE_URL=http://10.0.0.1\nDAYWALK_API_KEY=two words\nDAYWALK_ATTEMPTS=x\n',
+    );
+    expect((await demo(cwd)).code).toBe(0);
+  });
+
+  test('prints commands to copy that work', async () => {
+    const cwd = tempDir();
+    const { stdout } = await demo(cwd);
+    const commands = stdout.split('\n').filter((line) => /^ {2}(npx daywalk|sqlite3) /.test(line));
+    expect(commands.length).toBeGreaterThanOrEqual(5);
+    for (const line of commands) {
+      const command = line.trim();
+      if (command.startsWith('sqlite3')) {
+        if (!hasSqlite) continue;
+        const ended = spawnSync('sh', ['-c', command], { cwd, encoding: 'utf8' });
+        expect(ended).toMatchObject({ status: 0, stderr: '' });
+        expect(ended.stdout).toContain('atlas');
+      } else if (!command.includes('emulate') && !command.includes('daywalk run')) {
+        const args = command.replace('npx daywalk ', '').split(' ');
+        expect(await daywalk(args, { cwd, env }), command).toMatchObject({ code: 0 });
+      }
+    }
+  });
+
+  test('begins afresh each time, and goes on with --keep', async () => {
+    const cwd = tempDir();
+    const unitsOf = async (...args: string[]) =>
+      JSON.parse((await demo(cwd, '--json', ...args)).stdout).report.unitsDone;
+    expect(await unitsOf()).toBe(51);
+    expect(await unitsOf('--keep')).toBe(11);
+    expect(await unitsOf()).toBe(51);
+    const database = new Sqlite(join(cwd, 'daywalk-demo.db'), { readonly: true });
+    expect(database.prepare('SELECT command FROM export_runs').pluck().all()).toEqual(['demo']);
+    database.close();
+  });
+
+  test.each<[string, (path: string) => void]>([
+    ['text', (path) => writeFileSync(path, 'my notes')],
+    ['a database of something else', (path) => new Sqlite(path).exec('CREATE TABLE t (x)').close()],
+    ['a link', (path) => symlinkSync('/etc/hostname', path)],
+  ])('never deletes %s of that name', async (_, create) => {
+    const cwd = tempDir();
+    const path = join(cwd, 'daywalk-demo.db');
+    create(path);
+    const before = readFileSync(path);
+    const { code, stderr } = await demo(cwd);
+    expect(code).toBe(2);
+    expect(stderr).toContain('nothing was deleted');
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test('never deletes a warehouse of the nightly job of that name', async () => {
+    const cwd = tempDir();
+    await demo(cwd);
+    const path = join(cwd, 'daywalk-demo.db');
+    new Sqlite(path).exec("UPDATE export_runs SET command = 'run'").close();
+    expect((await demo(cwd)).code).toBe(2);
+    const database = new Sqlite(path, { readonly: true });
+    expect(database.prepare('SELECT COUNT(*) FROM export_units').pluck().get()).toBe(51);
+    database.close();
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
+import { daysFrom, parseDay } from '../../../src/core/day.ts';
+import { parseRules } from '../../../src/emulator/index.ts';
+import { openWarehouse } from '../../../src/warehouse/open.ts';
+import { daywalkHere } from '../../support/command-line.ts';
+import { envOf } from '../../support/daywalk.ts';
+import { postgres } from '../../support/postgres/database.ts';
+import { createRig, type Rig } from '../../support/rig.ts';
+import { sqlite } from '../../support/sqlite.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+/** What `status --health` says at an instant: its exit code and its one line. */
+async function healthOf(rig: Rig, now: string, ...args: string[]): Promise<[code: number, line: string]> {
+  const env = envOf(rig, { DAYWALK_NOW: now });
+  const { code, stdout, stderr } = await daywalkHere(['status', '--health', ...args], { env });
+  expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+  expect(stderr).toBe('');
+  return [code, stdout.trimEnd()];
+}
+
+describe.each([sqlite, postgres])('status --health on $name', (database) => {
+  const small = { users: 4, reports: 2 };
+
+  test('is 0 for so many hours after a complete run, and 1 later', async () => {
+    const rig = await createRig(small, { database });
+    await rig.run();
+    expect(await healthOf(rig, '2026-02-11T05:00:00Z')).toEqual([
+      0,
+      expect.stringMatching(/^healthy: the last/),
+    ]);
+    expect(await healthOf(rig, '2026-02-11T05:00:02Z')).toEqual([
+      1,
+      expect.stringMatching(/^unhealthy: the last/),
+    ]);
+    expect((await healthOf(rig, '2026-02-11T05:00:02Z', '--max-age', '27'))[0]).toBe(0);
+    expect((await healthOf(rig, '2026-02-10T08:00:00Z', '--max-age', '4'))[0]).toBe(1);
+  });
+
+  test('does not count a run over some streams or over some days', async () => {
+    const rig = await createRig(small, { database });
+    await rig.run({ streams: ['activity'] });
+    expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([
+      1,
+      expect.stringContaining('no complete export'),
+    ]);
+    await rig.run({ from: parseDay('2026-02-05') });
+    expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
+    await rig.run();
+    expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(0);
+    // A day later a part of the streams is no complete export, and that of the day before is too old.
+    await rig.run({ now: parseDay('2026-02-11'), streams: ['activity'] });
+    expect((await healthOf(rig, '2026-02-11T06:00:00Z'))[0]).toBe(1);
+  });
+
+  test('does not count a run in which a unit failed', async () => {
+    const rules = parseRules([
+      { match: { stream: 'tools', day: '2026-02-03' }, action: { type: 'status', status: 422 } },
+    ]);
+    const rig = await createRig({ ...small, rules }, { database });
+    await rig.run({ settings: { attempts: 1 } });
+    expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
+  });
+
+  test('is 0 while a run is under way, and 1 once it was killed', async () => {
+    const rig = await createRig(small, { database });
+    await rig.run({ from: parseDay('2026-02-08') });
+    const clock = systemClock(new Date('2026-02-10T03:30:00Z'));
+    const warehouse = await openWarehouse(rig.path, { clock, create: false });
+    const lock = await warehouse.lock();
+    await warehouse.startRun({ runId: 'r', command: 'run', startedAt: clock.now(), versions: {} });
+    expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([0, 'healthy: a run is under way']);
+    expect((await healthOf(rig, '2026-02-11T03:31:00Z'))[0]).toBe(1);
+    await lock.release();
+    await warehouse.close();
+    expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
+  });
+
+  test('is 1 when a stream has had no data for four days, however fresh the export is', async () => {
+    const rig = await createRig(small, { database });
+    const silent = daysFrom(parseDay('2026-02-06'), parseDay('2026-02-09'));
+    rig.emulator.setQuirks({ lies: { lateDays: { tools: silent.slice(1) } } });
+    await rig.run();
+    expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(0);
+    const other = await createRig(
+      { ...small, quirks: { lies: { lateDays: { tools: silent } } } },
+      { database },
+    );
+    await other.run();
+    expect(await healthOf(other, '2026-02-10T04:00:00Z')).toEqual([
+      1,
+      'unhealthy: tools has no data from 2026-02-06 to 2026-02-09, and had some in the week before',
+    ]);
+  });
+});
+
+test('status --health of a warehouse that is not there is one line and 1; --json is one document', async () => {
+  const env = { DAYWALK_WAREHOUSE: `${tempDir()}/none.db` };
+  const { code, stdout } = await daywalkHere(['status', '--health'], { env });
+  expect([code, stdout]).toEqual([1, `unhealthy: there is no warehouse at ${env.DAYWALK_WAREHOUSE}\n`]);
+  const json = await daywalkHere(['status', '--health', '--json'], { env });
+  expect([json.code, JSON.parse(json.stdout)]).toMatchObject([
+    1,
+    { healthy: false, lastCompleteExportAt: null },
+  ]);
+});

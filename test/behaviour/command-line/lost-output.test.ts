@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { envOf, MAIN } from '../../support/daywalk.ts';
+import { createRig, type Rig, rigOver } from '../../support/rig.ts';
+import { sqlite } from '../../support/sqlite.ts';
+
+const RUN = 'run --from 2026-02-06 --streams tokens,users';
+
+/** Runs a pipeline of the shell in which `daywalk` is the compiled program; answers the exit code of `daywalk`. */
+async function shell(line: string, rig?: Rig): Promise<{ code: number; output: string }> {
+  const script = `daywalk() { "${process.execPath}" "${MAIN}" "$@"; }; ${line}`;
+  // The service lives in this process, which therefore waits without blocking.
+  const child = spawn('bash', ['-c', script], {
+    env: { PATH: process.env['PATH'], ...(rig && envOf(rig)) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const append = (chunk: Buffer) => {
+    output += chunk;
+  };
+  child.stdout.on('data', append);
+  child.stderr.on('data', append);
+  const status = await new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)));
+  return { code: status, output };
+}
+
+const hasFullDevice = existsSync('/dev/full');
+const NO_FULL_DEVICE = 'this machine has no /dev/full';
+
+describe('the data are safe when the output is lost:', () => {
+  beforeEach(({ skip }) => skip(!hasFullDevice, NO_FULL_DEVICE));
+
+  test.each([
+    [
+      'the reader of the log leaves',
+      `daywalk ${RUN} --log json 2>&1 >/dev/null | head -1; exit \${PIPESTATUS[0]}`,
+    ],
+    ['the reader of the result leaves', `daywalk ${RUN} | true; exit \${PIPESTATUS[0]}`],
+    ['the log disk is full', `daywalk ${RUN} --log json 2>/dev/full`],
+    ['the disk of the result is full', `daywalk ${RUN} >/dev/full 2>/dev/null`],
+    ['both are closed', `daywalk ${RUN} >&- 2>&-`],
+  ])('X5: %s', async (_, line) => {
+    const rig = await createRig();
+    const { code } = await shell(line, rig);
+    expect(code).toBe(0);
+    const digest = await rig.digest();
+    expect(await rig.column('SELECT COUNT(*) FROM export_units')).toEqual([8]);
+    expect(await rig.column('SELECT exit_code FROM export_runs')).toEqual([0]);
+
+    const whole = rigOver(rig.emulator, sqlite.place());
+    await whole.run({ from: parseDay('2026-02-06'), streams: ['tokens', 'users'] });
+    expect(digest).toBe(await whole.digest());
+  });
+});
+
+describe('a result that is printed', () => {
+  let slowlyRead: ReturnType<typeof shell>;
+  // While the reader sleeps, the other tests go on.
+  beforeAll(() => {
+    slowlyRead = shell('daywalk schema --format json | (sleep 1; cat)');
+  });
+
+  test('may be cut short by its reader', async () => {
+    const { code, output } = await shell(`daywalk schema | head -1; exit \${PIPESTATUS[0]}`);
+    expect({ code, output }).toEqual({ code: 0, output: '# The warehouse\n' });
+  });
+
+  test('is not lost in silence on a full disk', async ({ skip }) => {
+    skip(!hasFullDevice, NO_FULL_DEVICE);
+    const { code, output } = await shell('daywalk schema >/dev/full');
+    expect(code).toBe(6);
+    expect(output).toContain('write the result to standard output');
+  });
+
+  test('is whole when its reader is slow', async () => {
+    expect(JSON.parse((await slowlyRead).output).tables.length).toBeGreaterThan(20);
+  });
+});

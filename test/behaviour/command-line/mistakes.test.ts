@@ -1,0 +1,95 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { daywalkHere } from '../../support/command-line.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+describe('a command line with a mistake in it gets the remedy that fits', () => {
+  test.each([
+    ['help nope', "unknown command 'nope'", 'daywalk --help lists the commands'],
+    ['help stat', "unknown command 'stat'", 'daywalk --help lists the commands'],
+    ['help statsu', "unknown command 'statsu'", 'did you mean status?'],
+    ['hooks help instal', "unknown command 'hooks instal'", 'did you mean hooks install?'],
+    ['help hooks nope', "unknown command 'hooks nope'", 'daywalk --help lists the commands'],
+    [
+      'emulate --port 99999',
+      '"99999" is not a whole number from 0 to 65535',
+      'it is too large: give a number from 0',
+    ],
+    ['status --max-age 0', '"0" is not a whole number from 1', 'it is too small: give a number from 1'],
+    ['emulate --port eighty', '"eighty" is not a whole number', 'give digits alone'],
+    ['run --streams tokens, users', 'too many arguments', 'a list has no spaces: --streams tokens,users'],
+    ['run --streams tokens , users', 'too many arguments', 'a list has no spaces: --streams tokens,users'],
+    [
+      'run --streams tokens users --wait',
+      'too many arguments',
+      'a list has no spaces: --streams tokens,users',
+    ],
+  ])('daywalk %s', async (line, message, hint) => {
+    const { code, stdout, stderr } = await daywalkHere(line.split(' '));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(`hint: ${hint}`);
+  });
+
+  test('daywalk alone, or a group alone, prints what there is to choose from, and exits with 2', async () => {
+    const alone = await daywalkHere([]);
+    expect([alone.code, alone.stdout]).toEqual([2, '']);
+    expect(alone.stderr).toMatch(/Usage: daywalk[\s\S]*\bstatus\b[\s\S]*daywalk: no command was given/);
+    const group = await daywalkHere(['hooks']);
+    expect([group.code, group.stdout]).toEqual([2, '']);
+    expect(group.stderr).toMatch(
+      /Usage: daywalk hooks[\s\S]*\binstall\b[\s\S]*no command was given after hooks/,
+    );
+  });
+
+  test.each([['-v'], ['version'], ['--version'], ['-V']])('daywalk %s prints the version', async (word) => {
+    expect(await daywalkHere([word])).toMatchObject({ code: 0, stdout: 'test\n', stderr: '' });
+  });
+
+  test.each([['help'], ['help help'], ['--help']])('daywalk %s prints the help', async (line) => {
+    const { code, stdout } = await daywalkHere(line.split(' '));
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Start here:')]);
+  });
+
+  test.each(['status', 'run'])(
+    'a folder as the warehouse of %s is refused with the name of a file in it',
+    async (command) => {
+      const folder = join(tempDir(), 'warehouse');
+      mkdirSync(folder);
+      const env = { DAYWALK_API_KEY: 'k', DAYWALK_BASE_URL: 'http://127.0.0.1:9' };
+      const { code, stderr } = await daywalkHere([command, '--warehouse', folder], { env });
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`the warehouse ${folder} is a folder`)]);
+      expect(stderr).toContain(join(folder, 'daywalk.db'));
+    },
+  );
+
+  test.each([
+    [
+      '--quirks',
+      { modelkey: 'model' },
+      'quirks.modelkey: there is no field of this name',
+      'did you mean modelKey?',
+    ],
+    [
+      '--quirks',
+      { modelKey: 'model-id' },
+      'quirks.modelKey: "model-id" is not accepted',
+      'did you mean "model_id"?',
+    ],
+    ['--quirks', { lies: { lateday: [] } }, 'quirks.lies.lateday', 'did you mean lateDays?'],
+    [
+      '--rules',
+      [{ match: { steam: 'users' }, action: { type: 'reset' } }],
+      'rules[0].match.steam: there is no field of this name',
+      'did you mean stream?',
+    ],
+    ['--rules', [{ action: { type: 'rest' } }], 'rules[0].action.type: "rest"', 'did you mean "reset"?'],
+  ])('a misspelt name in %s %o is named with the nearest one', async (flag, content, message, hint) => {
+    const file = join(tempDir(), 'file.json');
+    writeFileSync(file, JSON.stringify(content));
+    const { code, stderr } = await daywalkHere(['emulate', flag, file]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(stderr).toContain(hint);
+  });
+});

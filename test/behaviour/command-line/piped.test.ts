@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { parseRules } from '../../../src/emulator/index.ts';
+import { daywalkHere } from '../../support/command-line.ts';
+import { envOf } from '../../support/daywalk.ts';
+import { createRig } from '../../support/rig.ts';
+
+describe('nothing is cut where the output is no terminal', () => {
+  test('of digest: every digest has its 64 hexadecimal digits', async () => {
+    const rig = await createRig({ users: 4, reports: 2 });
+    await rig.run({ from: parseDay('2026-02-08') });
+    const { stdout } = await daywalkHere(['digest'], { env: envOf(rig) });
+    expect(stdout).not.toContain('…');
+    expect(stdout).toContain(await rig.digest());
+    const json = await daywalkHere(['digest', '--json'], { env: envOf(rig) });
+    const digests = [...json.stdout.matchAll(/"([0-9a-f]{64})"/g)].map(([, digest]) => digest);
+    expect(digests.length).toBeGreaterThan(20);
+    for (const digest of digests) expect(stdout).toContain(digest);
+  });
+
+  test('of status: neither a reason nor an error, however long', async () => {
+    const detail = 'the reason for it is long '.repeat(10).trim();
+    const rules = parseRules([
+      {
+        match: { stream: 'tools', day: '2026-02-09' },
+        action: { type: 'status', status: 422, detail },
+      },
+    ]);
+    const rig = await createRig({ users: 4, reports: 0, rules });
+    await rig.run({ from: parseDay('2026-02-08'), settings: { attempts: 1 } });
+    const { stdout } = await daywalkHere(['status'], { env: envOf(rig) });
+    expect(stdout).toContain(detail);
+    expect(stdout).not.toContain('…');
+  });
+});

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { SQL_TYPES } from '../../../schema/reference/types.ts';
+import { exampleQueries, schemaMarkdown, schemaSql } from '../../../schema/reference.ts';
+import { allTables } from '../../../schema/tables.ts';
+import { allViews } from '../../../schema/views.ts';
+import { dotenvExample } from '../../../src/settings/reference.ts';
+import { daywalk } from '../../support/daywalk.ts';
+import { createRig } from '../../support/rig.ts';
+
+const file = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+
+test('.env.example is what the declarations say', () => {
+  expect(file('.env.example'), 'run npm run docs').toBe(dotenvExample());
+});
+
+describe('daywalk schema', () => {
+  test('prints docs/warehouse.md, which is therefore what the declarations say', async () => {
+    expect((await daywalk(['schema'])).stdout.trimEnd(), 'run npm run docs').toBe(
+      file('docs/warehouse.md').trimEnd(),
+    );
+  });
+
+  test('as JSON has every column of every table and view, and marks those that may not be summed', async () => {
+    const { stdout } = await daywalk(['schema', '--format', 'json']);
+    const document: { tables: Part[]; views: Part[] } = JSON.parse(stdout);
+    interface Part {
+      name: string;
+      columns: { name: string; additive: boolean | null }[];
+    }
+    const byName = (entries: [string, string[]][]) => Object.fromEntries(entries);
+    const names = (parts: Part[]) =>
+      byName(parts.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
+    const declared = (parts: readonly { name: string; columns: object }[]) =>
+      byName(parts.map(({ name, columns }) => [name, Object.keys(columns)]));
+    expect(names(document.tables)).toEqual(declared(allTables));
+    expect(names(document.views)).toEqual(declared(allViews));
+
+    const additive = (table: string, column: string) =>
+      document.tables.find(({ name }) => name === table)?.columns.find(({ name }) => name === column)
+        ?.additive;
+    expect(additive('activity_daily', 'weekly_active_users')).toBe(false);
+    expect(additive('activity_daily_by_client', 'daily_active_users')).toBe(false);
+    expect(additive('tools_daily', 'autonomy_ratio_p90')).toBe(false);
+    expect(additive('activity_daily', 'sessions')).toBe(true);
+    expect(additive('tokens_daily', 'org_id')).toBeNull();
+  });
+
+  test('as SQL makes the same database as a run does', async () => {
+    const rig = await createRig();
+    await rig.run({ streams: ['tokens'] });
+    const made = new Sqlite(':memory:').exec((await daywalk(['schema', '--format', 'sql'])).stdout);
+    const query =
+      "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\' ORDER BY name";
+    expect(made.prepare(query).pluck().all()).toEqual(await rig.column(query));
+    made.close();
+  });
+
+  test('marks in the page exactly the columns that may not be summed', () => {
+    const page = schemaMarkdown();
+    const marked = page.match(/\*\*Do not sum\.\*\*/g)?.length;
+    const declared = [...allTables, ...allViews].flatMap(({ columns }) => Object.values(columns));
+    expect(marked).toBe(declared.filter(({ additive }) => additive === false).length);
+    expect(page).toMatch(/\| `weekly_active_users` \|.*\*\*Do not sum\.\*\* \|/);
+    expect(page).not.toMatch(/\| `billable_tokens` \|.*Do not sum/);
+  });
+
+  test('gives the types that the migrations have', () => {
+    const database = new Sqlite(':memory:').exec(schemaSql());
+    for (const { name, columns } of allTables) {
+      const types = database
+        .prepare<[], { name: string; type: string }>(`PRAGMA table_info("${name}")`)
+        .all();
+      const documented = Object.entries(columns).map(([column, { kind }]) => ({
+        name: column,
+        type: SQL_TYPES[kind].sqlite,
+      }));
+      expect(types.map((column) => ({ name: column.name, type: column.type.toUpperCase() }))).toEqual(
+        documented,
+      );
+    }
+    database.close();
+  });
+});
+
+test('every example query answers on a real warehouse', async () => {
+  const rig = await createRig();
+  await rig.run();
+  const answers = await Promise.all(
+    Object.entries(exampleQueries).map(async ([name, { sql }]) => [name, (await rig.sql(sql)).length > 0]),
+  );
+  // Nothing is missing and nothing was restated in this warehouse.
+  expect(Object.fromEntries(answers)).toEqual({
+    ...Object.fromEntries(Object.keys(exampleQueries).map((name) => [name, true])),
+    restated: false,
+    holes: expect.any(Boolean),
+  });
+});

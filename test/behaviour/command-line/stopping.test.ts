@@ -1,0 +1,60 @@
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { listenForStop, type StopSignal } from '../../../src/cli/stopping.ts';
+import type { ExitCode } from '../../../src/core/exit-code.ts';
+
+/** A process that only hears signals and notes how it was ended. */
+function fakeProcess() {
+  const signals = new EventEmitter();
+  const exits: ExitCode[] = [];
+  const control = {
+    on: (signal: StopSignal, listener: () => void) => void signals.on(signal, listener),
+    off: (signal: StopSignal, listener: () => void) => void signals.off(signal, listener),
+    exit: (code: ExitCode) => void exits.push(code),
+  };
+  return { signals, exits, control };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('the first %s asks the job to stop, the second ends the process with %i', (name, code) => {
+  const { signals, exits, control } = fakeProcess();
+  const told: string[] = [];
+  const { signal } = listenForStop(control, (stop) => void told.push(stop));
+  expect(signal.aborted).toBe(false);
+
+  signals.emit(name);
+  expect(signal.reason).toMatchObject({ exitCode: code, message: `stopped by ${name}` });
+  expect({ told, exits }).toEqual({ told: [name], exits: [] });
+
+  signals.emit(name);
+  expect({ told, exits }).toEqual({ told: [name], exits: [code] });
+});
+
+test('a job that does not stop is ended within five seconds', () => {
+  const { signals, exits, control } = fakeProcess();
+  listenForStop(control, () => undefined);
+  signals.emit('SIGTERM');
+  vi.advanceTimersByTime(3_999);
+  expect(exits).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(exits).toEqual([143]);
+});
+
+test('a job that stopped in time is left to end by itself, and signals are the default again', () => {
+  const { signals, exits, control } = fakeProcess();
+  const stopping = listenForStop(control, () => undefined);
+  signals.emit('SIGINT');
+  stopping.dispose();
+  vi.advanceTimersByTime(60_000);
+  expect(exits).toEqual([]);
+  expect(signals.eventNames()).toEqual([]);
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { copy, onEachCopyable } from '../../support/copy/copying.ts';
+import { eventRow } from '../../support/copy/full-warehouse.ts';
+import { fill } from '../../support/copy/large-warehouse.ts';
+import { open } from '../../support/database.ts';
+import { daywalk } from '../../support/daywalk.ts';
+import { sqlite } from '../../support/sqlite.ts';
+
+const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
+/** Users of a day, and a heap that is enough for one such day, not for two. */
+const USERS = isLongCampaign ? 50_000 : 20_000;
+const HEAP_MB = isLongCampaign ? 130 : 55;
+
+onEachCopyable((database) => {
+  test('large hook events are moved a few at a time', async () => {
+    const source = await open(sqlite);
+    const ids = Array.from({ length: 70 }, (_, number) => `event_${number}`);
+    const rows = ids.map((id) => [...eventRow(id).slice(0, -1), JSON.stringify({ pad: id.repeat(70_000) })]);
+    await source.storeHookEvents({ orgId: 'org_1', rows });
+    const { location } = database.place();
+    const { report, events } = await copy(source.place.location, location);
+    expect(report).toMatchObject({ exitCode: 0, rowsWritten: ids.length });
+    expect(events.filter(({ type }) => type === 'copied').length).toBeGreaterThan(1);
+  });
+
+  test(`a copy holds one day of ${USERS} users at a time, however many there are`, async ({ skip }) => {
+    skip(database !== sqlite && !isLongCampaign, 'DAYWALK_CHAOS=1 takes the time for a server too');
+    const source = await open(sqlite);
+    await fill(source, { days: 3, users: USERS, reports: 500 });
+    const args = ['copy', '--warehouse', source.place.location, '--to', database.place().location, '--json'];
+    const { code, stdout, stderr } = await daywalk(args, { nodeArgs: [`--max-old-space-size=${HEAP_MB}`] });
+    expect(code, stderr.slice(-2_000)).toBe(0);
+    expect(JSON.parse(stdout).rowsWritten).toBeGreaterThan(3 * 3 * USERS);
+  });
+});

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { tables } from '../../../schema/tables.ts';
+import { ChangeSet } from '../../../src/copy/change-set.ts';
+import { createTarget } from '../../../src/copy/target.ts';
+import { BusyError } from '../../../src/core/errors.ts';
+import { sessionRow } from '../../support/copy/full-warehouse.ts';
+import { open } from '../../support/database.ts';
+import { sqlite } from '../../support/sqlite.ts';
+
+test('nothing is written to a destination whose lock somebody else has taken', async () => {
+  const destination = await open(sqlite);
+  const lock = await destination.lock({ exclusive: true });
+  const taken = { ...lock, claim: () => Promise.reject(new BusyError('taken')) };
+  const target = createTarget({ destination, lock: taken, observe: () => undefined });
+  const changes = new ChangeSet();
+  changes.add(tables.sessions, [{ kind: 'put', row: sessionRow('org_1', 'session_1') }]);
+  const units = { unitsMoved: 0, unitsUnchanged: 0, unitsRemoved: 0 };
+  await expect(
+    target.commit(changes, { what: 'sessions', firstDay: '', lastDay: '', units }),
+  ).rejects.toThrow('taken');
+  expect(await destination.place.query('SELECT * FROM sessions')).toEqual([]);
+});

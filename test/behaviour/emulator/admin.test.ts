@@ -1,0 +1,199 @@
+import { request } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { DEFAULT_QUIRKS } from '../../../src/emulator/index.ts';
+import { type Json, type Probe, pathOf, probe } from '../../support/emulator/probe.ts';
+
+async function admin(
+  at: Probe,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; json: Json }> {
+  const response = await fetch(`${at.emulator.url}/__admin${path}`, {
+    method,
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return { status: response.status, json: await response.json() };
+}
+
+test('the list names every route, and each of them answers without a key', async () => {
+  const at = await probe();
+  const { json } = await admin(at, 'GET', '');
+  const names = json.map((route: Json) => `${route.method} ${route.path}`);
+  expect(names).toEqual([
+    'GET /__admin',
+    'GET /__admin/keys',
+    'GET /__admin/rules',
+    'PUT /__admin/rules',
+    'GET /__admin/quirks',
+    'PUT /__admin/quirks',
+    'DELETE /__admin/quirks',
+    'GET /__admin/journal',
+    'DELETE /__admin/journal',
+    'GET /__admin/today',
+    'PUT /__admin/today',
+    'PUT /__admin/latency',
+    'POST /__admin/revisions',
+    'DELETE /__admin/revisions',
+    'GET /__admin/repositories',
+    'GET /__admin/sessions',
+  ]);
+  for (const { path } of json.filter((route: Json) => route.method === 'GET')) {
+    expect((await fetch(at.emulator.url + path)).status).toBe(200);
+  }
+});
+
+test('rules are replaced, shown and refused', async () => {
+  const at = await probe();
+  const rules = [{ id: 'x', match: { stream: 'users' }, action: { type: 'status', status: 503 } }];
+  expect(await admin(at, 'PUT', '/rules', rules)).toEqual({ status: 200, json: rules });
+  expect((await at.get(pathOf('users', '2026-02-03'))).status).toBe(503);
+  expect((await admin(at, 'GET', '/rules')).json).toEqual(rules);
+  const refused = await admin(at, 'PUT', '/rules', [{ action: { type: 'status' } }]);
+  expect(refused.status).toBe(400);
+  expect(refused.json).toMatchObject({
+    title: 'Bad Request',
+    detail: 'rules[0].action.status: nothing is not accepted',
+    hint: 'rules[0].action.status must be a whole number from 200 to 599',
+  });
+  expect(at.emulator.rules()).toEqual(rules);
+  await admin(at, 'PUT', '/rules', []);
+  expect((await at.get(pathOf('users', '2026-02-03'))).status).toBe(200);
+});
+
+test('the journal is shown and reset, and does not count admin requests', async () => {
+  const at = await probe();
+  await at.get('/nowhere');
+  expect((await admin(at, 'GET', '/journal')).json).toEqual(
+    JSON.parse(JSON.stringify(at.emulator.journal())),
+  );
+  expect((await admin(at, 'GET', '/journal')).json).toMatchObject({ requests: 1, byPath: { '/nowhere': 1 } });
+  expect((await admin(at, 'DELETE', '/journal')).status).toBe(200);
+  expect(at.emulator.journal().requests).toBe(0);
+});
+
+test('quirks are changed one by one, shown, reset and refused', async () => {
+  const at = await probe({ quirks: { modelTier: false } });
+  const changed = await admin(at, 'PUT', '/quirks', { maxRangeDays: 1 });
+  expect(changed.json).toEqual({ ...DEFAULT_QUIRKS, modelTier: false, maxRangeDays: 1 });
+  expect((await at.get(pathOf('users', '2026-02-03..2026-02-04'))).status).toBe(400);
+  expect((await admin(at, 'PUT', '/quirks', { maxRangeDays: 'no' })).status).toBe(400);
+  expect((await admin(at, 'PUT', '/quirks', [])).status).toBe(400);
+  await admin(at, 'DELETE', '/quirks');
+  expect((await admin(at, 'GET', '/quirks')).json).toEqual(DEFAULT_QUIRKS);
+});
+
+test('today moves, within reason', async () => {
+  const at = await probe();
+  expect((await at.get(pathOf('activity', '2026-06-10'))).status).toBe(400);
+  expect((await admin(at, 'PUT', '/today', { today: '2026-06-11' })).json).toEqual({ today: '2026-06-11' });
+  expect((await at.get(pathOf('activity', '2026-06-10'))).status).toBe(200);
+  expect((await admin(at, 'GET', '/today')).json).toEqual({ today: '2026-06-11' });
+  for (const today of ['2026-01-14', '2026-02-30', 'tomorrow', null]) {
+    expect((await admin(at, 'PUT', '/today', { today })).status).toBe(400);
+  }
+  expect(at.emulator.today()).toBe(parseDay('2026-06-11'));
+});
+
+test('latency is set and passes by admin requests', async () => {
+  const at = await probe();
+  expect((await admin(at, 'PUT', '/latency', { ms: 150 })).json).toEqual({ ms: 150 });
+  const started = performance.now();
+  await at.get('/nowhere');
+  const slow = performance.now();
+  await admin(at, 'GET', '/today');
+  expect(slow - started).toBeGreaterThan(145);
+  expect(performance.now() - slow).toBeLessThan(145);
+  expect((await admin(at, 'PUT', '/latency', { ms: -1 })).status).toBe(400);
+  expect((await admin(at, 'PUT', '/latency', { ms: 10_000_000 })).status).toBe(400);
+});
+
+test('revisions are made and taken back', async () => {
+  const at = await probe();
+  const before = await at.rows('tokens', '2026-02-03');
+  const made = await admin(at, 'POST', '/revisions', { kind: 'vanish-users', day: '2026-02-03', count: 2 });
+  expect(made).toMatchObject({ status: 200, json: { number: 1, kind: 'vanish-users', day: '2026-02-03' } });
+  expect(made.json.names).toHaveLength(2);
+  expect(await at.rows('tokens', '2026-02-03')).not.toEqual(before);
+  await admin(at, 'DELETE', '/revisions');
+  expect(await at.rows('tokens', '2026-02-03')).toEqual(before);
+  expect((await admin(at, 'POST', '/revisions', { kind: 'restate' })).json.hint).toMatch(/name a day/);
+  expect((await admin(at, 'POST', '/revisions', { kind: 'unmake' })).json.detail).toMatch(/^revision.kind:/);
+});
+
+test('keys and repositories are shown', async () => {
+  const at = await probe({ apiKey: 'my-key' });
+  expect((await admin(at, 'GET', '/keys')).json).toEqual(at.emulator.keys);
+  expect(at.emulator.keys.owner).toBe('my-key');
+  const [repository] = (await admin(at, 'GET', '/repositories')).json;
+  expect(repository).toEqual({
+    repoId: expect.stringMatching(/^repo_01/),
+    repoUrl: expect.stringMatching(/^https:\/\//),
+  });
+});
+
+test('what is not there, not allowed or not JSON is refused', async () => {
+  const at = await probe();
+  expect((await admin(at, 'GET', '/nothing')).status).toBe(404);
+  expect((await admin(at, 'POST', '/rules', [])).status).toBe(405);
+  expect((await admin(at, 'PUT', '/rules', '{')).json.detail).toBe('the body is not JSON');
+  expect((await admin(at, 'PUT', '/today')).status).toBe(400);
+  expect((await admin(at, 'PUT', '/quirks', `{"orgId":"${'x'.repeat(9_000_000)}"}`)).json.detail).toMatch(
+    /above \d+ bytes/,
+  );
+});
+
+test('faults do not reach admin requests', async () => {
+  const at = await probe({ rules: [{ action: { type: 'hang' } }] });
+  expect((await admin(at, 'GET', '/today')).status).toBe(200);
+});
+
+describe('a web page that reaches the emulator by a name of its own', () => {
+  /** The status of a request with these headers; fetch lets nobody set Host. */
+  function statusFor(at: Probe, headers: Record<string, string>, method = 'GET'): Promise<number> {
+    const { port } = new URL(at.emulator.url);
+    return new Promise((resolve, reject) => {
+      const path = '/__admin/keys';
+      const sent = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  }
+
+  test('cannot read or steer it: a foreign Host or Origin gets 403', async () => {
+    const at = await probe();
+    const { host, port } = new URL(at.emulator.url);
+    for (const foreign of [
+      'evil.example',
+      `evil.example:${port}`,
+      `localhost.evil.example:${port}`,
+      '127.0.0.1.nip.io',
+      '10.0.0.1',
+    ]) {
+      expect(await statusFor(at, { host: foreign }), foreign).toBe(403);
+    }
+    for (const origin of [
+      'http://evil.example',
+      `http://evil.example:${port}`,
+      'null',
+      'http://127.0.0.1:1',
+      `https://${host}`,
+    ]) {
+      for (const method of ['GET', 'PUT', 'DELETE'])
+        expect(await statusFor(at, { host, origin }, method), origin).toBe(403);
+    }
+  });
+
+  test('is told from this machine by any of its names', async () => {
+    const at = await probe();
+    const { host, port } = new URL(at.emulator.url);
+    for (const own of [host, '127.0.0.1', 'localhost', `LOCALHOST:${port}`, '[::1]', `[::1]:${port}`]) {
+      expect(await statusFor(at, { host: own }), own).toBe(200);
+    }
+    expect(await statusFor(at, { host, origin: `http://${host}` })).toBe(200);
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { pathOf, probe } from '../../support/emulator/probe.ts';
+
+const DAY = '2026-03-10';
+
+async function withQuirks(quirks: Parameters<typeof probe>[0]) {
+  const at = await probe(quirks);
+  const reference = await probe({ ...quirks, quirks: {} });
+  return { at, expected: (await reference.walk(DAY)).rows };
+}
+
+test('usersLimitCap: a short page is not the last', async () => {
+  const { at, expected } = await withQuirks({ quirks: { usersLimitCap: 7 } });
+  expect(await at.rows('users', DAY, 'limit=100')).toHaveLength(7);
+  const { rows, pages } = await at.walk(DAY, 'limit=100');
+  expect(rows).toEqual(expected);
+  expect(pages).toBe(Math.ceil(expected.length / 7));
+});
+
+test.each([1, 100, 1000])('pageSize %d ignores the limit', async (pageSize) => {
+  const { at, expected } = await withQuirks({ quirks: { pageSize } });
+  expect(await at.rows('users', DAY, 'limit=5')).toHaveLength(Math.min(pageSize, expected.length));
+  expect((await at.walk(DAY, 'limit=5')).rows).toEqual(expected);
+});
+
+test('pageSize as a list: pages of all these sizes occur, also empty ones, and the walk is complete', async () => {
+  const { at, expected } = await withQuirks({ quirks: { pageSize: [0, 1, 9] } });
+  const { rows, cursors, pages } = await at.walk(DAY);
+  expect(rows).toEqual(expected);
+  const sizes = new Set<number>();
+  for (const cursor of cursors) sizes.add((await at.rows('users', DAY, `cursor=${cursor}`)).length);
+  expect([...sizes]).toEqual(expect.arrayContaining([0, 1, 9]));
+  expect(new Set(cursors).size).toBe(pages - 1);
+});
+
+test('pageSize 0: every other page is empty, and the walk ends all the same', async () => {
+  const { at, expected } = await withQuirks({ quirks: { pageSize: 0 } });
+  const first = await at.get(pathOf('users', DAY));
+  expect(first.json).toMatchObject({ data: [], meta: { has_more: true, next_cursor: 'user_0' } });
+  const { rows, pages } = await at.walk(DAY, 'limit=10');
+  expect(rows).toEqual(expected);
+  expect(pages).toBe(2 * Math.ceil(expected.length / 10));
+});
+
+test('emptyPageWithMore: some pages are empty although more follow', async () => {
+  const { at, expected } = await withQuirks({ quirks: { emptyPageWithMore: true } });
+  const { rows, pages, cursors } = await at.walk(DAY, 'limit=5');
+  expect(rows).toEqual(expected);
+  expect(pages).toBeGreaterThan(Math.ceil(expected.length / 5));
+  expect(new Set(cursors).size).toBe(cursors.length);
+});
+
+describe('overlappingPages', () => {
+  test('identical: each page repeats the last user of the page before', async () => {
+    const { at, expected } = await withQuirks({ quirks: { overlappingPages: 'identical' } });
+    const { rows, pages } = await at.walk(DAY, 'limit=10');
+    expect(rows).toHaveLength(expected.length + pages - 1);
+    expect([...new Map(rows.map((row) => [row.user_id, row])).values()]).toEqual(expected);
+  });
+
+  test('conflicting: the repeated rows have other numbers', async () => {
+    const { at, expected } = await withQuirks({ quirks: { overlappingPages: 'conflicting' } });
+    const { rows, pages } = await at.walk(DAY, 'limit=10');
+    const repeated = rows.filter(
+      (row, index) => rows.findIndex(({ user_id }) => user_id === row.user_id) < index,
+    );
+    expect(repeated).toHaveLength(pages - 1);
+    for (const row of repeated) {
+      const original = expected.find(({ user_id }) => user_id === row.user_id);
+      expect(row).toEqual({ ...original, tool_calls: (original?.tool_calls ?? 0) + 1 });
+    }
+  });
+});
+
+test('limitCounts rows: a page ends with the user who fills it', async () => {
+  const at = await probe({ quirks: { limitCounts: 'rows' } });
+  const days = '2026-03-09..2026-03-13';
+  const rows = await at.rows('users', days, 'limit=20');
+  expect(rows.length).toBeGreaterThanOrEqual(20);
+  expect(rows.length).toBeLessThan(25);
+  const reference = await probe();
+  expect((await at.walk(days, 'limit=20')).rows).toEqual((await reference.walk(days)).rows);
+});
+
+test('unknownCursor: the walk goes on after any text, or the cursor is refused', async () => {
+  const at = await probe();
+  const { rows } = await at.walk(DAY);
+  const middle = rows[5]?.user_id ?? '';
+  const rest = await at.rows('users', DAY, `limit=100&cursor=${middle}`);
+  expect(rest).toEqual(rows.slice(6));
+  expect((await at.get(pathOf('users', DAY, 'cursor=zzz'))).json).toMatchObject({
+    data: [],
+    meta: { has_more: false },
+  });
+  expect((await at.get(pathOf('users', DAY, 'cursor='))).status).toBe(400);
+  at.emulator.setQuirks({ unknownCursor: 'reject' });
+  expect((await at.get(pathOf('users', DAY, 'cursor=zzz'))).json.detail).toBe('Invalid cursor "zzz"');
+});
+
+test('a cursor of a user who is gone goes on at the same place', async () => {
+  const at = await probe();
+  const { rows } = await at.walk(DAY);
+  const gone = rows[9]?.user_id ?? '';
+  at.emulator.revise({ kind: 'vanish-users', day: parseDay(DAY), users: [gone] });
+  expect(await at.rows('users', DAY, `limit=100&cursor=${gone}`)).toEqual(rows.slice(10));
+});

@@ -1,0 +1,20 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { expectExactCopy } from '../../support/exact-copy.ts';
+import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/legal-quirks.ts';
+import { createRig } from '../../support/rig.ts';
+
+/** A week after the days on which some servers have no activity: few days prove what many would. */
+const today = parseDay('2026-02-01');
+
+describe('a run copies exactly what a server answers', () => {
+  for (const [name, quirks] of Object.entries({ ...CONTENT_QUIRKS, ...WAY_QUIRKS })) {
+    test(`a server ${name}`, async () => {
+      const rig = await createRig({ quirks, users: 15, reports: 10, today });
+      const { report } = await rig.run();
+      expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0, quarantined: 0 });
+      expect(report.unitsDone).toBe(18 * 5 + 1);
+      await expectExactCopy(rig);
+    });
+  }
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { ClaimLostError } from '../../../src/core/errors.ts';
+import { commitOf } from '../../support/commit-of.ts';
+import { onEachDatabase, open } from '../../support/database.ts';
+import { createRig, type Rig } from '../../support/rig.ts';
+import { thrownBy } from '../../support/transport.ts';
+
+const today = parseDay('2026-01-23');
+/** Each day by itself: the answer to a range cannot be told apart by day. */
+const settings = { rangeDays: 1 };
+
+/** What the ledger keeps of unsettled days, by unit. */
+async function answersOf(rig: Rig): Promise<Map<string, unknown>> {
+  const rows = await rig.sql<{ stream: string; date: string; answers_sha256: string | null }>(
+    "SELECT stream, date, answers_sha256 FROM export_units WHERE date <> '' AND settled_at IS NULL",
+  );
+  return new Map(rows.map(({ stream, date, answers_sha256 }) => [`${stream} ${date}`, answers_sha256]));
+}
+
+onEachDatabase((database) => {
+  describe('a day that is answered as before', () => {
+    test('is taken for unchanged without another look at its rows', async () => {
+      const rig = await createRig({ today, users: 5 }, { database });
+      await rig.run({ settings });
+      expect([...(await answersOf(rig)).values()].every((answers) => answers !== null)).toBe(true);
+      // Another digest of the content would be found wrong by whoever compares the content with it.
+      const planted = 'f'.repeat(64);
+      await rig.place.execute(
+        `UPDATE export_units SET content_sha256 = '${planted}' WHERE settled_at IS NULL AND date <> ''`,
+      );
+      const { report } = await rig.run({ settings });
+      expect(report).toMatchObject({ exitCode: 0, rowsWritten: 0, restatements: 0, unitsDone: 11 });
+      const found = await rig.column(
+        "SELECT DISTINCT content_sha256 FROM export_units WHERE settled_at IS NULL AND date <> ''",
+      );
+      expect(found).toEqual([planted]);
+    });
+
+    test('is looked at when what the ledger keeps of its answers is of others', async () => {
+      const rig = await createRig({ today, users: 5 }, { database });
+      await rig.run({ settings });
+      const digest = await rig.digest();
+      await rig.place.execute(`UPDATE export_units SET answers_sha256 = '?' WHERE date <> ''`);
+      const { report } = await rig.run({ settings });
+      expect(report).toMatchObject({ exitCode: 0, rowsWritten: 0 });
+      expect(await rig.digest()).toBe(digest);
+    });
+
+    test('is looked at all the same when it is forced', async () => {
+      const rig = await createRig({ today, users: 5 }, { database });
+      await rig.run({ settings });
+      const digest = await rig.digest();
+      await rig.place.execute("DELETE FROM user_daily WHERE date = '2026-01-22'");
+      await rig.run({ settings, force: true });
+      expect(await rig.digest()).toBe(digest);
+    });
+
+    test('is stored anew when what is stored of people has changed', async () => {
+      const rig = await createRig({ today, users: 5 }, { database });
+      await rig.run({ settings });
+      await rig.run({ settings: { ...settings, emails: { mode: 'drop' } } });
+      const emails = await rig.column(
+        "SELECT DISTINCT user_email FROM user_daily WHERE date = '2026-01-22' AND user_email IS NOT NULL",
+      );
+      expect(emails).toEqual([]);
+    });
+  });
+
+  describe('a day that is answered otherwise than before', () => {
+    test('is compared and replaced, and known by its new answers', async () => {
+      const rig = await createRig({ today, users: 5 }, { database });
+      await rig.run({ settings });
+      const before = await answersOf(rig);
+      rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-22') });
+      const { report } = await rig.run({ settings });
+      expect(report.restatements).toBeGreaterThan(0);
+      const after = await answersOf(rig);
+      expect(after.get('users 2026-01-22')).not.toEqual(before.get('users 2026-01-22'));
+      expect(after.get('users 2026-01-21')).toEqual(before.get('users 2026-01-21'));
+      const fresh = await createRig({ today, users: 5 }, { database });
+      fresh.emulator.revise({ kind: 'restate', day: parseDay('2026-01-22') });
+      await fresh.run({ settings });
+      expect(await rig.digest()).toBe(await fresh.digest());
+    });
+  });
+
+  describe('a commit that takes stored content for unchanged', () => {
+    test('keeps every row and counts them', async () => {
+      const warehouse = await open(database);
+      const stored = commitOf({ rows: { tokens_daily_by_model: [['m', 'standard', 1, 2, 3, 4, 5, null]] } });
+      await warehouse.commitDay(stored);
+      const again = { ...stored, tables: [], unchanged: { rows: 1 }, answersSha256: 'a' };
+      expect(await warehouse.commitDay(again)).toMatchObject({ rowsWritten: 0, restated: false });
+      const [unit] = await warehouse.units('org_1');
+      expect(unit).toMatchObject({
+        rows: 1,
+        attempts: 2,
+        contentSha256: stored.contentSha256,
+        answersSha256: 'a',
+      });
+      expect(await warehouse.place.query('SELECT * FROM tokens_daily_by_model')).toHaveLength(1);
+    });
+
+    test('is refused where other content is stored', async () => {
+      const warehouse = await open(database);
+      const stored = commitOf({ rows: { tokens_daily_by_model: [['m', 'standard', 1, 2, 3, 4, 5, null]] } });
+      await warehouse.commitDay(stored);
+      const mistaken = { ...stored, tables: [], unchanged: { rows: 1 }, contentSha256: '0'.repeat(64) };
+      expect(await thrownBy(warehouse.commitDay(mistaken))).toBeInstanceOf(ClaimLostError);
+      const [unit] = await warehouse.units('org_1');
+      expect(unit).toMatchObject({ attempts: 1, contentSha256: stored.contentSha256 });
+    });
+  });
+});

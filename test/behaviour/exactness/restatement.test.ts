@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay, shiftDay } from '../../../src/core/day.ts';
+import { onEachDatabase } from '../../support/database.ts';
+import { expectExactCopy } from '../../support/exact-copy.ts';
+import { createRig, type Rig } from '../../support/rig.ts';
+
+/** Early in the history: few days prove what many would. */
+const today = parseDay('2026-01-24');
+const yesterday = shiftDay(today, -1);
+const small = { today, users: 15, reports: 5 };
+
+async function restatements(rig: Rig) {
+  const found = await rig.sql<{ stream: string; date: string; before: string; after: string }>(
+    'SELECT stream, date, "before", "after" FROM restatements ORDER BY stream, detected_at',
+  );
+  return found.map((row) => ({ ...row, before: JSON.parse(row.before), after: JSON.parse(row.after) }));
+}
+
+onEachDatabase((database) => {
+  describe('a day that the service changes after it was stored', () => {
+    test('is replaced, and the change is on record with its sums', async () => {
+      const rig = await createRig(small, { database });
+      await rig.run();
+      const before = await rig.value<number>(
+        'SELECT billable_tokens FROM tokens_daily WHERE date = ?',
+        yesterday,
+      );
+      rig.emulator.revise({ kind: 'restate', day: yesterday });
+      const { report } = await rig.run();
+      const after = await rig.value<number>(
+        'SELECT billable_tokens FROM tokens_daily WHERE date = ?',
+        yesterday,
+      );
+      expect(after).not.toBe(before);
+      expect(report).toMatchObject({ exitCode: 0, restatements: 5 });
+      const found = await restatements(rig);
+      expect(found.map(({ stream, date }) => `${stream} ${date}`)).toEqual(
+        ['activity', 'productivity', 'tokens', 'tools', 'users'].map((stream) => `${stream} ${yesterday}`),
+      );
+      const tokens = found.find(({ stream }) => stream === 'tokens');
+      expect(tokens?.before).toMatchObject({ billable_tokens: before });
+      expect(tokens?.after).toMatchObject({ billable_tokens: after });
+      expect(tokens?.after.breakdowns.tokens_daily_by_model.billable_tokens).toBe(after);
+      // What must not be summed is not summed.
+      expect(found.find(({ stream }) => stream === 'activity')?.after).not.toHaveProperty(
+        'weekly_active_users',
+      );
+      await expectExactCopy(rig);
+    });
+
+    for (const kind of ['vanish-users', 'vanish-models', 'vanish-languages', 'add-users'] as const) {
+      test(`leaves no ghost rows (${kind})`, async () => {
+        const rig = await createRig(small, { database });
+        await rig.run();
+        const { names } = rig.emulator.revise({ kind, day: yesterday, count: 2 });
+        expect(names.length).toBeGreaterThan(0);
+        const { report } = await rig.run();
+        expect(report.restatements).toBeGreaterThan(0);
+        await expectExactCopy(rig);
+      });
+    }
+
+    test('and goes empty leaves nothing behind but the record of what it was', async () => {
+      const rig = await createRig(small, { database });
+      await rig.run();
+      const rows = await rig.value<number>(
+        "SELECT rows FROM export_units WHERE stream = 'users' AND date = ?",
+        yesterday,
+      );
+      expect(rows).toBeGreaterThan(0);
+      rig.emulator.revise({ kind: 'empty', day: yesterday });
+      const doubted = await rig.run();
+      expect(doubted.report).toMatchObject({ exitCode: 5, states: { doubted: 5 }, restatements: 0 });
+      const { report } = await rig.run({ acceptLoss: true });
+      expect(report).toMatchObject({ exitCode: 0, states: { awaiting: 5 } });
+      await expectExactCopy(rig);
+      const users = (await restatements(rig)).find(({ stream }) => stream === 'users');
+      expect(users?.before.rows).toBe(rows);
+      expect(users?.after.rows).toBe(0);
+    });
+
+    test('and comes back later is filled again', async () => {
+      const rig = await createRig(small, { database });
+      await rig.run();
+      const digest = await rig.digest();
+      rig.emulator.revise({ kind: 'empty', day: yesterday });
+      await rig.run();
+      await rig.run({ acceptLoss: true });
+      expect(await rig.digest()).not.toBe(digest);
+      rig.emulator.revise({ kind: 'revert' });
+      await rig.run();
+      expect(await rig.digest()).toBe(digest);
+      expect(await restatements(rig)).toHaveLength(10);
+    });
+
+    test('and comes back before that was believed was never gone', async () => {
+      const rig = await createRig(small, { database });
+      await rig.run();
+      const digest = await rig.digest();
+      rig.emulator.revise({ kind: 'empty', day: yesterday });
+      expect((await rig.run()).report.exitCode).toBe(5);
+      expect(await rig.digest()).toBe(digest);
+      rig.emulator.revise({ kind: 'revert' });
+      expect((await rig.run()).report.exitCode).toBe(0);
+      expect(await rig.digest()).toBe(digest);
+      expect(await restatements(rig)).toEqual([]);
+    });
+
+    test('long after it settled is found by --force only', async () => {
+      // Users enough that the trailing counts of unsettled days stay.
+      const rig = await createRig({ today, reports: 5 }, { database });
+      await rig.run();
+      const day = parseDay('2026-01-20');
+      rig.emulator.revise({ kind: 'vanish-users', day, count: 3 });
+      expect((await rig.run()).report.restatements).toBe(0);
+      // The trailing counts of the days after it change with it.
+      const { report } = await rig.run({ command: 'backfill', from: day, force: true });
+      expect(report.restatements).toBeGreaterThan(0);
+      expect((await restatements(rig)).every(({ date }) => date >= day)).toBe(true);
+      await expectExactCopy(rig);
+    });
+  });
+
+  describe('a day whose batch is late', () => {
+    test('is awaited, asked for again, and its arrival restates nothing', async () => {
+      const rig = await createRig({ ...small, quirks: { lateBatch: true } }, { database });
+      const first = await rig.run();
+      expect(first.report).toMatchObject({ exitCode: 0, states: { awaiting: 5 } });
+      expect(await rig.column('SELECT COUNT(*) FROM user_daily WHERE date = ?', yesterday)).toEqual([0]);
+      expect(await rig.column('SELECT COUNT(*) FROM tokens_daily WHERE date = ?', yesterday)).toEqual([0]);
+      rig.emulator.setQuirks({ lateBatch: false });
+      const second = await rig.run();
+      expect(second.report.states).toEqual({ loaded: 11 });
+      expect(second.report.restatements).toBe(0);
+      await expectExactCopy(rig);
+    });
+  });
+
+  describe('a day without activity', () => {
+    for (const emptyDays of ['absent', 'zeros'] as const) {
+      test(`is awaited while it is young and empty once it has settled (${emptyDays})`, async () => {
+        const rig = await createRig(
+          { ...small, quirks: { emptyDays, inactiveDays: [yesterday] } },
+          { database },
+        );
+        await rig.run();
+        const states = () => rig.column('SELECT DISTINCT state FROM export_units WHERE date = ?', yesterday);
+        expect(await states()).toEqual(['awaiting']);
+        const later = shiftDay(today, 2);
+        rig.emulator.setToday(later);
+        const { report } = await rig.run({ now: later });
+        expect(report.exitCode).toBe(0);
+        expect(await states()).toEqual(['empty']);
+        expect(
+          await rig.column(
+            'SELECT COUNT(*) FROM export_units WHERE date = ? AND settled_at IS NULL',
+            yesterday,
+          ),
+        ).toEqual([0]);
+        await expectExactCopy(rig, later);
+      });
+    }
+  });
+
+  describe('young numbers that change from day to day', () => {
+    test('are read until they have settled, and end as the service has them', async () => {
+      const rig = await createRig({ ...small, quirks: { provisionalDays: 2 } }, { database });
+      for (let nights = 0; nights <= 4; nights += 1) {
+        const now = shiftDay(today, nights);
+        rig.emulator.setToday(now);
+        const { report } = await rig.run({ now });
+        expect(report.exitCode).toBe(0);
+        await expectExactCopy(rig, now);
+      }
+      expect((await restatements(rig)).length).toBeGreaterThan(10);
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { MAIN } from '../../support/daywalk.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+/** A folder that only its owner may enter, below one that all may. */
+function closedFolder(): string {
+  const folder = tempDir();
+  chmodSync(folder, 0o755);
+  const closed = join(folder, 'data');
+  mkdirSync(closed);
+  chmodSync(closed, 0o700);
+  return closed;
+}
+
+function asNobody(args: readonly string[], cwd: string): { status: number | null; stderr: string } {
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+    cwd,
+    uid: NOBODY,
+    gid: NOBODY,
+    encoding: 'utf8',
+    env: {
+      DAYWALK_API_KEY: 'key-of-nobody',
+      DAYWALK_BASE_URL: 'http://127.0.0.1:9',
+      DAYWALK_LOG: 'pretty',
+    },
+  });
+  return { status, stderr };
+}
+
+describe.runIf(isRoot)('S8: a folder that the user cannot enter is named, with the user’s number', () => {
+  const told = (folder: string) =>
+    `uid ${NOBODY}, gid ${NOBODY} may not enter the folder ${folder} (owner 0:0, mode 0700)`;
+
+  test.each(['run', 'status', 'config'])(
+    'S8: as the working folder of daywalk %s, with exit code 2',
+    (command) => {
+      const folder = closedFolder();
+      const { status, stderr } = asNobody([command], folder);
+      expect(stderr).toContain(`use the working folder: ${told(folder)}`);
+      expect(stderr).not.toContain('.env');
+      expect(status).toBe(2);
+    },
+  );
+
+  test.each(['run', 'status'])(
+    'S8: as the folder of the warehouse of daywalk %s, with exit code 6',
+    (command) => {
+      const folder = closedFolder();
+      const warehouse = join(folder, 'deeper/w.db');
+      const { status, stderr } = asNobody([command, '--warehouse', warehouse], '/');
+      expect(stderr).toContain(`open the warehouse ${warehouse}: ${told(folder)}`);
+      expect(stderr).toContain('hint: give that folder to this user with chown');
+      expect(status).toBe(6);
+    },
+  );
+});

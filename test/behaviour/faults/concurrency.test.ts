@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { needsSessions, onDatabase, onEachDatabase } from '../../support/database.ts';
+import { envOf, startDaywalk } from '../../support/daywalk.ts';
+import {
+  expectCalm,
+  expectRecovery,
+  expectWholeUnits,
+  smallRig,
+  UNTIL,
+  walk,
+} from '../../support/faults/small.ts';
+import { sqlite } from '../../support/sqlite.ts';
+
+const RUN = ['run', '--until', UNTIL, '--range-days', '1'];
+
+onDatabase(sqlite, () => {
+  test('K1: a second run on one file ends with 75 at once, and one that waits finds everything done', async () => {
+    const rig = await smallRig(sqlite, { latencyMs: 120 });
+    const first = startDaywalk([...RUN, '--concurrency', '1'], { env: envOf(rig) });
+    await expect.poll(first.stderr, { timeout: 20_000, interval: 10 }).toContain('"event":"planned"');
+    const waits = startDaywalk([...RUN, '--wait'], { env: envOf(rig) });
+    const second = await startDaywalk(RUN, { env: envOf(rig) }).ended;
+    expect(second.code).toBe(75);
+    expect(first.child.exitCode).toBe(null);
+    rig.emulator.setLatency(0);
+    expect((await first.ended).code).toBe(0);
+    expect((await waits.ended).code).toBe(0);
+    expect(await rig.column('SELECT exit_code FROM export_runs ORDER BY started_at')).toEqual([0, 0]);
+    await expectCalm(rig);
+  });
+
+  test('K4: a program that keeps the file from being written is waited for, then the run ends with 75', async () => {
+    const rig = await smallRig(sqlite);
+    await walk(rig, { streams: ['tokens'] });
+    const finish = await rig.place.keepOthersFromWriting();
+    const { report, code } = await walk(rig, { force: true }).then(
+      (ran) => ({ report: ran.report, code: ran.report.exitCode }),
+      (error: { exitCode: number }) => ({ report: undefined, code: error.exitCode }),
+    );
+    expect(code).toBe(75);
+    expect(report?.unitsDone ?? 0).toBe(0);
+    await finish();
+    await expectWholeUnits(rig);
+  });
+});
+
+onEachDatabase((database) => {
+  test('K2: a lock whose holder was killed is free at once', async () => {
+    needsSessions(database);
+    const rig = await smallRig(database, { latencyMs: 100 });
+    const holder = startDaywalk([...RUN, '--concurrency', '1'], { env: envOf(rig) });
+    await expect.poll(holder.stderr, { timeout: 20_000, interval: 10 }).toContain('"event":"unit-done"');
+    holder.child.kill('SIGKILL');
+    expect((await holder.ended).signal).toBe('SIGKILL');
+    rig.emulator.setLatency(0);
+    await expectWholeUnits(rig);
+    await expectRecovery(rig);
+  });
+
+  test('K4: a program that writes for a moment is waited for', async () => {
+    needsSessions(database);
+    const rig = await smallRig(database);
+    await walk(rig, { streams: ['tokens'] });
+    const finish = await rig.place.keepOthersFromWriting();
+    let isFree = false;
+    const asked = rig.emulator.journal().requests;
+    // A real clock: the other program is done after a quarter of a second.
+    const ran = rig.run({ until: UNTIL, settings: { rangeDays: 1 } });
+    setTimeout(() => {
+      isFree = true;
+      void finish();
+    }, 250);
+    const { report } = await ran;
+    expect(isFree).toBe(true);
+    expect(report.exitCode).toBe(0);
+    expect(rig.emulator.journal().requests).toBeGreaterThan(asked);
+    await expectCalm(rig);
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import { onEachDatabase } from '../../support/database.ts';
+import { DAY, smallRig, walk } from '../../support/faults/small.ts';
+import { rigOver, TODAY } from '../../support/rig.ts';
+
+onEachDatabase((database) => {
+  test('O4: two organizations live side by side in one warehouse, and neither touches the other', async () => {
+    const first = await smallRig(database);
+    const emulator = await startEmulator({ today: TODAY, users: 30, reports: 6, seed: 2 });
+    try {
+      const second = rigOver(emulator, first.place);
+      expect(emulator.orgId).not.toBe(first.emulator.orgId);
+      await walk(first);
+      const rowsOf = (orgId: string) =>
+        first.sql('SELECT * FROM user_daily WHERE org_id = ? ORDER BY date, user_id', orgId);
+      const own = await rowsOf(first.emulator.orgId);
+      expect(own.length).toBeGreaterThan(0);
+      expect((await walk(second)).report.exitCode).toBe(0);
+      expect(await rowsOf(first.emulator.orgId)).toEqual(own);
+      const others = await rowsOf(emulator.orgId);
+      expect(others.length).toBeGreaterThan(0);
+      // Pulled again with fewer people: only the rows of the one that was asked are deleted.
+      first.emulator.revise({ kind: 'empty', day: DAY });
+      expect((await walk(first, { force: true })).report.exitCode).toBe(5);
+      expect((await walk(first, { force: true, acceptLoss: true })).report.exitCode).toBe(0);
+      expect((await rowsOf(first.emulator.orgId)).length).toBeLessThan(own.length);
+      expect(await rowsOf(emulator.orgId)).toEqual(others);
+    } finally {
+      await emulator.close();
+    }
+  });
+});

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { daysFrom, FIRST_DAY } from '../../../src/core/day.ts';
+import { DAILY_STREAMS } from '../../../src/core/stream.ts';
+import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
+import { CANARY_KEY } from '../../support/canary.ts';
+import { onEachDatabase } from '../../support/database.ts';
+import {
+  answered,
+  DAY,
+  expectCalm,
+  expectRecovery,
+  smallRig,
+  statesOf,
+  UNTIL,
+  walk,
+} from '../../support/faults/small.ts';
+import { firings } from '../../support/journal.ts';
+import { freePort } from '../../support/raw-server.ts';
+import { TODAY } from '../../support/rig.ts';
+
+/** Every request once; the second attempt meets no fault. */
+const ONCE = { count: 1, per: 'request' } as const;
+
+onEachDatabase((database) => {
+  test('N1: a connection that is refused is tried again until the service is there', async () => {
+    const rig = await smallRig(database);
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const refused: string[] = [];
+    let late: ReturnType<typeof startEmulator> | undefined;
+    const { report } = await walk(rig, {
+      settings: { baseUrl: url, appUrl: url, attempts: 30 },
+      onEvent: (event) => {
+        if (event.type !== 'retry') return;
+        refused.push(event.error);
+        if (refused.length === 3)
+          late = startEmulator({ today: TODAY, users: 30, reports: 6, port, apiKey: CANARY_KEY });
+      },
+    });
+    await (await late)?.close();
+    expect(refused.length).toBeGreaterThanOrEqual(3);
+    for (const error of refused) expect(error).toMatch(/ECONNREFUSED/);
+    expect(report).toMatchObject({ exitCode: 0, retries: refused.length });
+    await expectCalm(rig);
+  });
+
+  test('N2: a name that does not resolve is told by name, after so many attempts', async () => {
+    const rig = await smallRig(database);
+    const settings = { baseUrl: 'https://nowhere.invalid', appUrl: 'https://nowhere.invalid', attempts: 3 };
+    const { report } = await walk(rig, { settings });
+    expect(report).toMatchObject({ exitCode: 4, requests: 3, retries: 2, unitsDone: 0 });
+    expect(report.problems.map(({ message }) => message).join()).toMatch(/nowhere\.invalid/);
+    expect(rig.emulator.journal().requests).toBe(0);
+    await expectRecovery(rig);
+  });
+
+  test('N3: a connection that is reset before the headers is tried again', async () => {
+    const rig = await smallRig(database, { rules: [{ id: 'fault', when: ONCE, action: { type: 'reset' } }] });
+    const { report } = await walk(rig);
+    expect(firings(rig, 'fault')).toBeGreaterThan(15);
+    expect(answered(rig, 'none')).toBe(firings(rig, 'fault'));
+    expect(report).toMatchObject({ exitCode: 0, retries: firings(rig, 'fault') });
+    await expectCalm(rig);
+  });
+
+  test('N4: a body that is cut is never taken for a whole one, wherever it was cut', async () => {
+    // Another place for each request: in the beginning, byte by byte, then further and further.
+    const requests = daysFrom(FIRST_DAY, UNTIL).flatMap((day) =>
+      DAILY_STREAMS.map((stream) => ({ stream, day })),
+    );
+    const rules = requests.map((match, index) => ({
+      id: `cut-${index}`,
+      match,
+      when: ONCE,
+      action: {
+        type: 'cut',
+        bytes: index < 8 ? index : 8 + index * 2,
+        framing: (['length', 'chunked', 'close'] as const)[index % 3],
+      },
+    }));
+    const rig = await smallRig(database, { rules: parseRules(rules) });
+    const { report } = await walk(rig);
+    for (const { id } of rules) expect(firings(rig, id), id).toBeGreaterThan(0);
+    expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, quarantined: 0 });
+    expect(report.retries).toBeGreaterThanOrEqual(rules.length);
+    await expectCalm(rig);
+  });
+
+  test('N5: an answer that never comes is asked for again after the time-out', async () => {
+    const rig = await smallRig(database, {
+      rules: [{ id: 'fault', match: { stream: 'tools' }, when: ONCE, action: { type: 'hang' } }],
+    });
+    const began = performance.now();
+    const { report } = await walk(rig, { settings: { requestTimeoutMs: 400, attempts: 6 } });
+    expect(firings(rig, 'fault')).toBe(3);
+    expect(report.exitCode).toBe(0);
+    expect(report.retries).toBeGreaterThanOrEqual(3);
+    expect(performance.now() - began).toBeLessThan(15_000);
+    await expectCalm(rig);
+  });
+
+  test('N6: a body that drips is given up in time, for its unit alone', async () => {
+    const rig = await smallRig(database, {
+      rules: [{ id: 'fault', match: { stream: 'tokens', day: DAY }, action: { type: 'drip' } }],
+    });
+    const began = performance.now();
+    const { report } = await walk(rig, { settings: { requestTimeoutMs: 400, attempts: 2 } });
+    expect(firings(rig, 'fault')).toBe(2);
+    expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1, unitsLeftOut: 0 });
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect((await statesOf(rig, 'tokens'))[DAY]).toBe('failed');
+    await expectRecovery(rig);
+  });
+
+  test('N7: a connection that was ended unannounced after its answer is not used again', async () => {
+    const rig = await smallRig(database, { rules: [{ id: 'fault', action: { type: 'close' } }] });
+    const { report } = await walk(rig);
+    expect(firings(rig, 'fault')).toBe(rig.emulator.journal().requests);
+    expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
+    await expectCalm(rig);
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { tables } from '../../../schema/tables.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { commitOf } from '../../support/commit-of.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
+import { postgres } from '../../support/postgres/database.ts';
+import { type ProxyOptions, postgresProxy } from '../../support/postgres/proxy.ts';
+import { thrownBy } from '../../support/transport.ts';
+
+const ROWS = { tokens_daily: [[1, 2, 3, null, null, null]] };
+const clock = systemClock();
+
+/** Opens a warehouse through a proxy. */
+async function openThrough(options: ProxyOptions, place: Place = postgres.place()) {
+  const proxy = await postgresProxy(place.location, options);
+  const through: Place = { ...place, location: proxy.url };
+  return { warehouse: await open(through, { clock }), place };
+}
+
+/** Cuts the connection at the n-th COMMIT from now, once. */
+function cutAtCommit() {
+  let left = Number.POSITIVE_INFINITY;
+  let fired = 0;
+  return {
+    arm: (nth: number) => {
+      left = nth;
+    },
+    fired: () => fired,
+    onSent:
+      (when: 'before' | 'after') =>
+      (chunk: Buffer, cut: (when: 'before' | 'after') => void): void => {
+        if (!chunk.includes('COMMIT\0')) return;
+        left -= 1;
+        if (left !== 0) return;
+        fired += 1;
+        cut(when);
+      },
+  };
+}
+
+onDatabase(postgres, () => {
+  describe('a connection that the server ended', () => {
+    it('S9: is made again, and the transaction under way is done once', async () => {
+      needsSessions(postgres);
+      const warehouse = await open(postgres, { clock });
+      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      const [ended] = await warehouse.place.query<{ n: number }>(
+        `SELECT COUNT(pg_terminate_backend(pid)) AS n FROM pg_stat_activity
+          WHERE application_name = 'daywalk' AND query LIKE '%COMMIT%' AND pid <> pg_backend_pid()
+          AND datname = current_database()`,
+      );
+      expect(ended?.n).toBeGreaterThan(0);
+      const second = commitOf({ day: '2026-02-02', rows: ROWS });
+      expect(await warehouse.commitDay(second)).toMatchObject({ rowsWritten: 1, restated: false });
+      expect(await warehouse.units('org_1')).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
+    });
+
+    it('takes the claims along: what was pulled under them is refused, and can be claimed again', async () => {
+      needsSessions(postgres);
+      const cutter = cutAtCommit();
+      const { warehouse } = await openThrough({ onSent: cutter.onSent('before') });
+      const lock = await warehouse.lock();
+      const commit = commitOf({ rows: ROWS });
+      expect(await lock.claim([commit])).toHaveLength(1);
+      cutter.arm(1);
+      expect(await thrownBy(warehouse.commitDay(commit))).toMatchObject({
+        name: 'ClaimLostError',
+        effect: 'unit',
+      });
+      expect(cutter.fired()).toBe(1);
+      expect(await warehouse.units('org_1')).toEqual([]);
+      expect(await lock.claim([commit])).toHaveLength(1);
+      expect(await warehouse.commitDay(commit)).toMatchObject({ rowsWritten: 1 });
+      await lock.release();
+    });
+
+    it('that stays away ends with exit code 6 and a hint, and is waited for a second once stopped', async () => {
+      needsSessions(postgres);
+      const stop = new AbortController();
+      const place = postgres.place();
+      let isDown = false;
+      const proxy = await postgresProxy(place.location, {
+        onSent: (_, cut) => {
+          if (isDown) cut('before');
+        },
+      });
+      const warehouse = await open({ ...place, location: proxy.url }, { clock, signal: stop.signal });
+      isDown = true;
+      stop.abort();
+      const since = Date.now();
+      expect(await thrownBy(warehouse.commitDay(commitOf({ rows: ROWS })))).toMatchObject({
+        name: 'StorageError',
+        exitCode: 6,
+        hint: expect.stringContaining('run again'),
+      });
+      expect(Date.now() - since).toBeLessThan(5_000);
+    });
+  });
+
+  describe('a lost answer to COMMIT', () => {
+    it.each([
+      ['that took place is known for one that did', 'after' as const],
+      ['that did not take place is made up for', 'before' as const],
+    ])('S10: %s: the day is there once', async (_, when) => {
+      needsSessions(postgres);
+      const cutter = cutAtCommit();
+      const { warehouse, place } = await openThrough({ onSent: cutter.onSent(when) });
+      cutter.arm(1);
+      const outcome = await warehouse.commitDay(commitOf({ rows: ROWS, requests: 7 }));
+      expect(cutter.fired()).toBe(1);
+      expect(outcome).toMatchObject({ rowsWritten: 1, restated: false });
+      expect(await warehouse.units('org_1')).toMatchObject([{ attempts: 1, requests: 7, rows: 1 }]);
+      expect(await place.query(`SELECT COUNT(*) AS n FROM ${tables.tokensDaily.name}`)).toEqual([{ n: 1 }]);
+    });
+  });
+});

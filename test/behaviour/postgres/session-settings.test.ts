@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { Row } from '../../../src/warehouse/port.ts';
+import { commitOf } from '../../support/commit-of.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
+import { postgres } from '../../support/postgres/database.ts';
+
+/** A place whose sessions begin with other settings than the server's, as a role may have them. */
+function withSettings(place: Place, settings: Readonly<Record<string, string>>): Place {
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  return { ...place, location: `${place.location}&options=${encodeURIComponent(options.join(' '))}` };
+}
+
+/** A hook event without message and reason. */
+const EVENT: Row = ['a', '2026-02-01T10:00:00.123Z', 'Stop', 's-1', '/srv', null, null, '{}'];
+
+/** Functions of the names that a session calls; each notes that it ran. */
+function traps(schema: string): string {
+  const noting = (signature: string, answer: string) =>
+    `CREATE FUNCTION ${schema}.${signature} LANGUAGE plpgsql VOLATILE AS $$
+     BEGIN PERFORM nextval('${schema}.ran'); RETURN ${answer}; END $$;`;
+  return `CREATE SEQUENCE ${schema}.ran;
+    ${noting('current_setting(name text) RETURNS text', 'pg_catalog.current_setting(name)')}
+    ${noting('pg_backend_pid() RETURNS integer', 'pg_catalog.pg_backend_pid()')}
+    ${noting('to_regclass(name text) RETURNS regclass', 'pg_catalog.to_regclass(name)')}
+    ${noting('pg_current_xact_id() RETURNS xid8', 'pg_catalog.pg_current_xact_id()')}`;
+}
+
+/** How often one of the traps ran; a sequence remembers also what was rolled back. */
+async function timesRun(place: Place, schema: string): Promise<unknown> {
+  const [row] = await place.query(`SELECT is_called AS n FROM ${schema}.ran`);
+  return row?.['n'];
+}
+
+onDatabase(postgres, () => {
+  describe('a role whose search path puts other schemas before that of the system', () => {
+    it('runs no function of theirs', async () => {
+      needsSessions(postgres);
+      const strangers = postgres.place();
+      await strangers.makeEmpty();
+      const schema = `"${new URL(strangers.location).searchParams.get('schema')}"`;
+      await strangers.execute(traps(schema));
+      // The path of the role names them first: whatever is looked up before it is set would be theirs.
+      const path = `${schema.replaceAll(' ', '\\ ')},pg_catalog`;
+      const warehouse = await open(withSettings(postgres.place(), { search_path: path }));
+      await warehouse.commitDay(commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
+      expect(await warehouse.organizations()).toEqual(['org_1']);
+      expect(await timesRun(strangers, schema)).toBe(0);
+    });
+
+    it('runs no function of the schema that fits better than that of the system', async () => {
+      needsSessions(postgres);
+      const { place } = await open(postgres);
+      const schema = `"${new URL(place.location).searchParams.get('schema')}"`;
+      await place.execute(
+        `CREATE SEQUENCE ${schema}.ran;
+         CREATE FUNCTION ${schema}.unnest(list text[]) RETURNS SETOF text LANGUAGE plpgsql AS $$
+         BEGIN PERFORM nextval('${schema}.ran'); RETURN QUERY SELECT pg_catalog.unnest(list); END $$;
+         CREATE FUNCTION ${schema}.unnest(list bigint[]) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+         BEGIN PERFORM nextval('${schema}.ran'); RETURN QUERY SELECT pg_catalog.unnest(list); END $$`,
+      );
+      const warehouse = await open(place);
+      const lock = await warehouse.lock();
+      const commit = commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } });
+      expect(await lock.claim([commit])).toHaveLength(1);
+      await warehouse.commitDay(commit);
+      await lock.release();
+      expect(await timesRun(place, schema)).toBe(0);
+    });
+  });
+
+  it('NULL is stored as NULL where the role reads it in a list as a text', async () => {
+    needsSessions(postgres);
+    const place = postgres.place();
+    const warehouse = await open(withSettings(place, { array_nulls: 'off' }));
+    await warehouse.storeHookEvents({ orgId: 'org_1', rows: [EVENT] });
+    expect(await place.query('SELECT message, reason FROM hook_events')).toEqual([
+      { message: null, reason: null },
+    ]);
+  });
+
+  it('a long read is not ended by a limit for transactions that the role has', async (context) => {
+    needsSessions(postgres);
+    const place = postgres.place();
+    const [version] = await place.query("SELECT current_setting('server_version_num')::int AS n");
+    if (Number(version?.['n']) < 170_000) return context.skip('transaction_timeout came with PostgreSQL 17');
+    const warehouse = await open(withSettings(place, { transaction_timeout: '200' }));
+    const read = warehouse.inSnapshot(async () => {
+      await place.query('SELECT pg_sleep(0.6)');
+      return warehouse.organizations();
+    });
+    expect(await read).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { tables } from '../../../schema/tables.ts';
+import type { Row } from '../../../src/warehouse/port.ts';
+import { commitOf } from '../../support/commit-of.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
+import { postgres } from '../../support/postgres/database.ts';
+import { postgresProxy } from '../../support/postgres/proxy.ts';
+
+/** What Citus says of `INSERT … SELECT … ON CONFLICT`: how many rows were sent, whatever was written. */
+const SENT = 'INSERT 0 2986';
+
+/** A warehouse behind a server that says so of every INSERT, and how often it did. */
+async function behindCounter(place: Place = postgres.place()) {
+  let said = 0;
+  const proxy = await postgresProxy(place.location, {
+    tag: (tag) => {
+      if (!tag.startsWith('INSERT ')) return tag;
+      said += 1;
+      return SENT;
+    },
+  });
+  return { warehouse: await open({ ...place, location: proxy.url }), place, said: () => said };
+}
+
+const model = (id: string, billable: number): Row => [id, null, billable, 1, 1, 1, 1, null];
+const EVENT: Row = ['a', '2026-02-01T10:00:00.123Z', 'Stop', 's-1', '/srv', null, null, '{}'];
+
+onDatabase(postgres, () => {
+  describe('a server that counts the rows that were sent as written', () => {
+    it.each([3, 1000])('does not change what is said to be written of %i rows', async (count) => {
+      needsSessions(postgres);
+      const { warehouse, said } = await behindCounter();
+      const models = Array.from({ length: count }, (_, n) => model(`m ${n}`, n));
+      const commit = (rows: readonly Row[]) =>
+        warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: rows }, rewrite: true }));
+      expect(await commit(models)).toMatchObject({ rowsWritten: count });
+      expect(await commit(models)).toMatchObject({ rowsWritten: 0 });
+      expect(await commit([...models.slice(1), model('m 0', 7)])).toMatchObject({ rowsWritten: 1 });
+      expect(said()).toBeGreaterThan(0);
+    });
+
+    it('does not lose one of two restatements of an instant', async () => {
+      needsSessions(postgres);
+      const { warehouse, place } = await behindCounter();
+      for (const billable of [1, 2, 3]) {
+        await warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: [model('a', billable)] } }));
+      }
+      expect(await place.query('SELECT detected_at FROM restatements ORDER BY 1')).toEqual([
+        { detected_at: '2026-02-02T03:00:00.000Z' },
+        { detected_at: '2026-02-02T03:00:00.001Z' },
+      ]);
+    });
+
+    it('does not change how many hook events, and how many rows as they are, are said to be written', async () => {
+      needsSessions(postgres);
+      const { warehouse } = await behindCounter();
+      expect(await warehouse.storeHookEvents({ orgId: 'org_1', rows: [EVENT] })).toBe(1);
+      expect(await warehouse.storeHookEvents({ orgId: 'org_1', rows: [EVENT] })).toBe(0);
+      const put = [{ table: tables.hookEvents, rows: [['org_1', ...EVENT]] }];
+      expect(await warehouse.change({ put, remove: [] })).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { allTables } from '../../../schema/tables.ts';
+import { daywalkHere } from '../../support/command-line.ts';
+import { daywalk, envOf } from '../../support/daywalk.ts';
+import { ask, tableIn } from '../../support/publish/lake.ts';
+import { createRig } from '../../support/rig.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+describe('daywalk publish', () => {
+  test('publishes to both places at once, relative to the working directory, and tells what it did', async () => {
+    const rig = await createRig({ users: 10, reports: 5 });
+    await rig.run();
+    const cwd = tempDir();
+    const call = (...args: string[]) => daywalk(['publish', ...args], { cwd, env: envOf(rig) });
+
+    const first = await call('--parquet', 'lake', '--sqlite', 'bi.db', '--json');
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    const report = JSON.parse(first.stdout);
+    expect(report.sqlite).toMatchObject({ path: join(cwd, 'bi.db'), bytes: expect.any(Number) });
+    expect(report.parquet.directory).toBe(join(cwd, 'lake'));
+    expect(report.parquet.tables.map(({ table }: { table: string }) => table)).toEqual(
+      allTables.map(({ name }) => name),
+    );
+    const users = report.parquet.tables.find(({ table }: { table: string }) => table === 'user_daily');
+    expect(await ask(`SELECT COUNT(*) FROM ${tableIn(join(cwd, 'lake'), 'user_daily')}`)).toEqual([
+      [BigInt(users.rows)],
+    ]);
+    expect(users).toMatchObject({ written: 2, unchanged: 0, removed: 0, rowsWritten: users.rows });
+
+    const second = await call('--parquet', 'lake');
+    expect(second.code).toBe(0);
+    expect(second.stdout).toMatch(/^user_daily +[\d,]+ +\d+ kB +0 +2 +0$/m);
+    expect(second.stdout).toMatch(/lake: [\d,]+ rows in .*; 0 files written, \d+ unchanged, 0 removed\n$/);
+    const third = await call('--parquet', 'lake', '--tables', 'sessions, user_daily', '--force');
+    expect(third.stdout).toMatch(/; 3 files written, 0 unchanged, 0 removed\n$/);
+    expect((await call('--sqlite', 'bi.db')).stdout).toMatch(/bi\.db: a copy of .* [kM]B\n$/);
+  });
+
+  test.each([
+    [[], 'nothing says where to publish to', '--parquet DIR'],
+    [['--sqlite', 'bi.db', '--force'], '--tables and --force are about Parquet files', '--parquet DIR'],
+    [
+      ['--sqlite', 'bi.db', '--tables', 'sessions'],
+      '--tables and --force are about Parquet files',
+      '--parquet',
+    ],
+    [['--parquet', 'lake', '--tables', 'users'], '--tables: "users" is not a table', 'daywalk schema'],
+    [['--parquet', ''], '--parquet: it is empty', 'name a path'],
+    [['--parquet', 's3://bucket/lake'], '--parquet: it is a URL', 'synchronize'],
+    [['--sqlite', 'postgres://host/db'], '--sqlite: it is a URL', 'folder'],
+    [['--parquet', 'lake', '--warehouse', 'none.db'], 'there is no warehouse at none.db', 'daywalk run'],
+  ])('%j is refused: %s', async (args, message, hint) => {
+    const cwd = tempDir();
+    const { code, stderr } = await daywalkHere(['publish', ...args], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+    expect(existsSync(join(cwd, 'lake'))).toBe(false);
+  });
+});

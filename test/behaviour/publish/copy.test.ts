@@ -1,0 +1,219 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { digestOf } from '../../../jobs/digest.ts';
+import { allTables } from '../../../schema/tables.ts';
+import { firstLine, startScript } from '../../support/child.ts';
+import { commitOf } from '../../support/commit-of.ts';
+import { publishFrom } from '../../support/publish/publishing.ts';
+import { createRig } from '../../support/rig.ts';
+import { tempDir, tempFile } from '../../support/temp-dir.ts';
+import { thrownBy } from '../../support/transport.ts';
+import { openTemporary, query } from '../../support/warehouse.ts';
+
+const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
+
+async function filled() {
+  const warehouse = await openTemporary();
+  await warehouse.commitDay(commitOf({ rows: ROWS }));
+  return warehouse;
+}
+
+const copyTo = (warehouse: string, sqlite: string) => publishFrom(warehouse, { sqlite });
+
+describe('a published copy', () => {
+  test('has every row of every table, the ledger too, and opens as a warehouse', async () => {
+    const rig = await createRig({ users: 20, reports: 8 });
+    await rig.run();
+    const copy = tempFile('bi.db');
+    const { sqlite, parquet } = await copyTo(rig.path, copy);
+    expect(parquet).toBeNull();
+    expect(sqlite).toEqual({ path: copy, bytes: statSync(copy).size });
+    for (const { name, key } of allTables) {
+      const rows = (path: string) => query(path, `SELECT * FROM ${name} ORDER BY ${key.join(', ')}`);
+      expect(rows(copy), name).toEqual(rows(rig.path));
+    }
+    expect(query(copy, 'SELECT COUNT(*) AS n FROM daily_overview')[0]?.['n']).toBeGreaterThan(20);
+    expect((await digestOf(await openTemporary(copy))).warehouse).toBe(await rig.digest());
+  });
+
+  test('is read by who may write neither the file nor its folder, with no file beside it', async () => {
+    const { path } = await filled();
+    const copy = tempFile('bi.db');
+    await copyTo(path, copy);
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    chmodSync(copy, 0o644);
+    chmodSync(dirname(copy), 0o555);
+    const script = startScript(
+      `import Sqlite from 'better-sqlite3';
+       const db = new Sqlite(process.env.COPY, { readonly: true });
+       console.log(db.pragma('journal_mode', { simple: true }), db.prepare('SELECT COUNT(*) FROM tokens_daily').pluck().get());`,
+      { env: { COPY: copy }, unprivileged: true },
+    );
+    expect(await firstLine(script)).toBe('delete 1');
+    chmodSync(dirname(copy), 0o700);
+    expect(readdirSync(dirname(copy)).toSorted()).toEqual(['.bi.db.lock', 'bi.db']);
+  });
+
+  test('is replaced at once: who reads the old one goes on, and its mode stays', async () => {
+    const warehouse = await filled();
+    const copy = tempFile('bi.db');
+    await copyTo(warehouse.path, copy);
+    chmodSync(copy, 0o640);
+    const old = new Sqlite(copy, { readonly: true });
+    const count = () => old.prepare('SELECT COUNT(*) FROM tokens_daily').pluck().get();
+    expect(count()).toBe(1);
+    await warehouse.commitDay(commitOf({ day: '2026-02-02', rows: ROWS }));
+    await copyTo(warehouse.path, copy);
+    expect(count()).toBe(1);
+    old.close();
+    expect(query(copy, 'SELECT COUNT(*) AS n FROM tokens_daily')).toEqual([{ n: 2 }]);
+    expect(statSync(copy).mode & 0o777).toBe(0o640);
+  });
+
+  test('is of one state, whatever a run commits meanwhile', async () => {
+    const warehouse = await filled();
+    const other = new Sqlite(warehouse.path);
+    other.exec('BEGIN IMMEDIATE; UPDATE tokens_daily SET input_tokens = 99');
+    const copy = tempFile('bi.db');
+    await copyTo(warehouse.path, copy);
+    other.exec('COMMIT');
+    other.close();
+    expect(query(copy, 'SELECT input_tokens AS n FROM tokens_daily')).toEqual([{ n: 2 }]);
+  });
+
+  test('behind a link is replaced where it is', async () => {
+    const { path } = await filled();
+    const copy = tempFile('bi.db');
+    const link = tempFile('link.db');
+    await copyTo(path, copy);
+    symlinkSync(copy, link);
+    const before = statSync(copy).ino;
+    await copyTo(path, link);
+    expect(statSync(copy).ino).not.toBe(before);
+    expect(readFileSync(link)).toEqual(readFileSync(copy));
+  });
+});
+
+describe('a copy is refused with exit code 2, and the place stays as it is,', () => {
+  const refused = async (put: (path: string, warehouse: string) => void | Promise<void>, message: RegExp) => {
+    const warehouse = await filled();
+    const place = tempFile('place.db');
+    await put(place, warehouse.path);
+    const before = statSync(place);
+    expect(await thrownBy(copyTo(warehouse.path, place))).toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(message),
+      hint: expect.stringMatching(/\S/),
+    });
+    expect(statSync(place)).toMatchObject({ ino: before.ino, size: before.size, mtimeMs: before.mtimeMs });
+    expect(await digestOf(await openTemporary(warehouse.path))).toMatchObject({
+      warehouse: expect.any(String),
+    });
+  };
+
+  test('where the warehouse itself is, by whatever name', async () => {
+    await refused((place, warehouse) => symlinkSync(warehouse, place), /the warehouse itself/);
+  });
+
+  test('where a hard link to the warehouse is', async () => {
+    const warehouse = await filled();
+    const place = tempFile('bi.db');
+    linkSync(warehouse.path, place);
+    expect(await thrownBy(copyTo(warehouse.path, place))).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('has 2 names'),
+    });
+    expect(statSync(place).ino).toBe(statSync(warehouse.path).ino);
+  });
+
+  test('where another warehouse is', async () => {
+    const other = await filled();
+    await other.close();
+    await refused((place) => copyFileSync(other.path, place), /something else than a published copy/);
+  });
+
+  test('where another database, another file or a folder is', async () => {
+    const other = /something else than a published copy/;
+    await refused((place) => void new Sqlite(place).exec('CREATE TABLE t (x)').close(), other);
+    await refused((place) => writeFileSync(place, 'my notes'), other);
+    await refused((place) => writeFileSync(place, ''), other);
+    await refused((place) => mkdirSync(place), other);
+  });
+
+  test('where a copy is that another program writes to', async () => {
+    await refused(async (place, warehouse) => {
+      await copyTo(warehouse, place);
+      writeFileSync(`${place}-wal`, '');
+    }, /another program writes to the copy: there is .*-wal/);
+  });
+});
+
+describe('a copy that cannot be written', () => {
+  test('ends with exit code 6 and the path', async () => {
+    const { path } = await filled();
+    const copy = join(tempDir(), 'nowhere', 'bi.db');
+    expect(await thrownBy(copyTo(path, copy))).toMatchObject({
+      exitCode: 6,
+      message: expect.stringContaining('nowhere'),
+      hint: expect.stringMatching(/folder/),
+    });
+  });
+
+  test('because the disk is full leaves the copy that was there', async () => {
+    const warehouse = await filled();
+    const copy = tempFile('bi.db');
+    await copyTo(warehouse.path, copy);
+    const before = readFileSync(copy);
+    const script = startScript(
+      `import { publishFrom } from './test/support/publish/publishing.ts';
+       try {
+         await publishFrom(process.env.WAREHOUSE, { sqlite: process.env.COPY });
+       } catch ({ exitCode, message, hint }) {
+         console.log(JSON.stringify({ exitCode, message, hint }));
+       }`,
+      { env: { WAREHOUSE: warehouse.path, COPY: copy }, limits: "trap '' XFSZ; ulimit -f 100" },
+    );
+    expect(JSON.parse(await firstLine(script))).toMatchObject({
+      exitCode: 6,
+      message: expect.stringContaining(copy),
+      hint: expect.stringMatching(/space/),
+    });
+    expect(readFileSync(copy)).toEqual(before);
+    expect(readdirSync(dirname(copy)).toSorted()).toEqual(['.bi.db.lock', 'bi.db']);
+  });
+
+  test('because another publish writes it ends with exit code 75; what a killed one left is removed', async () => {
+    const { path } = await filled();
+    const copy = tempFile('bi.db');
+    const hidden = join(dirname(copy), '.bi.db');
+    const holder = startScript(
+      `import { tryFileLock } from './src/core/file-lock.ts';
+       console.log(tryFileLock(process.env.LOCK) !== null);
+       setInterval(() => {}, 1000);`,
+      { env: { LOCK: `${hidden}.lock` } },
+    );
+    expect(await firstLine(holder)).toBe('true');
+    expect(await thrownBy(copyTo(path, copy))).toMatchObject({
+      exitCode: 75,
+      message: `another publish writes ${copy}`,
+    });
+    holder.child.kill('SIGKILL');
+    await holder.ended;
+    writeFileSync(`${hidden}.part`, 'half a copy');
+    await copyTo(path, copy);
+    expect(existsSync(`${hidden}.part`)).toBe(false);
+  });
+});

@@ -1,0 +1,222 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { tables } from '../../../schema/tables.ts';
+import { sameButForCase } from '../../../src/publish/lake/names.ts';
+import { firstLine, startScript } from '../../support/child.ts';
+import { commitOf } from '../../support/commit-of.ts';
+import { daywalk, startDaywalk } from '../../support/daywalk.ts';
+import { filesIn, lakeOf, rowsIn } from '../../support/publish/lake.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { thrownBy } from '../../support/transport.ts';
+import { openTemporary } from '../../support/warehouse.ts';
+
+async function filled(rows = 1) {
+  const warehouse = await openTemporary();
+  const models = Array.from({ length: rows }, (_, n) => [
+    `model ${n} ${n * 7919}`,
+    null,
+    n,
+    n,
+    n,
+    n,
+    n,
+    null,
+  ]);
+  await warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: models } }));
+  return warehouse;
+}
+
+describe('the folder of a lake', () => {
+  test('is made with its parents; an empty one, and that of a fresh disk, will do', async () => {
+    const { path } = await filled();
+    const fresh = tempDir();
+    mkdirSync(join(fresh, 'lost+found'));
+    writeFileSync(join(fresh, '.DS_Store'), '');
+    for (const directory of [join(tempDir(), 'a/b/c'), tempDir(), fresh]) {
+      expect((await lakeOf(path, { directory })).parquet?.tables).toHaveLength(28);
+    }
+  });
+
+  test.each([
+    ['a file', (folder: string) => writeFileSync(join(folder, 'notes.txt'), '')],
+    ['a folder', (folder: string) => mkdirSync(join(folder, 'user_daily'))],
+    [
+      'the notes of another program',
+      (folder: string) => writeFileSync(join(folder, '_daywalk.json'), '{"a":1}'),
+    ],
+    [
+      'the notes of a newer version',
+      (folder: string) =>
+        writeFileSync(join(folder, '_daywalk.json'), '{"format":"daywalk lake","version":2}'),
+    ],
+  ])('that holds %s is refused with exit code 2, and nothing is written', async (_, put) => {
+    const { path } = await filled();
+    const directory = tempDir();
+    put(directory);
+    const before = readdirSync(directory);
+    const failure = await thrownBy(lakeOf(path, { directory }));
+    expect(failure).toMatchObject({ exitCode: 2, message: expect.stringContaining(directory) });
+    expect(failure).toMatchObject({ hint: expect.stringMatching(/\S/) });
+    expect(readdirSync(directory)).toEqual(before);
+  });
+
+  test('that is a file is refused with exit code 2', async () => {
+    const { path } = await filled();
+    const file = join(tempDir(), 'file');
+    writeFileSync(file, 'mine');
+    for (const directory of [file, join(file, 'below')]) {
+      expect(await thrownBy(lakeOf(path, { directory }))).toMatchObject({
+        exitCode: 2,
+        message: `${directory} is not a folder`,
+      });
+    }
+  });
+
+  test('is worked on by one publish at a time: exit code 75', async () => {
+    const { path } = await filled();
+    const { lake } = await lakeOf(path);
+    const holder = startScript(
+      `import { Lake } from './src/publish/lake/lake.ts';
+       await Lake.open(process.env.LAKE);
+       console.log('open');
+       setInterval(() => {}, 1000);`,
+      { env: { LAKE: lake } },
+    );
+    expect(await firstLine(holder)).toBe('open');
+    expect(await thrownBy(lakeOf(path, { directory: lake }))).toMatchObject({
+      exitCode: 75,
+      message: `another publish works on ${lake}`,
+    });
+    holder.child.kill('SIGKILL');
+    await holder.ended;
+    expect((await lakeOf(path, { directory: lake })).parquet?.tables).toHaveLength(28);
+  });
+
+  test('keeps what a link leads to', async () => {
+    const { path } = await filled();
+    const other = (await lakeOf(path)).lake;
+    const { lake } = await lakeOf(path);
+    symlinkSync(join(other, 'tokens_daily_by_model'), join(lake, 'tools_daily_by_hook_2'));
+    mkdirSync(join(lake, 'tools_daily', 'org_id=x'), { recursive: true });
+    symlinkSync(
+      join(other, 'tokens_daily_by_model/org_id=org_1/month=2026-02'),
+      join(lake, 'tools_daily', 'org_id=x', 'month=2026-02'),
+    );
+    const before = filesIn(other);
+    await lakeOf(path, { directory: lake });
+    expect(filesIn(other)).toEqual(before);
+  });
+});
+
+describe('a disk', () => {
+  test('that is full ends with exit code 6 and the path; what was there is whole, and the next publish goes on', async () => {
+    const warehouse = await filled();
+    const { lake } = await lakeOf(warehouse.path);
+    const before = await rowsIn(lake, tables.tokensDailyByModel);
+    const models = Array.from({ length: 9_000 }, (_, n) => [
+      `model ${n} ${n * 7919}`,
+      null,
+      n,
+      n,
+      n,
+      n,
+      n,
+      null,
+    ]);
+    await warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: models } }));
+    // The kernel refuses to let a file grow beyond the limit, as it does on a full disk. 512 bytes per block.
+    const script = startScript(
+      `import { publishFrom } from './test/support/publish/publishing.ts';
+       import { tables } from './schema/tables.ts';
+       try {
+         const directory = process.env.LAKE;
+         await publishFrom(process.env.WAREHOUSE, { parquet: { directory, tables: [tables.tokensDailyByModel], force: false } });
+       } catch ({ exitCode, message, hint }) {
+         console.log(JSON.stringify({ exitCode, message, hint }));
+       }`,
+      { env: { WAREHOUSE: warehouse.path, LAKE: lake }, limits: "trap '' XFSZ; ulimit -f 200" },
+    );
+    const { lines, stderr } = await script.ended;
+    expect(stderr).toBe('');
+    expect(JSON.parse(lines[0] ?? '{}')).toMatchObject({
+      exitCode: 6,
+      message: expect.stringContaining(join(lake, 'tokens_daily_by_model')),
+      hint: expect.stringContaining('free space'),
+    });
+    expect(await rowsIn(lake, tables.tokensDailyByModel)).toEqual(before);
+    expect(readdirSync(lake).filter((name) => name.includes('part'))).toEqual([]);
+    await lakeOf(warehouse.path, { directory: lake });
+    expect(await rowsIn(lake, tables.tokensDailyByModel)).toHaveLength(9_000);
+  });
+
+  test('that may not be written ends with exit code 6 and the path', async () => {
+    const { lake } = await lakeOf((await filled()).path);
+    const missing = join(lake, 'below');
+    chmodSync(join(lake, '..'), 0o755);
+    chmodSync(lake, 0o555);
+    for (const directory of [lake, missing]) {
+      const script = startScript(
+        `import { Lake } from './src/publish/lake/lake.ts';
+         try {
+           await Lake.open(process.env.LAKE);
+         } catch ({ exitCode, message, hint }) {
+           console.log(JSON.stringify({ exitCode, message, hint }));
+         }`,
+        { env: { LAKE: directory }, unprivileged: true },
+      );
+      expect(JSON.parse(await firstLine(script))).toEqual({
+        exitCode: 6,
+        message: expect.stringContaining(directory),
+        hint: expect.stringMatching(/right to write/),
+      });
+    }
+    chmodSync(lake, 0o700);
+  });
+
+  test('that ignores case has no room for two organizations that differ in case alone', () => {
+    const path = (org: string) => `tokens_daily/org_id=${org}/month=2026-02/data.parquet`;
+    expect(sameButForCase(['a', 'B', 'c'].map(path))).toBeUndefined();
+    expect(sameButForCase(['org', 'b', 'Org'].map(path))).toEqual([path('org'), path('Org')]);
+    expect(sameButForCase(['\u00e9', 'e\u0301'].map(path))).toEqual([path('\u00e9'), path('e\u0301')]);
+  });
+});
+
+describe('a month of many rows', () => {
+  test('is published in the memory of a row group; SIGTERM ends it in the middle, and leaves nothing half', async () => {
+    const warehouse = await openTemporary();
+    for (let day = 1; day <= 28; day += 1) {
+      const rows = Array.from({ length: 4_000 }, (_, n) => {
+        const id = `user ${String(n).padStart(8, '0')}`;
+        return [id, `${id}@example.com`, n, n / 7, 'm', 't', ...Array(13).fill(n * day), 'auto-low', null];
+      });
+      const languages = rows.map(([id]) => [id ?? null, 'typescript', null]);
+      await warehouse.commitDay(
+        commitOf({
+          stream: 'users',
+          day: `2026-02-${String(day).padStart(2, '0')}`,
+          rows: { user_daily: rows, user_daily_languages: languages },
+        }),
+      );
+    }
+    const lake = join(tempDir(), 'lake');
+    // The rows alone would take four times as much.
+    const { code, stderr, stdout } = await daywalk(
+      ['publish', '--warehouse', warehouse.path, '--parquet', lake, '--tables', 'user_daily', '--json'],
+      { nodeArgs: ['--max-old-space-size=40', '--max-semi-space-size=2'] },
+    );
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout).parquet.tables[0]).toMatchObject({ rows: 112_000, written: 1 });
+
+    const before = filesIn(lake);
+    const args = ['publish', '--warehouse', warehouse.path, '--parquet', lake, '--force'];
+    const { child, ended } = startDaywalk([...args, '--tables', 'user_daily,user_daily_languages']);
+    // Both threads are at work by then.
+    while (!existsSync(join(lake, '_daywalk.2.part'))) await delay(5);
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: 143, signal: null, stdout: '' });
+    expect(filesIn(lake)).toEqual(before);
+    expect(readdirSync(lake).toSorted()).toEqual(['_daywalk.json', '_daywalk.lock', 'user_daily']);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { type ExportForecast, forecastExport } from '../../../jobs/forecast.ts';
+import { daysFrom, parseDay } from '../../../src/core/day.ts';
+import { STREAMS } from '../../../src/core/stream.ts';
+import { contextOf, createRig, type Rig, type RunRequest } from '../../support/rig.ts';
+
+/** What a dry run says now, and how many requests the run that follows sends. */
+async function forecastAndRun(
+  rig: Rig,
+  request: RunRequest,
+): Promise<{ forecast: ExportForecast; requests: number }> {
+  const { now = rig.today, settings = {}, ...asked } = request;
+  const forecast = await forecastExport(
+    { ...rig.settings, ...settings },
+    { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: false, ...asked },
+    contextOf(now),
+  );
+  const { report } = await rig.run(request);
+  expect([report.exitCode, report.retries]).toEqual([0, 0]);
+  expect(forecast.units).toBe(report.unitsPlanned);
+  return { forecast, requests: report.requests };
+}
+
+/** How far a forecast is off, as a share of what followed; a request more or less of a few is no error. */
+function expectClose(
+  { forecast, requests }: { forecast: ExportForecast; requests: number },
+  what: string,
+): void {
+  const off = Math.abs(forecast.requests - requests);
+  expect(
+    off <= Math.max(1, requests * 0.15),
+    `${what}: ${forecast.requests} forecast, ${requests} sent`,
+  ).toBe(true);
+}
+
+describe.each([4, 60, 250])('the forecast for %i users', (users) => {
+  test('is within 15 % of the requests that follow, once a run has been made', async () => {
+    const rig = await createRig({ users, reports: 120, today: '2026-06-15' });
+    const first = await forecastAndRun(rig, { now: parseDay('2026-06-01') });
+    expect(first.forecast.isEstimate).toBe(true);
+    for (const now of daysFrom(parseDay('2026-06-02'), parseDay('2026-06-10'))) {
+      const night = await forecastAndRun(rig, { now });
+      expect(night.forecast.isEstimate).toBe(false);
+      expectClose(night, `the night of ${now}`);
+    }
+    const now = parseDay('2026-06-10');
+    expectClose(await forecastAndRun(rig, { now }), 'a second run');
+    expectClose(await forecastAndRun(rig, { now, streams: ['activity', 'users'] }), 'two streams');
+    const february = { from: parseDay('2026-02-01'), until: parseDay('2026-02-28') };
+    expectClose(await forecastAndRun(rig, { now, ...february, force: true }), 'February again');
+    expectClose(await forecastAndRun(rig, { now, force: true }), 'everything again');
+    const byDay = { settings: { rangeDays: 1 } };
+    expectClose(await forecastAndRun(rig, { now, ...february, ...byDay, force: true }), 'day by day');
+    expectClose(await forecastAndRun(rig, { now: parseDay('2026-06-14') }), 'after four days');
+  }, 120_000);
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { DAILY_STREAMS } from '../../../src/core/stream.ts';
+import type { Rule } from '../../../src/emulator/index.ts';
+import { onEachDatabase } from '../../support/database.ts';
+import { daywalk, envOf } from '../../support/daywalk.ts';
+import { answered, expectCalm, expectWholeUnits, smallRig, walk } from '../../support/faults/small.ts';
+import { hurriedClock } from '../../support/hurried-clock.ts';
+import { sqlite } from '../../support/sqlite.ts';
+
+/** Ends in good time where a budget lets a run get on; a run that does not is the failure. */
+const RUNS_MAX = 20;
+
+/** Prints what was counted, where somebody asks for numbers. */
+function tell(what: string, requests: number, bound: number): void {
+  if (process.env['DAYWALK_CHAOS'] === undefined) return;
+  process.stdout.write(`budget: ${what}: ${requests} requests, ${bound} at most\n`);
+}
+
+onEachDatabase((database) => {
+  describe('a run that may send so many requests', () => {
+    test('never sends one more, ends with exit code 4, and the runs after it end with the undisturbed content', async () => {
+      const rig = await smallRig(database, {
+        rules: [
+          { id: 'fault', when: { probability: 0.2, seed: 3 }, action: { type: 'status', status: 500 } },
+        ],
+      });
+      const settings = { maxRequests: 9, attempts: 8, watchDays: 0 };
+      const exits: number[] = [];
+      for (let run = 0; run < RUNS_MAX && exits.at(-1) !== 0; run += 1) {
+        rig.emulator.resetJournal();
+        const { report } = await walk(rig, { settings });
+        const { requests } = rig.emulator.journal();
+        expect(requests).toBeLessThanOrEqual(9);
+        expect(report.requests).toBe(requests);
+        expect([0, 4]).toContain(report.exitCode);
+        if (report.exitCode === 4) {
+          expect(requests).toBe(9);
+          expect(report.problems.map(({ message }) => message).join()).toMatch(/9 requests .* are sent/);
+          expect(report.unitsFailed).toBe(0);
+        }
+        await expectWholeUnits(rig);
+        exits.push(report.exitCode);
+      }
+      expect(exits.length).toBeGreaterThan(2);
+      expect(exits.at(-1)).toBe(0);
+      await expectCalm(rig);
+    });
+
+    test('spends them on what is not settled before it compares what is', async () => {
+      const rig = await smallRig(database);
+      const unsettled = "SELECT COUNT(*) FROM export_units WHERE date <> '' AND settled_at IS NULL";
+      // Three days of five streams are 15 units, of which each run stores some; comparing the rest takes nine requests.
+      for (let run = 0; run < 3; run += 1) {
+        const { report } = await walk(rig, { streams: DAILY_STREAMS, settings: { maxRequests: 9 } });
+        expect(report).toMatchObject({ exitCode: 4, requests: 9, unitsFailed: 0 });
+      }
+      expect(await rig.value('SELECT COUNT(*) FROM export_units')).toBe(15);
+      expect(await rig.value(unsettled)).toBe(0);
+      await expectWholeUnits(rig);
+      // The round of the watch waits for a run that can finish it.
+      expect(await rig.column("SELECT name FROM export_state WHERE name = 'watch'")).toEqual([]);
+    });
+
+    test('stores what was under way when the last one was sent', async () => {
+      const rig = await smallRig(database, { latencyMs: 20 });
+      const { report } = await walk(rig, { settings: { maxRequests: 5 } });
+      // The first tells the organization and is a unit of its own; none of the others was in vain.
+      expect(report).toMatchObject({ exitCode: 4, requests: 5, unitsFailed: 0 });
+      expect(report.unitsDone).toBeGreaterThanOrEqual(4);
+      expect(report.unitsLeftOut).toBe(report.unitsPlanned - report.unitsDone);
+    });
+
+    test('is complete where they are just enough', async () => {
+      const rig = await smallRig(database);
+      const { report } = await walk(rig);
+      const again = await smallRig(database);
+      const exact = await walk(again, { settings: { maxRequests: report.requests } });
+      expect(exact.report).toMatchObject({ exitCode: 0, requests: report.requests });
+      await expectCalm(again);
+    });
+  });
+
+  describe('a service that is down is asked no more often than', () => {
+    // Eight failures in a row end a run. Others may be under way by then: a unit for each of the concurrency but one,
+    // and the readiness reports.
+    const FAILURES = 8;
+    const cases: readonly [string, Rule['action']][] = [
+      ['503', { type: 'status', status: 503 }],
+      ['resets', { type: 'reset' }],
+    ];
+    test.each(cases)('(8 + concurrency) × attempts, when it went down in mid-run: %s', async (_, action) => {
+      for (const [concurrency, rangeDays] of [
+        [1, 31],
+        [4, 1],
+      ] as const) {
+        const rig = await smallRig(database, { rules: [{ id: 'fault', when: { after: 5 }, action }] });
+        // Ten months, which would be more than 1500 requests.
+        const { report } = await rig.run({
+          clock: hurriedClock(`${rig.today}T03:00:00Z`),
+          settings: { attempts: 2, concurrency, rangeDays },
+        });
+        expect(report.exitCode).toBe(4);
+        expect(answered(rig, 200)).toBe(5);
+        const { requests } = rig.emulator.journal();
+        tell(
+          `down in mid-run, ${concurrency} in flight, 2 attempts`,
+          requests - 5,
+          (FAILURES + concurrency) * 2,
+        );
+        expect(requests - 5).toBeLessThanOrEqual((FAILURES + concurrency) * 2);
+        await expectWholeUnits(rig);
+      }
+    });
+
+    test('once for each endpoint and attempt, when it was down from the start', async () => {
+      const rig = await smallRig(database, { rules: [{ action: { type: 'status', status: 503 } }] });
+      const { report } = await walk(rig, { settings: { attempts: 2 } });
+      expect(report.exitCode).toBe(4);
+      const { requests } = rig.emulator.journal();
+      tell('down from the start, 2 attempts', requests, 6 * 2);
+      expect(requests).toBeLessThanOrEqual(6 * 2);
+    });
+  });
+});
+
+test('the flag and the variable name the budget of a run, and the message says how to go on', async () => {
+  const rig = await smallRig(sqlite);
+  const args = ['run', '--until', '2026-01-16', '--range-days', '1'];
+  const first = await daywalk([...args, '--max-requests', '7'], { env: envOf(rig) });
+  expect(first.code).toBe(4);
+  expect(first.stdout).toContain('the 7 requests that this run may send are sent');
+  expect(rig.emulator.journal().requests).toBe(7);
+  const rest = await daywalk(args, { env: envOf(rig, { DAYWALK_MAX_REQUESTS: '500' }) });
+  expect(rest.code).toBe(0);
+  await expectCalm(rig);
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { parseDay, shiftDay } from '../../../src/core/day.ts';
+import { CLAIM_WAIT_MS, ClaimWait } from '../../../src/pipeline/run/claim-wait.ts';
+import type { UnitKey } from '../../../src/warehouse/port.ts';
+import { needsSessions, onDatabase, open } from '../../support/database.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { hurriedClock } from '../../support/hurried-clock.ts';
+import { postgres } from '../../support/postgres/database.ts';
+import { createRig, type Ran, TODAY } from '../../support/rig.ts';
+
+const READINESS: UnitKey = { orgId: 'org_1', stream: 'readiness', day: '' };
+
+const warningsOf = ({ events }: Ran) =>
+  events.flatMap((event) => (event.type === 'warning' ? [`${event.message}; ${event.hint}`] : []));
+
+describe('a wait for units of another worker', () => {
+  const signal = new AbortController().signal;
+
+  it('says once what it waits for, and ends after ten minutes', async () => {
+    const clock = new FakeClock({ auto: true });
+    const told: string[] = [];
+    const wait = new ClaimWait({ clock, pauseMs: 500, tell: (message) => void told.push(message) });
+    await wait.begin();
+    let pauses = 0;
+    while (await wait.pause([READINESS], signal)) pauses += 1;
+    expect(pauses).toBe(CLAIM_WAIT_MS / 500);
+    expect(told).toEqual(['waiting for another worker that holds readiness']);
+  });
+
+  it('goes on while the other worker gets on', async () => {
+    const clock = new FakeClock({ auto: true });
+    const endMs = 35 * 60_000;
+    const progress = async () => String(Math.min(clock.monotonicMs(), endMs));
+    const wait = new ClaimWait({ clock, pauseMs: 5_000, tell: () => undefined, progress });
+    await wait.begin();
+    while (await wait.pause([READINESS], signal));
+    expect(clock.monotonicMs()).toBeGreaterThan(endMs);
+    expect(clock.monotonicMs()).toBeLessThanOrEqual(endMs + 2 * CLAIM_WAIT_MS);
+  });
+});
+
+onDatabase(postgres, () => {
+  describe('a run beside a worker that holds units and does not get on', () => {
+    it('does the others, leaves those out with a message and a remedy, and ends with exit code 4', async () => {
+      needsSessions(postgres);
+      const rig = await createRig({}, { database: postgres });
+      const stuck = await open(rig.place);
+      const { orgId } = rig.emulator;
+      const held: UnitKey[] = [
+        { orgId, stream: 'readiness', day: '' },
+        ...[0, 1, 2, 3, 4].map((n): UnitKey => {
+          return { orgId, stream: 'tokens', day: shiftDay(parseDay('2026-01-20'), n) };
+        }),
+      ];
+      const lock = await stuck.lock();
+      expect(await lock.claim(held)).toHaveLength(held.length);
+      const ran = await rig.run({ clock: hurriedClock(`${TODAY}T03:00:00Z`, 600) });
+      expect(ran.report).toMatchObject({ exitCode: 4, unitsFailed: 0, unitsLeftOut: held.length });
+      expect(ran.report.unitsDone).toBe(ran.report.unitsPlanned - held.length);
+      const days = 'tokens 2026-01-20, tokens 2026-01-21, tokens 2026-01-22 and 2 more units';
+      expect(warningsOf(ran).toSorted()).toEqual(
+        [days, 'readiness']
+          .flatMap((units) => [
+            `waiting for another worker that holds ${units}; they are left out after 10 minutes without progress`,
+            `another worker has held ${units} for 10 minutes without progress; ` +
+              'end that worker, or its session on the server, then run again: it resumes',
+          ])
+          .toSorted(),
+      );
+      expect(ran.report.problems.map(({ units }) => units).toSorted()).toEqual([1, 5]);
+      await lock.release();
+      expect((await rig.run()).report).toMatchObject({ exitCode: 0 });
+    });
+  });
+});

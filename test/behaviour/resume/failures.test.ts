@@ -1,0 +1,310 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay, shiftDay } from '../../../src/core/day.ts';
+import type { Rule } from '../../../src/emulator/index.ts';
+import { onEachDatabase } from '../../support/database.ts';
+import { hurriedClock } from '../../support/hurried-clock.ts';
+import { firings, requestsOf } from '../../support/journal.ts';
+import { expectedTables } from '../../support/oracle.ts';
+import { createRig } from '../../support/rig.ts';
+
+const day = parseDay('2026-01-20');
+/** Early in the history, where a few days prove what many would. */
+const today = parseDay('2026-01-27');
+const DAYS = 13;
+/** Where it counts what follows from failures, and not how long the waits are. */
+const clock = hurriedClock(`${today}T03:00:00Z`);
+
+function status(code: number, match: Rule['match'], when?: Rule['when']): Rule {
+  return {
+    id: 'fault',
+    ...(match && { match }),
+    ...(when && { when }),
+    action: { type: 'status', status: code },
+  };
+}
+
+onEachDatabase((database) => {
+  describe('a refused credential ends the run at once with exit code 3', () => {
+    for (const [code, hint] of [
+      [401, /DAYWALK_API_KEY/],
+      [403, /Manager or Owner/],
+    ] as const) {
+      test(`${code}: one request, nothing written`, async () => {
+        const rig = await createRig({ today }, { database });
+        await rig.run({ until: parseDay('2026-01-15') });
+        const [units, requests] = [
+          await rig.value('SELECT COUNT(*) FROM export_units'),
+          requestsOf(rig).length,
+        ];
+        rig.emulator.setRules([status(code, {})]);
+        const { report } = await rig.run();
+        expect(report.exitCode).toBe(3);
+        expect(report.problems[0]?.hint).toMatch(hint);
+        expect(requestsOf(rig)).toHaveLength(requests + 1);
+        expect(await rig.value('SELECT COUNT(*) FROM export_units')).toBe(units);
+        expect(await rig.column('SELECT exit_code FROM export_runs ORDER BY exit_code')).toEqual([0, 3]);
+      });
+    }
+
+    test('a key that is revoked in mid-run keeps what was committed, and a good key finishes', async () => {
+      const rig = await createRig({ today, rules: [status(401, {}, { after: 30 })] }, { database });
+      const first = await rig.run({ settings: { rangeDays: 1 } });
+      expect(first.report.exitCode).toBe(3);
+      expect(first.report.unitsDone).toBeGreaterThan(10);
+      expect(first.report.unitsLeftOut).toBeGreaterThan(10);
+      rig.emulator.setRules([]);
+      const second = await rig.run();
+      expect(second.report.exitCode).toBe(0);
+      expect(second.report.unitsDone).toBeLessThan(DAYS * 5);
+    });
+
+    test('a member’s and a guest’s key are refused with the role named', async () => {
+      const rig = await createRig({ today }, { database });
+      for (const apiKey of [rig.emulator.keys.member, rig.emulator.keys.guest]) {
+        const { report } = await rig.run({ settings: { apiKey } });
+        expect(report.exitCode).toBe(3);
+        expect(report.problems[0]?.hint).toMatch(/Manager or Owner/);
+      }
+      expect((await rig.run({ settings: { apiKey: rig.emulator.keys.manager } })).report.exitCode).toBe(0);
+    });
+
+    test('a refusal of the readiness reports alone leaves the analytics whole', async () => {
+      const rig = await createRig({ today, rules: [status(403, { stream: 'readiness' })] }, { database });
+      const { report } = await rig.run();
+      expect(report).toMatchObject({ exitCode: 3, unitsDone: DAYS * 5, unitsFailed: 1, unitsLeftOut: 0 });
+    });
+  });
+
+  describe('a unit that fails does not keep the others from being exported', () => {
+    test('a day refused with 400 is on record with its requestId, and a rerun resumes', async () => {
+      const rig = await createRig({ today, rules: [status(400, { stream: 'tools', day })] }, { database });
+      const { report } = await rig.run({ settings: { rangeDays: 1 } });
+      expect(firings(rig, 'fault')).toBe(1);
+      expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1, unitsDone: DAYS * 5, unitsLeftOut: 0 });
+      const [unit] = await rig.sql(
+        "SELECT date, state, rows, last_error FROM export_units WHERE state = 'failed'",
+      );
+      expect(unit).toMatchObject({ date: day, rows: 0 });
+      expect(unit?.['last_error']).toMatch(/answered 400.*requestId req_/);
+      rig.emulator.setRules([]);
+      const again = await rig.run();
+      expect(again.report.exitCode).toBe(0);
+      expect(
+        await rig.column("SELECT COUNT(*) FROM export_units WHERE state NOT IN ('loaded', 'empty')"),
+      ).toEqual([0]);
+    });
+
+    test('an endpoint that fails for good is given up after a few units, the other streams are whole', async () => {
+      const rig = await createRig({ today, rules: [status(500, { stream: 'productivity' })] }, { database });
+      const { report } = await rig.run({ settings: { attempts: 1, concurrency: 2 }, clock });
+      expect(report.exitCode).toBe(4);
+      expect(report.unitsDone).toBe(DAYS * 4 + 1);
+      expect(report.unitsFailed + report.unitsLeftOut).toBe(DAYS);
+      expect(firings(rig, 'fault')).toBeLessThanOrEqual(8);
+      expect(report.problems.map(({ message }) => message).join()).toMatch(
+        /productivity: \d+ units were left out/,
+      );
+    });
+
+    test('the endpoint that is asked first for the organization may be the one that fails', async () => {
+      const rig = await createRig({ today, rules: [status(500, { stream: 'tokens' })] }, { database });
+      const { report } = await rig.run({ settings: { attempts: 1 } });
+      expect(report.orgId).toBe(rig.emulator.orgId);
+      expect(report.unitsDone).toBe(DAYS * 4 + 1);
+    });
+
+    test('a service that is down ends the run within a bounded number of requests', async () => {
+      const rig = await createRig({ today }, { database });
+      await rig.run({ until: parseDay('2026-01-16') });
+      rig.emulator.setRules([status(503, {})]);
+      const before = requestsOf(rig).length;
+      const { report } = await rig.run({ settings: { attempts: 2 }, clock });
+      expect(report.exitCode).toBe(4);
+      expect(requestsOf(rig).length - before).toBeLessThan(40);
+      rig.emulator.setRules([]);
+      expect((await rig.run()).report.exitCode).toBe(0);
+    });
+
+    test('a host that does not serve the API ends the run within a bounded number of requests', async () => {
+      const rig = await createRig({ today }, { database });
+      await rig.run({ until: parseDay('2026-01-16') });
+      rig.emulator.setRules([status(404, {}, { after: 1 })]);
+      rig.emulator.resetJournal();
+      const { report } = await rig.run();
+      expect(report.exitCode).toBe(4);
+      expect(requestsOf(rig).length).toBeLessThan(30);
+    });
+
+    test('a stored day that fails to be pulled again keeps its rows', async () => {
+      const rig = await createRig({ today }, { database });
+      await rig.run();
+      const digest = await rig.digest();
+      rig.emulator.setRules([status(400, { stream: 'users', day: parseDay('2026-01-26') })]);
+      const { report } = await rig.run();
+      expect(report.exitCode).toBe(4);
+      expect(await rig.digest()).toBe(digest);
+      expect(
+        await rig.column("SELECT state FROM export_units WHERE stream = 'users' AND date = '2026-01-26'"),
+      ).toEqual(['failed']);
+    });
+  });
+
+  describe('faults that pass', () => {
+    for (const code of [500, 502, 503, 504, 429]) {
+      test(`${code} now and then is repeated`, async () => {
+        const rig = await createRig(
+          {
+            today,
+            users: 20,
+            rules: [status(code, {}, { probability: 0.05, seed: 7, per: 'rule' })],
+          },
+          { database },
+        );
+        const { report } = await rig.run({ settings: { attempts: 8 }, clock });
+        expect(firings(rig, 'fault')).toBeGreaterThan(0);
+        expect(report.exitCode).toBe(0);
+        expect(report.retries).toBe(firings(rig, 'fault'));
+      });
+    }
+  });
+
+  describe('what the answers say is not taken on trust', () => {
+    test('an answer about another organization ends the run with exit code 5 before it is written', async () => {
+      const rig = await createRig({ today, users: 10 }, { database });
+      await rig.run();
+      const digest = await rig.digest();
+      rig.emulator.setRules([
+        {
+          match: { stream: 'users' },
+          action: { type: 'patch', operations: [{ op: 'set', path: '/meta/org_id', value: 'org_other' }] },
+        },
+      ]);
+      const { report } = await rig.run();
+      expect(report.exitCode).toBe(5);
+      expect(report.problems[0]?.message).toContain('org_other');
+      expect(await rig.digest()).toBe(digest);
+      expect(await rig.column('SELECT DISTINCT org_id FROM export_units')).toEqual([rig.emulator.orgId]);
+    });
+
+    test('a row of another day is set aside, the rest of the unit loads, and the unit heals by itself', async () => {
+      const rig = await createRig({ today }, { database });
+      const operations = [{ op: 'set' as const, path: '/data/0/date', value: '2026-02-21' }];
+      rig.emulator.setRules([
+        { id: 'fault', match: { stream: 'users', day }, action: { type: 'patch', operations } },
+      ]);
+      const { report } = await rig.run();
+      expect(report).toMatchObject({ exitCode: 5, quarantined: 1, unitsFailed: 0 });
+      const [held] = await rig.sql('SELECT stream, date, reason, path, record FROM quarantine');
+      expect(held).toMatchObject({ stream: 'users', date: day, path: 'data[0]' });
+      expect(held?.['reason']).toContain('2026-02-21');
+      expect(JSON.parse(String(held?.['record']))).toMatchObject({ date: '2026-02-21' });
+      const users = await rig.column('SELECT COUNT(*) FROM user_daily WHERE date = ?', day);
+      rig.emulator.setRules([]);
+      expect((await rig.run()).report.exitCode).toBe(0);
+      expect(await rig.column('SELECT COUNT(*) FROM quarantine')).toEqual([0]);
+      expect(await rig.column('SELECT COUNT(*) FROM user_daily WHERE date = ?', day)).toEqual([
+        Number(users[0]) + 1,
+      ]);
+    });
+
+    test('a number that cannot be kept is set aside with its digits, in the smallest part', async () => {
+      const rig = await createRig({ today }, { database });
+      const operations = [
+        { op: 'raw' as const, path: '/data/0/by_tool/0/invocations', text: '9007199254740993' },
+      ];
+      rig.emulator.setRules([
+        { id: 'fault', match: { stream: 'tools', day }, action: { type: 'patch', operations } },
+      ]);
+      const { report } = await rig.run();
+      expect(report).toMatchObject({ exitCode: 5, quarantined: 1 });
+      const [held] = await rig.sql('SELECT path, record FROM quarantine');
+      expect(held?.['path']).toBe('data[0].by_tool[0]');
+      expect(held?.['record']).toContain('9007199254740993');
+      expect(await rig.column('SELECT COUNT(*) FROM tools_daily WHERE date = ?', day)).toEqual([1]);
+      expect(
+        Number(await rig.value('SELECT COUNT(*) FROM tools_daily_by_tool WHERE date = ?', day)),
+      ).toBeGreaterThan(0);
+    });
+
+    test('pages of one day are never of two states of that day, though one was asked for before', async () => {
+      const rig = await createRig({ today, users: 60, quirks: { usersLimitCap: 4 } }, { database });
+      const until = parseDay('2026-01-20');
+      // The newest day is asked for first, to learn the organization, and then pulled; it changes in between.
+      rig.emulator.setRules([
+        {
+          id: 'fault',
+          match: { stream: 'users', day: until },
+          when: { after: 1, count: 1 },
+          action: [{ type: 'revise', revision: { kind: 'restate', day: until } }],
+        },
+      ]);
+      const { report } = await rig.run({
+        streams: ['users'],
+        until,
+        settings: { concurrency: 1, rangeDays: 1 },
+      });
+      expect(report.exitCode).toBe(0);
+      expect(firings(rig, 'fault')).toBe(1);
+      const expected = await expectedTables(rig.emulator, [until]);
+      const held = await rig.sql<{ user_id: string; tool_calls: number }>(
+        'SELECT user_id, tool_calls FROM user_daily WHERE date = ?',
+        until,
+      );
+      expect(held.map(({ user_id, tool_calls }) => `${user_id} ${tool_calls}`).sort()).toEqual(
+        (expected.get('user_daily') ?? []).map((row) => `${row[2]} ${row[4]}`).sort(),
+      );
+    });
+
+    test('names with a line break are checked like all others', async () => {
+      const rig = await createRig({ today }, { database });
+      const operations = [
+        {
+          op: 'raw' as const,
+          path: '/data/0/daily_active_users_by_client',
+          text: '{"web":3,"x\\ny":{"a":1}}',
+        },
+      ];
+      rig.emulator.setRules([{ match: { stream: 'activity', day }, action: { type: 'patch', operations } }]);
+      const { report } = await rig.run();
+      expect(report).toMatchObject({ exitCode: 5, quarantined: 1 });
+      expect(await rig.column('SELECT client FROM activity_daily_by_client WHERE date = ?', day)).toEqual([
+        'web',
+      ]);
+    });
+
+    test('unknown fields are kept exactly and reported once', async () => {
+      const rig = await createRig({ today }, { database });
+      const operations = [
+        { op: 'raw' as const, path: '/data/*/new_field', text: '{"big":123456789012345678901,"a":1e400}' },
+      ];
+      rig.emulator.setRules([{ match: { stream: 'activity' }, action: { type: 'patch', operations } }]);
+      expect((await rig.run()).report.exitCode).toBe(0);
+      expect(await rig.column('SELECT DISTINCT extra FROM activity_daily')).toEqual([
+        '{"new_field":{"a":1e400,"big":123456789012345678901}}',
+      ]);
+      expect(await rig.sql('SELECT stream, path, kind, first_seen_on FROM schema_drift')).toEqual([
+        { stream: 'activity', path: 'data[].new_field', kind: 'unknown field', first_seen_on: '2026-01-14' },
+      ]);
+    });
+
+    test('a walk of users whose cursor repeats fails its unit and stores nothing of it', async () => {
+      const rig = await createRig({ today, quirks: { usersLimitCap: 3 } }, { database });
+      rig.emulator.setRules([
+        { id: 'fault', match: { stream: 'users', day, page: 2 }, action: { type: 'cursor', mode: 'repeat' } },
+      ]);
+      const { report } = await rig.run();
+      expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+      expect(await rig.column('SELECT COUNT(*) FROM user_daily WHERE date = ?', day)).toEqual([0]);
+    });
+
+    test('a clock that is ahead leaves the day awaited, with a warning that names it', async () => {
+      const rig = await createRig({ today }, { database });
+      const { report, events } = await rig.run({ now: shiftDay(today, 1) });
+      expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, states: { awaiting: 5 } });
+      expect(JSON.stringify(events)).toContain('clock is ahead');
+      expect(await rig.column("SELECT DISTINCT date FROM export_units WHERE state = 'awaiting'")).toEqual([
+        today,
+      ]);
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const linesOf = (name: string) =>
+  readFileSync(join(ROOT, name), 'utf8')
+    .split('\n')
+    .filter((line) => !/^\s*(#|$)/.test(line));
+
+describe('the image', () => {
+  const lines = linesOf('Dockerfile');
+  const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
+
+  test('runs as a user without rights, from before its entry point to its end', () => {
+    const users = last.filter((line) => line.startsWith('USER '));
+    // By number: Kubernetes cannot tell of a name that it is not root.
+    expect(users).toEqual(['USER 1000:1000']);
+    expect(last.indexOf('USER 1000:1000')).toBeLessThan(
+      last.findIndex((line) => line.startsWith('ENTRYPOINT ')),
+    );
+  });
+
+  test('writes to one folder, which is its user’s alone', () => {
+    expect(last.join('\n')).toContain('"-o", "1000", "-g", "1000", "-m", "0700", "/data"');
+    expect(last.filter((line) => line.startsWith('VOLUME '))).toEqual(['VOLUME ["/data"]']);
+  });
+
+  test('holds no secret, and no tool that built it', () => {
+    expect(lines.filter((line) => /^(ARG|ENV|COPY).*(KEY|SECRET|TOKEN|PASSWORD|\.env)/i.test(line))).toEqual(
+      [],
+    );
+    expect(last.filter((line) => /^(RUN|COPY)/.test(line) && /npm|python|g\+\+|make|git/.test(line))).toEqual(
+      [],
+    );
+  });
+
+  test('runs no install script of any package', () => {
+    const installs = lines.filter((line) => /"npm", "(ci|install|prune)"/.test(line));
+    expect(installs.length).toBeGreaterThan(1);
+    for (const line of installs) expect(line).toContain('"--ignore-scripts"');
+    expect(lines.filter((line) => line.includes('rebuild'))).toEqual([]);
+  });
+
+  test('tells its version, which is that of the package, its licence and what it was made from', () => {
+    const { version, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const text = last.join('\n');
+    expect(text).toContain(`org.opencontainers.image.version="${version}"`);
+    expect(text).toContain(`org.opencontainers.image.licenses="${license}"`);
+    expect(text).toMatch(/org\.opencontainers\.image\.revision="\$\{REVISION\}"/);
+  });
+
+  test('takes its base images from whoever publishes it, who pins them', () => {
+    const froms = lines.filter((line) => line.startsWith('FROM '));
+    expect(froms.map((line) => line.replace(/[${}]/g, ''))).toEqual([
+      'FROM BUILD_IMAGE AS build',
+      'FROM RUN_IMAGE',
+    ]);
+  });
+});
+
+describe('the examples', () => {
+  test('of a crontab run with a root that is read-only, without capabilities and without new privileges', () => {
+    const runs = linesOf('deploy/crontab').filter((line) => line.includes('docker run'));
+    expect(runs.length).toBeGreaterThan(0);
+    for (const run of runs) {
+      for (const flag of ['--read-only', '--cap-drop ALL', '--security-opt no-new-privileges'])
+        expect(run).toContain(flag);
+      // A key on a command line is seen by everybody on the machine.
+      expect(run).not.toMatch(/API_KEY=/);
+    }
+  });
+
+  test('for Kubernetes do too, with the key as a file and without a token of the cluster', () => {
+    const text = linesOf('deploy/kubernetes-cronjob.yaml').join('\n');
+    for (const setting of [
+      'runAsNonRoot: true',
+      'seccompProfile: { type: RuntimeDefault }',
+      'automountServiceAccountToken: false',
+      'allowPrivilegeEscalation: false',
+      'readOnlyRootFilesystem: true',
+      'capabilities: { drop: [ALL] }',
+      'DAYWALK_API_KEY_FILE',
+      'readOnly: true',
+    ])
+      expect(text).toContain(setting);
+    expect(text).not.toMatch(/DAYWALK_API_KEY[,}\s]/);
+  });
+});

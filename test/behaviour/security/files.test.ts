@@ -1,0 +1,58 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openWarehouse } from '../../../src/warehouse/open.ts';
+import { commitOf } from '../../support/commit-of.ts';
+import { daywalk, envOf } from '../../support/daywalk.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { createRig } from '../../support/rig.ts';
+import { tempDir, tempFile } from '../../support/temp-dir.ts';
+
+/** Runs the program where every new file is open to everybody unless it is made otherwise. */
+const OPEN_MASK = ['--import', 'data:text/javascript,process.umask(0)'];
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+test('Z4: every file that is made is for its owner alone, whatever the mask of the process', async () => {
+  const rig = await createRig({ users: 3, reports: 1 });
+  const cwd = tempDir();
+  const run = async (args: readonly string[], input = '') => {
+    const options = { cwd, env: envOf(rig, { DAYWALK_WAREHOUSE: 'w.db' }), nodeArgs: OPEN_MASK, input };
+    const { code, stderr } = await daywalk(args, options);
+    expect(code, `${args.join(' ')}: ${stderr}`).toBe(0);
+  };
+  await run(['hook'], '{"hook_event_name":"Stop","session_id":"s"}');
+  await run(['hooks', 'install', '--file', 'hooks.json']);
+  await run(['run', '--from', '2026-02-09']);
+  await run(['hook'], '{"hook_event_name":"Stop","session_id":"s"}');
+  await run(['publish', '--sqlite', 'bi.db', '--parquet', 'lake']);
+  await run(['copy', '--to', 'other.db']);
+  const made = Object.fromEntries(readdirSync(cwd).map((name) => [name, modeOf(join(cwd, name))]));
+  expect(made).toMatchObject({
+    'w.db': '600',
+    'w.db.lock': '600',
+    'w.db.spool': '700',
+    'hooks.json': '600',
+    'bi.db': '600',
+    'other.db': '600',
+    lake: '700',
+  });
+  const others = Object.entries(made).filter(([, mode]) => !/^[67]00$/.test(mode));
+  // A lock without content is all that may be open.
+  expect(others.filter(([name]) => statSync(join(cwd, name)).size > 0)).toEqual([]);
+  const spooled = readdirSync(join(cwd, 'w.db.spool')).map((name) => modeOf(join(cwd, 'w.db.spool', name)));
+  expect(new Set(spooled)).toEqual(new Set(['600']));
+});
+
+test('Z4: the log and the index of an open warehouse are for its owner alone', async () => {
+  const before = process.umask(0);
+  try {
+    const path = tempFile();
+    const warehouse = await openWarehouse(path, { clock: new FakeClock({ auto: true }), create: true });
+    await warehouse.commitDay(commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
+    for (const side of ['', '-wal', '-shm']) expect(modeOf(path + side), side).toBe('600');
+    await warehouse.close();
+  } finally {
+    process.umask(before);
+  }
+});

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { daywalkHere } from '../../support/command-line.ts';
+import { type Database, onEachDatabase } from '../../support/database.ts';
+import { createRig, type Rig } from '../../support/rig.ts';
+import { sqlite } from '../../support/sqlite.ts';
+
+const today = parseDay('2026-01-20');
+const day = parseDay('2026-01-16');
+
+/** A service that answers one user of a day wrong, in this way, in every run. */
+function breakRecord(rig: Rig, value: string): void {
+  const operations = [{ op: 'set' as const, path: '/data/0/tool_calls', value }];
+  rig.emulator.setRules([
+    { id: 'fault', match: { stream: 'users', day }, action: { type: 'patch', operations } },
+  ]);
+}
+
+async function withBrokenRecord(database: Database = sqlite): Promise<Rig> {
+  const rig = await createRig({ today, reports: 0 }, { database });
+  breakRecord(rig, 'many');
+  expect((await rig.run()).report).toMatchObject({ exitCode: 5, quarantined: 1 });
+  return rig;
+}
+
+const command = ({ path }: Rig, ...args: string[]) =>
+  daywalkHere(['quarantine', ...args, '--warehouse', path]);
+
+async function listed(rig: Rig): Promise<{ acceptedAt: string | null; stream: string; date: string }[]> {
+  return JSON.parse((await command(rig, 'list', '--json')).stdout).records;
+}
+
+onEachDatabase((database) => {
+  describe('an accepted record', () => {
+    test('stays listed, and no longer counts for the exit code', async () => {
+      const rig = await withBrokenRecord(database);
+      expect((await rig.run()).report.exitCode).toBe(5);
+      expect(await command(rig, 'accept', '--stream', 'users', '--date', day)).toMatchObject({
+        code: 0,
+        stdout: '1 record accepted\n',
+      });
+      const { report } = await rig.run();
+      expect(report).toMatchObject({ exitCode: 0, quarantined: 1, states: { quarantined: 1 } });
+      expect(await listed(rig)).toMatchObject([
+        { stream: 'users', date: day, acceptedAt: expect.stringMatching(/^\d{4}-/) },
+      ]);
+      expect((await command(rig, 'accept', '--all')).stdout).toBe('0 records accepted\n');
+    });
+
+    test('counts again once it has changed, and only until it is accepted too', async () => {
+      const rig = await withBrokenRecord(database);
+      await command(rig, 'accept', '--all');
+      breakRecord(rig, 'even more');
+      expect((await rig.run()).report.exitCode).toBe(5);
+      expect(await listed(rig)).toMatchObject([{ acceptedAt: null }]);
+      await command(rig, 'accept', '--all');
+      expect((await rig.run()).report.exitCode).toBe(0);
+    });
+
+    test('does not cover another one of the same unit', async () => {
+      const rig = await withBrokenRecord(database);
+      await command(rig, 'accept', '--all');
+      const broken = (at: number) => ({ op: 'set' as const, path: `/data/${at}/tool_calls`, value: 'many' });
+      rig.emulator.setRules([
+        {
+          id: 'fault',
+          match: { stream: 'users', day },
+          action: { type: 'patch', operations: [broken(0), broken(1)] },
+        },
+      ]);
+      expect((await rig.run()).report).toMatchObject({ exitCode: 5, quarantined: 2 });
+    });
+
+    test('leaves quarantine when the service answers right', async () => {
+      const rig = await withBrokenRecord(database);
+      await command(rig, 'accept', '--all');
+      rig.emulator.setRules([]);
+      expect((await rig.run()).report.exitCode).toBe(0);
+      expect(await listed(rig)).toEqual([]);
+    });
+  });
+});
+
+describe('daywalk quarantine', () => {
+  test('lists what was set aside, and why, as a table', async () => {
+    const rig = await withBrokenRecord();
+    const { code, stdout } = await command(rig, 'list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^STREAM +DATE +FIRST SEEN +ACCEPTED +PATH +REASON/);
+    expect(stdout).toMatch(new RegExp(`^users +${day} +2026-01-20 +– +`, 'm'));
+    rig.emulator.setRules([]);
+    await rig.run();
+    expect((await command(rig, 'list')).stdout).toBe('quarantine is empty\n');
+  });
+
+  test.each([
+    [['accept'], 'which records is not said'],
+    [['accept', '--all', '--stream', 'users'], '--all was given with --stream or --date'],
+    [['accept', '--stream', 'people'], '"people" is not a stream'],
+    [['accept', '--date', 'yesterday'], '--date'],
+  ])('refuses %j with exit code 2, and accepts nothing', async (args, message) => {
+    const rig = await withBrokenRecord();
+    expect(await command(rig, ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    expect(await listed(rig)).toMatchObject([{ acceptedAt: null }]);
+  });
+});

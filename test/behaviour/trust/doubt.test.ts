@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
+import { parseDay } from '../../../src/core/day.ts';
+import type { Lies } from '../../../src/emulator/lies/lies.ts';
+import { onEachDatabase } from '../../support/database.ts';
+import { expectExactCopy } from '../../support/exact-copy.ts';
+import { sqlite } from '../../support/sqlite.ts';
+import { lie, nights, nightsOf, unitOf } from '../../support/trust/nights.ts';
+
+const YOUNG = parseDay('2026-02-19');
+const NIGHT = parseDay('2026-02-20');
+
+/** Answers that take away what is stored of the young day. */
+const LOSSES: readonly (readonly [what: string, lies: Lies, stream: string])[] = [
+  ['empty lists', { lateDays: [YOUNG] }, 'tools'],
+  ['rows of zeros', { zeroDays: [YOUNG] }, 'productivity'],
+  ['a third of the users', { someUsers: { share: 0.33, streams: ['users'] } }, 'users'],
+  ['the state of an earlier morning', { rolledBackTo: YOUNG }, 'tokens'],
+];
+
+onEachDatabase((database) => {
+  describe('L5: an answer that takes away what is stored', () => {
+    test.each(LOSSES)(
+      '%s: is doubted, the stored rows stay, and every run exits with 5',
+      async (_, lies, stream) => {
+        const rig = await nightsOf(database, { users: 40 });
+        await nights(rig, '2026-02-18', '2026-02-20');
+        const before = await rig.digest();
+        lie(rig, lies);
+        const [again, next] = [await rig.run({ now: NIGHT }), await rig.run({ now: NIGHT })];
+        expect(again.report).toMatchObject({ exitCode: 5 });
+        expect(again.report.unitsDoubted).toBeGreaterThan(0);
+        expect(next.report).toMatchObject({ exitCode: 5, rowsWritten: 0 });
+        expect(await rig.digest()).toBe(before);
+        expect(await unitOf(rig, stream, YOUNG)).toMatchObject({ state: 'doubted', settled_at: null });
+        lie(rig);
+        const { report } = await rig.run({ now: NIGHT });
+        expect(report).toMatchObject({ exitCode: 0, unitsDoubted: 0, restatements: 0, rowsWritten: 0 });
+        expect(await unitOf(rig, stream, YOUNG)).toMatchObject({
+          state: 'loaded',
+          doubted_at: null,
+          doubt: null,
+        });
+        await expectExactCopy(rig, NIGHT);
+      },
+    );
+
+    test('is accepted after 60 hours and three nights that found the same, with a restatement', async () => {
+      const rig = await nightsOf(database);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { lateDays: [YOUNG] });
+      const ran = await nights(rig, '2026-02-20', '2026-02-23');
+      expect(ran.map(({ report }) => report.exitCode)).toEqual([5, 5, 5, 0]);
+      expect(ran.at(-1)?.report.restatements).toBe(5);
+      expect(await unitOf(rig, 'tokens', YOUNG)).toMatchObject({
+        state: 'empty',
+        rows: 0,
+        confirmed: 'agreed',
+      });
+    });
+  });
+
+  describe('L5: a readiness list without what is stored', () => {
+    test('is doubted: no report is deleted, and new ones are stored', async () => {
+      const rig = await nightsOf(database, { reports: 25 });
+      await nights(rig, '2026-02-20', '2026-02-20');
+      const before = await rig.value<number>('SELECT count(*) FROM readiness_reports');
+      expect(before).toBeGreaterThan(0);
+      lie(rig, { noReports: true });
+      const ran = await nights(rig, '2026-02-21', '2026-02-28');
+      const exits = ran.map(({ report }) => report.exitCode);
+      // A head pass asks for new reports alone; the weekly walk over all finds that they are gone.
+      expect(exits).toContain(5);
+      const doubted = exits.indexOf(5);
+      expect(exits.slice(doubted, doubted + 3)).toEqual([5, 5, 5]);
+      const { report } = ran.at(doubted) ?? {};
+      expect(report?.unitsDoubted).toBe(1);
+    });
+
+    test('is doubted also where as many others come in their place, until it is accepted', async () => {
+      const rig = await nightsOf(database, { reports: 12 });
+      await rig.run({ now: NIGHT });
+      const stored = await rig.column('SELECT report_id FROM readiness_reports ORDER BY 1');
+      rig.emulator.revise({ kind: 'add-reports', count: 40 });
+      for (const reportId of stored) rig.emulator.revise({ kind: 'delete-report', reportId });
+      const force = { command: 'backfill', from: YOUNG, until: YOUNG, force: true, now: NIGHT } as const;
+      for (let night = 0; night < 3; night += 1) {
+        expect((await rig.run(force)).report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+        expect(await rig.column('SELECT report_id FROM readiness_reports')).toEqual(
+          expect.arrayContaining(stored),
+        );
+      }
+      expect((await rig.run({ ...force, acceptLoss: true })).report).toMatchObject({ exitCode: 0 });
+      expect(await rig.value('SELECT COUNT(*) FROM readiness_reports')).toBe(40);
+    });
+
+    test('is accepted with --accept-loss', async () => {
+      const rig = await nightsOf(database, { reports: 25 });
+      await rig.run({ now: NIGHT });
+      lie(rig, { noReports: true });
+      const force = { command: 'backfill', from: YOUNG, until: YOUNG, force: true, now: NIGHT } as const;
+      expect((await rig.run(force)).report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+      expect(await rig.value('SELECT count(*) FROM readiness_reports')).toBeGreaterThan(0);
+      expect((await rig.run({ now: NIGHT, acceptLoss: true })).report).toMatchObject({ exitCode: 0 });
+      expect(await rig.value('SELECT count(*) FROM readiness_reports')).toBe(0);
+    });
+  });
+});
+
+/** What the database has no part in. */
+describe('with one database', () => {
+  describe('L5: an answer that takes away what is stored', () => {
+    test('backfill --force alone accepts no loss', async () => {
+      const rig = await nightsOf(sqlite);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      const before = await rig.digest();
+      const day = parseDay('2026-02-10');
+      lie(rig, { lateDays: [day] });
+      const { report } = await rig.run({
+        command: 'backfill',
+        from: day,
+        until: day,
+        force: true,
+        now: NIGHT,
+      });
+      expect(report).toMatchObject({ exitCode: 5, unitsDoubted: 5, rowsWritten: 0 });
+      expect(await rig.digest()).toBe(before);
+    });
+
+    test('users are held against the activity of this run, also where that comes later and was not stored', async () => {
+      const rig = await nightsOf(sqlite, { users: 40 });
+      const settings = { rangeDays: 1 };
+      // Stored without activity: how many users were active is not known.
+      lie(rig, { lateDays: { activity: [YOUNG] } });
+      await rig.run({ from: YOUNG, until: YOUNG, now: NIGHT, settings });
+      const users = await rig.column('SELECT user_id FROM user_daily ORDER BY 1');
+      lie(rig, { someUsers: { share: 0.8, streams: ['users'] } });
+      for (const slow of ['activity', 'users'] as const) {
+        rig.emulator.setRules([{ match: { stream: slow }, action: { type: 'delay', ms: 150 } }]);
+        const { report } = await rig.run({ from: YOUNG, until: YOUNG, now: NIGHT, settings, force: true });
+        expect(report, slow).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+        expect(await unitOf(rig, 'users', YOUNG), slow).toMatchObject({ state: 'doubted' });
+      }
+      expect(await rig.column('SELECT user_id FROM user_daily ORDER BY 1')).toEqual(users);
+    });
+
+    test('--accept-loss accepts what was doubted before, and no more than that', async () => {
+      const rig = await nightsOf(sqlite, { users: 40 });
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { lateDays: { users: [YOUNG] } });
+      const first = await rig.run({ now: NIGHT, acceptLoss: true });
+      expect(first.report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+      lie(rig, { lateDays: { users: [YOUNG], tools: [YOUNG] } });
+      const second = await rig.run({ now: NIGHT, acceptLoss: true });
+      expect(second.report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+      expect(await unitOf(rig, 'users', YOUNG)).toMatchObject({ state: 'awaiting', rows: 0 });
+      expect(await unitOf(rig, 'tools', YOUNG)).toMatchObject({ state: 'doubted' });
+    });
+
+    test('that a clock ahead of time found first is accepted three nights later all the same', async () => {
+      const rig = await nightsOf(sqlite);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { lateDays: [YOUNG] });
+      const clock = systemClock(new Date('2027-02-20T03:00:00Z'));
+      expect((await rig.run({ now: NIGHT, clock, until: YOUNG })).report.exitCode).toBe(5);
+      const ran = await nights(rig, '2026-02-21', '2026-02-24');
+      expect(ran.map(({ report }) => report.exitCode)).toEqual([5, 5, 5, 0]);
+    });
+
+    test('that takes away something else in the next night starts the clock again', async () => {
+      const rig = await nightsOf(sqlite, { users: 40 });
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { someUsers: { share: 0.5, streams: ['users'] } });
+      await rig.run({ now: NIGHT });
+      const since = (await unitOf(rig, 'users', YOUNG))?.['doubted_at'];
+      lie(rig, { someUsers: { share: 0.2, streams: ['users'] } });
+      await rig.run({ now: parseDay('2026-02-21') });
+      expect((await unitOf(rig, 'users', YOUNG))?.['doubted_at']).not.toBe(since);
+    });
+
+    test('rows of another day beside it stand for nothing that is stored', async () => {
+      const rig = await nightsOf(sqlite);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      const before = await rig.digest();
+      const value = '2026-02-01';
+      rig.emulator.setRules([
+        {
+          id: 'foreign',
+          match: { stream: 'users' },
+          action: { type: 'patch', operations: [{ op: 'set', path: '/data/*/date', value }] },
+        },
+      ]);
+      const force = { command: 'backfill', from: YOUNG, until: YOUNG, force: true, now: NIGHT } as const;
+      expect((await rig.run(force)).report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+      expect(await rig.digest()).toBe(before);
+    });
+
+    test('keeps the exit code at 5 while the service is down', async () => {
+      const rig = await nightsOf(sqlite);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { lateDays: [YOUNG] });
+      await rig.run({ now: NIGHT });
+      rig.emulator.setRules([{ id: 'down', action: { type: 'status', status: 500 } }]);
+      expect((await rig.run({ now: NIGHT })).report).toMatchObject({ exitCode: 5, orgId: null });
+    });
+
+    test('a failure in between neither ends nor restarts the doubt', async () => {
+      const rig = await nightsOf(sqlite);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      lie(rig, { lateDays: [YOUNG] });
+      await rig.run({ now: NIGHT });
+      const doubted = await unitOf(rig, 'tools', YOUNG);
+      rig.emulator.setRules([
+        { id: 'down', match: { stream: 'tools' }, action: { type: 'status', status: 500 } },
+      ]);
+      const { report } = await rig.run({ now: parseDay('2026-02-21') });
+      expect(report.exitCode).toBe(5);
+      expect(await unitOf(rig, 'tools', YOUNG)).toEqual(doubted);
+    });
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { onEachDatabase } from '../../support/database.ts';
+import { expectExactCopy } from '../../support/exact-copy.ts';
+import { sqlite } from '../../support/sqlite.ts';
+import { lie, nights, nightsOf, unitOf } from '../../support/trust/nights.ts';
+
+const NIGHT = parseDay('2026-02-20');
+
+onEachDatabase((database) => {
+  describe('L7: /users with fewer users than daily_active_users', () => {
+    test('does not settle by one look, and settles unconfirmed after seven nights', async () => {
+      const rig = await nightsOf(database, { users: 40 });
+      const day = parseDay('2026-02-10');
+      lie(rig, { someUsers: { share: 0.6, days: [day], streams: ['users'] } });
+      const ran = await nights(rig, '2026-02-11', '2026-02-16');
+      expect(await unitOf(rig, 'users', day)).toMatchObject({ state: 'loaded', settled_at: null });
+      const warned = ran.at(-1)?.events.filter((event) => event.type === 'warning') ?? [];
+      expect(warned.some(({ message }) => message.includes(day))).toBe(true);
+      await nights(rig, '2026-02-17', '2026-02-17');
+      expect(await unitOf(rig, 'users', day)).toMatchObject({ state: 'loaded', confirmed: 'age' });
+    });
+  });
+
+  describe('L1: an answer that names other days than the ones that were asked for', () => {
+    test('fails its unit, for one day too, and nothing that is stored changes', async () => {
+      const rig = await nightsOf(database);
+      await nights(rig, '2026-02-18', '2026-02-20');
+      const before = await rig.digest();
+      lie(rig, { otherRange: { streams: ['tools', 'users'] } });
+      const day = parseDay('2026-02-10');
+      const { report } = await rig.run({
+        command: 'backfill',
+        from: day,
+        until: day,
+        force: true,
+        now: NIGHT,
+      });
+      expect(report).toMatchObject({ exitCode: 4, unitsFailed: 2, rowsWritten: 0 });
+      expect(await rig.digest()).toBe(before);
+      expect(await rig.value("SELECT last_error FROM export_units WHERE state = 'failed'")).toContain(day);
+    });
+  });
+});
+
+/** What the database has no part in. */
+describe('with one database', () => {
+  describe('L4: a range of days that lacks some of what was asked for', () => {
+    test.each(['middle', 'users', 'user-days', 'all'] as const)(
+      'drops %s: what is missing is asked for alone, and nothing is lost',
+      async (drop) => {
+        const rig = await nightsOf(sqlite, { users: 40 });
+        lie(rig, { ranges: { drop } });
+        const { report } = await rig.run({ now: NIGHT });
+        expect(report.unitsLeftOut).toBe(0);
+        // Nothing was published before.
+        expect(report.restatements).toBe(0);
+        expect(await rig.value('SELECT count(*) FROM restatements')).toBe(0);
+        await expectExactCopy(rig, NIGHT);
+      },
+    );
+
+    test.each(['middle', 'users', 'all'] as const)(
+      'drops %s: with --force stored rows stay as they are',
+      async (drop) => {
+        const rig = await nightsOf(sqlite, { users: 40 });
+        await rig.run({ now: NIGHT });
+        const before = await rig.digest();
+        lie(rig, { ranges: { drop } });
+        await rig.run({ command: 'backfill', from: parseDay('2026-01-14'), force: true, now: NIGHT });
+        expect(await rig.digest()).toBe(before);
+      },
+    );
+
+    test('drops days for ever: nothing that has settled is opened again', async () => {
+      const rig = await nightsOf(sqlite);
+      await rig.run({ now: NIGHT });
+      const before = await rig.value('SELECT count(*) FROM restatements');
+      lie(rig, { ranges: { drop: 'middle' } });
+      await nights(rig, '2026-02-21', '2026-02-25');
+      expect(await rig.value('SELECT count(*) FROM restatements')).toBe(before);
+      await expectExactCopy(rig, parseDay('2026-02-25'));
+    });
+  });
+
+  describe('L7: /users with fewer users than daily_active_users', () => {
+    test('is set right as soon as the missing users are there', async () => {
+      const rig = await nightsOf(sqlite, { users: 40 });
+      lie(rig, { someUsers: { share: 0.6, days: [parseDay('2026-02-10')], streams: ['users'] } });
+      await nights(rig, '2026-02-12', '2026-02-15');
+      lie(rig);
+      await rig.run({ now: parseDay('2026-02-16') });
+      expect(await unitOf(rig, 'users', '2026-02-10')).toMatchObject({ confirmed: 'data' });
+      await expectExactCopy(rig, parseDay('2026-02-16'));
+    });
+  });
+});

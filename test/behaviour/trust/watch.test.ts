@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
+import { daysFrom, parseDay, weekdayOf } from '../../../src/core/day.ts';
+import { expectExactCopy } from '../../support/exact-copy.ts';
+import type { Rig } from '../../support/rig.ts';
+import { sqlite } from '../../support/sqlite.ts';
+import { nights, nightsOf, unitOf } from '../../support/trust/nights.ts';
+
+/** What a night costs, by what was asked for. */
+async function askedIn(rig: Rig, night: string): Promise<Readonly<Record<string, number>>> {
+  rig.emulator.resetJournal();
+  await rig.run({ now: parseDay(night) });
+  return rig.emulator.journal().byDay;
+}
+
+describe('the watch over what has settled', () => {
+  test('asks for the recent days with the unsettled ones, and for another older stretch in each run', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-03-20', '2026-03-20');
+    const [first, second, third] = [
+      await askedIn(rig, '2026-03-21'),
+      await askedIn(rig, '2026-03-22'),
+      await askedIn(rig, '2026-03-23'),
+    ];
+    expect(first).toMatchObject({
+      'activity 2026-02-18..2026-03-20': 1,
+      'activity 2026-01-18..2026-02-17': 1,
+      'tools 2026-01-18..2026-02-17': 1,
+      'productivity 2026-01-18..2026-02-17': 1,
+    });
+    // Grouped by model, for the same stretches.
+    expect(first).toMatchObject({ 'tokens 2026-01-18..2026-02-17': 1 });
+    expect(second).toMatchObject({ 'activity 2026-01-14..2026-01-17': 1 });
+    // Then the next round begins.
+    expect(third).toMatchObject({ 'activity 2026-01-20..2026-02-19': 1 });
+  });
+
+  test('of runs that begin at a later day goes round over the days since then', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-03-10', '2026-03-13');
+    rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-28') });
+    const ran = await nights(rig, '2026-03-14', '2026-03-18', { from: parseDay('2026-01-25') });
+    expect(ran.map(({ report }) => report.daysReopened)).toContain(1);
+    await expectExactCopy(rig, parseDay('2026-03-18'));
+  });
+
+  test('looks at tokens and users of the recent days once a week', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-03-10', '2026-03-16');
+    const sixth = await askedIn(rig, '2026-03-16');
+    const seventh = await askedIn(rig, '2026-03-17');
+    const eighth = await askedIn(rig, '2026-03-18');
+    const ofUsers = (asked: object) => Object.keys(asked).filter((name) => name.startsWith('users 2026-02'));
+    expect([ofUsers(sixth), ofUsers(eighth)]).toEqual([[], []]);
+    expect(ofUsers(seventh)).toEqual(['users 2026-02-14..2026-03-16']);
+  });
+
+  test('finds a change of credits by the sums by model, and reopens the days in all streams, once', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-02-18', '2026-02-20');
+    rig.emulator.setRules([
+      {
+        id: 'altered',
+        match: { query: { group_by: 'model' } },
+        action: { type: 'patch', operations: [{ op: 'set', path: '/data/*/output_tokens', value: 123_456 }] },
+      },
+    ]);
+    const scope = { from: parseDay('2026-02-10'), until: parseDay('2026-02-12') };
+    const ran = await nights(rig, '2026-02-21', '2026-02-25', scope);
+    expect(rig.emulator.journal().rules).toMatchObject([{ missed: 0 }]);
+    // The days' own answers are what is stored, so the same difference does not reopen them again.
+    expect(ran.map(({ report }) => report.daysReopened)).toEqual([0, 3, 0, 0, 0]);
+    expect(ran[1]?.report).toMatchObject({ unitsDone: 16, restatements: 0 });
+    await rig.run({ now: parseDay('2026-02-25') });
+    await expectExactCopy(rig, parseDay('2026-02-25'));
+  });
+
+  test('goes on without the sums by model where the service refuses them', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-02-20', '2026-02-20');
+    for (const status of [400, 403, 404]) {
+      rig.emulator.setRules([
+        { id: 'refused', match: { query: { group_by: 'model' } }, action: { type: 'status', status } },
+      ]);
+      rig.emulator.resetJournal();
+      const { report } = await rig.run({ now: parseDay('2026-02-21') });
+      expect(rig.emulator.journal().rules).toMatchObject([{ firings: 1 }]);
+      expect(report.exitCode).toBe(0);
+    }
+  });
+
+  test('that fails counts like a unit that failed, and looks at the same stretch again', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-03-20', '2026-03-20');
+    rig.emulator.setRules([
+      {
+        id: 'down',
+        match: { query: { startDate: '2026-01-18' }, stream: 'tools' },
+        action: { type: 'status', status: 500 },
+      },
+    ]);
+    const { report } = await rig.run({ now: parseDay('2026-03-21') });
+    expect(report).toMatchObject({ exitCode: 4, unitsFailed: 0, unitsLeftOut: 0 });
+    rig.emulator.setRules([]);
+    expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-19..2026-02-18': 1 });
+  });
+
+  test('is not stopped by a part of a range that fits nowhere: the other days are compared in shorter ranges', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-03-20', '2026-03-20');
+    rig.emulator.setRules([
+      {
+        id: 'misfit',
+        match: { query: { startDate: '2026-01-18', endDate: '2026-02-17' }, stream: 'tools' },
+        action: { type: 'patch', operations: [{ op: 'set', path: '/data/5/tool_calls', value: 'many' }] },
+      },
+    ]);
+    rig.emulator.resetJournal();
+    const { report } = await rig.run({ now: parseDay('2026-03-21') });
+    const { rules, byDay } = rig.emulator.journal();
+    expect(rules).toMatchObject([{ firings: 1, missed: 0 }]);
+    expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0 });
+    expect(byDay).toMatchObject({ 'tools 2026-01-18..2026-02-02': 1, 'tools 2026-02-03..2026-02-17': 1 });
+    // The round goes on.
+    expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-14..2026-01-17': 1 });
+  });
+
+  test('finds a difference that was first seen by a clock that was a year ahead', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-02-18', '2026-02-20');
+    rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
+    const until = parseDay('2026-02-20');
+    const ahead = systemClock(new Date('2027-02-21T03:00:00Z'));
+    await rig.run({ now: parseDay('2026-02-21'), clock: ahead, until });
+    expect((await rig.run({ now: parseDay('2026-02-22'), until })).report.daysReopened).toBe(0);
+    expect((await rig.run({ now: parseDay('2026-02-23') })).report.daysReopened).toBeGreaterThan(0);
+    await expectExactCopy(rig, parseDay('2026-02-23'));
+  });
+
+  test('reopens at most ten days in a run, the newest first', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-02-18', '2026-02-20');
+    const days = daysFrom(parseDay('2026-01-26'), parseDay('2026-02-13')).filter(
+      (day) => weekdayOf(day) <= 5,
+    );
+    for (const day of days) rig.emulator.revise({ kind: 'restate', day });
+    const [, second, third] = await nights(rig, '2026-02-21', '2026-02-23');
+    expect(second?.report.daysReopened).toBe(10);
+    const reopened = second?.events.find((event) => event.type === 'days-reopened');
+    expect(reopened?.days.toSorted()).toEqual(days.slice(5));
+    expect(third?.report.daysReopened).toBe(5);
+    // A day whose tools are all others now is doubted for three nights.
+    await nights(rig, '2026-02-24', '2026-02-26');
+    await expectExactCopy(rig, parseDay('2026-02-26'));
+  });
+
+  test('reopens units of streams that the run does not pull; the next run does', async () => {
+    const rig = await nightsOf(sqlite);
+    await nights(rig, '2026-02-18', '2026-02-20');
+    rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
+    await nights(rig, '2026-02-21', '2026-02-22', { streams: ['tools'] });
+    expect(await unitOf(rig, 'users', '2026-02-10')).toMatchObject({ settled_at: null });
+    await rig.run({ now: parseDay('2026-02-23') });
+    await expectExactCopy(rig, parseDay('2026-02-23'));
+  });
+
+  test('of a service that answers one day at a time looks at days without pulling them', async () => {
+    const rig = await nightsOf(sqlite);
+    rig.emulator.setQuirks({ maxRangeDays: 1 });
+    await nights(rig, '2026-02-17', '2026-02-20');
+    const attempts =
+      'SELECT stream, date, attempts, settled_at FROM export_units WHERE settled_at IS NOT NULL';
+    const before = await rig.sql(attempts);
+    const { report } = await rig.run({ now: parseDay('2026-02-20'), settings: { watchDays: 5 } });
+    expect(report).toMatchObject({ exitCode: 0, unitsLeftOut: 0, rowsWritten: 0 });
+    expect(report.unitsDone).toBe(report.unitsPlanned);
+    expect(await rig.sql(attempts)).toEqual(expect.arrayContaining(before));
+  });
+
+  test('shorter ranges that the service allows are remembered: a night runs into no limit again', async () => {
+    const rig = await nightsOf(sqlite);
+    rig.emulator.setQuirks({ maxRangeDays: 10 });
+    await nights(rig, '2026-02-18', '2026-02-20');
+    rig.emulator.resetJournal();
+    await rig.run({ now: parseDay('2026-02-21') });
+    expect(rig.emulator.journal().byStatus).not.toHaveProperty('400');
+  });
+
+  test.each([4, 60])('costs an organization of %i users at most five requests a night', async (users) => {
+    const rig = await nightsOf(sqlite, { users });
+    await nights(rig, '2026-03-12', '2026-03-12');
+    const requestsOf = async (settings = {}) =>
+      (await rig.run({ now: parseDay('2026-03-13'), settings })).report.requests;
+    const without = await requestsOf({ watchDays: 0 });
+    expect((await requestsOf()) - without).toBeLessThanOrEqual(5);
+  });
+});

@@ -1,0 +1,138 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { digestOf } from '../../../jobs/digest.ts';
+import { parseDay, shiftDay } from '../../../src/core/day.ts';
+import { DAILY_STREAMS } from '../../../src/core/stream.ts';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import { CANARY_KEY } from '../../support/canary.ts';
+import { onEachDatabase, open } from '../../support/database.ts';
+import { rigOver } from '../../support/rig.ts';
+import { sqlite } from '../../support/sqlite.ts';
+import { keptFacts, keptVersions, restored } from '../../support/upgrade/kept-warehouses.ts';
+import { told, verify } from '../../support/verify/verifying.ts';
+
+const LEDGER = 'SELECT stream, date, state, settled_at, cursor FROM export_units';
+
+type LedgerRow = Readonly<
+  Record<'stream' | 'date' | 'state', string> & Record<'settled_at' | 'cursor', string | null>
+>;
+
+/** The digest of the answers that 0.1.0 kept in the cursor of a day. */
+function answersIn(cursor: string | null): string | null {
+  return cursor === null ? null : (JSON.parse(cursor).answersSha256 ?? null);
+}
+
+test('S7: a warehouse of every released version is kept', () => {
+  expect(keptVersions()).toContain('0.1.0');
+});
+
+onEachDatabase((database) => {
+  test.each(keptVersions())('S7: a warehouse of version %s opens with all that it held', async (version) => {
+    const facts = keptFacts(version);
+    const warehouse = await open(await restored(version, database), { create: false });
+    expect(await digestOf(warehouse)).toMatchObject({ tables: facts.digest.tables });
+    const { place } = warehouse;
+    const count = async (sql: string) =>
+      Number((await place.query<{ n: number }>(`SELECT COUNT(*) AS n FROM ${sql}`))[0]?.n);
+    expect({
+      units: await count('export_units'),
+      failed: await count("export_units WHERE state = 'failed'"),
+      quarantine: await count('quarantine'),
+      restatements: await count('restatements'),
+      hookEvents: await count('hook_events'),
+    }).toEqual({
+      units: facts.units,
+      failed: facts.failed,
+      quarantine: facts.quarantine,
+      restatements: facts.restatements,
+      hookEvents: facts.hookEvents,
+    });
+  });
+
+  test('S7: a day of 0.1.0 that is empty beside streams with activity is awaited again', async () => {
+    const place = await restored('0.1.0', database);
+    const tokens =
+      "UPDATE export_units SET cursor = '$1' WHERE stream = 'tokens' AND date = (SELECT MAX(date) FROM export_units)";
+    await place.execute(tokens.replace('$1', '{"answersSha256": "abc"}'));
+    await place.execute("UPDATE export_units SET state = 'empty' WHERE stream = 'readiness'");
+    const before = await place.query<LedgerRow>(LEDGER);
+    const settled = before.filter(({ state, settled_at }) => state === 'loaded' && settled_at !== null);
+    const [hole, , quiet] = [...new Set(settled.map(({ date }) => date))].toSorted();
+    // As 0.1.0 settled a day whose batch of one stream was late, and one without any activity.
+    const empty = "UPDATE export_units SET state = 'empty', rows = 0 WHERE";
+    await place.execute(`${empty} date = '${hole}' AND stream = 'users'`);
+    await place.execute(`${empty} date = '${quiet}'`);
+    await (await open(place, { create: false })).close();
+    const after = await place.query<LedgerRow & Record<string, unknown>>(
+      LEDGER.replace('settled_at', 'settled_at, confirmed, answers_sha256, active_users'),
+    );
+    const unitOf = (stream: string, date: string | undefined) =>
+      after.find((unit) => unit.stream === stream && unit.date === date);
+    expect(unitOf('users', hole)).toMatchObject({ state: 'awaiting', settled_at: null, confirmed: null });
+    expect(unitOf('tokens', hole)).toMatchObject({ state: 'loaded', confirmed: 'data' });
+    for (const stream of DAILY_STREAMS)
+      expect(unitOf(stream, quiet)).toMatchObject({ state: 'empty', confirmed: 'agreed' });
+    const others = after.filter(({ date }) => date !== hole && date !== quiet);
+    for (const unit of others) {
+      const held = before.find(({ stream, date }) => stream === unit.stream && date === unit.date);
+      const isHole =
+        unit.date !== '' &&
+        held?.state === 'empty' &&
+        before.some(({ date, state }) => date === unit.date && state !== 'empty');
+      expect(unit).toMatchObject({
+        state: isHole ? 'awaiting' : held?.state,
+        settled_at: isHole ? null : held?.settled_at,
+      });
+      expect(unit['confirmed'] === null).toBe(unit.settled_at === null);
+      // The digest of the answers has a column of its own; the cursor is that of the readiness reports only.
+      const answers = unit.date === '' ? null : answersIn(held?.cursor ?? null);
+      expect(unit['answers_sha256']).toBe(answers);
+      expect(unit.cursor).toBe(unit.date === '' ? held?.cursor : null);
+      if (unit.stream === 'activity' && unit.state === 'loaded')
+        expect(unit['active_users']).toBeGreaterThan(0);
+    }
+    expect(others.filter((unit) => unit['answers_sha256'] === 'abc')).toHaveLength(1);
+  });
+
+  test('S7: a ledger of 0.1.0 that somebody edited is brought to this version all the same', async () => {
+    const place = await restored('0.1.0', database);
+    const broken = database.name === 'SQLite' ? '{' : '"{"';
+    await place.execute(`UPDATE export_units SET cursor = '${broken}' WHERE stream = 'tokens'`);
+    await (await open(place, { create: false })).close();
+    const kept = await place.query(
+      "SELECT DISTINCT cursor, answers_sha256 FROM export_units WHERE date <> ''",
+    );
+    expect(kept).toEqual([{ cursor: null, answers_sha256: null }]);
+  });
+
+  test.each(keptVersions())(
+    'S7: a warehouse of version %s is verified, and continued by a run',
+    async (version) => {
+      const { service } = keptFacts(version);
+      const today = shiftDay(parseDay(service.today), 3);
+      const emulator = await startEmulator({ ...service, today, apiKey: CANARY_KEY });
+      onTestFinished(() => emulator.close());
+      const rig = rigOver(emulator, await restored(version, database));
+      expect(await verify(rig, { now: today })).toMatchObject({
+        counts: { broken: 0, hole: 0, oddity: 0 },
+        damages: [],
+      });
+      const { report } = await rig.run({ now: today });
+      expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0 });
+      // The days that were not settled, what had failed or was in quarantine, and the new days: not the whole history.
+      expect(report.unitsDone).toBeLessThan(50);
+      expect(await rig.value<number>('SELECT COUNT(*) FROM quarantine')).toBe(0);
+      expect(told((await verify(rig, { now: today })).findings)).toEqual([]);
+      // What a service of today says of those days is what a new warehouse would hold.
+      await rig.run({ now: today, force: true });
+      const anew = rigOver(emulator, sqlite.place());
+      await anew.run({ now: today });
+      const facts = (rows: readonly object[]) => JSON.stringify(rows);
+      for (const table of ['tokens_daily', 'user_daily', 'tools_daily_by_tool', 'readiness_reports']) {
+        const sql = `SELECT COUNT(*) AS n FROM ${table}`;
+        expect(facts(await rig.sql(sql)), table).toBe(facts(await anew.sql(sql)));
+      }
+      await rig.place.execute('DELETE FROM hook_events');
+      expect(await rig.digest()).toBe(await anew.digest());
+    },
+  );
+});

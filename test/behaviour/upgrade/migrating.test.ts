@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { openWarehouse } from '../../../src/warehouse/open.ts';
+import { APPLICATION_ID } from '../../../src/warehouse/sqlite/connection.ts';
+import { knownMigrations } from '../../../src/warehouse/sqlite/migrate.ts';
+import { startScript } from '../../support/child.ts';
+import { onEachDatabase, open } from '../../support/database.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { tempFile } from '../../support/temp-dir.ts';
+import { thrownBy } from '../../support/transport.ts';
+
+const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
+const HISTORY = '"__drizzle_migrations"';
+const IN_FUTURE = Date.UTC(2100);
+
+/** A warehouse file that is one migration behind. */
+function olderWarehouse(): string {
+  const path = tempFile();
+  const [first] = knownMigrations();
+  if (first === undefined) throw new Error('there is no migration');
+  const db = new Sqlite(path);
+  for (const statement of first.sql) db.exec(statement);
+  db.exec(`CREATE TABLE ${HISTORY} (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC)`);
+  db.prepare(`INSERT INTO ${HISTORY} (hash, created_at) VALUES (?, ?)`).run(first.hash, first.folderMillis);
+  db.pragma(`application_id = ${APPLICATION_ID}`);
+  db.exec("INSERT INTO tokens_daily (org_id, date, billable_tokens) VALUES ('org_1', '2026-02-01', 7)");
+  db.close();
+  return path;
+}
+
+/** What a file holds, as text: its tables, its history of migrations and a row. */
+function stateOf(path: string): string {
+  const db = new Sqlite(path);
+  try {
+    const tables = db.prepare('SELECT type, name, sql FROM sqlite_master ORDER BY name').all();
+    const rows = [`SELECT * FROM ${HISTORY}`, 'SELECT * FROM tokens_daily'].map((sql) =>
+      db.prepare(sql).all(),
+    );
+    return JSON.stringify([tables, rows]);
+  } finally {
+    db.close();
+  }
+}
+
+const openFile = (path: string) =>
+  openWarehouse(path, { clock: new FakeClock({ auto: true }), create: false });
+
+describe('S7: a migration of a file', () => {
+  test('brings an older one to this version, with what it held', async () => {
+    const path = olderWarehouse();
+    const warehouse = await openFile(path);
+    expect(await warehouse.damages()).toEqual([]);
+    await warehouse.close();
+    const db = new Sqlite(path);
+    expect(db.prepare(`SELECT COUNT(*) FROM ${HISTORY}`).pluck().get()).toBe(knownMigrations().length);
+    expect(db.prepare('SELECT billable_tokens FROM tokens_daily').pluck().all()).toEqual([7]);
+    db.close();
+  });
+
+  test('makes every metric a REAL, of the same value', async () => {
+    const path = olderWarehouse();
+    const values = [0, -7, 2.5, 2 ** 31, 2 ** 47, 2 ** 53 - 1, 2 ** 60, 1e300, null];
+    const select = "SELECT billable_tokens FROM tokens_daily WHERE org_id = 'org_2' ORDER BY date";
+    const older = new Sqlite(path);
+    const insert = older.prepare(
+      "INSERT INTO tokens_daily (org_id, date, billable_tokens) VALUES ('org_2', ?, ?)",
+    );
+    for (const [index, value] of values.entries()) insert.run(`2026-02-0${index + 1}`, value);
+    expect(older.prepare(select).pluck().all()).toEqual(values);
+    older.close();
+    const warehouse = await openFile(path);
+    expect(await warehouse.damages()).toEqual([]);
+    await warehouse.close();
+    const db = new Sqlite(path);
+    expect(db.prepare(select).pluck().all()).toEqual(values);
+    expect(
+      db.prepare('SELECT DISTINCT typeof(billable_tokens) FROM tokens_daily ORDER BY 1').pluck().all(),
+    ).toEqual(['null', 'real']);
+    expect(
+      db.prepare("SELECT billable_tokens / 2 FROM tokens_daily WHERE org_id = 'org_1'").pluck().get(),
+    ).toBe(3.5);
+    db.close();
+  });
+
+  test('that fails in the middle leaves the older version, and is made up for later', async () => {
+    const path = olderWarehouse();
+    const last = knownMigrations().at(-1)?.sql.at(-1) ?? '';
+    const name = /CREATE (?:TABLE|VIEW|INDEX) `?(\w+)`?/i.exec(last)?.[1] ?? '';
+    const db = new Sqlite(path);
+    db.exec(`CREATE TABLE "${name}" (in_the_way)`);
+    db.close();
+    const before = stateOf(path);
+    expect(await thrownBy(openFile(path))).toMatchObject({
+      exitCode: 6,
+      message: expect.stringContaining(name),
+    });
+    expect(stateOf(path)).toBe(before);
+    const repair = new Sqlite(path);
+    repair.exec(`DROP TABLE "${name}"`);
+    repair.close();
+    await (await openFile(path)).close();
+  });
+
+  test('that is killed in the middle leaves the older version, and is made up for later', async () => {
+    const statements = knownMigrations()
+      .slice(1)
+      .flatMap(({ sql }) => sql).length;
+    expect(statements).toBeGreaterThan(0);
+    const every = Array.from({ length: statements }, (_, index) => index + 1);
+    for (const at of isLongCampaign ? every : [Math.ceil(statements / 2)]) {
+      const path = olderWarehouse();
+      const before = stateOf(path);
+      const script = startScript(
+        `import Sqlite from 'better-sqlite3';
+         import { openWarehouse } from './src/warehouse/open.ts';
+         import { systemClock } from './src/core/clock.ts';
+         const exec = Sqlite.prototype.exec;
+         let count = 0;
+         Sqlite.prototype.exec = function (sql) {
+           const isOwn = this.inTransaction && !/__drizzle/.test(sql);
+           if (isOwn && (count += 1) === ${at}) process.kill(process.pid, 'SIGKILL');
+           return exec.call(this, sql);
+         };
+         await openWarehouse(${JSON.stringify(path)}, { clock: systemClock(), create: false });`,
+      );
+      expect(await script.ended, `at statement ${at}`).toMatchObject({ signal: 'SIGKILL' });
+      expect(stateOf(path), `at statement ${at}`).toBe(before);
+      await (await openFile(path)).close();
+      expect(stateOf(path)).not.toBe(before);
+    }
+  });
+});
+
+onEachDatabase((database) => {
+  test('S7: a warehouse of a newer version is refused with exit code 2, and nothing of it changes', async () => {
+    const first = await open(database);
+    const { place } = first;
+    await first.close();
+    await place.execute(`INSERT INTO ${HISTORY} (id, hash, created_at) VALUES (99, 'x', ${IN_FUTURE})`);
+    const content = async () =>
+      JSON.stringify([await place.relations(), await place.query(`SELECT * FROM ${HISTORY} ORDER BY id`)]);
+    const before = await content();
+    const bytes = () => (database.name === 'SQLite' ? readFileSync(place.location).toString('base64') : '');
+    const file = bytes();
+    expect(await thrownBy(open(place))).toMatchObject({
+      name: 'UsageError',
+      exitCode: 2,
+      message: expect.stringContaining('newer version of daywalk'),
+      hint: expect.stringContaining('update daywalk'),
+    });
+    expect(await content()).toBe(before);
+    expect(bytes()).toBe(file);
+  });
+
+  test('S7: a first migration that fails in the middle leaves nothing behind, and is made up for later', async () => {
+    const place = database.place();
+    await place.makeEmpty();
+    await place.execute('CREATE TABLE coverage (in_the_way integer)');
+    const before = await place.relations();
+    const error = await thrownBy(open(place));
+    // On SQLite a foreign table is seen before anything is tried.
+    expect([2, 6]).toContain(Reflect.get(Object(error), 'exitCode'));
+    expect(await place.relations()).toEqual(before);
+    await place.execute('DROP TABLE coverage');
+    expect(await (await open(place)).organizations()).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { killsMax, spread, tellProgress } from '../../support/chaos/extent.ts';
+import { METHOD, pointsOf, runKilledAt } from '../../support/chaos/killing.ts';
+import { firstRun, largeRun, restatingRun, type Scene } from '../../support/chaos/scenes.ts';
+import { countUp } from '../../support/counted.ts';
+import { type Database, onEachDatabase } from '../../support/database.ts';
+import { seeded } from '../../support/seed.ts';
+
+/** Each with the kills that the suite has time for on SQLite and on PostgreSQL, and those of the campaign at most. */
+const SCENES: readonly [
+  name: string,
+  scene: (database: Database) => Promise<Scene>,
+  few: Readonly<Record<string, number>>,
+  most: number,
+][] = [
+  ['the first run', firstRun, { SQLite: 4, PostgreSQL: 2 }, Number.POSITIVE_INFINITY],
+  ['a run that restates', restatingRun, { SQLite: 2 }, Number.POSITIVE_INFINITY],
+  ['a large run', largeRun, { SQLite: 1 }, 150],
+];
+
+onEachDatabase((database) => {
+  describe('X1: killed at any of its writes and syncs', () => {
+    for (const [name, makeScene, few, most] of SCENES) {
+      if (killsMax(1, few[database.name] ?? 0) === 0) continue;
+      test(`${name} leaves whole units, and the next one ends as if nothing had been`, async () => {
+        const scene = await makeScene(database);
+        await scene.reset();
+        const all = await pointsOf(scene);
+        await scene.expectDone();
+        const max = killsMax(Math.min(all.length, most), few[database.name] ?? 0);
+        const points = spread(all, max, seeded(`${database.name}, ${name}`));
+        let kills = 0;
+        for (const [index, point] of points.entries()) {
+          if (index % 50 === 0)
+            tellProgress(`${database.name}, ${name}: ${index} of ${points.length} points`);
+          await scene.reset();
+          const { isKilled, code, said } = await runKilledAt(scene, point);
+          // Some calls depend on what comes in first, and the last of them may not come at all.
+          if (isKilled) kills += 1;
+          else expect(code, said).toBe(scene.exitCode);
+          await scene.expectWhole();
+          await scene.finish();
+        }
+        countUp('kill points', `at writes on ${database.name} ${METHOD}`, kills);
+        expect(kills).toBeGreaterThanOrEqual(Math.floor(points.length / 2));
+      });
+    }
+  });
+});

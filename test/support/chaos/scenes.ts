@@ -1,0 +1,135 @@
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { expect, onTestFinished } from 'vitest';
+import { parseDay, type UtcDay } from '../../../src/core/day.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
+import type { Database, Place } from '../database.ts';
+import { envOf } from '../daywalk.ts';
+import { type Rig, rigOver } from '../rig.ts';
+import { sqlite } from '../sqlite.ts';
+import { type Contents, contentsOf, expectSame, expectWhole } from './contents.ts';
+import { IS_LONG } from './extent.ts';
+import { isServer, type Subject } from './killing.ts';
+
+/** A small organization whose reports take several pages. */
+const SMALL = { users: 4, reports: 5, today: '2026-01-17', quirks: { readinessLimitCap: 2 } } as const;
+const NEXT_DAY = parseDay('2026-01-18');
+
+/** A run that is to be disturbed, again and again from the same beginning. */
+export interface Scene extends Subject {
+  readonly emulator: Emulator;
+  readonly place: Place;
+  /** Makes the warehouse what it was before the run. */
+  reset(): Promise<void>;
+  /** Every unit holds what it held before the undisturbed run, or what it holds after it. */
+  expectWhole(): Promise<void>;
+  /** Runs undisturbed, here in this process; then the warehouse is what the undisturbed run made of it. */
+  finish(): Promise<void>;
+  /** The content of the warehouse, its digest and its ledger are those of the undisturbed run. */
+  expectDone(): Promise<void>;
+}
+
+/** The first run of an organization, on a warehouse that is not there yet. */
+export async function firstRun(database: Database, options: Partial<EmulatorOptions> = {}): Promise<Scene> {
+  const emulator = await emulate(options);
+  const after = rigOver(emulator, sqlite.place());
+  const { report } = await after.run({ now: emulator.today() });
+  expect(report.exitCode).toBe(0);
+  return sceneOf(rigOver(emulator, database.place()), { after, exitCode: 0, fill: async () => undefined });
+}
+
+/** The first run of an organization so large that SQLite's thread writes most of it, and COPY on PostgreSQL. */
+export function largeRun(database: Database): Promise<Scene> {
+  // Slow enough that the thread has begun when most of it comes.
+  const size = IS_LONG
+    ? { users: 600, today: '2026-02-08', latencyMs: 80 }
+    : { users: 250, today: '2026-01-26', latencyMs: 40 };
+  return firstRun(database, { ...size, reports: 0, steady: true });
+}
+
+/**
+ * A run that finds numbers restated, people and models gone, a report changed, another new, one more day, and a day that
+ * has nothing any more, which it doubts.
+ */
+export async function restatingRun(database: Database): Promise<Scene> {
+  // Enough that a day keeps most of what it has when one of them is gone.
+  const users = 12;
+  const earlier = await emulate({ users });
+  const emulator = await emulate({ users });
+  const rig = rigOver(emulator, database.place());
+  const before = rigOver(earlier, sqlite.place());
+  await before.run({ now: earlier.today() });
+  const copyFile = async () => copyFileSync(before.path, rig.path);
+  const runBefore = async () => void (await rigOver(earlier, rig.place).run({ now: earlier.today() }));
+  const fill = isServer(rig.path) ? runBefore : copyFile;
+
+  const after = rigOver(emulator, sqlite.place());
+  copyFileSync(before.path, after.path);
+  for (const kind of ['restate', 'vanish-models', 'vanish-languages', 'vanish-users'] as const)
+    emulator.revise({ kind, day: parseDay('2026-01-15') });
+  emulator.revise({ kind: 'empty', day: parseDay('2026-01-16') });
+  emulator.revise({ kind: 'change-report' });
+  emulator.revise({ kind: 'add-reports' });
+  emulator.setToday(NEXT_DAY);
+  const { report } = await after.run({ now: NEXT_DAY });
+  expect(report.restatements).toBeGreaterThan(5);
+  expect(report).toMatchObject({ exitCode: 5, unitsDoubted: 5 });
+  return sceneOf(rig, { before, after, exitCode: 5, fill });
+}
+
+async function emulate(options: Partial<EmulatorOptions>): Promise<Emulator> {
+  const emulator = await startEmulator({ ...SMALL, ...options });
+  onTestFinished(() => emulator.close());
+  return emulator;
+}
+
+async function sceneOf(
+  rig: Rig,
+  {
+    before,
+    after,
+    exitCode,
+    fill,
+  }: { before?: Rig; after: Rig; exitCode: number; fill: () => Promise<void> },
+): Promise<Scene> {
+  const { emulator, place, path } = rig;
+  const now: UtcDay = emulator.today();
+  const states: Contents[] = [];
+  for (const state of [before, after]) if (state !== undefined) states.push(await contentsOf(state.place));
+  const done = await contentsOf(after.place);
+  const digest = await after.digest();
+  const expectDone = async () => {
+    expectSame(await contentsOf(place), done);
+    expect(await rig.digest()).toBe(digest);
+  };
+  return {
+    emulator,
+    place,
+    path,
+    exitCode,
+    env: envOf(rig, { DAYWALK_NOW: `${now}T03:00:00Z` }),
+    reset: async () => {
+      await clear(place);
+      await fill();
+    },
+    expectWhole: async () => expectWhole(await contentsOf(place), states),
+    finish: async () => {
+      const { report } = await rig.run({ now });
+      expect(report).toMatchObject({ exitCode, unitsFailed: 0, unitsLeftOut: 0, quarantined: 0 });
+      await expectDone();
+    },
+    expectDone,
+  };
+}
+
+/** Leaves nothing of a warehouse. */
+async function clear(place: Place): Promise<void> {
+  const { location } = place;
+  if (isServer(location)) {
+    const schema = new URL(location).searchParams.get('schema') ?? '';
+    await place.execute(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+    return;
+  }
+  for (const suffix of ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal']) {
+    if (existsSync(location + suffix)) rmSync(location + suffix);
+  }
+}

@@ -1,0 +1,81 @@
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
+import { parseDay } from '../../../src/core/day.ts';
+import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
+import { openWarehouse } from '../../../src/warehouse/open.ts';
+import type { Row } from '../../../src/warehouse/port.ts';
+import { createRig, type Rig, rigOver, TODAY } from '../rig.ts';
+
+/** A row of `sessions`. */
+export const sessionRow = (orgId: string, id: string): Row => [
+  orgId,
+  id,
+  'Ärger mit "Quotes"',
+  'pending',
+  0,
+  '2026-02-09T10:00:00.000Z',
+  '2026-02-09T10:00:00.000Z',
+  null,
+  'computer-1',
+  '{"interactionMode":"auto","tags":[{"name":"nightly"}]}',
+  '{"a":{"b":[1,2.5,null]},"z":9007199254740993}',
+];
+
+/** A row of `hook_events` without its organization. */
+export const eventRow = (id: string): Row => [
+  id,
+  '2026-02-09T11:00:00.000Z',
+  'Notification',
+  's-1',
+  '/srv/app',
+  'line\nbreak, tab\t and \\N',
+  null,
+  `{"hook_event_name":"Notification", "id":"${id}", "n":1.0}`,
+];
+
+/**
+ * A rig whose warehouse holds something of everything: two organizations, units in every state, restatements, quarantine,
+ * drift, readiness, sessions and events.
+ */
+export async function fullWarehouse(): Promise<Rig> {
+  const rig = await createRig({
+    orgId: 'org_a',
+    users: 12,
+    reports: 12,
+    quirks: {
+      unknownFields: true,
+      nullMetrics: 0.1,
+      nullNumerators: 0.3,
+      newClientType: true,
+      newCriteria: true,
+      cacheFields: true,
+      emptyDays: 'zeros',
+      inactiveDays: [parseDay('2026-01-20'), parseDay('2026-02-08')],
+    },
+    rules: parseRules([
+      { match: { stream: 'tools', day: '2026-02-05' }, action: { type: 'status', status: 500 } },
+      {
+        match: { stream: 'users', day: '2026-02-04' },
+        action: { type: 'patch', operations: [{ op: 'remove', path: '/data/0/user_id' }] },
+      },
+    ]),
+  });
+  // One request for each day, so that a fault touches one day.
+  const settings = { attempts: 1, rangeDays: 1 };
+  await rig.run({ now: parseDay('2026-02-08'), settings });
+  rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-06') });
+  await rig.run({ settings });
+  const other = await startEmulator({ today: TODAY, users: 5, reports: 3, seed: 7, orgId: 'org_b' });
+  onTestFinished(() => other.close());
+  await rigOver(other, rig.place).run({ until: parseDay('2026-01-25') });
+  const warehouse = await openWarehouse(rig.path, { clock: systemClock(), create: false });
+  try {
+    await warehouse.recordSession(sessionRow('org_a', 'session_1'));
+    await warehouse.recordSession(sessionRow('org_c', 'session_2'));
+    await warehouse.storeHookEvents({ orgId: 'org_a', rows: ['event_1', 'event_2'].map(eventRow) });
+    await warehouse.storeHookEvents({ orgId: '', rows: [eventRow('event_3')] });
+  } finally {
+    await warehouse.close();
+  }
+  return rig;
+}

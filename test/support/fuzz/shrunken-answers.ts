@@ -1,0 +1,73 @@
+import { isObject } from '../../../src/core/json.ts';
+import type { Clean, CleanAnswers } from './service.ts';
+
+/** What an organization has lost. */
+export interface Shrinkage {
+  /** Days of which the service knows nothing any more. */
+  readonly days: ReadonlySet<string>;
+  /** Days on which only users remain whose id ends so; their number is that of the active users, too. */
+  readonly users: ReadonlyMap<string, (userId: string) => boolean>;
+  readonly hasReport: (reportId: string) => boolean;
+}
+
+/** What an organization answers that has lost nothing. */
+export const WHOLE: Shrinkage = { days: new Set(), users: new Map(), hasReport: () => true };
+
+/** The answers of an emulator without what the organization has lost. */
+export class ShrunkenAnswers {
+  readonly #clean: CleanAnswers;
+  readonly #lost: Shrinkage;
+
+  constructor(clean: CleanAnswers, lost: Shrinkage) {
+    this.#clean = clean;
+    this.#lost = lost;
+  }
+
+  /** The answer to a path with its query. */
+  async to(path: string): Promise<Clean> {
+    const clean = await this.#clean.get(path);
+    const sent: unknown = clean.status === 200 ? JSON.parse(clean.body.toString()) : null;
+    if (!isObject(sent)) return clean;
+    const { data, reports } = sent;
+    const left = Array.isArray(data)
+      ? { ...sent, data: await this.#rowsOf(path, data) }
+      : { ...sent, reports: Array.isArray(reports) ? await this.#reportsOf(path, reports) : reports };
+    return { ...clean, body: Buffer.from(JSON.stringify(left)) };
+  }
+
+  async #rowsOf(path: string, data: readonly unknown[]): Promise<unknown[]> {
+    const rows: unknown[] = [];
+    for (const row of data) {
+      const date = isObject(row) ? String(row['date']) : '';
+      const isKept = this.#lost.users.get(date);
+      if (!isObject(row) || this.#lost.days.has(date)) continue;
+      if (isKept === undefined) rows.push(row);
+      else if (path.includes('/activity') && 'daily_active_users' in row && !('group_key' in row))
+        rows.push({ ...row, daily_active_users: await this.#usersLeft(date, isKept) });
+      else if (!path.includes('/users') || isKept(String(row['user_id']))) rows.push(row);
+    }
+    return rows;
+  }
+
+  async #usersLeft(date: string, isKept: (userId: string) => boolean): Promise<number> {
+    const path = `/api/v1/analytics/users?startDate=${date}&endDate=${date}&limit=100`;
+    const { data }: { data: { user_id: string }[] } = JSON.parse(
+      (await this.#clean.get(path)).body.toString(),
+    );
+    return data.filter(({ user_id: id }) => isKept(id)).length;
+  }
+
+  /** A page that is emptied would look like the end of the list, so what follows takes its place. */
+  async #reportsOf(path: string, reports: readonly unknown[]): Promise<unknown[]> {
+    const left = reports.filter(
+      (report) => isObject(report) && this.#lost.hasReport(String(report['reportId'])),
+    );
+    const last = reports.at(-1);
+    if (left.length > 0 || !isObject(last)) return left;
+    const url = new URL(path, 'http://service');
+    url.searchParams.set('startAfter', String(last['reportId']));
+    const next = await this.to(url.pathname + url.search);
+    const { reports: following }: { reports: unknown[] } = JSON.parse(next.body.toString());
+    return following;
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Receives one event after the other, each as the receiver does, and says the number of each on standard output once
+ * it is acknowledged. Arguments: warehouse, first number, last number. Meant to be killed.
+ */
+import { writeSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { receive } from '../../../dist/src/hooks/receive/receive.js';
+
+const [warehouse = '', first = '', last = ''] = process.argv.slice(2);
+for (let n = Number(first); n <= Number(last); n += 1) {
+  const complaints = [];
+  await receive({
+    argv: ['--warehouse', warehouse],
+    env: {},
+    directory: process.cwd(),
+    pid: process.pid,
+    stdin: () =>
+      Readable.from([Buffer.from(JSON.stringify({ hook_event_name: 'Stop', n, pad: 'x'.repeat(500) }))]),
+    tell: (line) => complaints.push(line),
+    now: () => new Date(),
+    ticks: () => process.hrtime.bigint(),
+  });
+  if (complaints.length > 0) throw new Error(complaints.join('; '));
+  writeSync(1, `${n}\n`);
+}

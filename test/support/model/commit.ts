@@ -1,0 +1,41 @@
+import type { DayUnit } from '../../../src/pipeline/plan.ts';
+import type { SettleRule } from '../../../src/warehouse/port.ts';
+import { type Content, isActive } from './content.ts';
+import { type ModelCommit, ORG } from './memory.ts';
+
+/** How a day was answered. */
+export interface Answered {
+  readonly isOwn: boolean;
+  /** A record of it was set aside. */
+  readonly isMalformed: boolean;
+  readonly basedOn: string | null;
+  readonly rule: SettleRule;
+  readonly now: Date;
+}
+
+/** What is to be stored of a day. Its rows are told by the content; the tables stay empty. */
+export function commitOf(
+  { stream, day }: DayUnit,
+  content: Content,
+  { isOwn, isMalformed, basedOn, rule, now }: Answered,
+): ModelCommit {
+  const state = isActive(content) ? 'loaded' : 'awaiting';
+  return {
+    orgId: ORG,
+    stream,
+    day,
+    content,
+    tables: [],
+    contentSha256: content.text,
+    state: isMalformed ? 'quarantined' : state,
+    rule,
+    isOwn,
+    activeUsers: content.activeUsers,
+    runId: now.toISOString(),
+    quarantined: [],
+    drift: [],
+    requests: 1,
+    pulledAt: now,
+    basedOn,
+  };
+}

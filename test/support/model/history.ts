@@ -1,0 +1,187 @@
+import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
+import { isEmpty, isShortOf } from '../../../src/judge/agreement.ts';
+import { parseNotes } from '../../../src/judge/notes.ts';
+import type { LedgerUnit } from '../../../src/warehouse/port.ts';
+import { sequence } from '../seed.ts';
+import { type Content, isActive, isSame } from './content.ts';
+import { Killed, Memory } from './memory.ts';
+import { ModelRun } from './nightly.ts';
+import { RULES, type Rules } from './rules.ts';
+import { dayAt, indexOf, type Run, Truth, type World } from './world.ts';
+
+/** Honest runs after which a difference in the light streams of the last month must have been seen to. */
+const SOON = 8;
+/** Nights on which runs must have found a loss before it is accepted. */
+const LOSS_NIGHTS = 3;
+
+/** The life of a warehouse in a world, night by night. */
+export class History {
+  readonly faults: string[] = [];
+  readonly #world: World;
+  readonly #truth: Truth;
+  readonly #memory: Memory;
+  /** Units that were compared row by row in the honest nights. */
+  readonly #watched = new Set<string>();
+
+  constructor(world: World, rules: Rules = RULES) {
+    this.#world = world;
+    this.#truth = new Truth(world);
+    this.#memory = new Memory(rules);
+    const model = {
+      world,
+      truth: this.#truth,
+      memory: this.#memory,
+      rules,
+      random: sequence(world.seed + 1),
+    };
+    for (const run of world.runs) {
+      this.#memory.onReplaced = (unit, before, after) => this.#checkLoss(run, unit, before, after);
+      const settled = this.#settledAndRight(run);
+      const night = new ModelRun(model, run);
+      if (run.night >= world.quietFrom) for (const unit of night.lookedAt) this.#watched.add(unit);
+      try {
+        night.perform();
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+      }
+      this.#checkSettled(run, settled);
+      this.#checkAgreement(run);
+      if (run.night === world.quietFrom + SOON) this.#checkSoon(run);
+    }
+    this.#checkEnd();
+  }
+
+  /** Units of days that are settled in all streams as they truly are, and of which nothing is noted. */
+  #settledAndRight({ night, force }: Run): LedgerUnit[] {
+    if (force || !this.#world.lies.some((lie) => lie.firstNight <= night && night <= lie.lastNight))
+      return [];
+    return Array.from({ length: night }, (_, day) => {
+      const units = DAILY_STREAMS.map((stream) => this.#memory.unit(stream, dayAt(day)));
+      const areAll = DAILY_STREAMS.every(
+        (stream, index) =>
+          units[index]?.settledAt !== null &&
+          parseNotes(units[index]?.watch ?? null).noted === undefined &&
+          this.#isRight(stream, day, night),
+      );
+      return areAll ? units : [];
+    }).flat();
+  }
+
+  /** A lying night changes nothing that is settled, unless the nights before it said the same. */
+  #checkSettled(run: Run, before: readonly LedgerUnit[]): void {
+    for (const { stream, day, contentSha256 } of before) {
+      if (stream === 'readiness' || day === '') continue;
+      const after = this.#memory.unit(stream, day);
+      if (after.settledAt === null || after.contentSha256 !== contentSha256)
+        this.#fault(run.night, stream, indexOf(day), 'a single lying night changed what was settled');
+    }
+  }
+
+  /** What has settled as confirmed is contradicted by nothing that is stored of its day. */
+  #checkAgreement({ night }: Run): void {
+    for (let day = 0; day < night; day += 1) {
+      const units = DAILY_STREAMS.map((stream) => this.#memory.unit(stream, dayAt(day)));
+      const isActiveDay = units.some(({ state }) => state !== 'pending' && !isEmpty({ state }));
+      const active = this.#memory.unit('activity', dayAt(day)).activeUsers;
+      for (const unit of units) {
+        const { stream, confirmed } = unit;
+        if (stream === 'readiness' || unit.settledAt === null || confirmed === 'age') continue;
+        if (isEmpty(unit) && isActiveDay) this.#fault(night, stream, day, 'empty beside other streams');
+        if (isShortOf(unit, active)) this.#fault(night, stream, day, 'fewer users than active ones');
+      }
+    }
+  }
+
+  /** What is truly there is taken for gone only after several nights. */
+  #checkLoss({ night, force, acceptLoss }: Run, unit: LedgerUnit, before: Content, after: Content): void {
+    const { stream, day } = unit;
+    if (force || stream === 'readiness' || day === '' || before.keys.length === 0) return;
+    const gone = before.keys.filter((key) => !after.keys.includes(key)).length;
+    const active = this.#memory.unit('activity', day).activeUsers ?? 0;
+    const isShort = stream === 'users' && (after.activeUsers ?? 0) < active;
+    if (gone < before.keys.length && !(gone > 0 && isShort)) return;
+    if (!isSame(before, this.#truth.of(stream, indexOf(day), night))) return;
+    if (active !== (this.#truth.of('activity', indexOf(day), night).activeUsers ?? 0)) return;
+    const isTold = (past: number) =>
+      this.#world.lies.some(
+        (lie) => lie.firstNight <= past && past <= lie.lastNight && lie.streams.includes(stream),
+      );
+    const lied = this.#world.runs.flatMap((run) =>
+      run.night <= night && isTold(run.night) ? [run.night] : [],
+    );
+    const isEnough = acceptLoss ? lied.length > 1 : new Set(lied).size >= LOSS_NIGHTS;
+    if (!isEnough) this.#fault(night, stream, indexOf(day), `lost after ${lied.length} lying runs`);
+  }
+
+  #checkSoon({ night }: Run): void {
+    for (let day = Math.max(0, night - this.#world.watchDays + SOON); day < night - SOON; day += 1) {
+      for (const stream of ['tools', 'activity', 'productivity'] as const) {
+        const { settledAt, watch } = this.#memory.unit(stream, dayAt(day));
+        const isWaived = parseNotes(watch).reopenedFor !== undefined;
+        if (settledAt !== null && !isWaived && !this.#isRight(stream, day, night) && !this.#isBlocked(stream))
+          this.#fault(night, stream, day, `settled, and wrong after ${SOON} honest nights`);
+      }
+    }
+  }
+
+  #checkEnd(): void {
+    const night = this.#world.runs.at(-1)?.night ?? 0;
+    for (let day = 0; day < night; day += 1) {
+      for (const stream of DAILY_STREAMS) {
+        const unit = this.#memory.unit(stream, dayAt(day));
+        const isRight = this.#isRight(stream, day, night);
+        if (unit.settledAt !== null && !isRight && !this.#isHidden(stream, day, night))
+          this.#fault(night, stream, day, 'settled, and wrong');
+        if (unit.settledAt !== null) continue;
+        if (unit.state === 'empty') this.#fault(night, stream, day, 'empty without being settled');
+        if (!this.#isToBeOpen(stream, day, night))
+          this.#fault(night, stream, day, 'not settled, for no reason');
+      }
+    }
+  }
+
+  #isRight(stream: DailyStream, day: number, night: number): boolean {
+    return isSame(this.#memory.content(stream, dayAt(day)), this.#truth.of(stream, day, night));
+  }
+
+  /** A request that fails for good keeps the days from being compared that are asked for with it; the run tells. */
+  #isBlocked(stream: DailyStream): boolean {
+    return [...this.#world.broken].some((unit) => unit.startsWith(stream));
+  }
+
+  /** What stays believed: users, and tokens behind the same sums, of days that nothing compares row by row any more. */
+  #isHidden(stream: DailyStream, day: number, night: number): boolean {
+    if (this.#watched.has(`${stream} ${day}`)) return this.#isBlocked(stream);
+    if (stream === 'users') return true;
+    if (stream !== 'tokens') return false;
+    const [stored, truth] = [
+      this.#memory.content(stream, dayAt(day)),
+      this.#truth.of(stream, day, night),
+    ].map(({ sums }) => JSON.stringify([...sums].toSorted()));
+    return this.#world.sums !== 'by-model' || stored === truth;
+  }
+
+  /** True for a day that is young or contradicts itself: an empty stream beside active ones, too few users. */
+  #isToBeOpen(stream: DailyStream, day: number, night: number): boolean {
+    const { broken, malformed } = this.#world;
+    if (
+      night - day <= 4 ||
+      DAILY_STREAMS.some((s) => broken.has(`${s} ${day}`) || malformed.has(`${s} ${day}`))
+    )
+      return true;
+    const honest = this.#truth.of(stream, day, night);
+    const hasOthers = DAILY_STREAMS.some((other) => isActive(this.#truth.of(other, day, night)));
+    if (!isActive(honest) && hasOthers && night - day <= 31) return true;
+    const active = this.#truth.of('activity', day, night).activeUsers ?? 0;
+    const { shortOn = [] } = parseNotes(this.#memory.unit(stream, dayAt(day)).watch);
+    return stream === 'users' && (honest.activeUsers ?? 0) < active && shortOn.length < 7;
+  }
+
+  #fault(night: number, stream: DailyStream, day: number, what: string): void {
+    const { state, confirmed, watch, doubt, doubtedAt } = this.#memory.unit(stream, dayAt(day));
+    const stored = this.#memory.content(stream, dayAt(day)).text;
+    const truth = this.#truth.of(stream, day, night).text;
+    const ledger = JSON.stringify({ state, confirmed, watch, doubt, doubtedAt });
+    this.faults.push(`night ${night}, ${stream} ${day}: ${what}: "${stored}" for "${truth}", ${ledger}`);
+  }
+}

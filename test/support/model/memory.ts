@@ -1,0 +1,117 @@
+import type { UtcDay } from '../../../src/core/day.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
+import { doubtText, type StandingDoubt } from '../../../src/judge/doubt.ts';
+import { Book } from '../../../src/pipeline/run/book.ts';
+import {
+  afterCommit,
+  afterDoubt,
+  afterFailure,
+  afterLook,
+  afterReopening,
+} from '../../../src/warehouse/ledger.ts';
+import {
+  type DayCommit,
+  type LedgerUnit,
+  pendingUnit,
+  type SettleRule,
+} from '../../../src/warehouse/port.ts';
+import { type Content, NO_ROW } from './content.ts';
+import type { Rules } from './rules.ts';
+
+export const ORG = 'org_1';
+
+/** The process was killed. */
+export class Killed extends Error {}
+
+/** A day to be stored: the commit that the rules see, and the content that stands for its rows. */
+export interface ModelCommit extends DayCommit {
+  readonly content: Content;
+}
+
+/** True for a commit that was made here. */
+export function isModelCommit(commit: object): commit is ModelCommit {
+  return 'content' in commit;
+}
+
+/** A warehouse in memory. Every write is a transaction, before which the process may be killed. */
+export class Memory {
+  readonly book = new Book([]);
+  readonly #contents = new Map<string, Content>();
+  readonly #rules: Rules;
+  watchState: string | null = null;
+  /** Writes that are left before the process is killed. */
+  writesLeft = Number.POSITIVE_INFINITY;
+  /** Told of every content that takes the place of another one. */
+  onReplaced: (unit: LedgerUnit, before: Content, after: Content) => void = () => undefined;
+
+  constructor(rules: Rules) {
+    this.#rules = rules;
+  }
+
+  unit(stream: DailyStream, day: UtcDay): LedgerUnit {
+    return this.book.of(stream, day) ?? pendingUnit({ orgId: ORG, stream, day });
+  }
+
+  content(stream: DailyStream, day: UtcDay): Content {
+    return this.#contents.get(`${stream} ${day}`) ?? NO_ROW;
+  }
+
+  commit(commit: ModelCommit): void {
+    this.#begin();
+    const { stream, day, content } = commit;
+    const before = this.unit(stream, day);
+    const after = afterCommit(before, { ...commit, rows: content.rows });
+    if (before.firstLoadedAt !== null && before.contentSha256 !== content.text)
+      this.onReplaced(before, this.content(stream, day), content);
+    this.#contents.set(`${stream} ${day}`, content);
+    this.#settle(after, commit.rule, true);
+  }
+
+  doubt(commit: ModelCommit, { since, ...doubt }: StandingDoubt): void {
+    this.#begin();
+    const entry = { ...commit, doubt: doubtText(doubt), since };
+    this.#settle(afterDoubt(this.unit(commit.stream, commit.day), entry), commit.rule, false);
+  }
+
+  fail(stream: DailyStream, day: UtcDay, { pulledAt, rule }: { pulledAt: Date; rule: SettleRule }): void {
+    this.#begin();
+    const failure = { orgId: ORG, stream, day, state: 'failed', error: 'HTTP 500', requests: 1 } as const;
+    this.#settle(afterFailure(this.unit(stream, day), { ...failure, pulledAt, rule }), rule, false);
+  }
+
+  note(notes: readonly { readonly unit: LedgerUnit; readonly watch: string | null }[]): void {
+    this.#begin();
+    for (const { unit, watch } of notes) {
+      const { stream, day, contentSha256 } = unit;
+      if (stream === 'readiness' || day === '') continue;
+      this.book.put([afterLook(this.unit(stream, day), { stream, day, contentSha256, watch })]);
+    }
+  }
+
+  reopen(days: readonly { readonly day: UtcDay; readonly streams: readonly DailyStream[] }[]): void {
+    this.#begin();
+    for (const { day, streams } of days)
+      for (const stream of streams) {
+        const unit = this.unit(stream, day);
+        if (unit.state !== 'pending') this.book.put([afterReopening(unit)]);
+      }
+  }
+
+  remember(state: string): void {
+    this.#begin();
+    this.watchState = state;
+  }
+
+  #begin(): void {
+    if (this.writesLeft <= 0) throw new Killed();
+    this.writesLeft -= 1;
+  }
+
+  #settle(changed: LedgerUnit, rule: SettleRule, isCommitted: boolean): void {
+    const { day } = changed;
+    if (day === '') return;
+    const known = DAILY_STREAMS.map((stream) => this.unit(stream, day));
+    const committed = new Set(isCommitted ? [changed.stream] : []);
+    this.book.put(this.#rules.settledWith([changed], known, rule, committed));
+  }
+}

@@ -1,0 +1,38 @@
+import { lossOf } from '../../../src/judge/loss.ts';
+import { afterWatch, lookAt } from '../../../src/judge/watch.ts';
+import { settledWith } from '../../../src/warehouse/ledger.ts';
+import { RULES, type Rules } from './rules.ts';
+
+/** Rules with one fault each, by what the fault is. */
+export const MUTATIONS = {
+  'a difference is believed at the first look': {
+    ...RULES,
+    lookAt: (notes, by, seen, now) => ({ ...lookAt(notes, by, seen, now), isConfirmed: seen !== null }),
+  },
+  'nothing is watched': { ...RULES, planWatch: () => null },
+  'no day is reopened': { ...RULES, chooseReopened: () => [] },
+  'no loss is doubted': { ...RULES, lossOf: () => null },
+  'a loss is accepted at once': { ...RULES, weighLoss: () => ({ verdict: 'accept' }) },
+  'users may be fewer than the active ones': {
+    ...RULES,
+    lossOf: ({ users: _users, ...comparison }) => lossOf(comparison),
+  },
+  'a unit settles without the others of its day': {
+    ...RULES,
+    settledWith: (changed, _known, rule, committed) =>
+      changed.flatMap((unit) => settledWith([unit], [], rule, committed)),
+  },
+  'a commit leaves the other units of its day alone': {
+    ...RULES,
+    settledWith: (changed, known, rule, committed) =>
+      settledWith(changed, known, rule, committed).slice(0, changed.length),
+  },
+  'a difference that changed no row never counts again': {
+    ...RULES,
+    lookAt: ({ reopenedAt: _reopenedAt, ...notes }, by, seen, now) => lookAt(notes, by, seen, now),
+  },
+  'a look that fails for good holds the watch up': {
+    ...RULES,
+    afterWatch: (before, plan, run) => (run.isComplete ? afterWatch(before, plan, run) : before),
+  },
+} as const satisfies Readonly<Record<string, Rules>>;

@@ -1,0 +1,246 @@
+import type { UtcDay } from '../../../src/core/day.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
+import { parseNotes } from '../../../src/judge/notes.ts';
+import type { DayBatch } from '../../../src/pipeline/batch.ts';
+import { type DayUnit, planUnits } from '../../../src/pipeline/plan.ts';
+import { askInstead } from '../../../src/pipeline/run/look-again.ts';
+import { SecondLooks } from '../../../src/pipeline/run/second-looks.ts';
+import type { Random } from '../seed.ts';
+import { commitOf } from './commit.ts';
+import type { Content } from './content.ts';
+import { judged } from './judged.ts';
+import { answerTo } from './lies.ts';
+import { isModelCommit, type Memory, type ModelCommit } from './memory.ts';
+import type { Rules } from './rules.ts';
+import { ModelWatch } from './watching.ts';
+import { dayAt, indexOf, type Run, stretchesOf, type Truth, type World } from './world.ts';
+
+const SETTLE_DAYS = 3;
+
+/** What a run needs. */
+export interface Nightly {
+  readonly world: World;
+  readonly truth: Truth;
+  readonly memory: Memory;
+  readonly rules: Rules;
+  readonly random: Random;
+}
+
+/** One run over the model: the order of `src/pipeline/run`, without requests, pages and transactions. */
+export class ModelRun {
+  readonly #model: Nightly;
+  readonly #run: Run;
+  readonly #now: Date;
+  readonly #today: UtcDay;
+  readonly #looks: SecondLooks;
+  readonly #watch: ModelWatch;
+  readonly #queue: DayBatch[] = [];
+  readonly #doubtedAtStart: ReadonlySet<string>;
+  #usersRangeMax: number;
+  #planned = new Set<string>();
+  requests = 0;
+
+  constructor(model: Nightly, run: Run) {
+    this.#model = model;
+    this.#run = run;
+    this.#today = dayAt(run.night);
+    this.#now = new Date(`${this.#today}T${String(run.hour).padStart(2, '0')}:00:00Z`);
+    this.#looks = new SecondLooks(model.memory.book);
+    this.#watch = new ModelWatch(model, run);
+    this.#usersRangeMax = model.world.rangeMax;
+    const doubted = model.memory.book.all().filter(({ state }) => state === 'doubted');
+    this.#doubtedAtStart = new Set(doubted.map(({ stream, day }) => `${stream} ${day}`));
+  }
+
+  /**
+   * Pulls what is planned, looks at what has settled, reopens what differs.
+   * @throws {Killed} when the process is killed on the way.
+   */
+  perform(): void {
+    const { memory, rules } = this.#model;
+    memory.writesLeft = this.#run.killedAfter ?? Number.POSITIVE_INFINITY;
+    const range = { firstDay: this.#firstOpenDay(), lastDay: dayAt(this.#run.night - 1) };
+    const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.book.all());
+    this.#planned = new Set(units.map(({ stream, day }) => `${stream} ${day}`));
+    this.#add([...units, ...this.#watch.recent]);
+    this.#workOff();
+    this.#add(this.#watch.older);
+    this.#watch.lookAtSums((stream, days) => this.#ask(stream, days, true));
+    this.#workOff();
+    const reopened = this.#watch
+      .conclude(rules, this.#now)
+      .flatMap(({ day, streams }) =>
+        streams.flatMap((stream) => (this.#run.streams.includes(stream) ? [{ stream, day }] : [])),
+      );
+    for (const { stream, day } of reopened) this.#planned.add(`${stream} ${day}`);
+    this.#add(reopened);
+    this.#workOff();
+  }
+
+  /** Settled units that this run compares row by row, `tools 3`, but for those that were reopened for nothing before. */
+  get lookedAt(): string[] {
+    return [...this.#watch.recent, ...this.#watch.older].flatMap(({ stream, day }) => {
+      const { reopenedFor } = parseNotes(this.#model.memory.unit(stream, day).watch);
+      return reopenedFor === undefined ? [`${stream} ${indexOf(day)}`] : [];
+    });
+  }
+
+  #add(units: readonly DayUnit[]): void {
+    for (const stream of DAILY_STREAMS) {
+      const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);
+      this.#queueAll(stream, [...new Set(days)].toSorted(), this.#rangeMax(stream));
+    }
+  }
+
+  #queueAll(stream: DailyStream, days: readonly UtcDay[], daysMax: number): void {
+    this.#queue.push(...stretchesOf(days, daysMax).map((stretch): DayBatch => ({ stream, days: stretch })));
+  }
+
+  /** Days before it are settled in all streams; a plan over them takes most of the time, and finds nothing. */
+  #firstOpenDay(): UtcDay {
+    const { memory } = this.#model;
+    const isOpen = (day: number) =>
+      DAILY_STREAMS.some((stream) => memory.unit(stream, dayAt(day)).settledAt === null);
+    let day = 0;
+    while (!this.#run.force && day < this.#run.night - 1 && !isOpen(day)) day += 1;
+    return dayAt(day);
+  }
+
+  #rangeMax(stream: DailyStream): number {
+    return stream === 'users' ? this.#usersRangeMax : this.#model.world.rangeMax;
+  }
+
+  /** Batches end in any order. */
+  #workOff(): void {
+    do {
+      while (this.#queue.length > 0) {
+        const [batch] = this.#queue.splice(Math.floor(this.#model.random() * this.#queue.length), 1);
+        if (batch !== undefined) this.#pull(batch);
+      }
+    } while (this.#lookAgain());
+  }
+
+  #lookAgain(): boolean {
+    const { alone, gaps, empty } = this.#looks.next(this.#model.world.rangeMax);
+    for (const commit of empty) if (isModelCommit(commit)) this.#model.memory.commit(commit);
+    const single = alone.map(({ stream, day }): DayBatch => ({ stream, days: [day] }));
+    this.#queue.push(...single, ...gaps);
+    return this.#queue.length > 0 || empty.length > 0;
+  }
+
+  #ask(stream: DailyStream, days: readonly UtcDay[], isSums = false): ReadonlyMap<number, Content> | null {
+    const { world, truth, random } = this.#model;
+    const [first, last] = [days[0], days.at(-1)];
+    if (first === undefined || last === undefined) return null;
+    this.requests += 1;
+    if (random() < this.#run.failing || this.#isAmong(world.broken, stream, days)) return null;
+    const { night } = this.#run;
+    return answerTo(truth, world.lies, { stream, first: indexOf(first), last: indexOf(last), night, isSums });
+  }
+
+  #isAmong(units: ReadonlySet<string>, stream: DailyStream, days: readonly UtcDay[]): boolean {
+    return units.size > 0 && days.some((day) => units.has(`${stream} ${indexOf(day)}`));
+  }
+
+  #pull(batch: DayBatch): void {
+    const { stream, days } = batch;
+    const answer = this.#ask(stream, days);
+    const pulled = days.filter((day) => this.#watch.settled({ stream, day }) === undefined);
+    if (answer === null) this.#failed(batch, pulled);
+    else this.#sort(batch, answer);
+  }
+
+  #sort(batch: DayBatch, answer: ReadonlyMap<number, Content>): void {
+    const { stream, days } = batch;
+    const isRange = days.length > 1;
+    const hasRows = [...answer.values()].some(({ rows }) => rows > 0);
+    if (isRange && batch.isGap === true) {
+      if (hasRows) this.#alone(stream, days);
+      else this.#looks.confirmed(days);
+      return;
+    }
+    const isSpoilt = isRange && this.#isAmong(this.#model.world.malformed, stream, days);
+    if (isSpoilt || (isRange && !hasRows)) {
+      this.#unclear(batch, isSpoilt);
+      return;
+    }
+    for (const day of days) {
+      const content = answer.get(indexOf(day));
+      if (content === undefined) continue;
+      const settled = this.#watch.settled({ stream, day });
+      if (settled !== undefined) {
+        this.#watch.look(settled, content);
+        if (content.rows === 0) this.#lookAtOthers(batch, content);
+        else if (batch.speaksFor !== undefined) this.#watch.failed();
+      } else this.#take(batch, this.#commitOf(stream, day, content, !isRange));
+    }
+  }
+
+  /** A day without a row stands for others of a range without any. */
+  #lookAtOthers({ stream, days, speaksFor = [] }: DayBatch, content: Content): void {
+    for (const day of speaksFor) {
+      const unit = days.includes(day) ? undefined : this.#watch.settled({ stream, day });
+      if (unit !== undefined) this.#watch.look(unit, content);
+    }
+  }
+
+  #unclear(batch: DayBatch, isSpoilt: boolean): void {
+    const { stream, days } = batch;
+    const watched = days.flatMap((day) => this.#watch.settled({ stream, day }) ?? []);
+    const isWatched = (day: UtcDay) => watched.some((unit) => unit.day === day);
+    this.#alone(
+      stream,
+      days.filter((day) => !isWatched(day)),
+    );
+    if (!isSpoilt) this.#queue.push(...askInstead(batch, watched));
+    else this.#queueAll(stream, days.filter(isWatched), Math.ceil(days.length / 2));
+  }
+
+  #failed({ stream, days }: DayBatch, pulled: readonly UtcDay[]): void {
+    if (pulled.length < days.length) this.#watch.failed();
+    if (days.length > 1) this.#alone(stream, pulled);
+    else
+      for (const day of pulled)
+        this.#model.memory.fail(stream, day, { pulledAt: this.#now, rule: this.#rule });
+  }
+
+  #alone(stream: DailyStream, days: readonly UtcDay[]): void {
+    this.#queue.push(...days.map((day): DayBatch => ({ stream, days: [day] })));
+  }
+
+  get #rule() {
+    return { today: this.#today, settleDays: SETTLE_DAYS };
+  }
+
+  #commitOf(stream: DailyStream, day: UtcDay, content: Content, isOwn: boolean): ModelCommit {
+    const { memory, world } = this.#model;
+    const isMalformed = world.malformed.has(`${stream} ${indexOf(day)}`);
+    const basedOn = memory.unit(stream, day).contentSha256;
+    return commitOf({ stream, day }, content, {
+      isOwn,
+      isMalformed,
+      basedOn,
+      rule: this.#rule,
+      now: this.#now,
+    });
+  }
+
+  /** What `Intake` and `Work` do with a day that was answered. */
+  #take(batch: DayBatch, commit: ModelCommit): void {
+    const { memory } = this.#model;
+    const { stream, day, content } = commit;
+    const isActiveDue = this.#planned.has(`activity ${day}`) && this.#looks.isOpen(day);
+    const acceptsLoss = this.#run.acceptLoss && this.#doubtedAtStart.has(`${stream} ${day}`);
+    const active = this.#looks.activeUsers(day);
+    const verdict = judged(this.#model, commit, { active, isActiveDue, acceptsLoss, now: this.#now });
+    const isKnown = parseNotes(memory.unit(stream, day).watch).own === commit.contentSha256;
+    if (verdict === 'ask-alone') this.#alone(stream, [day]);
+    else if (verdict === 'ask-later') this.#looks.later({ stream, day });
+    else if (verdict !== 'believe') memory.doubt(commit, verdict);
+    else if (content.rows === 0 && !commit.isOwn && !isKnown) this.#looks.gap(commit);
+    else {
+      if (this.#looks.answered(commit, batch)) this.#usersRangeMax = 1;
+      memory.commit(commit);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import { isDue, weighLoss } from '../../../src/judge/doubt.ts';
+import { lossOf } from '../../../src/judge/loss.ts';
+import { afterWatch, chooseReopened, lookAt, planWatch } from '../../../src/judge/watch.ts';
+import { settledWith } from '../../../src/warehouse/ledger.ts';
+
+/** The rules that a test may replace, to see that the property needs them. */
+export const RULES = {
+  afterWatch,
+  isDue,
+  weighLoss,
+  lossOf,
+  chooseReopened,
+  lookAt,
+  planWatch,
+  settledWith,
+} as const;
+
+/** As {@link RULES}, some of them replaced. */
+export type Rules = typeof RULES;

@@ -1,0 +1,205 @@
+import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
+import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../../src/core/stream.ts';
+import { notesText, parseNotes } from '../../../src/judge/notes.ts';
+import {
+  type Confirmed,
+  parseWatchState,
+  type Seen,
+  type Stretch,
+  type WatchPlan,
+  watchStateText,
+} from '../../../src/judge/watch.ts';
+import type { DayUnit } from '../../../src/pipeline/plan.ts';
+import type { LedgerUnit } from '../../../src/warehouse/port.ts';
+import { type Content, isActive } from './content.ts';
+import type { Nightly } from './nightly.ts';
+import type { Rules } from './rules.ts';
+import { dayAt, indexOf, type Run, stretchesOf } from './world.ts';
+
+const LIGHT: readonly string[] = ['tools', 'activity', 'productivity'];
+
+interface Look {
+  readonly unit: LedgerUnit;
+  readonly by: 'rows' | 'models';
+  readonly seen: Seen;
+  readonly models?: string;
+}
+
+/** The watch of one run, as `src/pipeline/run/watch.ts` and `model-sums.ts` keep it. */
+export class ModelWatch {
+  readonly #model: Nightly;
+  readonly #run: Run;
+  readonly #plan: WatchPlan | null;
+  readonly #units: ReadonlyMap<string, LedgerUnit>;
+  readonly #looks: Look[] = [];
+  #isComplete = true;
+  #recent: DayUnit[] | undefined;
+
+  constructor(model: Nightly, run: Run) {
+    this.#model = model;
+    this.#run = run;
+    const { memory, world, rules } = model;
+    const state = parseWatchState(memory.watchState);
+    const range = {
+      firstDay: FIRST_DAY,
+      today: dayAt(run.night),
+      lastDay: dayAt(run.night - 1),
+      watchDays: world.watchDays,
+    };
+    this.#plan = run.force ? null : rules.planWatch(state, range);
+    const settled = memory.book
+      .all()
+      .filter(({ settledAt, stream }) => settledAt !== null && run.streams.some((name) => name === stream));
+    this.#units = new Map(this.#plan === null ? [] : settled.map((unit) => [nameOf(unit), unit]));
+  }
+
+  get recent(): DayUnit[] {
+    this.#recent ??= this.#findRecent();
+    return this.#recent;
+  }
+
+  #findRecent(): DayUnit[] {
+    const { recent, heavy } = this.#plan ?? {};
+    return this.#unitsWhere(
+      ({ stream, day, watch }) =>
+        (isWithin(day, recent) && (heavy === true || LIGHT.includes(stream))) ||
+        (watch !== null && parseNotes(watch).noted?.by === 'rows'),
+    );
+  }
+
+  get older(): DayUnit[] {
+    const recent = new Set(this.recent.map(nameOf));
+    return this.#unitsWhere(
+      (unit) =>
+        isWithin(unit.day, this.#plan?.older) && LIGHT.includes(unit.stream) && !recent.has(nameOf(unit)),
+    );
+  }
+
+  settled(unit: DayUnit): LedgerUnit | undefined {
+    const held = this.#units.get(nameOf(unit));
+    const isStill = this.#model.memory.book.of(unit.stream, unit.day)?.settledAt !== null;
+    return held !== undefined && isStill ? held : undefined;
+  }
+
+  failed(): void {
+    this.#isComplete = false;
+  }
+
+  look(unit: LedgerUnit, content: Content): void {
+    const hasTrailing = /[1-9]/.test(content.text);
+    const isIdle = content.rows === 0 || (unit.rows === 0 && !hasTrailing);
+    const isStillIdle = unit.state === 'empty' && !isActive(content) && isIdle;
+    const isSame = content.text === unit.contentSha256 || isStillIdle;
+    const stored = unit.stream === 'activity' && unit.day !== '' ? this.#stored(unit.stream, unit.day) : null;
+    const trailing = stored?.plain === content.plain ? ({ trailing: true } as const) : {};
+    const seen = isSame ? null : ({ sha256: content.text, by: 'rows', ...trailing } as const);
+    this.#looks.push({ unit, by: 'rows', seen });
+  }
+
+  #stored(stream: DailyStream, day: UtcDay): Content {
+    return this.#model.memory.content(stream, day);
+  }
+
+  /** Compares the sums by model. */
+  lookAtSums(
+    ask: (stream: DailyStream, days: readonly UtcDay[]) => ReadonlyMap<number, Content> | null,
+  ): void {
+    const { world } = this.#model;
+    if (world.sums === 'refused' || this.#plan === null) return;
+    const tokens = this.#unitsWhere(({ stream }) => stream === 'tokens').map(({ day }) => day);
+    const stretches = [this.#plan.recent, this.#plan.older].map((stretch) =>
+      tokens.filter((day) => isWithin(day, stretch)),
+    );
+    const covered = new Set(stretches.flat());
+    const noted = tokens.filter(
+      (day) =>
+        !covered.has(day) &&
+        parseNotes(this.#units.get(nameOf({ stream: 'tokens', day }))?.watch ?? null).noted?.by === 'models',
+    );
+    const answers: { days: readonly UtcDay[]; answer: ReadonlyMap<number, Content> }[] = [];
+    for (const days of [...stretches, ...noted.map((day) => [day])]) {
+      for (const batch of stretchesOf(days.toSorted(), world.rangeMax)) {
+        const answer = ask('tokens', batch);
+        if (answer === null) this.#isComplete = false;
+        else answers.push({ days: batch, answer });
+      }
+    }
+    const told = (answer: ReadonlyMap<number, Content>, day: UtcDay) =>
+      answer.get(indexOf(day))?.sums ?? new Map<string, number>();
+    const areStored = answers.some(({ days, answer }) =>
+      days.some((day) =>
+        [...told(answer, day).keys()].some((name) => this.#stored('tokens', day).sums.has(name)),
+      ),
+    );
+    for (const { days, answer } of answers)
+      for (const day of days)
+        this.#compareSums(day, told(answer, day), world.sums === 'by-model' && areStored);
+  }
+
+  #compareSums(day: UtcDay, sums: ReadonlyMap<string, number>, isComparable: boolean): void {
+    const unit = this.settled({ stream: 'tokens', day });
+    if (unit === undefined) return;
+    const sha256 = textOf(sums);
+    const { models } = parseNotes(unit.watch);
+    const isSame = isComparable
+      ? sha256 === textOf(this.#stored('tokens', day).sums)
+      : models === undefined || models === sha256;
+    const seen = isSame ? null : ({ sha256, by: 'models' } as const);
+    this.#looks.push({ unit, by: 'models', seen, ...(isComparable ? {} : { models: sha256 }) });
+  }
+
+  conclude(rules: Rules, now: Date): { day: UtcDay; streams: readonly DailyStream[] }[] {
+    if (this.#plan === null) return [];
+    const notes = new Map<string, { unit: LedgerUnit; watch: string | null }>();
+    const confirmed: Confirmed[] = [];
+    for (const { unit, by, seen, models } of this.#looks) {
+      if (unit.day === '') continue;
+      const known = notes.get(nameOf(unit));
+      const before = known === undefined ? unit.watch : known.watch;
+      const look = rules.lookAt(parseNotes(before), by, seen, now);
+      const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
+      const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
+      if (watch !== before) notes.set(nameOf(unit), { unit, watch });
+      if (look.isConfirmed) confirmed.push({ day: unit.day, trailing: look.notes.noted?.trailing === true });
+    }
+    const { memory } = this.#model;
+    if (notes.size > 0) memory.note([...notes.values()]);
+    const reopened = rules
+      .chooseReopened(confirmed)
+      .map(({ day, trailing }) => ({ day, streams: trailing ? (['activity'] as const) : DAILY_STREAMS }));
+    if (reopened.length > 0) memory.reopen(reopened);
+    this.#remember();
+    return reopened;
+  }
+
+  #remember(): void {
+    const { memory, rules } = this.#model;
+    if (this.#plan === null || !DAILY_STREAMS.every((stream) => this.#run.streams.includes(stream))) return;
+    const older = this.#units.size > 0 ? this.#plan.older : null;
+    const looked = { today: dayAt(this.#run.night), isComplete: this.#isComplete };
+    const before = parseWatchState(memory.watchState);
+    memory.remember(watchStateText(rules.afterWatch(before, { older, heavy: this.#plan.heavy }, looked)));
+  }
+
+  #unitsWhere(isMeant: (unit: LedgerUnit) => boolean): DayUnit[] {
+    return [...this.#units.values()].flatMap((unit) => {
+      const { stream, day } = unit;
+      return isDailyStream(stream) && day !== '' && isMeant(unit) ? [{ stream, day }] : [];
+    });
+  }
+}
+
+function textOf(sums: ReadonlyMap<string, number>): string {
+  return [...sums]
+    .toSorted()
+    .map(([model, tokens]) => `${model} ${tokens}`)
+    .join(', ');
+}
+
+function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
+  return stretch !== null && stretch !== undefined && day >= stretch.first && day <= stretch.last;
+}
+
+function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
+  return `${stream} ${day}`;
+}

@@ -1,0 +1,140 @@
+import { FIRST_DAY, shiftDay, type UtcDay } from '../../../src/core/day.ts';
+import type { DailyStream } from '../../../src/core/stream.ts';
+import { type Content, contentOf, NO_ROW, type Person } from './content.ts';
+import type { Lie } from './lies.ts';
+
+/** What a stream says of a day from a night on. */
+export interface Said {
+  readonly from: number;
+  readonly people: readonly Person[];
+  /** Users that /activity counts besides those that /users names. */
+  readonly unnamed?: number;
+}
+
+/** One day of an organization: by stream what is said of it, from which night on. */
+export type DayHistory = Readonly<Record<DailyStream, readonly Said[]>>;
+
+/** Everything that a service has to say, and what befalls the runs. Nights and days are numbers: day 0 is the first. */
+export interface World {
+  readonly seed: number;
+  readonly days: readonly DayHistory[];
+  readonly zeroRows: boolean;
+  readonly lies: readonly Lie[];
+  /** Days of one request at most. */
+  readonly rangeMax: number;
+  readonly watchDays: number;
+  /** How `/tokens?group_by=model` is answered: as the specification's notes say, with other names, or with 400. */
+  readonly sums: 'by-model' | 'other' | 'refused';
+  readonly runs: readonly Run[];
+  /** Units, `tools 3`, for which every request fails. */
+  readonly broken: ReadonlySet<string>;
+  /** Units with a record that keeps to no shape: it is set aside where the day is asked alone, and spoils a range. */
+  readonly malformed: ReadonlySet<string>;
+  /** The first night after the last lie, change, kill and failure. */
+  readonly quietFrom: number;
+}
+
+/** One run of a night. */
+export interface Run {
+  readonly night: number;
+  readonly hour: number;
+  readonly force: boolean;
+  readonly acceptLoss: boolean;
+  /** Writes after which the process is killed; null where it is not. */
+  readonly killedAfter: number | null;
+  /** Share of the requests that fail. */
+  readonly failing: number;
+  readonly streams: readonly DailyStream[];
+}
+
+const NAMES: UtcDay[] = Array.from({ length: 400 }, (_, index) => shiftDay(FIRST_DAY, index));
+const NUMBERS = new Map(NAMES.map((day, index) => [day, index]));
+
+/** The day of a number. */
+export function dayAt(index: number): UtcDay {
+  const day = NAMES[index];
+  if (day === undefined) throw new Error(`there is no day ${index}`);
+  return day;
+}
+
+/** The number of a day. */
+export function indexOf(day: UtcDay): number {
+  const index = NUMBERS.get(day);
+  if (index === undefined) throw new Error(`there is no ${day}`);
+  return index;
+}
+
+/** What the service knows: its honest answers, night by night. */
+export class Truth {
+  readonly #world: World;
+  readonly #memory = new Map<Said, Map<string, Content>>();
+  readonly #masks = new Map<number, readonly number[]>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** What is honestly said of a day in a night. */
+  of(stream: DailyStream, day: number, night: number): Content {
+    return this.made(stream, day, this.said(stream, day, night), night);
+  }
+
+  /** Who is said to have been active; undefined before the day is published. */
+  said(stream: DailyStream, day: number, night: number): Said | undefined {
+    return this.#world.days[day]?.[stream].findLast(({ from }) => from <= night);
+  }
+
+  /** The content that some saying makes, with the trailing counts of the night. */
+  made(stream: DailyStream, day: number, said: Said | undefined, night: number): Content {
+    if (said === undefined) return stream === 'users' ? contentOf('users', [], SILENT) : NO_ROW;
+    const trailing = (days: number) => (stream === 'activity' ? this.#activeIn(day, days, night) : 0);
+    const setting = { weekly: trailing(7), monthly: trailing(30), zeroRows: this.#world.zeroRows };
+    const name = `${stream} ${setting.weekly} ${setting.monthly}`;
+    const memory = this.#memory.get(said) ?? new Map<string, Content>();
+    this.#memory.set(said, memory);
+    const known = memory.get(name);
+    if (known !== undefined) return known;
+    const { people } = said;
+    const unnamed = stream === 'activity' ? (said.unnamed ?? 0) : 0;
+    const ghosts = Array.from({ length: unnamed }, (_, index) => ({ ...GHOST, id: 100 + index }));
+    const content = contentOf(stream, [...people, ...ghosts], setting);
+    memory.set(name, content);
+    return content;
+  }
+
+  /** Users who were active on the last `days` days up to a day, as the service sees it in a night. */
+  #activeIn(day: number, days: number, night: number): number {
+    const masks = this.#masksOf(night);
+    let mask = 0;
+    for (let index = Math.max(0, day - days + 1); index <= day; index += 1) mask |= masks[index] ?? 0;
+    let count = 0;
+    for (; mask !== 0; mask &= mask - 1) count += 1;
+    return count;
+  }
+
+  #masksOf(night: number): readonly number[] {
+    const known = this.#masks.get(night);
+    if (known !== undefined) return known;
+    const masks = this.#world.days.map((_, day) =>
+      (this.said('activity', day, night)?.people ?? []).reduce((mask, { id }) => mask | (1 << id), 0),
+    );
+    this.#masks.set(night, masks);
+    return masks;
+  }
+}
+
+const SILENT = { weekly: 0, monthly: 0, zeroRows: false };
+const GHOST: Person = { id: 100, sessions: 1, tools: 0, files: 0, tokens: 0, model: 'a' };
+
+/** The batches of at most `daysMax` days that follow each other. Days are in ascending order. */
+export function stretchesOf(days: readonly UtcDay[], daysMax: number): [UtcDay, ...UtcDay[]][] {
+  const stretches: [UtcDay, ...UtcDay[]][] = [];
+  let next = -1;
+  for (const day of days) {
+    const last = stretches.at(-1);
+    if (last !== undefined && indexOf(day) === next && last.length < daysMax) last.push(day);
+    else stretches.push([day]);
+    next = indexOf(day) + 1;
+  }
+  return stretches;
+}

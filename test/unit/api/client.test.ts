@@ -1,0 +1,370 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  BadRequestError,
+  type Client,
+  type ClientOptions,
+  CredentialError,
+  createClient,
+  type Rows,
+  ServerError,
+  UsageError,
+  type UserRow,
+} from '../../../src/index.ts';
+import { json, type RawReply, rawServer } from '../../support/raw-server.ts';
+import { API_KEY, thrownBy } from '../../support/transport.ts';
+
+const RANGE = { startDate: '2026-02-01', endDate: '2026-02-02' };
+const META = { org_id: 'org_1', start_date: '2026-02-01', end_date: '2026-02-02' };
+
+/** A client of a server that answers as told. */
+async function client(reply: RawReply, options: Partial<ClientOptions> = {}) {
+  const server = await rawServer(reply);
+  const api = createClient({ apiKey: API_KEY, baseUrl: server.url, ...options });
+  return { api, server };
+}
+
+function rowsReply(...rows: unknown[]): RawReply {
+  return (socket) => void socket.write(json({ data: rows, meta: META }));
+}
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+describe('the client', () => {
+  it.each<[string, (api: Client) => Promise<unknown>, string]>([
+    [
+      'tokens',
+      (api) => api.tokens(RANGE),
+      '/api/v1/analytics/tokens?startDate=2026-02-01&endDate=2026-02-02',
+    ],
+    [
+      'tokens by model',
+      (api) => api.tokens({ ...RANGE, groupBy: 'model' }),
+      '/api/v1/analytics/tokens?startDate=2026-02-01&endDate=2026-02-02&group_by=model',
+    ],
+    ['tools', (api) => api.tools(RANGE), '/api/v1/analytics/tools?startDate=2026-02-01&endDate=2026-02-02'],
+    [
+      'tools by name',
+      (api) => api.tools({ ...RANGE, groupBy: 'tool_name' }),
+      '/api/v1/analytics/tools?startDate=2026-02-01&endDate=2026-02-02&group_by=tool_name',
+    ],
+    [
+      'activity',
+      (api) => api.activity(RANGE),
+      '/api/v1/analytics/activity?startDate=2026-02-01&endDate=2026-02-02',
+    ],
+    [
+      'activity by client',
+      (api) => api.activity({ ...RANGE, groupBy: 'client' }),
+      '/api/v1/analytics/activity?startDate=2026-02-01&endDate=2026-02-02&group_by=client',
+    ],
+    [
+      'productivity',
+      (api) => api.productivity(RANGE),
+      '/api/v1/analytics/productivity?startDate=2026-02-01&endDate=2026-02-02',
+    ],
+    [
+      'users',
+      (api) => collect(api.users(RANGE)),
+      '/api/v1/analytics/users?startDate=2026-02-01&endDate=2026-02-02&limit=100',
+    ],
+    [
+      'users from a cursor',
+      (api) => collect(api.users({ ...RANGE, limit: 7, cursor: 'u 1' })),
+      '/api/v1/analytics/users?startDate=2026-02-01&endDate=2026-02-02&limit=7&cursor=u+1',
+    ],
+  ])('asks for %s at its path, with these parameters and the key', async (_, call, path) => {
+    const paged = { data: [], meta: { ...META, has_more: false } };
+    const { api, server } = await client((socket) => void socket.write(json(paged)));
+    await call(api);
+    expect(server.requests.map((request) => request.path)).toEqual([path]);
+    expect(server.requests[0]?.headers['authorization']).toBe(`Bearer ${API_KEY}`);
+    await api.close();
+  });
+
+  it('asks the application host for the readiness reports', async () => {
+    const { api: main, server: mainServer } = await client(
+      (socket) => void socket.write(json({ reports: [] })),
+    );
+    const { api, server } = await client((socket) => void socket.write(json({ reports: [] })), {
+      baseUrl: mainServer.url,
+    });
+    await collect(api.readinessReports());
+    expect(mainServer.requests.map(({ path }) => path)).toEqual([
+      '/api/organization/maturity-level-reports?limit=100',
+    ]);
+    expect(server.requests).toHaveLength(0);
+
+    const split = createClient({ apiKey: API_KEY, baseUrl: mainServer.url, appUrl: `${server.url}/app` });
+    await collect(split.readinessReports({ repoId: 'a b', limit: 3, startAfter: 'r-1' }));
+    expect(server.requests.map(({ path }) => path)).toEqual([
+      '/app/api/organization/maturity-level-reports?repoId=a+b&limit=3&startAfter=r-1',
+    ]);
+    await Promise.all([main.close(), api.close(), split.close()]);
+  });
+
+  it('hands out the rows with what the answer says of them', async () => {
+    const row = { date: '2026-02-01', sessions: 3, new_metric: 1 };
+    const { api } = await client(rowsReply(row));
+    expect(await api.activity(RANGE)).toEqual({ data: [row], meta: META, rejected: [] });
+    await api.close();
+  });
+
+  it('hands out grouped rows', async () => {
+    const row = { date: '2026-02-01', group_key: 'Read', tool_calls: 3 };
+    const { api } = await client(rowsReply(row, { date: '2026-02-01', tool_calls: 3 }));
+    const { data, rejected } = await api.tools({ ...RANGE, groupBy: 'tool_name' });
+    expect(data[0]?.group_key).toBe('Read');
+    expect(data).toEqual([row]);
+    expect(rejected).toMatchObject([{ path: 'data[1]', reason: 'group_key must be a text' }]);
+    await api.close();
+  });
+
+  it('tells which parts of an answer it left out, and why', async () => {
+    const { api } = await client(
+      rowsReply({ date: '2026-02-01', by_tool: [{ tool: 'Read' }, {}] }, { tool_calls: 1 }),
+    );
+    const { data, rejected } = await api.tools(RANGE);
+    expect(data).toEqual([{ date: '2026-02-01', by_tool: [{ tool: 'Read' }] }]);
+    expect(rejected).toMatchObject([
+      { record: {}, path: 'data[0].by_tool[1]', reason: 'tool must be a text' },
+      { record: { tool_calls: 1 }, path: 'data[1]' },
+    ]);
+    await api.close();
+  });
+
+  it('is rejected with the class of the refusal', async () => {
+    const statuses = [400, 401, 403, 500];
+    const { api } = await client(
+      (socket, { index }) => void socket.write(json({}, {}, statuses[index - 1])),
+      { attempts: 1 },
+    );
+    for (const type of [BadRequestError, CredentialError, CredentialError, ServerError]) {
+      expect(await thrownBy(api.tokens(RANGE))).toBeInstanceOf(type);
+    }
+    await api.close();
+  });
+
+  it('repeats a failure and tells so', async () => {
+    const retries: unknown[] = [];
+    const { api, server } = await client(
+      (socket, { index }) =>
+        void socket.write(index === 1 ? json({}, {}, 500) : json({ data: [], meta: META })),
+      { onRetry: (retry) => retries.push(retry) },
+    );
+    expect(await api.tokens(RANGE)).toMatchObject({ data: [] });
+    expect(server.requests).toHaveLength(2);
+    expect(retries).toMatchObject([{ attempt: 1, target: expect.stringContaining('/tokens') }]);
+    await api.close();
+  });
+});
+
+describe('an argument that cannot work', () => {
+  it.each<[string, (api: Client) => Promise<unknown>]>([
+    ['a day that is none', (api) => api.tokens({ ...RANGE, startDate: '2026-02-30' })],
+    ['a day of another form', (api) => api.tools({ ...RANGE, endDate: '2026-2-1' })],
+    ['a reversed range', (api) => api.activity({ startDate: '2026-02-02', endDate: '2026-02-01' })],
+    ['an unknown group', (api) => api.tokens({ ...RANGE, groupBy: 'user' as 'model' })],
+    ['the group of another endpoint', (api) => api.activity({ ...RANGE, groupBy: 'model' as 'client' })],
+    ['a limit of 0', (api) => collect(api.users({ ...RANGE, limit: 0 }))],
+    ['a limit over 100', (api) => collect(api.users({ ...RANGE, limit: 101 }))],
+    ['a limit that is no whole number', (api) => collect(api.users({ ...RANGE, limit: 1.5 }))],
+    [
+      'a range of users that is reversed',
+      (api) => collect(api.users({ startDate: '2026-02-02', endDate: '2026-02-01' })),
+    ],
+    ['a limit of reports that is not positive', (api) => collect(api.readinessReports({ limit: -1 }))],
+  ])('is refused before anything is sent: %s', async (_, call) => {
+    const { api, server } = await client(rowsReply());
+    const error = await thrownBy(call(api));
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error).toMatchObject({ hint: expect.stringMatching(/\S/) });
+    expect(server.connections).toBe(0);
+    await api.close();
+  });
+
+  it.each<[string, Partial<ClientOptions>]>([
+    ['no key', { apiKey: ' ' }],
+    ['a key with a line break', { apiKey: 'a\nb' }],
+    ['a key that no header can carry', { apiKey: 'schlüssel' }],
+    ['http to another machine', { baseUrl: 'http://api.example.com' }],
+    ['a URL with credentials', { appUrl: 'https://u:p@example.com' }],
+    ['a concurrency of 0', { concurrency: 0 }],
+    ['a fraction of an attempt', { attempts: 1.5 }],
+    ['no time', { requestTimeoutMs: 0 }],
+    ['a budget of nothing', { maxRequestsPerMinute: 0 }],
+    ['a number that is none', { requestTimeoutMs: Number.NaN }],
+  ])('is refused when the client is created: %s', (_, options) => {
+    expect(() => createClient({ apiKey: API_KEY, baseUrl: 'https://api.example.com', ...options })).toThrow(
+      UsageError,
+    );
+  });
+
+  it('does not show the key in the error', () => {
+    expect(() => createClient({ apiKey: 'se cret', baseUrl: 'https://api.example.com' })).toThrow(
+      expect.not.stringContaining('cret'),
+    );
+  });
+
+  it('is no key with a line break at its end, as files have it', async () => {
+    const { api, server } = await client(rowsReply(), { apiKey: `${API_KEY}\n` });
+    await api.tokens(RANGE);
+    expect(server.requests[0]?.headers['authorization']).toBe(`Bearer ${API_KEY}`);
+    await api.close();
+  });
+});
+
+describe('the pages of users', () => {
+  /** Serves users in pages of the given sizes, by cursor. */
+  function paged(users: readonly string[], sizes: readonly number[]): RawReply {
+    return (socket, { path, index }) => {
+      const cursor = new URL(path, 'http://x').searchParams.get('cursor');
+      const from = cursor === null ? 0 : users.indexOf(cursor) + 1;
+      const end = from + (sizes[(index - 1) % sizes.length] ?? 1);
+      const data = users.slice(from, end).map((user_id) => ({ user_id, date: '2026-02-01' }));
+      const hasMore = end < users.length;
+      socket.write(
+        json({ data, meta: { ...META, has_more: hasMore, next_cursor: hasMore ? users[end - 1] : null } }),
+      );
+    };
+  }
+
+  it('concatenate to the list, whatever their size', async () => {
+    const ids = fc.uniqueArray(
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 5 }).filter((id) => id.isWellFormed()),
+      { maxLength: 20 },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        ids,
+        fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 4 }),
+        async (users, sizes) => {
+          const { api, server } = await client(paged(users, sizes));
+          const pages: Rows<UserRow>[] = await collect(api.users(RANGE));
+          expect(pages.flatMap(({ data }) => data.map((row) => row.user_id))).toEqual(users);
+          await api.close();
+          await server.close();
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('are asked for one at a time, when they are wanted', async () => {
+    const { api, server } = await client(paged(['a', 'b', 'c'], [1]));
+    const pages = api.users(RANGE)[Symbol.asyncIterator]();
+    expect(server.requests).toHaveLength(0);
+    await pages.next();
+    expect(server.requests).toHaveLength(1);
+    await pages.return?.();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(server.requests).toHaveLength(1);
+    await api.close();
+  });
+
+  it('go on through an empty page', async () => {
+    const { api } = await client((socket, { index }) => {
+      const data = index === 2 ? [] : [{ user_id: `u-${index}`, date: '2026-02-01' }];
+      const paging = index < 3 ? { has_more: true, next_cursor: `c-${index}` } : { has_more: false };
+      socket.write(json({ data, meta: { ...META, ...paging } }));
+    });
+    const pages = await collect(api.users(RANGE));
+    expect(pages.map(({ data }) => data.map((row) => row.user_id))).toEqual([['u-1'], [], ['u-3']]);
+    await api.close();
+  });
+
+  it.each([
+    ['repeat a cursor', { has_more: true, next_cursor: 'c' }, 2],
+    ['have more but no cursor', { has_more: true }, 1],
+  ])('end with an error when they %s', async (_, meta, requests) => {
+    const { api, server } = await client(
+      (socket) => void socket.write(json({ data: [], meta: { ...META, ...meta } })),
+    );
+    expect(await thrownBy(collect(api.users(RANGE)))).toMatchObject({ name: 'UnitError', exitCode: 4 });
+    expect(server.requests).toHaveLength(requests);
+    await api.close();
+  });
+});
+
+describe('the pages of readiness reports', () => {
+  const report = (reportId: string) => ({ reportId, createdAt: 1, repoUrl: 'r', apps: {}, report: {} });
+
+  it('end with an empty page, not with a short one, and tell what is malformed', async () => {
+    const { api, server } = await client((socket, { path }) => {
+      const after = new URL(path, 'http://x').searchParams.get('startAfter');
+      const pages: Record<string, unknown[]> = {
+        none: [report('a'), { reportId: 'b' }],
+        b: [report('c')],
+        c: [],
+      };
+      socket.write(json({ reports: pages[after ?? 'none'] }));
+    });
+    const pages = await collect(api.readinessReports({ limit: 2 }));
+    expect(pages.map(({ reports }) => reports.map(({ reportId }) => reportId))).toEqual([['a'], ['c']]);
+    expect(pages[0]?.rejected).toMatchObject([{ path: 'reports[1]', record: { reportId: 'b' } }]);
+    expect(
+      server.requests.map(({ path }) => new URL(path, 'http://x').searchParams.get('startAfter')),
+    ).toEqual([null, 'b', 'c']);
+    await api.close();
+  });
+});
+
+describe('the limit of readiness reports', () => {
+  const maximum20: RawReply = (socket, { path }) => {
+    const query = new URL(path, 'http://x').searchParams;
+    if (Number(query.get('limit')) > 20) socket.write(json({ detail: 'limit' }, {}, 400));
+    else socket.write(json({ reports: query.has('startAfter') ? [] : [{ reportId: 'a' }] }));
+  };
+  const limitsOf = (server: { requests: readonly { path: string }[] }) =>
+    server.requests.map(({ path }) => new URL(path, 'http://x').searchParams.get('limit'));
+
+  it('falls where the service refuses the largest one', async () => {
+    const { api, server } = await client(maximum20);
+    await collect(api.readinessReports());
+    expect(limitsOf(server)).toEqual(['100', '50', '20', '20']);
+    await api.close();
+  });
+
+  it('stays as it was asked for', async () => {
+    const { api, server } = await client(maximum20);
+    expect(await thrownBy(collect(api.readinessReports({ limit: 50 })))).toMatchObject({ status: 400 });
+    expect(limitsOf(server)).toEqual(['50']);
+    await api.close();
+  });
+});
+
+describe('a signal', () => {
+  it('ends every call of the client', async () => {
+    const control = new AbortController();
+    const { api, server } = await client(() => undefined, { signal: control.signal });
+    const calls = [thrownBy(api.tokens(RANGE)), thrownBy(collect(api.users(RANGE)))];
+    await expect.poll(() => server.requests.length).toBe(2);
+    const reason = new Error('enough');
+    control.abort(reason);
+    expect(await Promise.all(calls)).toEqual([reason, reason]);
+    await api.close();
+  });
+});
+
+describe('closing the client', () => {
+  it('leaves no connection open', async () => {
+    const { api, server } = await client(rowsReply());
+    await Promise.all([api.tokens(RANGE), api.tools(RANGE), api.productivity(RANGE)]);
+    await api.close();
+    await expect.poll(() => server.open).toBe(0);
+  });
+
+  it('ends calls that are under way, and refuses later ones', async () => {
+    const { api, server } = await client(() => undefined);
+    const call = thrownBy(api.tokens(RANGE));
+    await expect.poll(() => server.requests.length).toBe(1);
+    await api.close();
+    expect(await call).toMatchObject({ name: 'UsageError', message: 'the client was closed' });
+    expect(await thrownBy(api.tokens(RANGE))).toMatchObject({ name: 'UsageError' });
+    expect(server.requests).toHaveLength(1);
+  });
+});

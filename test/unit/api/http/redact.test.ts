@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { keysRedactor } from '../../../../src/api/http/redact.ts';
+
+test('of two keys, of which one begins like the other, nothing is left', () => {
+  const [short, long] = ['sk-0123456789', 'sk-0123456789-and-more'];
+  for (const keys of [
+    [short, long],
+    [long, short],
+  ])
+    expect(keysRedactor(keys)(`a ${long} b ${short} c sk-\\u003012345678${'9'}`)).toBe(
+      'a [redacted] b [redacted] c [redacted]',
+    );
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { selfSigned } from '../../../support/certificates.ts';
+import { json, rawServer } from '../../../support/raw-server.ts';
+import { targetOf, testRequester, testTransport, thrownBy } from '../../../support/transport.ts';
+
+describe('Z3: a certificate that is not trusted', () => {
+  it('ends the run with exit code 4 before the key is sent', async (context) => {
+    const tls = selfSigned('localhost');
+    if (tls === null) return context.skip('this machine has no openssl');
+    const server = await rawServer((socket) => void socket.write(json({})), { tls });
+    const error = await thrownBy(testRequester().send(targetOf(server.url)));
+    expect(error).toMatchObject({
+      name: 'RunError',
+      effect: 'run',
+      exitCode: 4,
+      message: expect.stringContaining('certificate'),
+      hint: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+    });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('is not tried again', async (context) => {
+    const tls = selfSigned('localhost');
+    if (tls === null) return context.skip('this machine has no openssl');
+    const server = await rawServer((socket) => void socket.write(json({})), { tls });
+    const transport = testTransport();
+    await thrownBy(transport.get(targetOf(server.url), { signal: new AbortController().signal }));
+    expect(transport.totals).toEqual({ requests: 1, retries: 0 });
+  });
+});
+
+describe('https to a server that speaks http', () => {
+  it('is a failure that may pass', async () => {
+    const server = await rawServer((socket) => void socket.write(json({})));
+    const error = await thrownBy(
+      testRequester({ timeoutMs: 300 }).send(targetOf(server.url.replace('http:', 'https:'))),
+    );
+    expect(error).toMatchObject({ name: 'RequestError', effect: 'retry' });
+  });
+});

@@ -1,0 +1,111 @@
+import { readFileSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  ASKING,
+  backfillHours,
+  backfillRequests,
+  fleet,
+  perDay,
+  perYear,
+  rangeDays,
+  requestsPerNight,
+} from '../../../bench/scaling/arithmetic.ts';
+import { MEASURED } from '../../../bench/scaling/measured.ts';
+import { scalingTables } from '../../../bench/scaling/tables.ts';
+import { contentTables } from '../../../schema/tables.ts';
+import { USERS_LIMIT } from '../../../src/api/limits.ts';
+import { parseDay } from '../../../src/core/day.ts';
+import { RangeGauge } from '../../../src/pipeline/run/range-gauge.ts';
+import { createRig } from '../../support/rig.ts';
+
+const DAYS = 30;
+
+describe('docs/scaling.md', () => {
+  it('has the tables that the formulas give', () => {
+    const page = readFileSync('docs/scaling.md', 'utf8');
+    for (const [name, table] of Object.entries(scalingTables())) {
+      expect(page, 'run npm run docs').toContain(`<!-- ${name}:begin -->\n${table}<!-- ${name}:end -->`);
+    }
+  });
+
+  it('plugs the numbers of the formulas in', () => {
+    const page = readFileSync('docs/scaling.md', 'utf8').replaceAll(/\s+/g, ' ');
+    expect(page).toContain(`= ${requestsPerNight(1_000)} requests`);
+    expect(page).toContain(`= ${backfillRequests(1_000).toLocaleString('en')} requests`);
+    expect(page).toContain(`= ${Math.round(perDay(MEASURED.rows, 1_000)).toLocaleString('en')} rows`);
+    const { workers, connections, requestsPerNight: night } = fleet(10_000);
+    expect(page).toContain(`= ${workers} runs at a time, ${connections} connections`);
+    expect(page).toContain(`xargs -P ${workers}`);
+    expect(page).toContain(`= 2 s + ${night / 10_000} requests / 60 per minute`);
+    expect(page).toContain(`a night of ${requestsPerNight(10_000)} requests`);
+    const gigabytes = (fit: Parameters<typeof perYear>[0], users: number) => perYear(fit, users) / 1e9;
+    expect(page).toContain(`take ${gigabytes(MEASURED.sqliteBytes, 10_000).toFixed(1)} GB a year`);
+    for (const fit of [MEASURED.sqliteBytes, MEASURED.postgresBytes]) {
+      expect(page).toContain(`= ${(perDay(fit, 1_000) / 1e6).toFixed(2)} MB a day`);
+      expect(page).toContain(`${Math.round(gigabytes(fit, 1_000) * 1_000)} MB a year`);
+    }
+  });
+});
+
+it('has constants that are the line through the smallest and the largest organization of the page', () => {
+  const page = readFileSync('docs/scaling.md', 'utf8');
+  const sizes = page.split('\n').flatMap((line) => {
+    const cells = line.split('|').map((cell) => Number(cell.replaceAll(',', '')));
+    return cells.length === 9 && cells.every(Number.isFinite) && Number(cells[2]) < 365 ? [cells] : [];
+  });
+  expect(
+    sizes.map((cells) => ({ users: cells[1], days: cells[2], backfill: cells[6], night: cells[7] })),
+  ).toEqual(MEASURED.requests);
+  const [first = [], last = []] = [sizes.at(0), sizes.at(-1)];
+  const { rows, sqliteBytes, postgresBytes } = MEASURED;
+  for (const [index, fit] of [rows, sqliteBytes, postgresBytes].entries()) {
+    const [small, large] = [Number(first[index + 3]), Number(last[index + 3])];
+    expect((large - small) / (Number(last[1]) - Number(first[1]))).toBeCloseTo(fit.perUserDay, 1);
+    expect(Math.abs(small - perDay(fit, Number(first[1])))).toBeLessThan(3);
+  }
+});
+
+describe('the arithmetic', () => {
+  it('asks for ranges as the program does', () => {
+    expect(ASKING.usersPerPage).toBe(USERS_LIMIT.max);
+    for (const rows of [1, 100, 258, 700, 2_400, 9_000]) {
+      const gauge = new RangeGauge(ASKING.rangeDaysMax, new Map([['users', rows]]));
+      expect(rangeDays(rows), `${rows} rows a day`).toBe(gauge.daysFor('users'));
+    }
+  });
+
+  it.each(MEASURED.requests)(
+    'is an upper bound of the requests counted for $users users, and not far above',
+    (counted) => {
+      expect(requestsPerNight(counted.users)).toBeGreaterThanOrEqual(counted.night);
+      expect(requestsPerNight(counted.users)).toBeLessThanOrEqual(counted.night * 1.6);
+      const requests = backfillRequests(counted.users, counted.days);
+      expect(requests).toBeGreaterThanOrEqual(counted.backfill);
+      expect(requests).toBeLessThan(counted.backfill * 1.7);
+    },
+  );
+
+  it('never makes a slower service or a lower limit cost less', () => {
+    const paces = [
+      { latencyMs: 50, perMinute: null },
+      { latencyMs: 200, perMinute: null },
+      { latencyMs: 1_000, perMinute: 600 },
+      { latencyMs: 1_000, perMinute: 60 },
+    ];
+    const hours = paces.map((pace) => backfillHours(3_000, pace));
+    expect(hours).toEqual(hours.toSorted((a, b) => a - b));
+  });
+});
+
+it('is measured: a month of 50 active users takes the rows and bytes of the constants', async () => {
+  const rig = await createRig({ users: 50, steady: true, reports: 0, today: parseDay('2026-04-01') });
+  const until = parseDay('2026-03-31');
+  await rig.run({ from: parseDay('2026-03-02'), until, now: parseDay('2026-04-01') });
+  const counts = contentTables.map(({ name }) => rig.value(`SELECT COUNT(*) FROM "${name}"`));
+  const rows = (await Promise.all(counts)).reduce((sum, count) => sum + Number(count), 0);
+  const within = (value: number, expected: number, share: number) =>
+    expect(Math.abs(value / expected - 1), `${value} of ${expected}`).toBeLessThan(share);
+  within(rows / DAYS, perDay(MEASURED.rows, 50), 0.1);
+  // An empty warehouse takes some 200 KB by itself, which is much of a month of so few users.
+  within((statSync(rig.path).size - 200_000) / DAYS, perDay(MEASURED.sqliteBytes, 50), 0.25);
+});

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
+import { DAILY_STREAMS, isDailyStream, STREAMS } from '../../../src/core/stream.ts';
+import { type PlanRequest, planUnits } from '../../../src/pipeline/plan.ts';
+import { type LedgerUnit, UNIT_STATES } from '../../../src/warehouse/port.ts';
+import { pendingUnit } from '../../../src/warehouse/unit.ts';
+
+const FIRST = parseDay('2026-02-20');
+
+const request: fc.Arbitrary<PlanRequest> = fc
+  .record({
+    start: fc.integer({ min: -5, max: 15 }),
+    length: fc.integer({ min: 0, max: 12 }),
+    streams: fc.subarray([...STREAMS]),
+    force: fc.boolean(),
+    newestFirst: fc.boolean(),
+  })
+  .map(({ start, length, ...rest }) => ({
+    ...rest,
+    firstDay: shiftDay(FIRST, start),
+    lastDay: shiftDay(FIRST, start + length),
+  }));
+
+const ledger: fc.Arbitrary<LedgerUnit[]> = fc
+  .uniqueArray(
+    fc.record({
+      stream: fc.constantFrom(...STREAMS),
+      offset: fc.integer({ min: -8, max: 25 }),
+      state: fc.constantFrom(...UNIT_STATES),
+      settled: fc.boolean(),
+    }),
+    { selector: ({ stream, offset }) => `${stream} ${offset}`, maxLength: 80 },
+  )
+  .map((units) =>
+    units.map(({ stream, offset, state, settled }) => {
+      const day = stream === 'readiness' ? '' : shiftDay(FIRST, offset);
+      return {
+        ...pendingUnit({ orgId: 'org_1', stream, day }),
+        state,
+        settledAt: settled ? '2026-03-01T00:00:00.000Z' : null,
+      };
+    }),
+  );
+
+describe('the plan', () => {
+  it('is what was asked for, minus what is settled, each unit once', () => {
+    fc.assert(
+      fc.property(request, ledger, (asked, known) => {
+        const { units } = planUnits(asked, known);
+        const names = units.map(({ stream, day }) => `${day} ${stream}`);
+        const expected = daysFrom(asked.firstDay, asked.lastDay).flatMap((day) =>
+          asked.streams
+            .filter(isDailyStream)
+            .filter(
+              (stream) =>
+                asked.force ||
+                !known.some((u) => u.stream === stream && u.day === day && u.settledAt !== null),
+            )
+            .map((stream) => `${day} ${stream}`),
+        );
+        expect(new Set(names).size).toBe(names.length);
+        expect(names.toSorted()).toEqual(expected.toSorted());
+      }),
+    );
+  });
+
+  it('goes day by day from the oldest or the newest, the streams of a day in the order asked', () => {
+    fc.assert(
+      fc.property(request, ledger, (asked, known) => {
+        const { units } = planUnits(asked, known);
+        const days = units.map(({ day }) => day);
+        expect(days).toEqual(asked.newestFirst ? days.toSorted().reverse() : days.toSorted());
+        for (const day of new Set(days)) {
+          const streams = units.filter((unit) => unit.day === day).map(({ stream }) => stream);
+          expect(streams).toEqual(
+            asked.streams.filter((stream) => streams.some((other) => other === stream)),
+          );
+        }
+      }),
+    );
+  });
+
+  it('walks the readiness reports whenever they are asked for, whatever the ledger says', () => {
+    fc.assert(
+      fc.property(request, ledger, (asked, known) => {
+        expect(planUnits(asked, known).readiness).toBe(asked.streams.includes('readiness'));
+      }),
+    );
+  });
+
+  it('does not depend on the order of the ledger, and alters nothing', () => {
+    fc.assert(
+      fc.property(request, ledger, (asked, known) => {
+        const before = JSON.stringify([asked, known]);
+        expect(planUnits(asked, known.toReversed())).toEqual(planUnits(asked, known));
+        expect(JSON.stringify([asked, known])).toBe(before);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it.each(UNIT_STATES)('pulls a unit that is %s again until it is settled', (state) => {
+    const asked = {
+      firstDay: FIRST,
+      lastDay: FIRST,
+      streams: ['tokens'] as const,
+      force: false,
+      newestFirst: false,
+    };
+    const unit = { ...pendingUnit({ orgId: 'org_1', stream: 'tokens', day: FIRST }), state };
+    expect(planUnits(asked, [unit]).units).toHaveLength(1);
+    expect(planUnits(asked, [{ ...unit, settledAt: '2026-03-01T00:00:00.000Z' }]).units).toHaveLength(0);
+  });
+
+  it('has nothing to do in a reversed range', () => {
+    const asked = {
+      firstDay: FIRST,
+      lastDay: shiftDay(FIRST, -1),
+      streams: DAILY_STREAMS,
+      force: true,
+      newestFirst: false,
+    };
+    expect(planUnits(asked, [])).toEqual({ units: [], readiness: false });
+  });
+});

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createRedactor } from '../../../src/settings/redact.ts';
+import { redactorOf, redactorOfEnvironment } from '../../../src/settings/secrets.ts';
+import { read } from '../../support/settings/reading.ts';
+
+describe('redaction', () => {
+  test('finds a secret however it is written: plain, in JSON, in a URL', () => {
+    const secret = 'ca"na\\ry/+=%&key';
+    const redact = createRedactor([secret]);
+    for (const text of [secret, JSON.stringify({ secret }), `https://h/?q=${encodeURIComponent(secret)}`]) {
+      expect(redact(`before ${text} after`)).toContain('[redacted]');
+      expect(redact(text)).not.toContain('na\\ry');
+      expect(redact(text)).not.toContain('key');
+    }
+  });
+
+  test('leaves no secret in any text, and everything else alone', () => {
+    const secrets = fc.array(fc.string({ minLength: 4, maxLength: 12 }), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(secrets, fc.string(), fc.string(), (values, before, after) => {
+        const [first = ''] = values;
+        // A secret that is part of the word that replaces it cannot be told from it.
+        fc.pre(!values.some((value) => '[redacted]'.includes(value)));
+        const result = createRedactor(values)(before + first + after);
+        for (const value of values)
+          expect(result.split('[redacted]').some((part) => part.includes(value))).toBe(false);
+      }),
+    );
+    expect(createRedactor(['canary'])('nothing to see')).toBe('nothing to see');
+  });
+
+  test('replaces the longest of secrets that contain each other', () => {
+    expect(createRedactor(['abcd', 'abcdefgh'])('x abcdefgh x')).toBe('x [redacted] x');
+  });
+
+  test('does not garble everything for a value too short to be a secret', () => {
+    expect(createRedactor(['', 'e', 'key'])('the key is here')).toBe('the key is here');
+  });
+
+  test('knows the key, the salt and the password of the warehouse, written and decoded', () => {
+    const env = {
+      DAYWALK_API_KEY: 'canary-key',
+      DAYWALK_EMAILS: 'hash',
+      DAYWALK_EMAIL_SALT: 'canary-salt',
+      DAYWALK_WAREHOUSE: 'postgres://etl:canary%2Fpassword@db/analytics',
+    };
+    const text = 'canary-key canary-salt canary%2Fpassword canary/password';
+    const redacted = '[redacted] [redacted] [redacted] [redacted]';
+    expect(redactorOf(read({ env }).settings)(text)).toBe(redacted);
+    expect(redactorOfEnvironment(env)(text)).toBe(redacted);
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { parseDotenv } from '../../../src/settings/dotenv.ts';
+import { dotenvExample, settingsMarkdown } from '../../../src/settings/reference.ts';
+import { ALL_SETTINGS } from '../../../src/settings/settings-table.ts';
+import { read } from '../../support/settings/reading.ts';
+
+test('.env.example changes nothing as it is, and every value in it is sound once it is uncommented', () => {
+  const example = dotenvExample();
+  expect(Object.keys(parseDotenv(example).values)).toEqual([]);
+
+  const uncommented = example
+    .replace(/^# (DAYWALK_\w+=.+)$/gm, '$1')
+    .replace(/^DAYWALK_API_KEY_FILE=.*$/m, '');
+  expect(Object.keys(parseDotenv(uncommented).values).length).toBeGreaterThan(8);
+  expect(read({ dotenv: uncommented })).toMatchObject({ problems: [], warnings: [] });
+});
+
+test('the table of settings names every setting, .env.example every one, and says which a file may not hold', () => {
+  for (const { env, flag, isInDotenv } of ALL_SETTINGS) {
+    expect(dotenvExample().includes(`# ${env}=`)).toBe(isInDotenv !== false);
+    expect(dotenvExample().includes(`# export ${env}=`)).toBe(isInDotenv === false);
+    expect(settingsMarkdown()).toContain(`| \`${env}\` | ${flag === null ? '–' : `\`${flag}\``} |`);
+  }
+});

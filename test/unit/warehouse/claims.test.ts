@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import type { UnitKey } from '../../../src/warehouse/port.ts';
+import { commitOf, ruleOf } from '../../support/commit-of.ts';
+import { onEachDatabase, open } from '../../support/database.ts';
+
+const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
+
+function unit(day: string, stream: UnitKey['stream'] = 'tokens'): UnitKey {
+  return { orgId: 'org_1', stream, day: day === '' ? '' : parseDay(day) };
+}
+
+onEachDatabase((database) => {
+  describe('a claim of units', () => {
+    it('answers the ledger’s rows as they are, pending ones for units that were never pulled', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitDay(commitOf({ rows: ROWS, settled: true }));
+      await warehouse.commitDay(commitOf({ orgId: 'org_2', day: '2026-02-02', rows: ROWS }));
+      const lock = await warehouse.lock();
+      const wanted = [
+        unit('2026-02-02'),
+        unit('2026-02-01'),
+        unit('2026-02-01', 'users'),
+        unit('', 'readiness'),
+      ];
+      const claimed = await lock.claim(wanted);
+      expect(claimed.map(({ orgId, stream, day }) => ({ orgId, stream, day }))).toEqual(wanted);
+      expect(claimed.map(({ state, attempts }) => `${state} ${attempts}`)).toEqual([
+        'pending 0',
+        'loaded 1',
+        'pending 0',
+        'pending 0',
+      ]);
+      expect(claimed[1]).toEqual((await warehouse.units('org_1'))[0]);
+      await lock.release();
+    });
+
+    it('of nothing answers nothing', async () => {
+      const warehouse = await open(database);
+      const lock = await warehouse.lock();
+      expect(await lock.claim([])).toEqual([]);
+      await lock.free([]);
+      await lock.release();
+    });
+
+    it('keeps the units from nobody once they are freed, whether they were committed or not', async () => {
+      const warehouse = await open(database);
+      const lock = await warehouse.lock();
+      const wanted = [unit('2026-02-01'), unit('2026-02-02')];
+      await lock.claim(wanted);
+      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await lock.free(wanted);
+      const again = await lock.claim(wanted);
+      expect(again.map(({ state }) => state)).toEqual(['loaded', 'pending']);
+      await lock.free(wanted);
+      // What is free already may be freed again.
+      await lock.free(wanted);
+      await lock.release();
+    });
+
+    it('is freed with the lock', async () => {
+      const warehouse = await open(database);
+      const first = await warehouse.lock();
+      await first.claim([unit('2026-02-01')]);
+      await first.release();
+      const second = await warehouse.lock();
+      expect(await second.claim([unit('2026-02-01')])).toHaveLength(1);
+      await second.release();
+    });
+
+    it('does not keep what it claims from being read, committed or failed', async () => {
+      const warehouse = await open(database);
+      const lock = await warehouse.lock();
+      const claimed = unit('2026-02-01');
+      await lock.claim([claimed]);
+      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      const pulledAt = new Date('2026-02-03T00:00:00Z');
+      const rule = ruleOf(false, pulledAt);
+      await warehouse.failUnit({ ...claimed, state: 'failed', error: 'x', requests: 1, pulledAt, rule });
+      expect(await warehouse.units('org_1')).toMatchObject([{ state: 'failed', attempts: 2 }]);
+      await lock.release();
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { Row } from '../../../src/warehouse/port.ts';
+import { commitOf } from '../../support/commit-of.ts';
+import { onEachDatabase, open, type Place } from '../../support/database.ts';
+
+/** A hook event without its organization. */
+function event(id: string, payload = '{"hook_event_name":"Stop"}'): Row {
+  return [id, '2026-02-01T10:00:00.123Z', 'Stop', 's-1', '/srv', null, null, payload];
+}
+
+function session(id: string, status: string, settings: string | null = '{"a":{"b":[1,2]}}'): Row {
+  const at = '2026-02-01T10:00:00.000Z';
+  return ['org_1', id, 'a title', status, 3, at, at, null, 'computer-1', settings, null];
+}
+
+const events = ({ query }: Place) =>
+  query<{ org_id: string; event_id: string }>(
+    'SELECT org_id, event_id FROM hook_events ORDER BY org_id, event_id',
+  );
+
+onEachDatabase((database) => {
+  describe('hook events', () => {
+    it('are stored once each, under the organization that they are told', async () => {
+      const { place, storeHookEvents } = await open(database);
+      expect(await storeHookEvents({ orgId: 'org_1', rows: [event('a'), event('b'), event('a')] })).toBe(2);
+      expect(await storeHookEvents({ orgId: 'org_1', rows: [event('b'), event('c')] })).toBe(1);
+      expect(await events(place)).toEqual(['a', 'b', 'c'].map((id) => ({ org_id: 'org_1', event_id: id })));
+    });
+
+    it('keep their text and their instant exactly', async () => {
+      const { place, storeHookEvents } = await open(database);
+      const payload = '{ "z": 1.0,\n "a": "\\u0000\\ud800", "n": 12345678901234567890 }';
+      await storeHookEvents({ orgId: 'org_1', rows: [event('a', payload)] });
+      expect(await place.query('SELECT received_at, message, payload FROM hook_events')).toEqual([
+        { received_at: '2026-02-01T10:00:00.123Z', message: null, payload },
+      ]);
+    });
+
+    it('that came before the organization was known are given to it, and not stored again', async () => {
+      const { place, storeHookEvents } = await open(database);
+      expect(await storeHookEvents({ orgId: '', rows: [event('a'), event('b')] })).toBe(2);
+      expect(await storeHookEvents({ orgId: 'org_1', rows: [event('b'), event('c')] })).toBe(3);
+      expect(await events(place)).toEqual(['a', 'b', 'c'].map((id) => ({ org_id: 'org_1', event_id: id })));
+    });
+
+    it('that are stored under another organization of the warehouse are not stored again', async () => {
+      const { place, commitDay, storeHookEvents } = await open(database);
+      await commitDay(commitOf({ orgId: 'org_1', rows: { tokens_daily: [[1, 1, 1, 1, 1, null]] } }));
+      await storeHookEvents({ orgId: 'org_1', rows: [event('a')] });
+      expect(await storeHookEvents({ orgId: '', rows: [event('a')] })).toBe(0);
+      expect(await storeHookEvents({ orgId: 'org_2', rows: [event('a'), event('b')] })).toBe(1);
+      expect(await events(place)).toEqual([
+        { org_id: 'org_1', event_id: 'a' },
+        { org_id: 'org_2', event_id: 'b' },
+      ]);
+    });
+
+    it('come by the hundred', async () => {
+      const { storeHookEvents } = await open(database);
+      const rows = Array.from({ length: 700 }, (_, n) => event(`event ${n}`));
+      expect(await storeHookEvents({ orgId: 'org_1', rows })).toBe(700);
+      expect(await storeHookEvents({ orgId: 'org_1', rows })).toBe(0);
+    });
+  });
+
+  describe('a session', () => {
+    it('is stored, and replaced when it is stored again', async () => {
+      const { place, recordSession } = await open(database);
+      await recordSession(session('s-1', 'pending'));
+      await recordSession(session('s-2', 'idle', null));
+      await recordSession(session('s-1', 'running'));
+      const sql =
+        'SELECT session_id, status, message_count, completed_at, session_settings FROM sessions ORDER BY 1';
+      expect(await place.query(sql)).toEqual([
+        {
+          session_id: 's-1',
+          status: 'running',
+          message_count: 3,
+          completed_at: null,
+          session_settings: '{"a":{"b":[1,2]}}',
+        },
+        { session_id: 's-2', status: 'idle', message_count: 3, completed_at: null, session_settings: null },
+      ]);
+    });
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { digestOf } from '../../../jobs/digest.ts';
+import { takeLock, withWarehouse } from '../../../jobs/open-warehouse.ts';
+import { contentTables } from '../../../schema/tables.ts';
+import { StoppedError } from '../../../src/core/errors.ts';
+import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { commitOf } from '../../support/commit-of.ts';
+import { needsSessions, onEachDatabase, open } from '../../support/database.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { thrownBy } from '../../support/transport.ts';
+
+const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
+const signal = new AbortController().signal;
+
+onEachDatabase((database) => {
+  describe('waiting for the run lock', () => {
+    it('ends when the other run does', async () => {
+      needsSessions(database);
+      const other = await open(database);
+      const held = await other.lock({ exclusive: true });
+      const warehouse = await open(other.place);
+      const clock = new FakeClock();
+      const told: string[] = [];
+      const warn = (message: string, hint: string) => void told.push(`${message}; ${hint}`);
+      const taken = takeLock(warehouse, { clock, signal, wait: true, warn });
+      for (let looks = 0; looks < 4; looks += 1) {
+        await expect.poll(() => clock.sleeping).toBe(1);
+        await clock.advance(1000);
+      }
+      await expect.poll(() => clock.sleeping).toBe(1);
+      await held.release();
+      await clock.advance(1000);
+      await (await taken).release();
+      expect(told).toHaveLength(1);
+      expect(told[0]).toMatch(/another (process|run).* waiting for it to end, 24 hours at most$/);
+    });
+
+    it('ends at once when the process is stopped', async () => {
+      needsSessions(database);
+      const other = await open(database);
+      const held = await other.lock({ exclusive: true });
+      const warehouse = await open(other.place);
+      const control = new AbortController();
+      const clock = new FakeClock();
+      const taken = thrownBy(takeLock(warehouse, { clock, signal: control.signal, wait: true }));
+      await expect.poll(() => clock.sleeping).toBe(1);
+      const reason = new StoppedError('SIGTERM');
+      control.abort(reason);
+      expect(await taken).toBe(reason);
+      await held.release();
+    });
+
+    it('is not done unless it is asked for', async () => {
+      needsSessions(database);
+      const other = await open(database);
+      const held = await other.lock({ exclusive: true });
+      const warehouse = await open(other.place);
+      const clock = new FakeClock();
+      expect(await thrownBy(takeLock(warehouse, { clock, signal, wait: false }))).toMatchObject({
+        exitCode: 75,
+      });
+      expect(clock.sleeps).toEqual([]);
+      await held.release();
+    });
+
+    it('is not done for any other failure', async () => {
+      const warehouse: Pick<Warehouse, 'lock'> = { lock: () => Promise.reject(new TypeError('x')) };
+      const error = await thrownBy(
+        takeLock(warehouse as Warehouse, { clock: new FakeClock(), signal, wait: true }),
+      );
+      expect(error).toBeInstanceOf(TypeError);
+    });
+  });
+
+  describe('a warehouse that is opened for a job', () => {
+    const options = { clock: new FakeClock({ auto: true }), create: true };
+
+    it('is closed afterwards, also when the job fails', async () => {
+      let held: Warehouse | undefined;
+      const failed = withWarehouse(database.place().location, options, async (warehouse) => {
+        held = warehouse;
+        throw new Error('no');
+      });
+      expect(await thrownBy(failed)).toMatchObject({ message: 'no' });
+      expect(await thrownBy(Promise.resolve(held?.runs(1)))).toBeInstanceOf(Error);
+    });
+  });
+
+  describe('the digest of a warehouse', () => {
+    it('names every table of content, and one over all', async () => {
+      const { warehouse, tables } = await digestOf(await open(database));
+      expect(Object.keys(tables)).toEqual(contentTables.map(({ name }) => name));
+      expect(warehouse).toMatch(/^[0-9a-f]{64}$/);
+    });
+
+    it('is that of the content alone: neither order, nor runs, nor the ledger change it', async () => {
+      const [one, other] = [await open(database), await open(database)];
+      const days = ['2026-02-01', '2026-02-02', '2026-02-03'];
+      for (const day of days) await one.commitDay(commitOf({ day, rows: ROWS }));
+      for (const day of days.toReversed()) await other.commitDay(commitOf({ day, rows: ROWS, requests: 9 }));
+      await other.startRun({ runId: 'r', command: 'run', startedAt: new Date(), versions: {} });
+      await other.commitDay(
+        commitOf({
+          day: '2026-02-09',
+          quarantined: [{ reason: 'x', path: '', record: '1', recordSha256: 'x' }],
+        }),
+      );
+      expect(await digestOf(other)).toEqual(await digestOf(one));
+    });
+
+    it('changes with the content, of that table and the whole', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      const before = await digestOf(warehouse);
+      await warehouse.commitDay(commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 6, null]] } }));
+      const after = await digestOf(warehouse);
+      expect(after.warehouse).not.toBe(before.warehouse);
+      const changed = Object.keys(after.tables).filter((name) => after.tables[name] !== before.tables[name]);
+      expect(changed).toEqual(['tokens_daily']);
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/core/exit-code.ts';
+import type { UnitFailure } from '../../../src/warehouse/port.ts';
+import { commitOf, ruleOf } from '../../support/commit-of.ts';
+import { onEachDatabase, open } from '../../support/database.ts';
+
+const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
+
+function failureOf(spec: Partial<UnitFailure> = {}): UnitFailure {
+  const { orgId, stream, day } = commitOf();
+  const pulledAt = new Date('2026-02-05T03:00:00.000Z');
+  const rule = ruleOf(false, pulledAt);
+  const failure = { state: 'failed', error: 'answered 500', requests: 6, pulledAt, rule } as const;
+  return { orgId, stream, day, ...failure, ...spec };
+}
+
+onEachDatabase((database) => {
+  describe('a pull that failed', () => {
+    it('keeps the rows that are stored, and is pulled again', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitDay(commitOf({ rows: ROWS, settled: true }));
+      await warehouse.failUnit(failureOf());
+      expect(await warehouse.place.query('SELECT COUNT(*) AS n FROM tokens_daily')).toEqual([{ n: 1 }]);
+      const [unit] = await warehouse.units('org_1');
+      expect(unit).toMatchObject({
+        state: 'failed',
+        rows: 1,
+        contentSha256: commitOf({ rows: ROWS }).contentSha256,
+        attempts: 2,
+        requests: 7,
+        firstLoadedAt: '2026-02-02T03:00:00.000Z',
+        lastPulledAt: '2026-02-05T03:00:00.000Z',
+        changedAt: '2026-02-02T03:00:00.000Z',
+        settledAt: null,
+        lastError: 'answered 500',
+      });
+    });
+
+    it('of a unit that was never pulled holds nothing', async () => {
+      const warehouse = await open(database);
+      await warehouse.failUnit(failureOf({ state: 'awaiting' }));
+      expect(await warehouse.units('org_1')).toMatchObject([
+        { state: 'awaiting', rows: 0, contentSha256: null, attempts: 1, firstLoadedAt: null },
+      ]);
+    });
+
+    it('keeps the cursor of a readiness walk', async () => {
+      const warehouse = await open(database);
+      const pulledAt = new Date('2026-02-05T03:00:00.000Z');
+      await warehouse.commitReadinessPage({
+        orgId: 'org_1',
+        tables: [],
+        cursor: '{"at":7}',
+        quarantined: [],
+        drift: [],
+        requests: 2,
+        pulledAt,
+        runId: 'run-1',
+      });
+      await warehouse.failUnit(failureOf({ stream: 'readiness', day: '' }));
+      expect(await warehouse.readinessUnit('org_1')).toMatchObject({
+        state: 'failed',
+        cursor: '{"at":7}',
+        requests: 8,
+      });
+    });
+  });
+
+  describe('the units of the ledger', () => {
+    it('are those of the organization, of the streams that are named', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await warehouse.commitDay(commitOf({ stream: 'users' }));
+      await warehouse.commitDay(commitOf({ orgId: 'org_2' }));
+      const names = async (...args: Parameters<typeof warehouse.units>) =>
+        (await warehouse.units(...args)).map(({ orgId, stream }) => `${orgId} ${stream}`).toSorted();
+      expect(await names('org_1')).toEqual(['org_1 tokens', 'org_1 users']);
+      expect(await names('org_1', ['users', 'tools'])).toEqual(['org_1 users']);
+      expect(await names('org_1', [])).toEqual([]);
+      expect(await names('org_3')).toEqual([]);
+      expect(await warehouse.readinessUnit('org_1')).toBeNull();
+    });
+  });
+
+  describe('a run', () => {
+    const start = (runId: string, at: string) => ({
+      runId,
+      command: 'run',
+      startedAt: new Date(at),
+      versions: { daywalk: '0.1.0' },
+    });
+
+    it('is on record from its start, and tells how it ended', async () => {
+      const warehouse = await open(database);
+      await warehouse.startRun(start('r-1', '2026-02-02T03:00:00.000Z'));
+      const running = {
+        runId: 'r-1',
+        orgId: null,
+        command: 'run',
+        startedAt: '2026-02-02T03:00:00.000Z',
+        endedAt: null,
+        exitCode: null,
+        unitsDone: 0,
+        unitsFailed: 0,
+        rowsWritten: 0,
+        requests: 0,
+        retries: 0,
+      };
+      expect(await warehouse.runs(10)).toEqual([running]);
+      const ended = {
+        orgId: 'org_1',
+        exitCode: EXIT.upstream,
+        unitsDone: 5,
+        unitsFailed: 1,
+        rowsWritten: 50,
+        requests: 9,
+        retries: 2,
+      };
+      await warehouse.endRun({ runId: 'r-1', ...ended, endedAt: new Date('2026-02-02T03:05:00.000Z') });
+      expect(await warehouse.runs(10)).toEqual([
+        { ...running, ...ended, endedAt: '2026-02-02T03:05:00.000Z' },
+      ]);
+      expect(await warehouse.place.query('SELECT versions FROM export_runs')).toEqual([
+        { versions: '{"daywalk":"0.1.0"}' },
+      ]);
+    });
+
+    it('is listed newest first, no more than asked for', async () => {
+      const warehouse = await open(database);
+      for (let n = 1; n <= 5; n += 1)
+        await warehouse.startRun(start(`r-${n}`, `2026-02-0${n}T03:00:00.000Z`));
+      expect((await warehouse.runs(3)).map(({ runId }) => runId)).toEqual(['r-5', 'r-4', 'r-3']);
+      expect(await warehouse.runs(0)).toEqual([]);
+    });
+  });
+});

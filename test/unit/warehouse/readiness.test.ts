@@ -1,0 +1,282 @@
+import { describe, expect, it } from 'vitest';
+import { contentSha256 } from '../../../schema/digest.ts';
+import type { QuarantinedRecord, ReadinessPageCommit, Row, Warehouse } from '../../../src/warehouse/port.ts';
+import { type RowsByTable, tablesOfUnit } from '../../support/commit-of.ts';
+import { onEachDatabase, open, type Place } from '../../support/database.ts';
+
+const report = (id: string, branch = 'main'): Row => [
+  id,
+  '2026-02-01T00:00:00.000Z',
+  'repo',
+  null,
+  branch,
+  0,
+  1,
+  'm',
+  'low',
+  '1.0',
+  null,
+];
+const criterion = (id: string, name: string, numerator: number | null): Row => [
+  id,
+  name,
+  numerator,
+  1,
+  'because',
+  null,
+];
+
+function rowsOf(...ids: string[]): RowsByTable {
+  return {
+    readiness_reports: ids.map((id) => report(id)),
+    readiness_report_apps: ids.map((id): Row => [id, '.', 'the app', null]),
+    readiness_report_criteria: ids.flatMap((id) => [
+      criterion(id, 'readme', 1),
+      criterion(id, 'formatter', null),
+    ]),
+  };
+}
+
+function pageOf(
+  rows: RowsByTable,
+  spec: Partial<ReadinessPageCommit> & { at?: string } = {},
+): ReadinessPageCommit {
+  const orgId = spec.orgId ?? 'org_1';
+  const pulledAt = new Date(spec.at ?? '2026-02-02T03:00:00.000Z');
+  const { at: _, ...rest } = spec;
+  return {
+    cursor: '{"at":1}',
+    quarantined: [],
+    drift: [],
+    requests: 1,
+    runId: 'run-1',
+    ...rest,
+    orgId,
+    tables: tablesOfUnit('readiness', [orgId], rows),
+    pulledAt,
+  };
+}
+
+function end(
+  warehouse: Warehouse,
+  seen: readonly string[] | null,
+  options: { quarantine?: readonly string[]; orgId?: string } = {},
+) {
+  return warehouse.endReadinessWalk({
+    orgId: options.orgId ?? 'org_1',
+    cursor: '{"done":true}',
+    seenReportIds: seen === null ? null : new Set(seen),
+    seenQuarantine: seen === null ? null : new Set(options.quarantine ?? []),
+    requests: 1,
+    pulledAt: new Date('2026-02-02T04:00:00.000Z'),
+    runId: 'run-1',
+  });
+}
+
+function record(text: string): QuarantinedRecord {
+  return {
+    reason: 'is wrong',
+    path: 'reports[0]',
+    record: JSON.stringify(text),
+    recordSha256: `sha-${text}`,
+  };
+}
+
+const idsIn = async (place: Place) =>
+  (await place.query('SELECT report_id FROM readiness_reports ORDER BY report_id')).map(
+    (row) => row['report_id'],
+  );
+const countIn = async (place: Place, table: string) =>
+  (await place.query(`SELECT COUNT(*) AS n FROM ${table}`))[0]?.['n'];
+
+onEachDatabase((database) => {
+  describe('a page of readiness reports', () => {
+    it('is stored with the place where the walk goes on', async () => {
+      const warehouse = await open(database);
+      expect(await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')))).toMatchObject({
+        rowsWritten: 8,
+        restated: false,
+      });
+      expect(await idsIn(warehouse.place)).toEqual(['a', 'b']);
+      expect(await warehouse.readinessUnit('org_1')).toMatchObject({
+        stream: 'readiness',
+        day: '',
+        cursor: '{"at":1}',
+        requests: 1,
+        firstLoadedAt: '2026-02-02T03:00:00.000Z',
+      });
+    });
+
+    it('that is stored already writes no row', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
+      expect(await warehouse.commitReadinessPage(pageOf(rowsOf('b', 'a')))).toMatchObject({
+        rowsWritten: 0,
+        restated: false,
+      });
+    });
+
+    it('adds what is new and leaves the others alone', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a')));
+      expect(await warehouse.commitReadinessPage(pageOf(rowsOf('b')))).toMatchObject({
+        rowsWritten: 4,
+        restated: false,
+      });
+      expect(await idsIn(warehouse.place)).toEqual(['a', 'b']);
+    });
+
+    it('with a changed report records a restatement, and leaves no ghosts of it', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
+      const changed = {
+        ...rowsOf('a'),
+        readiness_report_apps: [],
+        readiness_report_criteria: [criterion('a', 'readme', 0)],
+      };
+      expect(await warehouse.commitReadinessPage(pageOf(changed))).toMatchObject({ restated: true });
+      expect(
+        await warehouse.place.query(
+          "SELECT criterion_id, numerator FROM readiness_report_criteria WHERE report_id = 'a'",
+        ),
+      ).toEqual([{ criterion_id: 'readme', numerator: 0 }]);
+      expect(await countIn(warehouse.place, 'readiness_report_apps')).toBe(1);
+      const [restatement] = await warehouse.place.query('SELECT * FROM restatements');
+      expect(restatement).toMatchObject({ org_id: 'org_1', stream: 'readiness', date: '' });
+      expect(JSON.parse(String(restatement?.['before']))).toMatchObject({ rows: 8 });
+      expect(JSON.parse(String(restatement?.['after']))).toMatchObject({ rows: 6 });
+    });
+
+    it('keeps its quarantine and drift', async () => {
+      const warehouse = await open(database);
+      const drift = [{ path: 'reports[].x', kind: 'unknown field', sample: '1' }] as const;
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a'), { quarantined: [record('x')], drift }));
+      await warehouse.commitReadinessPage(
+        pageOf({}, { quarantined: [record('x'), record('y')], drift, at: '2026-02-03T00:00:00.000Z' }),
+      );
+      expect(
+        await warehouse.place.query('SELECT record, first_seen_at FROM quarantine ORDER BY record_sha256'),
+      ).toEqual([
+        { record: '"x"', first_seen_at: '2026-02-02T03:00:00.000Z' },
+        { record: '"y"', first_seen_at: '2026-02-03T00:00:00.000Z' },
+      ]);
+      expect(await warehouse.place.query('SELECT first_seen_on FROM schema_drift')).toEqual([
+        { first_seen_on: '2026-02-02' },
+      ]);
+    });
+  });
+
+  describe('the end of a readiness walk', () => {
+    it('writes the state, the number of rows and the digest', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitReadinessPage(pageOf(rowsOf('b')));
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a')));
+      expect(await end(warehouse, ['a', 'b'])).toMatchObject({ rowsWritten: 0, restated: false });
+      expect(await warehouse.readinessUnit('org_1')).toMatchObject({
+        state: 'loaded',
+        rows: 8,
+        contentSha256: contentSha256(tablesOfUnit('readiness', ['org_1'], rowsOf('a', 'b'))),
+        attempts: 1,
+        requests: 3,
+        cursor: '{"done":true}',
+        settledAt: null,
+        lastError: null,
+      });
+    });
+
+    it('has the digest of what is stored also after a change, and after nothing happened', async () => {
+      const warehouse = await open(database);
+      const digest = async () => (await warehouse.readinessUnit('org_1'))?.contentSha256;
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
+      await end(warehouse, ['a', 'b']);
+      await end(warehouse, null);
+      expect(await digest()).toBe(contentSha256(tablesOfUnit('readiness', ['org_1'], rowsOf('a', 'b'))));
+      const changed = { ...rowsOf('a', 'b'), readiness_reports: [report('a', 'dev'), report('b')] };
+      await warehouse.commitReadinessPage(pageOf(changed));
+      await end(warehouse, null);
+      expect(await digest()).toBe(contentSha256(tablesOfUnit('readiness', ['org_1'], changed)));
+      await end(warehouse, ['b']);
+      expect(await digest()).toBe(contentSha256(tablesOfUnit('readiness', ['org_1'], rowsOf('b'))));
+    });
+
+    it('deletes the reports that a complete pass did not meet, with all that belongs to them', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b', 'c')));
+      await end(warehouse, ['a', 'b', 'c']);
+      expect(await end(warehouse, ['b'])).toMatchObject({ rowsWritten: 8, restated: true });
+      expect(await idsIn(warehouse.place)).toEqual(['b']);
+      expect(await countIn(warehouse.place, 'readiness_report_criteria')).toBe(2);
+      expect(await countIn(warehouse.place, 'restatements')).toBe(1);
+      expect(await warehouse.readinessUnit('org_1')).toMatchObject({ rows: 4 });
+    });
+
+    it('deletes nothing after a pass that did not see all', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
+      expect(await end(warehouse, null)).toMatchObject({ rowsWritten: 0, restated: false });
+      expect(await idsIn(warehouse.place)).toEqual(['a', 'b']);
+    });
+
+    it('is empty when the service has no reports', async () => {
+      const warehouse = await open(database);
+      await end(warehouse, []);
+      expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'empty', rows: 0 });
+    });
+
+    it('says of a record that was in quarantine before where it stands now', async () => {
+      const warehouse = await open(database);
+      const at = (path: string) => pageOf(rowsOf('a'), { quarantined: [{ ...record('x'), path }] });
+      await warehouse.commitReadinessPage(at('reports[0].report["a"]'));
+      await warehouse.commitReadinessPage(at('reports[1].report["b"]'));
+      expect(await warehouse.place.query('SELECT path FROM quarantine')).toEqual([
+        { path: 'reports[1].report["b"]' },
+      ]);
+    });
+
+    it('keeps in quarantine what a complete pass still met, and drops the rest', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a'), { quarantined: [record('x'), record('y')] }));
+      await end(warehouse, ['a'], { quarantine: ['sha-x', 'sha-y'] });
+      expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'quarantined' });
+      await end(warehouse, null);
+      expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'quarantined' });
+      await end(warehouse, ['a'], { quarantine: ['sha-y'] });
+      expect(await warehouse.place.query('SELECT record FROM quarantine')).toEqual([{ record: '"y"' }]);
+      await end(warehouse, ['a']);
+      expect(await warehouse.place.query('SELECT record FROM quarantine')).toEqual([]);
+      expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'loaded' });
+    });
+
+    it('touches nothing of another organization', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a')));
+      await warehouse.commitReadinessPage(
+        pageOf(rowsOf('a'), { orgId: 'org_2', quarantined: [record('x')] }),
+      );
+      await end(warehouse, []);
+      expect(await warehouse.place.query('SELECT org_id FROM readiness_reports')).toEqual([
+        { org_id: 'org_2' },
+      ]);
+      expect(await countIn(warehouse.place, 'quarantine')).toBe(1);
+      expect(await warehouse.readinessUnit('org_2')).toMatchObject({ cursor: '{"at":1}' });
+    });
+  });
+
+  describe('a report is known', () => {
+    it('when it is stored with the same content, to the last criterion', async () => {
+      const warehouse = await open(database);
+      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
+      const known = (rows: RowsByTable, orgId = 'org_1') =>
+        warehouse.knownReports(orgId, tablesOfUnit('readiness', [orgId], rows));
+      expect(await known(rowsOf('a', 'b', 'c'))).toEqual(new Set(['a', 'b']));
+      expect(
+        await known({ ...rowsOf('a', 'b'), readiness_reports: [report('a', 'dev'), report('b')] }),
+      ).toEqual(new Set(['b']));
+      expect(
+        await known({ ...rowsOf('a'), readiness_report_criteria: [criterion('a', 'readme', 1)] }),
+      ).toEqual(new Set());
+      expect(await known({ ...rowsOf('a'), readiness_report_apps: [] })).toEqual(new Set());
+      expect(await known(rowsOf('a'), 'org_2')).toEqual(new Set());
+    });
+  });
+});
