@@ -1,5 +1,5 @@
+import { forecastExport } from '../../jobs/dry-run.ts';
 import { type ExportRequest, runExport } from '../../jobs/export.ts';
-import { forecastExport } from '../../jobs/forecast.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { parseStreams, STREAMS } from '../core/stream.ts';
 import type { CommandContext } from './command.ts';

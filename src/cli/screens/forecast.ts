@@ -1,4 +1,4 @@
-import type { ExportForecast } from '../../../jobs/forecast.ts';
+import type { ExportForecast } from '../../../jobs/dry-run.ts';
 import { STREAMS } from '../../core/stream.ts';
 import { formatDuration, formatNumber } from '../text/quantity.ts';
 import { renderTable, type TableFrame } from '../text/table.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { millisecondsPerRequest } from '../../../jobs/forecast.ts';
+import { millisecondsPerRequest } from '../../../jobs/dry-run.ts';
 import type { RunRecord } from '../../../src/warehouse/port.ts';
 
 function runOf(requests: number, ms: number, ended = true): RunRecord {

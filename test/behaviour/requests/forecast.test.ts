@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ExportForecast, forecastExport } from '../../../jobs/forecast.ts';
+import { type ExportForecast, forecastExport } from '../../../jobs/dry-run.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { contextOf, createRig, type Rig, type RunRequest } from '../../support/rig.ts';

@@ -6,11 +6,11 @@ import { CONFIRMING } from '../../judge/second-look.ts';
 import type { LedgerUnit, RunLock, UnitState, Warehouse } from '../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../batch.ts';
 import { type DayUnit, type Plan, type PlanRequest, planUnits } from '../plan.ts';
-import { Book } from './book.ts';
-import { type LongestRange, RangeGauge, rowsPerDay } from './range-gauge.ts';
-import { Schedule } from './schedule.ts';
-import { firstPass, parseWalkState } from './walk-state.ts';
-import { Watch } from './watch.ts';
+import { Book } from '../run/book.ts';
+import { type LongestRange, RangeGauge, rowsPerDay } from '../run/range-gauge.ts';
+import { Schedule } from '../run/schedule.ts';
+import { firstPass, parseWalkState } from '../run/walk-state.ts';
+import { Watch } from '../run/watch.ts';
 
 /** Units that a worker claims at a time, as `work.ts` does. */
 const CLAIMED_UNITS = 16;

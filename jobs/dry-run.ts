@@ -2,14 +2,14 @@ import { tables } from '../schema/tables.ts';
 import { dayOf, isDay, shiftDay, type UtcDay } from '../src/core/day.ts';
 import { NoWarehouseError } from '../src/core/errors.ts';
 import { DAILY_STREAMS, STREAMS, type Stream } from '../src/core/stream.ts';
-import { type PlanRequest, planUnits } from '../src/pipeline/plan.ts';
 import {
   type ForecastFacts,
   forecastRequests,
   USERS_KNOWN_DAYS,
   userCounter,
   watchOf,
-} from '../src/pipeline/run/forecast.ts';
+} from '../src/pipeline/forecast/requests.ts';
+import { type PlanRequest, planUnits } from '../src/pipeline/plan.ts';
 import { RANGES } from '../src/pipeline/run/longest-range.ts';
 import { rememberedRange } from '../src/pipeline/run/range-gauge.ts';
 import type { Settings } from '../src/settings/settings.ts';
