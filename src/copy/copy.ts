@@ -5,13 +5,13 @@ import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
 import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../warehouse/port.ts';
 import { compareSides } from './compare.ts';
+import { createTarget, type Tally, type Target } from './destination.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
 import { describeLosses, type Losses, noLosses, noteOrganization, noteRows, noteUnits } from './losses.ts';
 import { moveDays } from './move-days.ts';
 import { moveReadiness } from './move-readiness.ts';
 import { moveTable } from './move-table.ts';
 import type { Sides } from './sides.ts';
-import { createTarget, type Tally, type Target } from './target.ts';
 import { isSamePair, organizationsOf, unitPairs } from './unit-pairs.ts';
 
 /** The tables whose rows belong to no unit, the record of the runs last. */

@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { byKey } from '../../schema/order.ts';
+import { Reader } from '../core/chunk-reader.ts';
 import type { Row } from '../warehouse/port.ts';
-import { Reader } from './reader.ts';
 import { sameRow } from './same-row.ts';
 
 /** A row that the destination lacks or holds otherwise, or one that it holds and the source does not. */

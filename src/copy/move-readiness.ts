@@ -1,12 +1,12 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { compareUtf8 } from '../../schema/order.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
+import { Reader } from '../core/chunk-reader.ts';
 import type { Row, Warehouse } from '../warehouse/port.ts';
 import { ChangeSet } from './change-set.ts';
+import { NO_UNITS, type Target } from './destination.ts';
 import type { Difference } from './differences.ts';
-import { Reader } from './reader.ts';
 import { differencesOf, type Sides } from './sides.ts';
-import { NO_UNITS, type Target } from './target.ts';
 import { COPY_UNDER_WAY, type UnitPair } from './unit-pairs.ts';
 import { unitRowsOf } from './unit-rows.ts';
 

@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ChangeSet } from './change-set.ts';
+import { NO_UNITS, type Target } from './destination.ts';
 import { differencesOf, type Sides } from './sides.ts';
-import { NO_UNITS, type Target } from './target.ts';
 
 /** Moves a table whose rows belong to no unit, as many rows per transaction as memory has room for. */
 export async function moveTable(sides: Sides, target: Target, table: AnyTable): Promise<void> {

@@ -5,7 +5,7 @@ import { tableNameOf } from './lake/names.ts';
 import { inLanes, type LakeSource, type Lane, laneHere } from './lanes.ts';
 import { NOTE_EVERY_MS } from './limits.ts';
 import { emptyPartition, type PlannedPartition, planTable } from './plan.ts';
-import { nothingOf, type PublishedTable, withPartition } from './tally.ts';
+import { nothingOf, type PublishedTable, withPartition } from './published-table.ts';
 
 /** What is published, and where to. */
 export interface LakeRequest {

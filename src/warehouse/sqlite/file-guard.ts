@@ -1,7 +1,7 @@
 import { realpathSync, type Stats, statSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { StorageError, UsageError } from '../../core/errors.ts';
-import { fileAt } from './commit-watch.ts';
+import { fileAt } from './file-identity.ts';
 
 /** What SQLite keeps beside a file. It finds them by the name of the file. */
 const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'];

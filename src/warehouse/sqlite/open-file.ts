@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { closedFolder, HINT_CLOSED } from '../../core/enterable.ts';
 import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
-import { fileAt } from './commit-watch.ts';
 import { HINT_READ_ONLY, storageError } from './errors.ts';
 import { refuseHardLinks } from './file-guard.ts';
+import { fileAt } from './file-identity.ts';
 
 /** SQLite's own wait blocks the process, so it is short and the long wait is done outside, where signals are heard. */
 const BUSY_TIMEOUT_MS = 10;

@@ -1,9 +1,9 @@
 import { afterDoubt, afterFailure } from '../ledger.ts';
 import type { RunLock, Warehouse } from '../port.ts';
-import { fileAt, watchCommits } from './commit-watch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
 import { discardNew } from './discard.ts';
+import { fileAt, watchCommits } from './file-identity.ts';
 import { storeHookEvents } from './hook-events.ts';
 import {
   acceptQuarantine,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { ChangeSet } from '../../../src/copy/change-set.ts';
-import { createTarget } from '../../../src/copy/target.ts';
+import { createTarget } from '../../../src/copy/destination.ts';
 import { BusyError } from '../../../src/core/errors.ts';
 import { sessionRow } from '../../support/copy/full-warehouse.ts';
 import { open } from '../../support/database.ts';

@@ -1,7 +1,7 @@
 import { copyFileSync, renameSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { fileAt, watchCommits } from '../../../src/warehouse/sqlite/commit-watch.ts';
+import { fileAt, watchCommits } from '../../../src/warehouse/sqlite/file-identity.ts';
 import { tempFile } from '../../support/temp-dir.ts';
 
 /** How long nobody notices that a process hears no signals. */
