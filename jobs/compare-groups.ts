@@ -1,13 +1,13 @@
 import { CREDIT_COLUMNS } from '../schema/credits.ts';
 import { tables } from '../schema/tables.ts';
-import { BadRequestError } from '../src/api/http/errors.ts';
-import { analyticsPage } from '../src/api/pages.ts';
+import { BadRequestError } from '../src/api/errors.ts';
 import { GROUP_BY } from '../src/api/paths.ts';
+import { analyticsTarget } from '../src/api/requests.ts';
 import { ActivityByClientRow } from '../src/api/shapes/activity.ts';
 import { type RowCheck, rowCheck } from '../src/api/shapes/salvage.ts';
 import { MODEL_KEYS, TokensByModelRow } from '../src/api/shapes/tokens.ts';
 import { ToolsByToolRow } from '../src/api/shapes/tools.ts';
-import { analyticsTarget } from '../src/api/targets.ts';
+import { analyticsPage } from '../src/api/walk/pages.ts';
 import type { UtcDay } from '../src/core/day.ts';
 import type { DailyStream } from '../src/core/stream.ts';
 import type { PullCall, Source } from '../src/pipeline/pull.ts';

@@ -1,9 +1,9 @@
-import { CredentialError } from '../src/api/http/errors.ts';
-import type { Transport } from '../src/api/http/transport.ts';
+import { CredentialError } from '../src/api/errors.ts';
 import { type CreatedSession, createSession } from '../src/api/sessions/create.ts';
 import { parseSessionRequest } from '../src/api/sessions/request.ts';
 import type { Session } from '../src/api/sessions/session.ts';
 import type { KnownIdentifiers } from '../src/api/sessions/warnings.ts';
+import type { Transport } from '../src/api/transport/transport.ts';
 import { yesterdayOf } from '../src/core/day.ts';
 import { messageOf, RunError, StorageError } from '../src/core/errors.ts';
 import { isStorable } from '../src/core/json.ts';

@@ -1,4 +1,4 @@
-import { createTransport, type Transport } from '../src/api/http/transport.ts';
+import { createTransport, type Transport } from '../src/api/transport/transport.ts';
 import { packageVersion } from '../src/core/package.ts';
 import type { ApiSettings } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';

@@ -26,8 +26,7 @@ export {
   RequestError,
   ServerError,
   UnknownOutcomeError,
-} from './api/http/errors.ts';
-export type { Retry } from './api/http/transport.ts';
+} from './api/errors.ts';
 export type { SessionRequest } from './api/sessions/request.ts';
 export type { AnsweredSettings, Session } from './api/sessions/session.ts';
 export type { SessionSettings, Tag, TokenUsage } from './api/sessions/settings.ts';
@@ -40,6 +39,7 @@ export type { Rejected } from './api/shapes/salvage.ts';
 export type { ModelElement, TokensByModelRow, TokensRow, TokensUserElement } from './api/shapes/tokens.ts';
 export type { ToolsByToolRow, ToolsRow } from './api/shapes/tools.ts';
 export type { UserRow } from './api/shapes/users.ts';
+export type { Retry } from './api/transport/transport.ts';
 export { DaywalkError, RunError, UnitError, UsageError } from './core/errors.ts';
 export type { HookEventName, KnownHookEvent, OtherHookEvent } from './hooks/event.ts';
 export { HOOK_EVENT_NAMES, isKnownHookEvent } from './hooks/event.ts';

@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { analyticsPage } from '../../src/api/pages.ts';
+import { analyticsPage } from '../../src/api/walk/pages.ts';
 import { parseDay } from '../../src/core/day.ts';
 import { privacyOf } from '../../src/pipeline/privacy.ts';
 import { collectDays, type Days } from '../../src/pipeline/run/days.ts';

@@ -1,14 +1,14 @@
-import type { Meter, Transport } from '../api/http/transport.ts';
 import { USERS_LIMIT } from '../api/limits.ts';
+import { analyticsTarget, type Hosts, readinessTarget } from '../api/requests.ts';
+import type { Meter, Transport } from '../api/transport/transport.ts';
 import {
   type AnalyticsPage,
   analyticsPage,
   type ReadinessPage,
   readinessPage,
   walkUsers,
-} from '../api/pages.ts';
-import type { ReportLimit } from '../api/report-limit.ts';
-import { analyticsTarget, type Hosts, readinessTarget } from '../api/targets.ts';
+} from '../api/walk/pages.ts';
+import type { ReportLimit } from '../api/walk/report-limit.ts';
 import { batchName, type DayBatch } from './batch.ts';
 
 /** The service, as the pipeline needs it. */

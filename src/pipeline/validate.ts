@@ -1,6 +1,6 @@
-import type { AnalyticsPage, ReadinessPage } from '../api/pages.ts';
 import { ReadinessReport } from '../api/shapes/readiness.ts';
 import { type Checked, originalOf, type Rejected, type RowCheck, rowCheck } from '../api/shapes/salvage.ts';
+import type { AnalyticsPage, ReadinessPage } from '../api/walk/pages.ts';
 import { RunError, UnitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { batchName, type DayBatch } from './batch.ts';

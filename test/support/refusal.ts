@@ -1,4 +1,4 @@
-import type { Pause } from '../../src/api/http/pacer.ts';
+import type { Pause } from '../../src/api/transport/pacer.ts';
 
 /** A refusal that asks for a pause. */
 export class Refusal extends Error {

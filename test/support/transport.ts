@@ -10,7 +10,7 @@ import {
   type Retry,
   type Transport,
   type TransportOptions,
-} from '../../src/api/http/transport.ts';
+} from '../../src/api/transport/transport.ts';
 import { FakeClock } from './fake-clock.ts';
 
 export const API_KEY = 'key-0123456789-canary';

@@ -2,11 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { isDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
-import { createTransport } from '../http/transport.ts';
 import { USERS_LIMIT } from '../limits.ts';
-import { type AnalyticsPage, analyticsPage, readinessPage, walkReadiness, walkUsers } from '../pages.ts';
 import { GROUP_BY } from '../paths.ts';
-import { ReportLimit } from '../report-limit.ts';
+import { type AnalyticsQuery, analyticsTarget, readinessTarget } from '../requests.ts';
 import { createSession } from '../sessions/create.ts';
 import type { SessionRequest } from '../sessions/request.ts';
 import type { Session } from '../sessions/session.ts';
@@ -18,7 +16,9 @@ import { type Rejected, type RowCheck, rowCheck } from '../shapes/salvage.ts';
 import { TokensByModelRow, TokensRow } from '../shapes/tokens.ts';
 import { ToolsByToolRow, ToolsRow } from '../shapes/tools.ts';
 import { UserRow } from '../shapes/users.ts';
-import { type AnalyticsQuery, analyticsTarget, readinessTarget } from '../targets.ts';
+import { createTransport } from '../transport/transport.ts';
+import { type AnalyticsPage, analyticsPage, readinessPage, walkReadiness, walkUsers } from '../walk/pages.ts';
+import { ReportLimit } from '../walk/report-limit.ts';
 import { type ClientOptions, clientOptions } from './options.ts';
 
 /** A range of UTC days, both included. The service may allow fewer days per request than you ask for (400). */

@@ -1,11 +1,11 @@
 import { systemClock } from '../../core/clock.ts';
 import { UsageError } from '../../core/errors.ts';
 import { packageVersion } from '../../core/package.ts';
-import type { TransportOptions } from '../http/transport.ts';
 import { parseOrigin } from '../origin.ts';
 import { parseProxy } from '../proxy-address.ts';
+import type { Hosts } from '../requests.ts';
 import type { KnownIdentifiers, SessionWarning } from '../sessions/warnings.ts';
-import type { Hosts } from '../targets.ts';
+import type { TransportOptions } from '../transport/transport.ts';
 
 /** Options of {@link createClient}. */
 export interface ClientOptions {

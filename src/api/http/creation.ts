@@ -1,12 +1,12 @@
 import { messageOf, StoppedError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import type { Answer, AnswerReader } from './answer.ts';
+import { ApiError, UnknownOutcomeError } from '../errors.ts';
+import type { Answer, AnswerReader } from '../response/answer.ts';
+import { type Creation, nameOf, placeOf, queryOf, type Target } from './api-request.ts';
 import { openConnection, type ProxyOptions, proxyFor } from './connections.ts';
 import { deadlineOf } from './deadline.ts';
-import { ApiError, UnknownOutcomeError } from './errors.ts';
 import { exchange } from './exchange.ts';
 import { explain } from './explain.ts';
-import { type Creation, nameOf, placeOf, queryOf, type Target } from './target.ts';
 
 /** What a creator works with. */
 export interface CreatorOptions {

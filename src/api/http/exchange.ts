@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
 import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from '../limits.ts';
-import { BodyBytes } from './body.ts';
+import { BodyBytes } from '../response/body.ts';
+import { decodeBody } from '../response/gunzip.ts';
+import { type Headers, headerOf } from '../response/headers.ts';
 import type { Connections } from './connections.ts';
 import type { Cancellation } from './deadline.ts';
-import { decodeBody } from './gunzip.ts';
-import { type Headers, headerOf } from './headers.ts';
 
 /** What came back for a request, whatever its status. */
 export interface Reply {

@@ -1,8 +1,8 @@
 import { messageOf, RunError } from '../../core/errors.ts';
-import { BodyTooLargeError } from './body.ts';
+import { RequestError } from '../errors.ts';
+import { BodyTooLargeError } from '../response/body.ts';
+import { UnknownEncodingError } from '../response/gunzip.ts';
 import type { ProxyOptions } from './connections.ts';
-import { RequestError } from './errors.ts';
-import { UnknownEncodingError } from './gunzip.ts';
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS_/;
 

@@ -1,6 +1,6 @@
 import { RunError } from '../../core/errors.ts';
-import { RequestError } from './errors.ts';
-import { type Headers, headerOf } from './headers.ts';
+import { RequestError } from '../errors.ts';
+import { type Headers, headerOf } from '../response/headers.ts';
 
 /** Statuses that send a GET elsewhere. */
 export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -1,17 +1,17 @@
 import type { Clock } from '../../core/clock.ts';
+import { RequestError } from '../errors.ts';
 import { REDIRECTS_MAX } from '../limits.ts';
-import { type Answer, answerReader } from './answer.ts';
+import { type Answer, answerReader } from '../response/answer.ts';
+import { nameOf, type Place, placeOf, queryOf, type Target } from './api-request.ts';
 import { type Connections, openPool, type ProxyOptions, proxyFor } from './connections.ts';
 import { creator } from './creation.ts';
 import { type Cancellation, deadlineOf } from './deadline.ts';
-import { RequestError } from './errors.ts';
 import { exchange } from './exchange.ts';
 import { explain } from './explain.ts';
 import { locationOf, PERMANENT, REDIRECTS } from './redirect.ts';
-import { nameOf, type Place, placeOf, queryOf, type Target } from './target.ts';
 
-export type { Answer } from './answer.ts';
-export type { Creation, Target } from './target.ts';
+export type { Answer } from '../response/answer.ts';
+export type { Creation, Target } from './api-request.ts';
 
 /** What goes along with one attempt. */
 export interface Call {

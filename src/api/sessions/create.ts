@@ -1,8 +1,8 @@
 import { isDeeperThan, isObject } from '../../core/json.ts';
-import { UnknownOutcomeError } from '../http/errors.ts';
+import { UnknownOutcomeError } from '../errors.ts';
 import type { Answer } from '../http/request.ts';
-import type { Meter, Transport } from '../http/transport.ts';
 import { SESSIONS_PATH } from '../paths.ts';
+import type { Meter, Transport } from '../transport/transport.ts';
 import { type SessionRequest, sessionRequestJson } from './request.ts';
 import { readSession, type Session } from './session.ts';
 import { type KnownIdentifiers, type SessionWarning, sessionWarnings } from './warnings.ts';

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { UsageError } from '../../core/errors.ts';
-import { type Problem, problemsOf } from './problems.ts';
 import { SessionSettings } from './settings.ts';
+import { type Problem, problemsOf } from './violations.ts';
 
 /** Code points of `cwd` (specification, section 8). */
 export const CWD_CHARS = { min: 1, max: 4096 } as const;

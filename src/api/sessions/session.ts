@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Flag, Identity, Instant, Label, listOf, mapOf } from '../shapes/fields.ts';
-import { type Problem, problemsOf } from './problems.ts';
+import { type Problem, problemsOf } from './violations.ts';
 
 /** States of a session (specification, section 3). */
 export const SESSION_STATES = ['idle', 'pending', 'running'] as const;

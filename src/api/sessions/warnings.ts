@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { UsageError } from '../../core/errors.ts';
-import { problemsOf } from './problems.ts';
 import type { SessionRequest } from './request.ts';
 import { CURRENT_MODEL, type SessionSettings } from './settings.ts';
+import { problemsOf } from './violations.ts';
 
 /** Something that the service accepts and that deserves a second look. */
 export interface SessionWarning {

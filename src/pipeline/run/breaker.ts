@@ -1,4 +1,4 @@
-import { BadRequestError } from '../../api/http/errors.ts';
+import { BadRequestError } from '../../api/errors.ts';
 import { DefectError } from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
 

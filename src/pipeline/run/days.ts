@@ -1,11 +1,11 @@
 import { exactText } from '../../api/exact.ts';
-import type { AnalyticsPage } from '../../api/pages.ts';
 import { ActivityRow } from '../../api/shapes/activity.ts';
 import { ProductivityRow } from '../../api/shapes/productivity.ts';
 import { type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
 import { TokensRow } from '../../api/shapes/tokens.ts';
 import { ToolsRow } from '../../api/shapes/tools.ts';
 import { UserRow } from '../../api/shapes/users.ts';
+import type { AnalyticsPage } from '../../api/walk/pages.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import type { EncodedRows } from '../../warehouse/port.ts';
 import type { DayBatch } from '../batch.ts';

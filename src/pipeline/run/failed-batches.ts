@@ -1,4 +1,4 @@
-import { BadRequestError } from '../../api/http/errors.ts';
+import { BadRequestError } from '../../api/errors.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { DaywalkError, DefectError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';

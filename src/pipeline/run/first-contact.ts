@@ -1,4 +1,4 @@
-import { ApiError, RequestError, type Unreached } from '../../api/http/errors.ts';
+import { ApiError, RequestError, type Unreached } from '../../api/errors.ts';
 import { messageOf, RunError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 

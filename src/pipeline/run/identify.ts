@@ -1,6 +1,6 @@
-import { BadRequestError, CredentialError } from '../../api/http/errors.ts';
-import { parseHttpDate } from '../../api/http/retry-after.ts';
-import type { AnalyticsPage } from '../../api/pages.ts';
+import { BadRequestError, CredentialError } from '../../api/errors.ts';
+import { parseHttpDate } from '../../api/response/retry-after.ts';
+import type { AnalyticsPage } from '../../api/walk/pages.ts';
 import { FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
 import { DAILY_STREAMS, isDailyStream, type Stream } from '../../core/stream.ts';

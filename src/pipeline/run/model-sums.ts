@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { tables } from '../../../schema/tables.ts';
-import { ApiError, OverloadError } from '../../api/http/errors.ts';
+import { ApiError, OverloadError } from '../../api/errors.ts';
 import { GROUP_BY } from '../../api/paths.ts';
 import { type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
 import { MODEL_KEYS, TokensByModelRow } from '../../api/shapes/tokens.ts';

@@ -1,4 +1,4 @@
-import { BadRequestError, CredentialError } from '../../api/http/errors.ts';
+import { BadRequestError, CredentialError } from '../../api/errors.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
 import { DaywalkError, DefectError, messageOf, RequestsSpentError, UnitError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-import { type AnalyticsPage, analyticsPage } from '../../api/pages.ts';
+import { type AnalyticsPage, analyticsPage } from '../../api/walk/pages.ts';
 import { batchName, type DayBatch } from '../batch.ts';
 import type { NormalizedDay } from '../commit.ts';
 import { type PullCall, pullBatch, type Source } from '../pull.ts';

@@ -1,5 +1,5 @@
 import { exactText } from '../../api/exact.ts';
-import { type ReadinessPage, reportIdsOf } from '../../api/pages.ts';
+import { type ReadinessPage, reportIdsOf } from '../../api/walk/pages.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';

@@ -1,6 +1,10 @@
-import { BadRequestError } from '../../api/http/errors.ts';
-import { type ReadinessPage, reportIdsOf, walkReadiness as walkReadinessPages } from '../../api/pages.ts';
-import { ReportLimit } from '../../api/report-limit.ts';
+import { BadRequestError } from '../../api/errors.ts';
+import {
+  type ReadinessPage,
+  reportIdsOf,
+  walkReadiness as walkReadinessPages,
+} from '../../api/walk/pages.ts';
+import { ReportLimit } from '../../api/walk/report-limit.ts';
 import { dayOf } from '../../core/day.ts';
 import { UnitError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';

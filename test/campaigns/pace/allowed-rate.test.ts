@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPacer } from '../../../src/api/http/pacer.ts';
+import { createPacer } from '../../../src/api/transport/pacer.ts';
 import type { RateLimitQuirk } from '../../../src/emulator/quirks.ts';
 import { openRateLimiter } from '../../../src/emulator/rate-limit.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { answerReader } from '../../../src/api/http/answer.ts';
-import { nameOf, queryOf, type Target } from '../../../src/api/http/target.ts';
-import type { Transport } from '../../../src/api/http/transport.ts';
+import { nameOf, queryOf, type Target } from '../../../src/api/http/api-request.ts';
+import { answerReader } from '../../../src/api/response/answer.ts';
+import type { Transport } from '../../../src/api/transport/transport.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Emulator } from '../../../src/emulator/index.ts';
 import { sequence } from '../seed.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { analyticsPage } from '../../../src/api/pages.ts';
 import { rowCheck } from '../../../src/api/shapes/salvage.ts';
 import { ToolsRow } from '../../../src/api/shapes/tools.ts';
 import { UserRow } from '../../../src/api/shapes/users.ts';
+import { analyticsPage } from '../../../src/api/walk/pages.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { DayBatch } from '../../../src/pipeline/batch.ts';
 import {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { RequestError } from '../../../../src/api/http/errors.ts';
+import { RequestError } from '../../../../src/api/errors.ts';
 import { http, json, type RawReply, type RawServer, rawServer } from '../../../support/raw-server.ts';
 import { API_KEY, targetOf, testRequester, testTransport, thrownBy } from '../../../support/transport.ts';
 

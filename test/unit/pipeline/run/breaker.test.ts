@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BadRequestError, OverloadError, RequestError } from '../../../../src/api/http/errors.ts';
+import { BadRequestError, OverloadError, RequestError } from '../../../../src/api/errors.ts';
 import { DefectError, UnitError } from '../../../../src/core/errors.ts';
 import { STREAMS } from '../../../../src/core/stream.ts';
 import { createBreaker } from '../../../../src/pipeline/run/breaker.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RequestError } from '../../../../src/api/http/errors.ts';
+import { RequestError } from '../../../../src/api/errors.ts';
 import { RunError, StoppedError, StorageError, UnitError } from '../../../../src/core/errors.ts';
 import { Tally } from '../../../../src/pipeline/run/tally.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../src/api/http/request.ts';
+import type { Answer } from '../../../../src/api/http/request.ts';
 import {
   type AnalyticsPage,
   analyticsPage,
@@ -8,9 +8,9 @@ import {
   readinessPage,
   walkReadiness,
   walkUsers,
-} from '../../../src/api/pages.ts';
-import { UnitError } from '../../../src/core/errors.ts';
-import { thrownBy } from '../../support/transport.ts';
+} from '../../../../src/api/walk/pages.ts';
+import { UnitError } from '../../../../src/core/errors.ts';
+import { thrownBy } from '../../../support/transport.ts';
 
 function answerOf(body: unknown): Answer {
   return { status: 200, body, text: JSON.stringify(body), requestId: 'req_1' };

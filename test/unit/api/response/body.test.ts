@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { BodyBytes, BodyTooLargeError, decodeUtf8, release } from '../../../../src/api/http/body.ts';
-import { decodeBody } from '../../../../src/api/http/gunzip.ts';
 import { BODY_BYTES_MAX } from '../../../../src/api/limits.ts';
+import { BodyBytes, BodyTooLargeError, decodeUtf8, release } from '../../../../src/api/response/body.ts';
+import { decodeBody } from '../../../../src/api/response/gunzip.ts';
 import { http, rawServer } from '../../../support/raw-server.ts';
 import { targetOf, testRequester, thrownBy } from '../../../support/transport.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keysRedactor } from '../../../../src/api/http/redact.ts';
+import { keysRedactor } from '../../../../src/api/response/redact.ts';
 
 test('of two keys, of which one begins like the other, nothing is left', () => {
   const [short, long] = ['sk-0123456789', 'sk-0123456789-and-more'];

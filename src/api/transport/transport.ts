@@ -1,12 +1,12 @@
 import pRetry from 'p-retry';
 import type { Clock } from '../../core/clock.ts';
 import { DaywalkError, messageOf, RunError, UsageError } from '../../core/errors.ts';
+import { ApiError, OverloadError, RequestError, UnknownOutcomeError } from '../errors.ts';
+import type { ProxyOptions } from '../http/connections.ts';
+import { type Answer, type Creation, createRequester, type Target } from '../http/request.ts';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../limits.ts';
-import type { ProxyOptions } from './connections.ts';
-import { ApiError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
 import { signalLinker } from './linked-signal.ts';
 import { createPacer, type Pause } from './pacer.ts';
-import { type Answer, type Creation, createRequester, type Target } from './request.ts';
 
 /** What a transport needs to know. */
 export interface TransportOptions {

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { Borne } from '../../../../src/api/http/borne.ts';
-import { type FlightLimit, flightLimit } from '../../../../src/api/http/flight-limit.ts';
-import { createPacer } from '../../../../src/api/http/pacer.ts';
+import { Borne } from '../../../../src/api/transport/borne.ts';
+import { type FlightLimit, flightLimit } from '../../../../src/api/transport/flight-limit.ts';
+import { createPacer } from '../../../../src/api/transport/pacer.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { pauseOf, Refusal } from '../../../support/refusal.ts';
 

@@ -1,10 +1,10 @@
-import { UnitError } from '../core/errors.ts';
-import { afterInput } from '../core/event-loop.ts';
-import { isObject, isStorable } from '../core/json.ts';
-import type { Answer } from './http/request.ts';
-import { WALK_CHARS_MAX } from './limits.ts';
-import { envelopeCheck, type Meta, readinessEnvelopeCheck } from './shapes/envelope.ts';
-import { WalkBounds } from './walk-bounds.ts';
+import { UnitError } from '../../core/errors.ts';
+import { afterInput } from '../../core/event-loop.ts';
+import { isObject, isStorable } from '../../core/json.ts';
+import type { Answer } from '../http/request.ts';
+import { WALK_CHARS_MAX } from '../limits.ts';
+import { envelopeCheck, type Meta, readinessEnvelopeCheck } from '../shapes/envelope.ts';
+import { WalkBounds } from './bounds.ts';
 
 /** An analytics answer whose envelope is checked; its rows are not. */
 export interface AnalyticsPage extends Answer {

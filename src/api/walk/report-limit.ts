@@ -1,5 +1,5 @@
-import { BadRequestError } from './http/errors.ts';
-import { READINESS_LIMIT } from './limits.ts';
+import { BadRequestError } from '../errors.ts';
+import { READINESS_LIMIT } from '../limits.ts';
 
 /** Limits of the readiness list, the largest first; null leaves it to the service. Its maximum is not documented. */
 const LIMITS: readonly (number | null)[] = [READINESS_LIMIT, 50, 20, 5, null];

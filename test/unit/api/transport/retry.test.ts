@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TransportOptions } from '../../../../src/api/http/transport.ts';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../../../../src/api/limits.ts';
+import type { TransportOptions } from '../../../../src/api/transport/transport.ts';
 import { freePort, http, json, type RawReply, rawServer } from '../../../support/raw-server.ts';
 import { targetOf, testTransport, thrownBy } from '../../../support/transport.ts';
 

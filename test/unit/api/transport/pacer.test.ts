@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPacer } from '../../../../src/api/http/pacer.ts';
+import { createPacer } from '../../../../src/api/transport/pacer.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { pauseOf, Refusal } from '../../../support/refusal.ts';
 import { thrownBy } from '../../../support/transport.ts';

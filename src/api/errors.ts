@@ -1,7 +1,7 @@
-import type { ErrorEffect } from '../../core/errors.ts';
-import { DaywalkError, type DaywalkErrorOptions } from '../../core/errors.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { Problem } from '../shapes/problem.ts';
+import type { ErrorEffect } from '../core/errors.ts';
+import { DaywalkError, type DaywalkErrorOptions } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-code.ts';
+import type { Problem } from './shapes/problem-details.ts';
 
 /** What every error about a request carries. */
 export interface RequestErrorOptions extends DaywalkErrorOptions {

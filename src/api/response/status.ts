@@ -1,6 +1,4 @@
 import { isObject } from '../../core/json.ts';
-import { READINESS_PATH, SESSIONS_PATH } from '../paths.ts';
-import { type Problem, problemCheck } from '../shapes/problem.ts';
 import {
   ApiError,
   type ApiErrorOptions,
@@ -8,7 +6,9 @@ import {
   CredentialError,
   OverloadError,
   ServerError,
-} from './errors.ts';
+} from '../errors.ts';
+import { READINESS_PATH, SESSIONS_PATH } from '../paths.ts';
+import { type Problem, problemCheck } from '../shapes/problem-details.ts';
 import { type Headers, headerOf } from './headers.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
 import { UnitError } from '../../core/errors.ts';
+import { RequestError } from '../errors.ts';
+import { isAnswer, type Reply } from '../http/exchange.ts';
 import { decodeUtf8, release } from './body.ts';
-import { RequestError } from './errors.ts';
-import { isAnswer, type Reply } from './exchange.ts';
 import { type Headers, headerOf } from './headers.ts';
 import { keysRedactor } from './redact.ts';
 import { errorOfStatus } from './status.ts';

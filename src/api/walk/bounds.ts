@@ -1,7 +1,7 @@
-import { UnitError } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
-import { RULES, type RuleName } from '../core/rules.ts';
-import { CURSOR_CHARS_MAX, EMPTY_PAGES_MAX, PAGES_MAX, WALK_ROWS_MAX } from './limits.ts';
+import { UnitError } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import { RULES, type RuleName } from '../../core/rules.ts';
+import { CURSOR_CHARS_MAX, EMPTY_PAGES_MAX, PAGES_MAX, WALK_ROWS_MAX } from '../limits.ts';
 
 /** What a walk is held to, and how its errors speak of it. */
 export interface WalkBoundsOptions {
