@@ -5,7 +5,7 @@ import { linesOf } from '../src/hooks/spool/lines.ts';
 import { spoolOf } from '../src/hooks/spool/location.ts';
 import { decodeLine } from '../src/hooks/spool/record.ts';
 import { isMissing, sealSpool } from '../src/hooks/spool/seal.ts';
-import { privacyOf } from '../src/pipeline/privacy.ts';
+import { privacyOf } from '../src/privacy/email.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { Row, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';

@@ -10,8 +10,8 @@ import {
   watchOf,
 } from '../src/pipeline/forecast/requests.ts';
 import { type PlanRequest, planUnits } from '../src/pipeline/plan.ts';
-import { RANGES } from '../src/pipeline/run/longest-range.ts';
-import { rememberedRange } from '../src/pipeline/run/range-gauge.ts';
+import { rememberedRange } from '../src/pipeline/run/schedule/range-gauge.ts';
+import { RANGES } from '../src/pipeline/run/schedule/remembered-range.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { RunRecord, Warehouse } from '../src/warehouse/port.ts';
 import type { JobContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { FIRST_DAY } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
-import { saltFingerprint } from '../src/pipeline/privacy.ts';
+import { saltFingerprint } from '../src/privacy/email.ts';
 import type { EmailPolicy } from '../src/settings/settings.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 

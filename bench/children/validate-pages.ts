@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { analyticsPage } from '../../src/api/walk/pages.ts';
 import { parseDay } from '../../src/core/day.ts';
-import { privacyOf } from '../../src/pipeline/privacy.ts';
-import { collectDays, type Days } from '../../src/pipeline/run/days.ts';
+import { collectDays, type Days } from '../../src/pipeline/run/days/collect-days.ts';
+import { privacyOf } from '../../src/privacy/email.ts';
 
 const [folder = '', rounds] = process.argv.slice(2);
 const texts = readdirSync(folder)

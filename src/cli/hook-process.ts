@@ -47,7 +47,7 @@ export async function receiveAsProcess(argv: readonly string[]): Promise<void> {
       now: () => new Date(),
       ticks: () => process.hrtime.bigint(),
       dropEmails: async (json) => {
-        const { privacyOf } = await import('../pipeline/privacy.ts');
+        const { privacyOf } = await import('../privacy/email.ts');
         return privacyOf({ mode: 'drop' }).scrubJson(json);
       },
     });

@@ -3,8 +3,8 @@ import type { ExactText } from '../api/exact.ts';
 import { originalOf, type Rejected } from '../api/shapes/salvage.ts';
 import { canonicalJson, isExact, isObject } from '../core/json.ts';
 import { canonicalText } from '../core/json-text.ts';
+import type { Privacy } from '../privacy/email.ts';
 import type { Drift, QuarantinedRecord } from '../warehouse/port.ts';
-import type { Privacy } from './privacy.ts';
 
 /** Characters of a sample that the drift table keeps. */
 const SAMPLE_CHARS_MAX = 200;

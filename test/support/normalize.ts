@@ -16,7 +16,7 @@ import { normalizeReadiness } from '../../src/pipeline/normalize/readiness.ts';
 import { normalizeTokens } from '../../src/pipeline/normalize/tokens.ts';
 import { normalizeTools } from '../../src/pipeline/normalize/tools.ts';
 import { normalizeUsers } from '../../src/pipeline/normalize/users.ts';
-import { type EmailPolicy, privacyOf } from '../../src/pipeline/privacy.ts';
+import { type EmailPolicy, privacyOf } from '../../src/privacy/email.ts';
 import { decodeRows } from '../../src/warehouse/encoded-rows.ts';
 import type { EncodedRows, TableRows, Value } from '../../src/warehouse/port.ts';
 

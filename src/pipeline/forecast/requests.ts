@@ -6,11 +6,11 @@ import { CONFIRMING } from '../../judge/second-look.ts';
 import type { LedgerUnit, RunLock, UnitState, Warehouse } from '../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../batch.ts';
 import { type DayUnit, type Plan, type PlanRequest, planUnits } from '../plan.ts';
-import { Book } from '../run/book.ts';
-import { type LongestRange, RangeGauge, rowsPerDay } from '../run/range-gauge.ts';
-import { Schedule } from '../run/schedule.ts';
-import { firstPass, parseWalkState } from '../run/walk-state.ts';
-import { Watch } from '../run/watch.ts';
+import { Book } from '../run/known-ledger.ts';
+import { firstPass, parseWalkState } from '../run/readiness/walk-state.ts';
+import { type LongestRange, RangeGauge, rowsPerDay } from '../run/schedule/range-gauge.ts';
+import { Schedule } from '../run/schedule/schedule.ts';
+import { Watch } from '../run/watch/watch.ts';
 
 /** Units that a worker claims at a time, as `work.ts` does. */
 const CLAIMED_UNITS = 16;

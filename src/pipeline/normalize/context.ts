@@ -1,7 +1,7 @@
 import type { ExactText } from '../../api/exact.ts';
+import type { Privacy } from '../../privacy/email.ts';
 import type { Value } from '../../warehouse/port.ts';
 import type { Findings } from '../findings.ts';
-import type { Privacy } from '../privacy.ts';
 
 /** What normalizing a page needs besides its rows. */
 export interface NormalizeContext {

@@ -2,9 +2,9 @@ import { exactText } from '../../api/exact.ts';
 import type { CreatedSession } from '../../api/sessions/create.ts';
 import { canonicalJson, isExact } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
+import type { Privacy } from '../../privacy/email.ts';
 import type { Row, Value } from '../../warehouse/port.ts';
 import { Findings } from '../findings.ts';
-import type { Privacy } from '../privacy.ts';
 import { orNull } from './context.ts';
 
 const FIELDS = new Set([

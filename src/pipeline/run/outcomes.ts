@@ -15,11 +15,11 @@ import {
 } from '../../warehouse/port.ts';
 import type { DayBatch } from '../batch.ts';
 import type { RunObserver } from '../events.ts';
-import type { Book } from './book.ts';
-import { createBreaker } from './breaker.ts';
-import { CLAIM_WAIT_MS } from './claim-wait.ts';
-import type { DoneUnit, Tally } from './tally.ts';
-import { minutesOf, namesOf } from './unit-names.ts';
+import { createBreaker } from './circuit-breaker.ts';
+import { CLAIM_WAIT_MS } from './claims/claim-wait.ts';
+import { minutesOf, namesOf } from './claims/unit-names.ts';
+import type { Book } from './known-ledger.ts';
+import type { DoneUnit, Tally } from './run-counts.ts';
 
 /** What telling needs. */
 export interface OutcomesOptions {

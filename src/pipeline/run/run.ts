@@ -7,22 +7,22 @@ import { MUCH_WRITTEN_ROWS } from '../../warehouse/port.ts';
 import type { RunReport } from '../events.ts';
 import { type DayUnit, type PlanRequest, planUnits } from '../plan.ts';
 import { acceptedUnits } from './accepted-units.ts';
-import { begin } from './begin.ts';
-import { Book } from './book.ts';
-import { doubtedBefore, isDoubted } from './doubted-units.ts';
-import { Intake } from './intake.ts';
-import { KnownDays } from './known-answers.ts';
-import { rangeGauge, rememberRange } from './longest-range.ts';
-import { lookAtModelSums } from './model-sums.ts';
+import { UnitClaims } from './claims/unit-claims.ts';
+import { Writer } from './days/commit-queue.ts';
+import { Work, type WorkOptions } from './days/day-work.ts';
+import { KnownDays } from './days/known-answers.ts';
+import { SecondLooks } from './days/second-looks.ts';
+import { Intake } from './days/sort-days.ts';
+import { Book } from './known-ledger.ts';
 import { Outcomes } from './outcomes.ts';
-import { Schedule } from './schedule.ts';
-import { SecondLooks } from './second-looks.ts';
-import { Tally } from './tally.ts';
-import { UnitClaims } from './unit-claims.ts';
-import { Watch } from './watch.ts';
-import { Work, type WorkOptions } from './work.ts';
-import { workOnReadiness } from './work-on-readiness.ts';
-import { Writer } from './writer.ts';
+import { workOnReadiness } from './readiness/run-readiness.ts';
+import { Tally } from './run-counts.ts';
+import { rangeGauge, rememberRange } from './schedule/remembered-range.ts';
+import { Schedule } from './schedule/schedule.ts';
+import { begin } from './start/scope.ts';
+import { doubtedBefore, isDoubted } from './suspect-units.ts';
+import { lookAtModelSums } from './watch/compare-model-sums.ts';
+import { Watch } from './watch/watch.ts';
 
 /** What a run needs. The caller has locked the warehouse, and releases the lock. */
 export interface RunOptions extends PlanRequest, WorkOptions {

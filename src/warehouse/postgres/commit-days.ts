@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { keyPositions } from '../../../schema/order.ts';
 import { decodeRows } from '../encoded-rows.ts';
-import { afterCommit, restates } from '../ledger.ts';
+import { afterCommit, restates } from '../ledger-transitions.ts';
 import {
   type CommitOutcome,
   type DayCommit,

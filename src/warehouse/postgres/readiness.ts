@@ -1,6 +1,6 @@
 import { ContentHash } from '../../../schema/digest.ts';
 import { tables } from '../../../schema/tables.ts';
-import { afterPage, afterWalk } from '../ledger.ts';
+import { afterPage, afterWalk } from '../ledger-transitions.ts';
 import type {
   CommitOutcome,
   LedgerUnit,

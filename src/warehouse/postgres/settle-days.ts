@@ -1,5 +1,5 @@
 import { DAILY_STREAMS } from '../../core/stream.ts';
-import { afterLook, afterReopening, settledWith } from '../ledger.ts';
+import { afterLook, afterReopening, settledWith } from '../ledger-transitions.ts';
 import type { LedgerUnit, ReopenedDay, SettleRule, UnitKey, UnitNotes } from '../port.ts';
 import { readUnitRows, writeUnits } from './ledger.ts';
 import type { Link } from './link.ts';

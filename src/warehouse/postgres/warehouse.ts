@@ -1,6 +1,6 @@
 import { tables } from '../../../schema/tables.ts';
 import { UsageError } from '../../core/errors.ts';
-import { afterDoubt, afterFailure } from '../ledger.ts';
+import { afterDoubt, afterFailure } from '../ledger-transitions.ts';
 import type { DayCommit, Row, Warehouse } from '../port.ts';
 import { readinessKey } from '../readiness-page.ts';
 import { Claims } from './claims.ts';

@@ -1,5 +1,5 @@
 import { decodedChunks } from '../encoded-rows.ts';
-import { afterCommit, type DayEntry, restates } from '../ledger.ts';
+import { afterCommit, type DayEntry, restates } from '../ledger-transitions.ts';
 import { type CommitOutcome, type DayCommit, type LedgerUnit, rowCount } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { noteDrift, readUnit, replaceQuarantine, settleUnits, writeRestatement } from './ledger.ts';

@@ -1,7 +1,7 @@
 import { tables } from '../../../schema/tables.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import { afterLook, afterReopening, settledWith } from '../ledger.ts';
 import { rowOfUnit, unitOfRow } from '../ledger-rows.ts';
+import { afterLook, afterReopening, settledWith } from '../ledger-transitions.ts';
 import type {
   Drift,
   LedgerUnit,

@@ -1,6 +1,6 @@
 import { ContentHash } from '../../../schema/digest.ts';
 import { tables } from '../../../schema/tables.ts';
-import { afterPage, afterWalk } from '../ledger.ts';
+import { afterPage, afterWalk } from '../ledger-transitions.ts';
 import type { CommitOutcome, ReadinessPageCommit, ReadinessWalkEnd, Row, TableRows } from '../port.ts';
 import { isSameReport, READINESS_TABLES, readinessKey, rowsByReport } from '../readiness-page.ts';
 import type { Connection } from './connection.ts';

@@ -1,4 +1,4 @@
-import { afterDoubt, afterFailure } from '../ledger.ts';
+import { afterDoubt, afterFailure } from '../ledger-transitions.ts';
 import type { RunLock, Warehouse } from '../port.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';

@@ -1,14 +1,14 @@
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { doubtText, type StandingDoubt } from '../../../src/judge/doubt.ts';
-import { Book } from '../../../src/pipeline/run/book.ts';
+import { Book } from '../../../src/pipeline/run/known-ledger.ts';
 import {
   afterCommit,
   afterDoubt,
   afterFailure,
   afterLook,
   afterReopening,
-} from '../../../src/warehouse/ledger.ts';
+} from '../../../src/warehouse/ledger-transitions.ts';
 import {
   type DayCommit,
   type LedgerUnit,

@@ -1,6 +1,6 @@
 import { lossOf } from '../../../src/judge/loss.ts';
 import { afterWatch, lookAt } from '../../../src/judge/watch.ts';
-import { settledWith } from '../../../src/warehouse/ledger.ts';
+import { settledWith } from '../../../src/warehouse/ledger-transitions.ts';
 import { RULES, type Rules } from './rules.ts';
 
 /** Rules with one fault each, by what the fault is. */

@@ -4,7 +4,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 import { dayCommit } from '../../../src/pipeline/commit.ts';
 import { encodeRows } from '../../../src/warehouse/encoded-rows.ts';
-import { afterCommit, settledWith } from '../../../src/warehouse/ledger.ts';
+import { afterCommit, settledWith } from '../../../src/warehouse/ledger-transitions.ts';
 import { pendingUnit, rowCount } from '../../../src/warehouse/port.ts';
 import { normalize } from '../../support/normalize.ts';
 

@@ -1,7 +1,7 @@
 import { allTables } from '../../../../schema/tables.ts';
 import type { SentError } from '../../../core/sent-error.ts';
 import { decodedChunks } from '../../encoded-rows.ts';
-import type { DayEntry } from '../../ledger.ts';
+import type { DayEntry } from '../../ledger-transitions.ts';
 import { type CommitOutcome, type DayCommit, rowCount } from '../../port.ts';
 import type { ChunkedDay } from '../commit-day.ts';
 

@@ -1,0 +1,59 @@
+import type { DayBatch } from '../../batch.ts';
+import type { RangeGauge } from '../schedule/range-gauge.ts';
+import type { Schedule } from '../schedule/schedule.ts';
+import type { UnitClaims } from './unit-claims.ts';
+
+/** Units that are claimed at once, roughly: enough to keep all requests going, few enough to leave others their share. */
+const CLAIMED_UNITS = 16;
+
+/** What handing out claimed batches needs. */
+export interface ClaimedBatchesOptions {
+  readonly schedule: Schedule;
+  readonly gauge: RangeGauge;
+  readonly claims: UnitClaims;
+}
+
+/** Batches of the schedule that are claimed for this worker, some at a time. */
+export class ClaimedBatches {
+  readonly #options: ClaimedBatchesOptions;
+  /** Claimed, not handed out. */
+  readonly #claimed: DayBatch[] = [];
+  #claiming: Promise<void> | undefined;
+
+  constructor(options: ClaimedBatchesOptions) {
+    this.#options = options;
+  }
+
+  /** True when nothing is left that could be handed out now. */
+  get isEmpty(): boolean {
+    return this.#claimed.length === 0 && this.#options.schedule.isEmpty;
+  }
+
+  /** The next batch; undefined when none is left. */
+  async take(): Promise<DayBatch | undefined> {
+    for (;;) {
+      const batch = this.#claimed.shift();
+      if (batch !== undefined || (this.#claiming === undefined && this.#options.schedule.isEmpty))
+        return batch;
+      this.#claiming ??= this.#claimMore();
+      await this.#claiming;
+    }
+  }
+
+  async #claimMore(): Promise<void> {
+    const { schedule, gauge, claims } = this.#options;
+    const batches: DayBatch[] = [];
+    for (let units = 0; units < CLAIMED_UNITS; units += batches.at(-1)?.days.length ?? 0) {
+      const batch = schedule.take((stream) => gauge.daysFor(stream));
+      if (batch === undefined) break;
+      batches.push(batch);
+    }
+    try {
+      const claimed = await claims.take(batches);
+      gauge.taken(Math.max(0, ...claimed.map(({ days }) => days.length)));
+      this.#claimed.push(...claimed);
+    } finally {
+      this.#claiming = undefined;
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import type { Clock } from '../../../core/clock.ts';
+import { ClaimLostError, UnitError } from '../../../core/errors.ts';
+import type { DayCommit, LedgerUnit, RunLock, UnitKey } from '../../../warehouse/port.ts';
+import { batchesOf, type DayBatch } from '../../batch.ts';
+import type { DayUnit } from '../../plan.ts';
+import type { Book } from '../known-ledger.ts';
+import type { Outcomes } from '../outcomes.ts';
+import type { Schedule } from '../schedule/schedule.ts';
+import { ClaimWait } from './claim-wait.ts';
+
+/** How often units that are at work elsewhere are looked at again. */
+const PAUSE_MS = 250;
+/** How often a unit is pulled again because its claim was lost. */
+const LOST_MAX = 3;
+
+/** What sharing units needs. */
+export interface UnitClaimsOptions {
+  readonly orgId: string;
+  readonly lock: RunLock;
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  readonly outcomes: Outcomes;
+  /** The ledger as the plan saw it. */
+  readonly planned: readonly LedgerUnit[];
+  /** Learns what the ledger says of claimed units. */
+  readonly book: Book;
+  /** True for a settled unit that is looked at, not pulled. */
+  readonly isWatched: (unit: DayUnit) => boolean;
+}
+
+/** Shares the units of a plan with other workers: none is pulled by two at a time, and none is left behind. */
+export class UnitClaims {
+  readonly #options: UnitClaimsOptions;
+  /** Attempts of each unit when the plan was made: more of them since then tell that another worker was there. */
+  readonly #attempts: ReadonlyMap<string, number>;
+  readonly #elsewhere = new Map<string, UnitKey>();
+  readonly #lost = new Map<string, number>();
+  /** Units that this run pulls once more, although it has brought them. */
+  readonly #again = new Set<string>();
+  readonly #wait: ClaimWait;
+  #toFree: UnitKey[] = [];
+
+  constructor(options: UnitClaimsOptions) {
+    this.#options = options;
+    const { clock, outcomes } = options;
+    this.#wait = new ClaimWait({ clock, pauseMs: PAUSE_MS, tell: (...told) => outcomes.warned(...told) });
+    this.#attempts = new Map(options.planned.map((unit) => [nameOf(unit), unit.attempts]));
+  }
+
+  /** Units that were brought are to be pulled once more. */
+  again(units: readonly DayUnit[]): void {
+    for (const unit of units) this.#again.add(nameOf(unit));
+  }
+
+  /**
+   * Claims batches at once. Answers what of them is free and still to be done, as batches without gaps; units that are
+   * only watched need no claim.
+   */
+  async take(batches: readonly DayBatch[]): Promise<DayBatch[]> {
+    const { orgId, lock, outcomes, book, isWatched } = this.#options;
+    await this.#freeDone();
+    const wanted = batches.flatMap(({ stream, days }) =>
+      days.filter((day) => !isWatched({ stream, day })).map((day) => ({ orgId, stream, day })),
+    );
+    const claimed = new Map((await lock.claim(wanted)).map((unit) => [nameOf(unit), unit]));
+    book.put([...claimed.values()].filter(({ state }) => state !== 'pending'));
+    for (const unit of wanted) {
+      if (!claimed.has(nameOf(unit))) this.#elsewhere.set(nameOf(unit), unit);
+    }
+    const done = [...claimed.values()].filter((unit) => this.#isDone(unit));
+    for (const unit of done) {
+      claimed.delete(nameOf(unit));
+      outcomes.elsewhere(unit);
+    }
+    await this.free(done);
+    return batches.flatMap(({ stream, days, ...batch }) =>
+      batchesOf(
+        stream,
+        days.filter((day) => claimed.has(nameOf({ stream, day })) || isWatched({ stream, day })),
+        days.length,
+      ).map((free) => ({ ...batch, ...free })),
+    );
+  }
+
+  /** A unit is done with: it is freed together with others, before the next ones are claimed. */
+  done({ orgId, stream, day }: UnitKey): void {
+    // No more than the key: a commit would keep all rows of its day in memory until then.
+    this.#toFree.push({ orgId, stream, day });
+  }
+
+  /** Frees units that are to be claimed again later. */
+  free(units: readonly UnitKey[]): Promise<void> {
+    return this.#options.lock.free(units);
+  }
+
+  /** True when a commit was refused because its claim was lost on the way. */
+  isLost(error: unknown): boolean {
+    return error instanceof ClaimLostError;
+  }
+
+  /** Pulls a unit again whose claim was lost; gives it up when that happens again and again. */
+  async tryAgain({ orgId, stream, day, requests }: DayCommit): Promise<void> {
+    const name = nameOf({ stream, day });
+    const lost = (this.#lost.get(name) ?? 0) + 1;
+    this.#lost.set(name, lost);
+    if (lost <= LOST_MAX) {
+      this.#options.schedule.again(stream, [day], 1);
+      return;
+    }
+    const error = new UnitError(`${name}: the connection to the warehouse was lost ${lost} times meanwhile`, {
+      hint: 'check the server and the network to it, then run again: it resumes',
+    });
+    await this.#options.outcomes.failed({ stream, day }, requests, error);
+    await this.free([{ orgId, stream, day }]);
+  }
+
+  /**
+   * Waits for units that are at work elsewhere. True when some are to be tried again: their worker has ended with them,
+   * one way or the other. False when there are none, or they take too long.
+   */
+  async awaitOthers(signal: AbortSignal): Promise<boolean> {
+    const { schedule, outcomes } = this.#options;
+    await this.#freeDone();
+    await this.#wait.begin();
+    while (this.#elsewhere.size > 0 && !signal.aborted) {
+      const units = [...this.#elsewhere.values()];
+      if (!(await this.#wait.pause(units, signal))) {
+        outcomes.heldElsewhere(units);
+        // They are left out: nothing that the run does later waits for them again.
+        this.#elsewhere.clear();
+        return false;
+      }
+      const free = await this.#nowFree();
+      if (free.length === 0) continue;
+      for (const unit of free) {
+        this.#elsewhere.delete(nameOf(unit));
+        if (unit.day !== '' && unit.stream !== 'readiness') schedule.again(unit.stream, [unit.day], 1);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  async #freeDone(): Promise<void> {
+    const units = this.#toFree;
+    this.#toFree = [];
+    await this.free(units);
+  }
+
+  async #nowFree(): Promise<UnitKey[]> {
+    const { lock } = this.#options;
+    const free = await lock.claim([...this.#elsewhere.values()]);
+    await lock.free(free);
+    return free;
+  }
+
+  /** True when another worker has brought the unit since the plan was made; one that failed there is tried here too. */
+  #isDone(unit: LedgerUnit): boolean {
+    return (
+      unit.attempts !== (this.#attempts.get(nameOf(unit)) ?? 0) &&
+      unit.state !== 'failed' &&
+      !this.#lost.has(nameOf(unit)) &&
+      !this.#again.has(nameOf(unit))
+    );
+  }
+}
+
+function nameOf({ stream, day }: Pick<UnitKey, 'stream' | 'day'>): string {
+  return `${stream} ${day}`;
+}

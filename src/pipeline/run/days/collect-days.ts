@@ -1,0 +1,99 @@
+import { exactText } from '../../../api/exact.ts';
+import { ActivityRow } from '../../../api/shapes/activity.ts';
+import { ProductivityRow } from '../../../api/shapes/productivity.ts';
+import { type RowCheck, rowCheck } from '../../../api/shapes/salvage.ts';
+import { TokensRow } from '../../../api/shapes/tokens.ts';
+import { ToolsRow } from '../../../api/shapes/tools.ts';
+import { UserRow } from '../../../api/shapes/users.ts';
+import type { AnalyticsPage } from '../../../api/walk/pages.ts';
+import type { DailyStream } from '../../../core/stream.ts';
+import type { Privacy } from '../../../privacy/email.ts';
+import type { EncodedRows } from '../../../warehouse/port.ts';
+import type { DayBatch } from '../../batch.ts';
+import type { NormalizedDay } from '../../commit.ts';
+import { Findings } from '../../findings.ts';
+import { normalizeActivity } from '../../normalize/activity.ts';
+import type { NormalizeContext } from '../../normalize/context.ts';
+import { normalizeProductivity } from '../../normalize/productivity.ts';
+import { normalizeTokens } from '../../normalize/tokens.ts';
+import { normalizeTools } from '../../normalize/tools.ts';
+import { normalizeUsers } from '../../normalize/users.ts';
+import type { DayUnit } from '../../plan.ts';
+import { validateDays } from '../../validate.ts';
+
+/** What preparing units needs besides the units. */
+export interface DayContext {
+  readonly orgId: string;
+  readonly privacy: Privacy;
+}
+
+/** The days of a batch while its pages come in: each is validated, normalized, and ends as tables of its own. */
+export interface Days {
+  /** Adds the rows of a page. Answers how many parts of it were rejected. */
+  add(page: AnalyticsPage): number;
+  /** Every day, in order; `rows` tells how many rows the service sent for it. */
+  finish(): { readonly day: NormalizedDay; readonly rows: number }[];
+}
+
+interface Normalizer<Row> {
+  add(row: Row, context: NormalizeContext): void;
+  finish(): EncodedRows[];
+}
+
+/** Joins the validation and the normalizer of a stream. */
+function collector<Row extends { date: string }>(check: RowCheck<Row>, normalizer: () => Normalizer<Row>) {
+  return (batch: DayBatch, { orgId, privacy }: DayContext): Days => {
+    const days = batch.days.map((day) => ({
+      unit: { stream: batch.stream, day },
+      findings: new Findings(privacy),
+      normalizer: normalizer(),
+      rows: 0,
+    }));
+    return {
+      add: (page) => {
+        const exact = exactText(page);
+        const { rows, rejected } = validateDays(check, page, batch);
+        for (const day of days) {
+          const own = rows.get(day.unit.day) ?? [];
+          day.rows += own.length;
+          const context = { orgId, findings: day.findings, privacy, exact };
+          const kept = batch.stream === 'users' ? own : lastOf(own, day.unit, day.findings);
+          for (const row of kept) day.normalizer.add(row, context);
+        }
+        // Which day a part belongs to can be told for sure only where one was asked for.
+        for (const part of rejected) days[0]?.findings.reject(part, exact);
+        return rejected.length;
+      },
+      finish: () =>
+        days.map(({ unit, findings, normalizer: { finish }, rows }) => ({
+          day: { orgId, unit, tables: finish(), findings },
+          rows,
+        })),
+    };
+  };
+}
+
+/** All streams but users have one row per day; should there be more, they are not summed. */
+function lastOf<Row>(rows: readonly Row[], { stream, day }: DayUnit, findings: Findings): readonly Row[] {
+  if (rows.length < 2) return rows;
+  if (new Set(rows.map((row) => JSON.stringify(row))).size > 1) {
+    findings.warn(
+      `${stream} ${day} was answered with ${rows.length} different rows instead of one; the last one is kept`,
+    );
+  }
+  return rows.slice(-1);
+}
+
+/** A new endpoint with daily rows is added here, with its shape and its normalizer. */
+const COLLECTORS: Readonly<Record<DailyStream, (batch: DayBatch, context: DayContext) => Days>> = {
+  tokens: collector<TokensRow>(rowCheck(TokensRow), normalizeTokens),
+  tools: collector(rowCheck(ToolsRow), normalizeTools),
+  activity: collector(rowCheck(ActivityRow), normalizeActivity),
+  productivity: collector(rowCheck(ProductivityRow), normalizeProductivity),
+  users: collector(rowCheck(UserRow), normalizeUsers),
+};
+
+/** Begins to collect the days of a batch. */
+export function collectDays(batch: DayBatch, context: DayContext): Days {
+  return COLLECTORS[batch.stream](batch, context);
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { LedgerUnit } from '../../../warehouse/port.ts';
+import type { DayUnit } from '../../plan.ts';
+
+/** Characters that are hashed at once. */
+const SLICE_CHARS = 256 * 1024;
+
+/** A stored day, and the digest of the answers that it was made of. */
+export interface KnownDay {
+  readonly unit: LedgerUnit & { readonly contentSha256: string };
+  readonly answersSha256: string;
+}
+
+/**
+ * A SHA-256 over the answers of a day as they came. Most days that are pulled again are answered as before, byte for
+ * byte. Such a day has the content that is stored, so nothing of it needs to be validated, normalized or compared, which
+ * is more than half of the work.
+ */
+export class AnswersDigest {
+  readonly #hash;
+  #hex: string | undefined;
+
+  /** @param maker what else the content depends on: the version of the program, and its settings. */
+  constructor(maker: string) {
+    this.#hash = createHash('sha256').update(`${maker}\n`);
+  }
+
+  /** Adds the text of a page, in slices: the hash takes a copy of what it is given. */
+  add(text: string): void {
+    this.#hash.update(`${text.length}\n`);
+    for (let start = 0; start < text.length; ) {
+      const end = sliceEnd(text, start + SLICE_CHARS);
+      this.#hash.update(text.slice(start, end));
+      start = end;
+    }
+  }
+
+  /** The digest in lower-case hexadecimal; nothing can be added afterwards. */
+  hex(): string {
+    this.#hex ??= this.#hash.digest('hex');
+    return this.#hex;
+  }
+}
+
+/** The end of a slice that does not part a surrogate pair, whose halves alone would be encoded differently. */
+function sliceEnd(text: string, end: number): number {
+  const last = text.charCodeAt(end - 1);
+  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end;
+}
+
+/** The stored days of which the answers are known. */
+export class KnownDays {
+  readonly #days: ReadonlyMap<string, KnownDay>;
+  readonly #taken = new Set<string>();
+
+  constructor(ledger: readonly LedgerUnit[]) {
+    this.#days = new Map(
+      ledger.flatMap((unit) => {
+        const known = knownDay(unit);
+        return known === undefined ? [] : [[nameOf(unit), known] as const];
+      }),
+    );
+  }
+
+  /** What is known of a day; told once, because whoever asks again did not get on with it. */
+  take(unit: DayUnit): KnownDay | undefined {
+    const name = nameOf(unit);
+    if (this.#taken.has(name)) return undefined;
+    this.#taken.add(name);
+    return this.#days.get(name);
+  }
+}
+
+function knownDay(unit: LedgerUnit): KnownDay | undefined {
+  const { state, answersSha256, contentSha256 } = unit;
+  if (state !== 'loaded' || answersSha256 === null || contentSha256 === null) return undefined;
+  return { unit: { ...unit, contentSha256 }, answersSha256 };
+}
+
+function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
+  return `${stream} ${day}`;
+}

@@ -1,0 +1,187 @@
+import type { UtcDay } from '../../../core/day.ts';
+import type { RuleName } from '../../../core/rules.ts';
+import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../../core/stream.ts';
+import { isShortOf } from '../../../judge/agreement.ts';
+import { parseNotes } from '../../../judge/notes.ts';
+import { type DayView, secondLook, type UnitView } from '../../../judge/second-look.ts';
+import type { DayCommit, LedgerUnit } from '../../../warehouse/port.ts';
+import { batchesOf, type DayBatch } from '../../batch.ts';
+import type { DayUnit } from '../../plan.ts';
+import type { Book } from '../known-ledger.ts';
+
+/** What is to be asked, and what may be stored, before the days of a run are judged. */
+export interface NextLooks {
+  /** Units to be asked about alone, and by which rule. */
+  readonly alone: readonly (DayUnit & { readonly rule: RuleName })[];
+  /** Gaps to be asked for again, each as one request. */
+  readonly gaps: readonly DayBatch[];
+  /** Days that were held back, and are confirmed to have no rows. */
+  readonly empty: readonly DayCommit[];
+}
+
+/** Days of a range of /users of which one lacks users. */
+interface UsersRange {
+  readonly days: readonly UtcDay[];
+  readonly activeUsers: number;
+}
+
+/** What a run has seen of each unit, so that what ranges of days leave unclear is looked at once more. */
+export class SecondLooks {
+  readonly #book: Book;
+  readonly #seen = new Map<UtcDay, Map<DailyStream, 'range' | 'own'>>();
+  /** Days of which a range had no row, ready to be stored. */
+  readonly #gaps = new Map<UtcDay, Map<DailyStream, DayCommit>>();
+  readonly #confirmed = new Set<UtcDay>();
+  readonly #asked = new Set<string>();
+  readonly #usersRanges = new Map<UtcDay, UsersRange>();
+  #untrusted = new Set<UtcDay>();
+  #later = new Set<UtcDay>();
+  /** Users that activity counts, as this run was answered. */
+  /** What was stored of it when the run began: an answer without the figure takes it away. */
+  readonly #activeBefore: ReadonlyMap<UtcDay, number | null>;
+  readonly #active = new Map<UtcDay, number | null>();
+
+  constructor(book: Book) {
+    this.#book = book;
+    this.#activeBefore = new Map(
+      book
+        .all()
+        .flatMap(({ stream, day, activeUsers }) =>
+          stream === 'activity' && day !== '' ? [[day, activeUsers] as const] : [],
+        ),
+    );
+  }
+
+  /** A range had no row for a day. What was made of that is held back. */
+  gap(commit: DayCommit): void {
+    const held = this.#gaps.get(commit.day) ?? new Map<DailyStream, DayCommit>();
+    this.#gaps.set(commit.day, held.set(commit.stream, commit));
+  }
+
+  /** Users of a day are to be asked for alone, once `daily_active_users` of this run is known. */
+  later({ day }: DayUnit): void {
+    this.#later.add(day);
+  }
+
+  /** `daily_active_users` of a day: this run's where it has one, otherwise the stored. */
+  activeUsers(day: UtcDay): number | null {
+    const stored = this.#activeBefore.get(day) ?? this.#book.of('activity', day)?.activeUsers;
+    return this.#active.get(day) ?? stored ?? null;
+  }
+
+  /** True while this run may still learn how many users were active on a day. */
+  isOpen(day: UtcDay): boolean {
+    return this.#seen.get(day)?.has('activity') !== true && !this.#asked.has(`users ${day}`);
+  }
+
+  /** The gap of some days was asked for again, and had no row. */
+  confirmed(days: readonly UtcDay[]): void {
+    for (const day of days) this.#confirmed.add(day);
+  }
+
+  /**
+   * A day was answered.
+   * @returns true when it shows that a range of /users lacks users: no range of them is to be trusted in this run.
+   */
+  answered(commit: DayCommit, batch: DayBatch): boolean {
+    const { stream, day, isOwn } = commit;
+    const seen = this.#seen.get(day) ?? new Map<DailyStream, 'range' | 'own'>();
+    this.#seen.set(day, seen.set(stream, isOwn ? 'own' : 'range'));
+    this.#gaps.get(day)?.delete(stream);
+    // Known at once: it takes a while until it is written.
+    if (stream === 'activity') this.#active.set(day, commit.activeUsers);
+    if (stream !== 'users') return false;
+    const activeUsers = commit.activeUsers ?? 0;
+    if (!isOwn) {
+      this.#usersRanges.set(day, { days: batch.days, activeUsers });
+      return false;
+    }
+    const range = this.#usersRanges.get(day);
+    if (range === undefined || range.activeUsers >= activeUsers) return false;
+    for (const other of range.days) if (other !== day) this.#untrusted.add(other);
+    return true;
+  }
+
+  /**
+   * What is to be done next; call when nothing is under way. Nothing is asked twice, so this comes to an end.
+   * @param daysMax days of one request at most.
+   */
+  next(daysMax: number): NextLooks {
+    const alone: (DayUnit & { rule: RuleName })[] = [...this.#untrusted].map((day) => ({
+      stream: 'users',
+      day,
+      rule: 'range-lacks-users',
+    }));
+    for (const day of this.#later) alone.push({ stream: 'users', day, rule: 'loss-of-users' });
+    this.#untrusted = new Set();
+    this.#later = new Set();
+    const toConfirm: DayUnit[] = [];
+    const empty: DayCommit[] = [];
+    for (const day of new Set([...this.#gaps.keys(), ...this.#seen.keys()])) {
+      const look = secondLook(this.#viewOf(day), this.#confirmed.has(day));
+      for (const asked of look.alone) alone.push({ ...asked, day });
+      if (look.confirm !== null) toConfirm.push({ stream: look.confirm, day });
+      for (const stream of look.empty) empty.push(...this.#take(stream, day));
+    }
+    const units = alone.filter((unit) => this.#isFirst(unit));
+    for (const { stream, day } of units) this.#take(stream, day);
+    const gaps = stretchesOf(
+      toConfirm.filter(({ day }) => this.#isFirst({ stream: 'gap', day })),
+      daysMax,
+    );
+    return { alone: units, gaps, empty };
+  }
+
+  /** Days whose own answer still has fewer users than the service counts as active. */
+  get short(): readonly { readonly day: UtcDay; readonly users: number; readonly active: number }[] {
+    return [...this.#seen].flatMap(([day, seen]) => {
+      const users = this.#book.of('users', day);
+      const active = this.#book.of('activity', day)?.activeUsers ?? null;
+      const isMeant = seen.has('users') && users?.state === 'loaded' && isShortOf(users, active);
+      return isMeant ? [{ day, users: users.activeUsers ?? 0, active: active ?? 0 }] : [];
+    });
+  }
+
+  #viewOf(day: UtcDay): DayView {
+    const active = this.#book.of('activity', day)?.activeUsers ?? null;
+    const views = new Map<DailyStream, UnitView>();
+    for (const unit of this.#book.onDay(day)) {
+      if (isDailyStream(unit.stream))
+        views.set(unit.stream, this.#viewOfUnit(unit, unit.stream, day, active));
+    }
+    for (const stream of this.#gaps.get(day)?.keys() ?? [])
+      views.set(stream, { from: 'gap', isActive: false, isShort: false });
+    return views;
+  }
+
+  #viewOfUnit(unit: LedgerUnit, stream: DailyStream, day: UtcDay, active: number | null): UnitView {
+    const from = this.#seen.get(day)?.get(stream) ?? 'ledger';
+    // What the day's own answer said before, and a range says again, needs no other look.
+    const isKnown = from === 'range' && parseNotes(unit.watch).own === unit.contentSha256;
+    const isActive = ['loaded', 'quarantined', 'doubted'].includes(unit.state);
+    return { from: isKnown ? 'ledger' : from, isActive, isShort: isShortOf(unit, active) };
+  }
+
+  #take(stream: DailyStream, day: UtcDay): DayCommit[] {
+    const held = this.#gaps.get(day);
+    const commit = held?.get(stream);
+    held?.delete(stream);
+    if (held?.size === 0) this.#gaps.delete(day);
+    return commit === undefined ? [] : [commit];
+  }
+
+  #isFirst({ stream, day }: { readonly stream: string; readonly day: UtcDay }): boolean {
+    const name = `${stream} ${day}`;
+    if (this.#asked.has(name)) return false;
+    this.#asked.add(name);
+    return true;
+  }
+}
+
+/** Units of consecutive days of one stream, as one request each. */
+function stretchesOf(units: readonly DayUnit[], daysMax: number): DayBatch[] {
+  return DAILY_STREAMS.flatMap((stream) => {
+    const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);
+    return batchesOf(stream, days, daysMax).map((batch) => ({ ...batch, isGap: true }));
+  });
+}

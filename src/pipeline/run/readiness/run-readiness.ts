@@ -1,0 +1,109 @@
+import { ClaimLostError } from '../../../core/errors.ts';
+import type { LedgerUnit, RunLock, UnitKey } from '../../../warehouse/port.ts';
+import type { RunObserver } from '../../events.ts';
+import type { PullCall } from '../../pull.ts';
+import { ClaimWait } from '../claims/claim-wait.ts';
+import type { Book } from '../known-ledger.ts';
+import type { Outcomes } from '../outcomes.ts';
+import type { Tally } from '../run-counts.ts';
+import type { ReadinessContext } from './store-page.ts';
+import { walkReadiness } from './walk-reports.ts';
+
+/** How often a worker that waits for its turn looks again. */
+const PAUSE_MS = 500;
+/** How often a walk goes on after its claim was lost with the connection that held it. */
+const LOST_MAX = 3;
+
+/** What the work on the readiness reports needs. */
+export interface ReadinessWork extends Omit<ReadinessContext, 'onPage'> {
+  readonly lock: RunLock;
+  readonly outcomes: Outcomes;
+  readonly tally: Tally;
+  readonly observe: RunObserver;
+  readonly stop: AbortController;
+  readonly book: Book;
+  /** The ledger as the plan saw it. */
+  readonly planned: readonly LedgerUnit[];
+}
+
+/** Brings the readiness reports up to date, one worker at a time; nothing where another has done so meanwhile. */
+export async function workOnReadiness(work: ReadinessWork): Promise<void> {
+  const key = readinessKey(work.orgId);
+  try {
+    const unit = await claimed(work);
+    if (unit === undefined) return;
+    const before = work.planned.find(({ stream }) => stream === 'readiness')?.attempts ?? 0;
+    if (unit.attempts !== before && unit.state !== 'failed') work.outcomes.elsewhere(unit);
+    else await walkClaimed(work);
+    await work.lock.free([key]);
+  } catch (error) {
+    work.stop.abort(error);
+  }
+}
+
+/** The unit once it is claimed; undefined when the run ends first, or another worker holds it for too long. */
+async function claimed(work: ReadinessWork): Promise<LedgerUnit | undefined> {
+  const { lock, orgId, clock, stop, outcomes, warehouse } = work;
+  const key = readinessKey(orgId);
+  const tell = (message: string, hint: string) => outcomes.warned(message, hint);
+  // Each page that the other worker stores leaves another cursor, or more requests.
+  const progress = async () => {
+    const { cursor, requests } = (await warehouse.readinessUnit(orgId)) ?? {};
+    return `${requests} ${cursor}`;
+  };
+  const wait = new ClaimWait({ clock, pauseMs: PAUSE_MS, tell, progress });
+  let isWaiting = false;
+  while (!stop.signal.aborted) {
+    const [unit] = await lock.claim([key]);
+    if (unit !== undefined) return unit;
+    if (!isWaiting) await wait.begin();
+    isWaiting = true;
+    if (await wait.pause([key], stop.signal)) continue;
+    outcomes.heldElsewhere([key]);
+    return undefined;
+  }
+  return undefined;
+}
+
+/** Walks until a claim holds to the end: each page is stored with its cursor, so none is asked for twice. */
+async function walkClaimed(work: ReadinessWork): Promise<void> {
+  for (let lost = 0; lost < LOST_MAX; lost += 1) {
+    if ((await walk(work, { mayBeLost: true })) === 'ended') return;
+    if ((await claimed(work)) === undefined) return;
+  }
+  await walk(work, { mayBeLost: false });
+}
+
+async function walk(work: ReadinessWork, { mayBeLost }: { mayBeLost: boolean }): Promise<'ended' | 'lost'> {
+  const { outcomes, tally, observe, warehouse, orgId } = work;
+  const call: PullCall = { signal: work.stop.signal, meter: { requests: 0, retries: 0 } };
+  let rowsTold = 0;
+  const onPage = (page: { reports: number; rowsWritten: number }) => {
+    // A page is stored for good, whatever becomes of the walk.
+    rowsTold += page.rowsWritten;
+    tally.wrote(page.rowsWritten);
+    observe({ type: 'readiness-page', ...page });
+  };
+  try {
+    const outcome = await walkReadiness({ ...work, onPage }, call);
+    const unit = await warehouse.readinessUnit(orgId);
+    tally.wrote(outcome.rowsWritten - rowsTold);
+    if (unit !== null) work.book.put([unit]);
+    if (outcome.doubt !== null) {
+      const { rule, rows, of, since } = outcome.doubt;
+      observe({ type: 'unit-doubted', stream: 'readiness', day: '', rule, rows, of, since });
+    }
+    const { state = 'loaded', rows = 0 } = unit ?? {};
+    outcomes.done({ stream: 'readiness', day: '' }, { ...outcome, state, rows });
+    outcomes.answered('readiness');
+  } catch (error) {
+    if (mayBeLost && error instanceof ClaimLostError) return 'lost';
+    await outcomes.failed({ stream: 'readiness', day: '' }, call.meter.requests, error);
+  }
+  return 'ended';
+}
+
+/** The one unit of an organization's reports. */
+function readinessKey(orgId: string): UnitKey {
+  return { orgId, stream: 'readiness', day: '' };
+}

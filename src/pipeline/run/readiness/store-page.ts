@@ -1,0 +1,163 @@
+import { exactText } from '../../../api/exact.ts';
+import { type ReadinessPage, reportIdsOf } from '../../../api/walk/pages.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { UtcDay } from '../../../core/day.ts';
+import { canonicalJson } from '../../../core/json.ts';
+import { doubtText, parseDoubt, type StandingDoubt, weighLoss } from '../../../judge/doubt.ts';
+import { lossOf } from '../../../judge/loss.ts';
+import type { TableRows, Warehouse } from '../../../warehouse/port.ts';
+import { Findings } from '../../findings.ts';
+import { normalizeReadiness } from '../../normalize/readiness.ts';
+import type { PullCall, Source } from '../../pull.ts';
+import { unlessTooDeep } from '../../too-deep.ts';
+import { validateReports } from '../../validate.ts';
+import type { DayContext } from '../days/collect-days.ts';
+import { type WalkState, walkDone } from './walk-state.ts';
+
+/** What a walk needs. */
+export interface ReadinessContext extends DayContext {
+  readonly source: Source;
+  readonly warehouse: Warehouse;
+  readonly clock: Clock;
+  /** Read every report again, whatever the ledger says. */
+  readonly force: boolean;
+  readonly runId: string;
+  readonly acceptLoss: boolean;
+  readonly onPage: (page: { reports: number; rowsWritten: number }) => void;
+}
+
+/** What a walk did. */
+export interface ReadinessOutcome {
+  readonly rowsWritten: number;
+  readonly restated: boolean;
+  readonly quarantined: number;
+  readonly requests: number;
+  readonly warnings: readonly string[];
+  /** Stored reports are gone, and that is not believed yet. */
+  readonly doubt: StandingDoubt | null;
+}
+
+/** Ids of reports, and digests of records in quarantine, that a pass met. */
+export type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
+
+/** How a pass ended. */
+export interface Pass {
+  readonly state: WalkState;
+  /** All reports and quarantined records of the service; null where the pass did not see them all. */
+  readonly seen: Seen | null;
+}
+
+/** What the passes of a walk did, all together. */
+export type WalkTotal = {
+  rowsWritten: number;
+  restated: boolean;
+  quarantined: number;
+  requests: number;
+  warnings: string[];
+  doubt: StandingDoubt | null;
+};
+
+/** Stores a page, unless a head pass finds that all of it is known. */
+export async function storePage(
+  context: ReadinessContext,
+  call: PullCall,
+  step: { page: ReadinessPage; state: WalkState; seen: Seen },
+  total: WalkTotal,
+): Promise<{ known: boolean }> {
+  const { warehouse, orgId, privacy } = context;
+  const { page, state, seen } = step;
+  const findings = new Findings(privacy);
+  const tables = normalizePage(page, context, findings);
+  const ids = (tables[0]?.rows ?? []).map((row) => String(row[1]));
+  // A report that is set aside exists all the same: what is stored of it stays.
+  for (const id of reportIdsOf(page)) seen.reports.add(id);
+  for (const { recordSha256 } of findings.quarantined) seen.quarantine.add(recordSha256);
+  total.warnings.push(...findings.warnings);
+  total.quarantined += findings.quarantined.length;
+  if (state.pass === 'head' && findings.quarantined.length === 0) {
+    const known = await warehouse.knownReports(orgId, tables);
+    if (ids.every((id) => known.has(id))) return { known: true };
+  }
+  const outcome = await warehouse.commitReadinessPage({
+    orgId,
+    tables,
+    cursor: canonicalJson(state),
+    quarantined: findings.quarantined,
+    drift: findings.drift,
+    requests: takeRequests(call, total),
+    pulledAt: context.clock.now(),
+    runId: context.runId,
+  });
+  total.rowsWritten += outcome.rowsWritten;
+  total.restated ||= outcome.restated;
+  context.onPage({ reports: page.reports.length, rowsWritten: outcome.rowsWritten });
+  return { known: false };
+}
+
+function normalizePage(page: ReadinessPage, { orgId, privacy }: DayContext, findings: Findings): TableRows[] {
+  const exact = exactText(page);
+  const normalizer = normalizeReadiness();
+  return unlessTooDeep('pull readiness', () => {
+    const { rows, rejected } = validateReports(page);
+    for (const report of rows) normalizer.add(report, { orgId, findings, privacy, exact });
+    for (const part of rejected) findings.reject(part, exact);
+    return normalizer.finish();
+  });
+}
+
+/**
+ * Ends a walk: what is gone is deleted, unless that is doubted.
+ * @param pass.stored the ids of the reports that were stored when the walk began.
+ */
+export async function endWalk(
+  context: ReadinessContext,
+  call: PullCall,
+  pass: Pass & { readonly today: UtcDay; readonly stored: readonly string[] },
+  total: WalkTotal,
+): Promise<void> {
+  const { warehouse, orgId, clock, runId } = context;
+  const done = walkDone(pass.state, pass.seen === null ? null : pass.today);
+  const doubt = await doubtAfter(context, pass);
+  total.doubt = doubt;
+  const outcome = await warehouse.endReadinessWalk({
+    orgId,
+    cursor: canonicalJson(done),
+    // While a loss is doubted, new reports are stored and none is deleted.
+    seenReportIds: doubt === null ? (pass.seen?.reports ?? null) : null,
+    seenQuarantine: pass.seen?.quarantine ?? null,
+    doubt: doubt === null ? undefined : { doubt: doubtText(doubt), since: doubt.since },
+    requests: takeRequests(call, total),
+    pulledAt: clock.now(),
+    runId,
+  });
+  total.rowsWritten += outcome.rowsWritten;
+  total.restated ||= outcome.restated;
+}
+
+/**
+ * The doubt that a walk leaves: too many of the stored reports were not among those that it saw. A walk that did not see
+ * them all leaves it as it was.
+ */
+async function doubtAfter(
+  { warehouse, orgId, clock, acceptLoss }: ReadinessContext,
+  { seen, stored }: { readonly seen: Seen | null; readonly stored: readonly string[] },
+): Promise<StandingDoubt | null> {
+  const unit = await warehouse.readinessUnit(orgId);
+  const standing = parseDoubt(unit?.doubt ?? null, unit?.doubtedAt ?? null);
+  if (seen === null) return standing;
+  const missing = stored.filter((id) => !seen.reports.has(id));
+  // New reports do not make up for those that are gone; while these are doubted, new ones are stored night after night.
+  const loss = lossOf({ missing, stored: standing?.of ?? stored.length, setAside: 0 });
+  if (loss === null) return null;
+  const acceptsLoss = acceptLoss && standing !== null;
+  const weighed = weighLoss(standing, loss, { now: clock.now(), acceptsLoss });
+  return weighed.verdict === 'doubt' ? weighed.doubt : null;
+}
+
+/** The requests since the last commit; each is recorded once. */
+function takeRequests({ meter }: PullCall, total: WalkTotal): number {
+  const requests = meter.requests;
+  total.requests += requests;
+  meter.requests = 0;
+  return requests;
+}

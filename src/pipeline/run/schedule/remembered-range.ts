@@ -1,0 +1,33 @@
+import type { UtcDay } from '../../../core/day.ts';
+import { canonicalJson } from '../../../core/json.ts';
+import type { Warehouse } from '../../../warehouse/port.ts';
+import type { Book } from '../known-ledger.ts';
+import { RangeGauge, rememberedRange, rowsPerDay } from './range-gauge.ts';
+
+/** Under this name a run remembers the longest range of days that the service answers. */
+export const RANGES = 'ranges';
+
+/** A gauge that begins with what earlier runs learned of the service. */
+export async function rangeGauge(
+  { warehouse, rangeDays }: { readonly warehouse: Warehouse; readonly rangeDays: number },
+  orgId: string,
+  book: Book,
+  today: UtcDay,
+): Promise<RangeGauge> {
+  const remembered = rememberedRange(await warehouse.state(orgId, RANGES), today);
+  return new RangeGauge(rangeDays, rowsPerDay(book.all()), remembered);
+}
+
+/** Remembers for the next runs what this one learned. */
+export async function rememberRange(
+  { warehouse }: { readonly warehouse: Warehouse },
+  gauge: RangeGauge,
+  orgId: string,
+  today: UtcDay,
+): Promise<void> {
+  const text = await warehouse.state(orgId, RANGES);
+  const before = rememberedRange(text, today);
+  const { days, isRefused } = gauge.learned;
+  const now = canonicalJson({ days, refusedOn: isRefused ? (before?.refusedOn ?? today) : null });
+  if (days > 1 && now !== text) await warehouse.setState(orgId, RANGES, now);
+}

@@ -1,0 +1,123 @@
+import type { UtcDay } from '../../../core/day.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../../core/stream.ts';
+import { batchesOf, type DayBatch } from '../../batch.ts';
+import type { DayUnit } from '../../plan.ts';
+
+/** What the order of a run depends on. */
+export interface Order {
+  readonly newestFirst: boolean;
+  /** True for a settled unit that is looked at, not pulled. Default: none is. */
+  readonly isWatched?: (unit: DayUnit) => boolean;
+}
+
+/**
+ * Which units are still to be pulled, and in what order: oldest or newest days first, the streams in turn. Units that are
+ * only looked at go along with neighbours that are pulled, where a batch has room for them; the others come last, so that a
+ * run that may send few requests spends them on what is not settled.
+ */
+export class Schedule {
+  readonly #days: Map<DailyStream, UtcDay[]>;
+  readonly #newestFirst: boolean;
+  readonly #isWatched: (unit: DayUnit) => boolean;
+  readonly #next: DayBatch[] = [];
+
+  constructor(units: readonly DayUnit[], { newestFirst, isWatched = () => false }: Order) {
+    this.#newestFirst = newestFirst;
+    this.#isWatched = isWatched;
+    this.#days = new Map(
+      DAILY_STREAMS.map((stream) => [
+        stream,
+        units.filter((unit) => unit.stream === stream).map(({ day }) => day),
+      ]),
+    );
+  }
+
+  /** True when no unit is left to be handed out. */
+  get isEmpty(): boolean {
+    return this.#next.length === 0 && [...this.#days.values()].every((days) => days.length === 0);
+  }
+
+  /** Puts units in front of all others, as batches of at most so many days. */
+  again(stream: DailyStream, days: readonly UtcDay[], daysMax: number): void {
+    this.#next.push(...batchesOf(stream, days, daysMax));
+  }
+
+  /** Adds units where they belong in the order of the run. */
+  add(units: readonly DayUnit[]): void {
+    for (const stream of DAILY_STREAMS) {
+      const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);
+      if (days.length > 0) this.putBack(stream, days);
+    }
+  }
+
+  /** Puts batches in front of all others. */
+  next(batches: readonly DayBatch[]): void {
+    this.#next.push(...batches);
+  }
+
+  /** Puts units back where they were, to be handed out in batches as long as their stream is to be asked for then. */
+  putBack(stream: DailyStream, days: readonly UtcDay[]): void {
+    const ascending = [...(this.#days.get(stream) ?? []), ...days].sort();
+    this.#days.set(stream, this.#newestFirst ? ascending.reverse() : ascending);
+  }
+
+  /** Takes one unit out, to be pulled first. False when it is not planned. */
+  first({ stream, day }: DayUnit): boolean {
+    const days = this.#days.get(stream) ?? [];
+    const index = days.indexOf(day);
+    if (index < 0) return false;
+    days.splice(index, 1);
+    this.#next.unshift({ stream, days: [day] });
+    return true;
+  }
+
+  /** The next batch, with at most as many days as its stream is to be asked for; undefined when there is none. */
+  take(daysFor: (stream: DailyStream) => number): DayBatch | undefined {
+    const next = this.#next.shift();
+    if (next !== undefined) return next;
+    const stream = this.#furthestBehind();
+    return stream === undefined ? undefined : this.#takeFrom(stream, daysFor(stream));
+  }
+
+  /** The stream whose next day to be pulled comes first in the order of the run; of days only looked at, when no other is left. */
+  #furthestBehind(): DailyStream | undefined {
+    const next = [...this.#days].flatMap(([stream, days]) => {
+      const index = this.#nextIndex(stream, days);
+      const day = days[index];
+      return day === undefined ? [] : [{ stream, day, isWatched: this.#isWatched({ stream, day }) }];
+    });
+    const [best] = next.toSorted(
+      (a, b) => Number(a.isWatched) - Number(b.isWatched) || this.#compare(a.day, b.day),
+    );
+    return best?.stream;
+  }
+
+  /** Where the next day of a stream stands: the first one to be pulled, otherwise the first one. */
+  #nextIndex(stream: DailyStream, days: readonly UtcDay[]): number {
+    return Math.max(
+      0,
+      days.findIndex((day) => !this.#isWatched({ stream, day })),
+    );
+  }
+
+  #compare(a: UtcDay, b: UtcDay): number {
+    if (a === b) return 0;
+    return a < b === this.#newestFirst ? 1 : -1;
+  }
+
+  /** Takes the next day with those that follow it; where they leave room, with those before it, which are only looked at. */
+  #takeFrom(stream: DailyStream, daysMax: number): DayBatch | undefined {
+    const days = this.#days.get(stream) ?? [];
+    let start = this.#nextIndex(stream, days);
+    const next = days[start];
+    const run = (from: number, to: number) =>
+      batchesOf(stream, days.slice(from, to), daysMax).find((found) =>
+        found.days.some((day) => day === next),
+      );
+    const end = start + (run(start, start + daysMax)?.days.length ?? 0);
+    start = Math.max(0, end - daysMax);
+    const batch = run(start, end);
+    days.splice(end - (batch?.days.length ?? 0), batch?.days.length ?? 0);
+    return batch;
+  }
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { tables } from '../../../../schema/tables.ts';
+import { ApiError, OverloadError } from '../../../api/errors.ts';
+import { GROUP_BY } from '../../../api/paths.ts';
+import { type RowCheck, rowCheck } from '../../../api/shapes/salvage.ts';
+import { MODEL_KEYS, TokensByModelRow } from '../../../api/shapes/tokens.ts';
+import type { UtcDay } from '../../../core/day.ts';
+import { canonicalJson } from '../../../core/json.ts';
+import { parseNotes } from '../../../judge/notes.ts';
+import type { LedgerUnit, Warehouse } from '../../../warehouse/port.ts';
+import { batchesOf, type DayBatch } from '../../batch.ts';
+import { type PullCall, pullGrouped, type Source } from '../../pull.ts';
+import { expectAnswerTo } from '../../validate.ts';
+import type { Outcomes } from '../outcomes.ts';
+import type { Looked, Watch } from './watch.ts';
+
+const METRICS = ['billable_tokens', 'input_tokens', 'output_tokens'] as const;
+const KEYS = ['group_key', ...MODEL_KEYS];
+const checkRow = rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>;
+
+/** What looking at sums by model needs. */
+export interface ModelSumsOptions {
+  readonly source: Source;
+  readonly warehouse: Warehouse;
+  readonly orgId: string;
+  readonly watch: Watch;
+  readonly outcomes: Outcomes;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks the service for its sums by model (specification, section 4.2, group_by rules), and compares them with what is
+ * stored by model: a few hundred bytes a day instead of every user's tokens. A refusal ends that for this run.
+ * @param daysMax days of one request at most.
+ */
+export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number): Promise<void> {
+  const { watch, outcomes, signal } = options;
+  const answers: SumsAnswer[] = [];
+  try {
+    for (const { days } of watch.modelDays) {
+      for (const batch of batchesOf('tokens', days, daysMax)) {
+        if (signal.aborted) return;
+        answers.push(await answerTo(options, batch));
+      }
+    }
+  } catch (error) {
+    if (!isRefusal(error)) {
+      watch.failed();
+      outcomes.unwatched('tokens', error);
+    }
+  }
+  // One shape for all: a day with other models than before looks like one of another shape, and one without any like none.
+  const isComparable = answers.some(({ answered, stored }) =>
+    [...answered].some(([day, sums]) => shareModels(sums, stored.get(day))),
+  );
+  for (const answer of answers) {
+    for (const look of looksOf(answer, watch, isComparable)) watch.sees(look);
+  }
+}
+
+/** True where the service does not group, or not for this key; too many requests say nothing about that. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    !(error instanceof OverloadError) &&
+    error.status >= 400 &&
+    error.status < 500
+  );
+}
+
+/** Sums of one day: by model, each metric that is told. */
+type Sums = Map<string, Map<string, number>>;
+
+/** The sums of some days, as they were answered and as they are stored. */
+interface SumsAnswer {
+  readonly days: readonly UtcDay[];
+  readonly answered: ReadonlyMap<string, Sums>;
+  readonly stored: ReadonlyMap<string, Sums>;
+}
+
+async function answerTo(options: ModelSumsOptions, batch: DayBatch): Promise<SumsAnswer> {
+  const { source, orgId, signal } = options;
+  const call: PullCall = { signal, meter: { requests: 0, retries: 0 } };
+  const page = await pullGrouped(source, batch, GROUP_BY.tokens, call);
+  expectAnswerTo(page, orgId, batch);
+  const { rows } = checkRow(page.data, { path: 'data', text: page.text });
+  return { days: batch.days, answered: sumsByDay(rows), stored: await storedSums(options, batch) };
+}
+
+function looksOf({ days, answered, stored }: SumsAnswer, watch: Watch, isComparable: boolean): Looked[] {
+  return days.flatMap((day): Looked[] => {
+    const unit = watch.settled({ stream: 'tokens', day });
+    if (unit === undefined) return [];
+    const sums = answered.get(day) ?? new Map<string, never>();
+    const sha256 = digestOf(sums);
+    const isSame = isComparable ? isEqual(sums, stored.get(day)) : isAsBefore(unit, sha256);
+    const seen = isSame ? null : ({ sha256, by: 'models' } as const);
+    return [{ unit, by: 'models', seen, ...(isComparable ? {} : { models: sha256 }) }];
+  });
+}
+
+function sumsByDay(rows: readonly TokensByModelRow[]): Map<UtcDay | string, Sums> {
+  const days = new Map<string, Sums>();
+  for (const row of rows) {
+    const model = KEYS.map((key): unknown => Reflect.get(row, key)).find(
+      (value) => typeof value === 'string',
+    );
+    if (typeof model !== 'string') continue;
+    const sums = days.get(row.date) ?? new Map<string, Map<string, number>>();
+    days.set(row.date, sums);
+    add(sums, model, (metric) => row[metric]);
+  }
+  return days;
+}
+
+async function storedSums(
+  { warehouse, orgId }: ModelSumsOptions,
+  { days }: DayBatch,
+): Promise<Map<string, Sums>> {
+  const stored = new Map<string, Sums>();
+  const scope = { orgId, firstDay: days[0], lastDay: days.at(-1) ?? days[0] };
+  const columns = ['date', 'model_id', ...METRICS];
+  for (const [date, model, ...values] of await warehouse.rowsOf(tables.tokensDailyByModel, scope, columns)) {
+    const sums = stored.get(String(date)) ?? new Map<string, Map<string, number>>();
+    stored.set(String(date), sums);
+    add(sums, String(model), (metric) => values[METRICS.indexOf(metric)]);
+  }
+  return stored;
+}
+
+function add(sums: Sums, model: string, read: (metric: (typeof METRICS)[number]) => unknown): void {
+  const own = sums.get(model) ?? new Map<string, number>();
+  sums.set(model, own);
+  for (const metric of METRICS) {
+    const value = read(metric);
+    if (typeof value === 'number') own.set(metric, (own.get(metric) ?? 0) + value);
+  }
+}
+
+/** Rows in which no model has the name of a stored one are of another shape. */
+function shareModels(answered: Sums, stored: Sums | undefined): boolean {
+  return stored !== undefined && [...answered.keys()].some((model) => stored.has(model));
+}
+
+/** True where both name the same models, and every metric that both tell is the same. */
+function isEqual(answered: Sums, stored: Sums = new Map()): boolean {
+  if (answered.size !== stored.size) return false;
+  return [...answered].every(([model, values]) => {
+    const held = stored.get(model);
+    return (
+      held !== undefined && [...values].every(([metric, value]) => (held.get(metric) ?? value) === value)
+    );
+  });
+}
+
+/** Sums that cannot be compared with the rows are compared with what the same call said last. */
+function isAsBefore(unit: LedgerUnit, sha256: string): boolean {
+  const { models } = parseNotes(unit.watch);
+  return models === undefined || models === sha256;
+}
+
+function digestOf(sums: Sums): string {
+  const plain = Object.fromEntries([...sums].map(([model, values]) => [model, Object.fromEntries(values)]));
+  return createHash('sha256').update(canonicalJson(plain)).digest('hex');
+}

@@ -1,0 +1,217 @@
+import { shiftDay, type UtcDay } from '../../../core/day.ts';
+import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../../core/stream.ts';
+import { type Noted, notesText, parseNotes } from '../../../judge/notes.ts';
+import {
+  afterWatch,
+  type Confirmed,
+  chooseReopened,
+  lookAt,
+  parseWatchState,
+  planWatch,
+  type Seen,
+  type Stretch,
+  type WatchPlan,
+  watchStateText,
+} from '../../../judge/watch.ts';
+import type { LedgerUnit, ReopenedDay, RunLock, UnitNotes, Warehouse } from '../../../warehouse/port.ts';
+import type { DayUnit, PlanRequest } from '../../plan.ts';
+import type { Book } from '../known-ledger.ts';
+
+/** The streams whose answers are small: a few kilobytes a day. */
+const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
+const HEAVY: readonly DailyStream[] = ['tokens', 'users'];
+/** Under this name a run remembers how far the watch has come. */
+const STATE = 'watch';
+
+/** What the watch needs. */
+export interface WatchOptions {
+  readonly orgId: string;
+  readonly warehouse: Warehouse;
+  readonly lock: RunLock;
+  readonly book: Book;
+  readonly request: PlanRequest;
+  /** The UTC day on which the run began. */
+  readonly today: UtcDay;
+  /** 0 is off. */
+  readonly watchDays: number;
+}
+
+/** A settled unit as the service answered for it: `seen` is null where that is what is stored. */
+export interface Looked {
+  readonly unit: LedgerUnit;
+  readonly by: Noted['by'];
+  readonly seen: Seen;
+  /** Digest of sums by model that only the next look can be compared with. */
+  readonly models?: string;
+}
+
+/**
+ * The watch over what has settled: which units are looked at, and what the looks lead to. What is settled changes only
+ * after two looks, of two runs.
+ */
+export class Watch {
+  readonly #options: WatchOptions;
+  readonly #plan: WatchPlan | null;
+  readonly #units: ReadonlyMap<string, LedgerUnit>;
+  readonly #looks: Looked[] = [];
+  #isComplete = true;
+
+  private constructor(options: WatchOptions, plan: WatchPlan | null) {
+    this.#options = options;
+    this.#plan = plan;
+    const settled = options.book.all().filter((unit) => this.#isInScope(unit));
+    this.#units = new Map(plan === null ? [] : settled.map((unit) => [nameOf(unit), unit]));
+  }
+
+  /** The watch of a run; one that looks at nothing where it is off, or another worker has it. */
+  static async begin(options: WatchOptions): Promise<Watch> {
+    const { warehouse, lock, orgId, request, today, watchDays } = options;
+    // With --force all units are pulled.
+    const isOff = watchDays <= 0 || request.force || !(await lock.claimWatch(orgId));
+    const state = parseWatchState(isOff ? null : await warehouse.state(orgId, STATE));
+    return new Watch(
+      options,
+      isOff
+        ? null
+        : planWatch(state, { today, firstDay: request.firstDay, lastDay: shiftDay(today, -1), watchDays }),
+    );
+  }
+
+  /** Settled units to be asked for together with those that are not: the recent ones, and those with a difference. */
+  get recent(): DayUnit[] {
+    const { recent, heavy } = this.#plan ?? {};
+    const streams = heavy === true ? [...LIGHT, ...HEAVY] : LIGHT;
+    return this.#unitsWhere((unit) => {
+      const isRecent = isWithin(unit.day, recent) && streams.some((stream) => stream === unit.stream);
+      return isRecent || parseNotes(unit.watch).noted?.by === 'rows';
+    });
+  }
+
+  /** True where users of the recent days are compared in this run. */
+  get comparesUsers(): boolean {
+    return this.recent.filter(({ stream }) => stream === 'users').length > 1;
+  }
+
+  /** Settled units of the older stretch, to be asked for after all others. */
+  get older(): DayUnit[] {
+    const recent = new Set(this.recent.map(nameOf));
+    return this.#unitsWhere(
+      (unit) =>
+        isWithin(unit.day, this.#older) &&
+        LIGHT.some((stream) => stream === unit.stream) &&
+        !recent.has(nameOf(unit)),
+    );
+  }
+
+  /** Stretches of days whose sums by model are compared, and single days that were noted. */
+  get modelDays(): { readonly days: readonly UtcDay[] }[] {
+    const tokens = [...this.#units.values()].filter(({ stream }) => stream === 'tokens');
+    const daysIn = (stretch: Stretch | null | undefined) =>
+      tokens.flatMap(({ day }) => (day !== '' && isWithin(day, stretch) ? [day] : []));
+    const noted = tokens.flatMap(({ day, watch }) =>
+      day !== '' && parseNotes(watch).noted?.by === 'models' ? [day] : [],
+    );
+    const stretches = [daysIn(this.#plan?.recent), daysIn(this.#older)];
+    const covered = new Set(stretches.flat());
+    return [...stretches, ...noted.filter((day) => !covered.has(day)).map((day) => [day])]
+      .filter((days) => days.length > 0)
+      .map((days) => ({ days: days.toSorted() }));
+  }
+
+  /** The unit as it was when the run began, where it is looked at; undefined for one that is pulled. */
+  settled(unit: DayUnit): LedgerUnit | undefined {
+    const held = this.#units.get(nameOf(unit));
+    // One that was opened again meanwhile is pulled like any other.
+    return held !== undefined && this.#options.book.of(unit.stream, unit.day)?.settledAt !== null
+      ? held
+      : undefined;
+  }
+
+  /** A unit was looked at. */
+  sees(look: Looked): void {
+    this.#looks.push(look);
+  }
+
+  /** A look failed: the same stretch has its turn once more. */
+  failed(): void {
+    this.#isComplete = false;
+  }
+
+  /** Writes what the looks found, and opens the days again whose difference is confirmed. */
+  async conclude(now: Date): Promise<readonly ReopenedDay[]> {
+    if (this.#plan === null) return [];
+    const { warehouse, orgId, book } = this.#options;
+    const { notes, confirmed } = this.#judge(now);
+    if (notes.length > 0) await warehouse.noteUnits(orgId, notes);
+    const reopened = chooseReopened(confirmed).map(
+      ({ day, trailing }): ReopenedDay => ({
+        day,
+        streams: trailing ? ['activity'] : DAILY_STREAMS,
+      }),
+    );
+    if (reopened.length > 0) book.put(await warehouse.reopenDays(orgId, reopened));
+    await this.#remember();
+    return reopened;
+  }
+
+  #judge(now: Date): { notes: UnitNotes[]; confirmed: Confirmed[] } {
+    const notes = new Map<string, UnitNotes>();
+    const confirmed: Confirmed[] = [];
+    for (const { unit, by, seen, models } of this.#looks) {
+      const { stream, day, contentSha256 } = unit;
+      if (!isDailyStream(stream) || day === '') continue;
+      const before = notes.get(nameOf({ stream, day }))?.watch ?? unit.watch;
+      const look = lookAt(parseNotes(before), by, seen, now);
+      const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
+      const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
+      if (watch !== before) notes.set(nameOf({ stream, day }), { stream, day, contentSha256, watch });
+      if (look.isConfirmed) confirmed.push({ day, trailing: look.notes.noted?.trailing === true });
+    }
+    return { notes: [...notes.values()], confirmed };
+  }
+
+  async #remember(): Promise<void> {
+    const { warehouse, orgId, request, today } = this.#options;
+    if (this.#plan === null) return;
+    // A run over a part of the days or streams has not looked at what is remembered.
+    const isWhole = DAILY_STREAMS.every((stream) => request.streams.includes(stream));
+    if (!isWhole || request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first)
+      return;
+    const before = parseWatchState(await warehouse.state(orgId, STATE));
+    // The first sync has just pulled everything.
+    const older = this.#units.size > 0 ? this.#older : null;
+    const looked = { today, isComplete: this.#isComplete };
+    const text = watchStateText(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
+    if (text !== watchStateText(before)) await warehouse.setState(orgId, STATE, text);
+  }
+
+  get #older(): Stretch | null {
+    return this.#plan?.older ?? null;
+  }
+
+  #isInScope({ stream, day, settledAt }: LedgerUnit): boolean {
+    const { streams, firstDay, lastDay } = this.#options.request;
+    return (
+      settledAt !== null &&
+      isDailyStream(stream) &&
+      streams.includes(stream) &&
+      day >= firstDay &&
+      day <= lastDay
+    );
+  }
+
+  #unitsWhere(isMeant: (unit: LedgerUnit) => boolean): DayUnit[] {
+    return [...this.#units.values()].flatMap((unit) => {
+      const { stream, day } = unit;
+      return isDailyStream(stream) && day !== '' && isMeant(unit) ? [{ stream, day }] : [];
+    });
+  }
+}
+
+function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
+  return stretch !== null && stretch !== undefined && day >= stretch.first && day <= stretch.last;
+}
+
+function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
+  return `${stream} ${day}`;
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { BadRequestError, OverloadError, RequestError } from '../../../../src/api/errors.ts';
+import { DefectError, UnitError } from '../../../../src/core/errors.ts';
+import { STREAMS } from '../../../../src/core/stream.ts';
+import { createBreaker } from '../../../../src/pipeline/run/circuit-breaker.ts';
+
+const refusal = { target: 'GET x', problem: {}, requestId: undefined, serverDate: undefined };
+const down = () => new RequestError('GET x failed', { target: 'GET x' });
+const busy = () => new OverloadError('busy', { ...refusal, status: 429, retryAfterMs: undefined });
+const refused = () => new BadRequestError('answered 400', { ...refusal, status: 400 });
+
+describe('the breaker', () => {
+  it('gives a stream up after five failures of the service in a row', () => {
+    const breaker = createBreaker();
+    for (let n = 0; n < 4; n += 1) breaker.failed('users', down());
+    expect(breaker.isOpen('users')).toBe(false);
+    breaker.failed('users', down());
+    expect(breaker.isOpen('users')).toBe(true);
+    expect(breaker.isOpen('tokens')).toBe(false);
+  });
+
+  it('begins to count anew after a success of the stream', () => {
+    const breaker = createBreaker();
+    for (let n = 0; n < 20; n += 1) {
+      breaker.failed('users', down());
+      if (n % 4 === 3) breaker.succeeded('users');
+    }
+    expect(breaker.isOpen('users')).toBe(false);
+  });
+
+  it('gives everything up after eight failures in a row over all streams', () => {
+    const breaker = createBreaker();
+    for (const stream of [
+      'tokens',
+      'tools',
+      'activity',
+      'productivity',
+      'users',
+      'tokens',
+      'tools',
+    ] as const) {
+      breaker.failed(stream, down());
+    }
+    expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual([]);
+    breaker.failed('activity', busy());
+    expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual([...STREAMS]);
+  });
+
+  it('gives up only the stream that fails when another succeeds in between', () => {
+    const breaker = createBreaker();
+    for (let n = 0; n < 30; n += 1) {
+      breaker.failed('users', down());
+      breaker.succeeded('tokens');
+    }
+    expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual(['users']);
+  });
+
+  it('gives a stream up that answers nonsense, too', () => {
+    const breaker = createBreaker();
+    for (let n = 0; n < 5; n += 1) breaker.failed('users', new UnitError('no "data"'));
+    expect(breaker.isOpen('users')).toBe(true);
+  });
+
+  it.each([
+    ['a refusal of one unit', refused],
+    ['a defect of this program', () => new DefectError('normalize', new TypeError('x'))],
+  ])('takes %s for no sign about the next', (_, error) => {
+    const breaker = createBreaker();
+    for (let n = 0; n < 30; n += 1) breaker.failed('users', error());
+    expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual([]);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
+import { StorageError, UnitError } from '../../../../../src/core/errors.ts';
+import { Writer, type Written } from '../../../../../src/pipeline/run/days/commit-queue.ts';
+import type { CommitOutcome, DayCommit } from '../../../../../src/warehouse/port.ts';
+import { commitOf } from '../../../../support/commit-of.ts';
+
+const FIRST = parseDay('2026-02-01');
+
+/** A day with so many rows. */
+function dayOf(offset: number, rows = 1): DayCommit {
+  const models = Array.from({ length: rows }, (_, n) => [`m${n}`, null, 1, null, null, null, null, null]);
+  return commitOf({ day: shiftDay(FIRST, offset), rows: { tokens_daily_by_model: models } });
+}
+
+/** A writer into groups of days, with a store that waits until it is let go on. */
+function slowWriter(fails: (days: readonly string[]) => Error | undefined = () => undefined) {
+  const groups: string[][] = [];
+  const told: Written[] = [];
+  let release: () => void = () => undefined;
+  const writer = new Writer(async (commits): Promise<CommitOutcome[]> => {
+    groups.push(commits.map(({ day }) => day));
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const error = fails(commits.map(({ day }) => day));
+    if (error !== undefined) throw error;
+    return commits.map(() => ({ rowsWritten: 1, restated: false, units: [] }));
+  });
+  return {
+    writer,
+    groups,
+    told,
+    add: (commit: DayCommit) => writer.add(commit, (written) => void told.push(written)),
+    /** Lets every group that comes be written. */
+    flow: async () => {
+      const idle = writer.idle();
+      let isIdle = false;
+      void idle.then(() => {
+        isIdle = true;
+      });
+      while (!isIdle) {
+        release();
+        await new Promise(setImmediate);
+      }
+    },
+  };
+}
+
+describe('the writer', () => {
+  it('commits days together that wait together, in the order in which they came', async () => {
+    const { add, groups, told, flow } = slowWriter();
+    await add(dayOf(0));
+    await new Promise(setImmediate);
+    for (let n = 1; n < 6; n += 1) await add(dayOf(n));
+    await flow();
+    expect(groups.map((group) => group.length)).toEqual([1, 5]);
+    expect(told.map(({ commit }) => commit.day)).toEqual([0, 1, 2, 3, 4, 5].map((n) => shiftDay(FIRST, n)));
+  });
+
+  it('commits a large day alone', async () => {
+    const { add, groups, flow } = slowWriter();
+    for (const rows of [1, 5_000, 1]) await add(dayOf(rows, rows));
+    await flow();
+    expect(groups.map((group) => group.length)).toEqual([1, 1, 1]);
+  });
+
+  it('makes who brings more wait while much waits to be written', async () => {
+    const { add, flow } = slowWriter();
+    for (let n = 0; n < 2; n += 1) await add(dayOf(n, 5_000));
+    let isIn = false;
+    const third = add(dayOf(2, 5_000)).then(() => {
+      isIn = true;
+    });
+    await new Promise(setImmediate);
+    expect(isIn).toBe(false);
+    await Promise.all([third, flow()]);
+    expect(isIn).toBe(true);
+  });
+
+  it('commits one by one when a group fails for the sake of one, whose error it alone is told', async () => {
+    const bad = shiftDay(FIRST, 2);
+    const { add, told, flow } = slowWriter((days) => (days.includes(bad) ? new UnitError('bad') : undefined));
+    for (let n = 0; n < 4; n += 1) await add(dayOf(n));
+    await flow();
+    expect(told).toHaveLength(4);
+    expect(told.filter(({ result }) => 'error' in result).map(({ commit }) => commit.day)).toEqual([bad]);
+  });
+
+  it('does not try the storage again for what waits, once it failed', async () => {
+    const { add, told, groups, flow } = slowWriter(() => new StorageError('full'));
+    await add(dayOf(0));
+    await new Promise(setImmediate);
+    for (let n = 1; n < 4; n += 1) await add(dayOf(n, 2_000));
+    await flow();
+    expect(groups).toHaveLength(1);
+    expect(told.every(({ result }) => 'error' in result && result.error instanceof StorageError)).toBe(true);
+    expect(told).toHaveLength(4);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
+import type { DayBatch } from '../../../../../src/pipeline/batch.ts';
+import { InFlight } from '../../../../../src/pipeline/run/days/memory-limit.ts';
+
+const DAY = parseDay('2026-02-01');
+const BATCH: DayBatch = { stream: 'users', days: [DAY] };
+const TOKENS: DayBatch = { stream: 'tokens', days: [DAY] };
+const page = (mib: number) => ({ text: ' '.repeat(mib * 1024 * 1024) });
+
+/** Whether a promise is settled once all that can go on has gone on. */
+async function isOver(promise: Promise<unknown>): Promise<boolean> {
+  let over = false;
+  void promise.then(() => {
+    over = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  return over;
+}
+
+describe('batches in flight', () => {
+  it('go on side by side while they hold little', async () => {
+    const inFlight = new InFlight();
+    const first = await inFlight.begin(BATCH);
+    await first.took(page(1));
+    const flights = await Promise.all(Array.from({ length: 7 }, () => inFlight.begin(BATCH)));
+    expect(await isOver(Promise.all(flights.map((flight) => flight.took(page(1)))))).toBe(true);
+  });
+
+  it('wait for the first of them while they hold too much, and go on when it has ended', async () => {
+    const inFlight = new InFlight();
+    const [first, second] = [await inFlight.begin(BATCH), await inFlight.begin(TOKENS)];
+    const waiting = second.took(page(17));
+    expect(await isOver(waiting)).toBe(false);
+    expect(await isOver(first.took(page(17)))).toBe(true);
+    const third = inFlight.begin(BATCH);
+    expect(await isOver(third)).toBe(false);
+    first.end();
+    expect(await isOver(waiting)).toBe(true);
+    expect(await isOver(third)).toBe(false);
+    second.end();
+    second.end();
+    expect(await isOver(third)).toBe(true);
+    expect(await isOver((await third).took(page(1)))).toBe(true);
+  });
+
+  it('wait for the first answer of their stream, and then for as much room as that took', async () => {
+    const inFlight = new InFlight();
+    const first = await inFlight.begin(TOKENS);
+    const second = inFlight.begin(TOKENS);
+    const range = inFlight.begin({ stream: 'tokens', days: [DAY, shiftDay(DAY, 1)] });
+    expect(await isOver(second)).toBe(false);
+    expect(await isOver(inFlight.begin(BATCH))).toBe(true);
+    await first.took(page(6));
+    expect(await isOver(second)).toBe(true);
+    expect(await isOver(range)).toBe(false);
+    first.end();
+    (await second).end();
+    expect(await isOver(range)).toBe(true);
+  });
+
+  it('are not waited for when they end without an answer', async () => {
+    const inFlight = new InFlight();
+    const first = await inFlight.begin(TOKENS);
+    const second = inFlight.begin(TOKENS);
+    expect(await isOver(second)).toBe(false);
+    first.end();
+    expect(await isOver(second)).toBe(true);
+  });
+
+  it('go on one by one when each is too large', async () => {
+    const inFlight = new InFlight();
+    let together = 0;
+    let most = 0;
+    const pull = async () => {
+      const flight = await inFlight.begin(BATCH);
+      for (let pages = 0; pages < 3; pages += 1) await flight.took(page(10));
+      together += 1;
+      most = Math.max(most, together);
+      await new Promise((resolve) => setImmediate(resolve));
+      together -= 1;
+      flight.end();
+    };
+    await Promise.all(Array.from({ length: 5 }, pull));
+    expect(most).toBe(1);
+  });
+});

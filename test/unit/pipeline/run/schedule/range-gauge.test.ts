@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
+import type { DailyStream } from '../../../../../src/core/stream.ts';
+import { RangeGauge, rowsPerDay } from '../../../../../src/pipeline/run/schedule/range-gauge.ts';
+import type { LedgerUnit } from '../../../../../src/warehouse/port.ts';
+import { pendingUnit } from '../../../../../src/warehouse/unit.ts';
+
+const known = (rows: number) =>
+  new Map<DailyStream, number>([
+    ['tokens', rows],
+    ['users', rows],
+  ]);
+
+/** Asks a service that allows so many days until it answers; the ranges that it refused on the way. */
+function askUntilAnswered(gauge: RangeGauge, allowedDays: number): { days: number; refused: number[] } {
+  const refused: number[] = [];
+  for (;;) {
+    const days = gauge.daysFor('tokens');
+    gauge.taken(days);
+    if (days <= allowedDays) {
+      gauge.answered('tokens', { days, rows: days, ms: 10 });
+      return { days, refused };
+    }
+    gauge.refused(days);
+    refused.push(days);
+  }
+}
+
+describe('how many days are asked for at once', () => {
+  it('begins with one day for a stream of which nothing is known', () => {
+    expect(new RangeGauge(31, new Map()).daysFor('users')).toBe(1);
+  });
+
+  it.each([
+    [10, 31],
+    [1_000, 8],
+    [8_001, 1],
+    [1_000_000, 1],
+  ])('fits the rows of a day into bounded memory: %i rows, %i days', (rows, days) => {
+    expect(new RangeGauge(31, known(rows)).daysFor('users')).toBe(days);
+  });
+
+  it.each([
+    [31, 31, []],
+    [28, 15, [31]],
+    [7, 7, [31, 15]],
+    [1, 1, [31, 15, 7, 3]],
+  ])(
+    'is halved while the service refuses: where %i are allowed, %i, and never asked for again',
+    (allowed, days, refused) => {
+      const gauge = new RangeGauge(31, known(1));
+      expect(askUntilAnswered(gauge, allowed)).toEqual({ days, refused });
+      expect(askUntilAnswered(gauge, allowed)).toEqual({ days, refused: [] });
+    },
+  );
+
+  it('tries one long range at a time: a service that refuses them refuses few', () => {
+    const gauge = new RangeGauge(31, known(1));
+    expect([gauge.daysFor('tokens'), gauge.daysFor('users'), gauge.daysFor('tokens')]).toEqual([31, 1, 1]);
+    gauge.taken(31);
+    expect(gauge.daysFor('users')).toBe(1);
+    gauge.taken(1);
+    gauge.answered('tokens', { days: 31, rows: 31, ms: 10 });
+    expect(gauge.daysFor('users')).toBe(31);
+  });
+
+  it('tries again when the range that was to be tried was taken by another worker', () => {
+    const gauge = new RangeGauge(31, known(1));
+    expect(gauge.daysFor('tokens')).toBe(31);
+    gauge.taken(0);
+    expect(gauge.daysFor('users')).toBe(31);
+  });
+
+  it('is not lessened by a refusal of one range when as long a one was answered before', () => {
+    const gauge = new RangeGauge(31, known(1));
+    askUntilAnswered(gauge, 31);
+    gauge.refused(31);
+    expect(gauge.daysFor('tokens')).toBe(31);
+  });
+
+  it('follows the rows that come: a stream that grows is asked for fewer days', () => {
+    const gauge = new RangeGauge(31, known(1));
+    gauge.answered('users', { days: 1, rows: 4_000, ms: 10 });
+    expect(gauge.daysFor('users')).toBe(2);
+  });
+
+  it('is halved for a stream whose answers take long', () => {
+    const gauge = new RangeGauge(31, known(1));
+    gauge.answered('users', { days: 31, rows: 31, ms: 9_000 });
+    expect(gauge.daysFor('users')).toBe(15);
+    expect(gauge.daysFor('tokens')).toBe(31);
+  });
+});
+
+describe('what the ledger tells of the size of a day', () => {
+  const first = parseDay('2026-02-01');
+  const unit = (offset: number, rows: number, stream: DailyStream = 'users'): LedgerUnit => ({
+    ...pendingUnit({ orgId: 'org_1', stream, day: shiftDay(first, offset) }),
+    rows,
+  });
+
+  it('is the largest of the latest days that have rows', () => {
+    const ledger = [unit(0, 900), ...Array.from({ length: 14 }, (_, n) => unit(n + 1, n + 1)), unit(20, 0)];
+    expect([...rowsPerDay(ledger)]).toEqual([['users', 14]]);
+  });
+
+  it('is nothing for a stream without rows', () => {
+    expect(rowsPerDay([unit(0, 0)])).toEqual(new Map());
+  });
+});

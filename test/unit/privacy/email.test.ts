@@ -1,0 +1,191 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type EmailPolicy, privacyOf } from '../../../src/privacy/email.ts';
+import { normalize } from '../../support/normalize.ts';
+
+const KEEP: EmailPolicy = { mode: 'keep' };
+const DROP: EmailPolicy = { mode: 'drop' };
+const HASH: EmailPolicy = { mode: 'hash', salt: 'pepper' };
+
+function hmac(email: string): string {
+  return createHmac('sha256', 'pepper').update(email).digest('hex');
+}
+
+/** Addresses as people have them. */
+const EMAILS = [
+  'ada@example.com',
+  'Ada.Lovelace+work@mail.example.co.uk',
+  "o'brien_1%x@sub-domain.example.org",
+  'jörg@müller.example',
+  'иван@пример.рф',
+  'x@1.2.example',
+];
+
+describe('the email of a person', () => {
+  it('is stored as it came, not at all, or as a keyed hash', () => {
+    expect(privacyOf(KEEP).email('Ada@Example.com ')).toBe('Ada@Example.com ');
+    expect(privacyOf(DROP).email('ada@example.com')).toBeNull();
+    expect(privacyOf(HASH).email('ada@example.com')).toBe(hmac('ada@example.com'));
+  });
+
+  it('has one hash however it is written, another for another person or salt', () => {
+    const { email } = privacyOf(HASH);
+    expect(email(' ADA@Example.COM')).toBe(email('ada@example.com'));
+    expect(email('ada@example.org')).not.toBe(email('ada@example.com'));
+    expect(privacyOf({ mode: 'hash', salt: 'salt' }).email('ada@example.com')).not.toBe(
+      email('ada@example.com'),
+    );
+  });
+
+  it.each([KEEP, DROP, HASH])('stays NULL where there is none: %j', (policy) => {
+    expect(privacyOf(policy).email(null)).toBeNull();
+    expect(privacyOf(policy).email(undefined)).toBeNull();
+  });
+});
+
+describe.each(EMAILS)('the address %s', (email) => {
+  const user = { user_id: 'u-1', date: '2026-02-01', user_email: email };
+  const token = { date: '2026-02-01', by_user: [{ user_id: 'u-1', user_email: email, billable_tokens: 1 }] };
+
+  /** Every text that a unit would store. */
+  function stored(
+    stream: 'users' | 'tokens' | 'readiness',
+    data: unknown[] | string,
+    policy: EmailPolicy,
+  ): string {
+    const { tables, findings } = normalize(stream, data, policy);
+    const { quarantined, drift } = findings;
+    return JSON.stringify([tables.map(({ rows }) => rows), quarantined, drift, findings.warnings]);
+  }
+
+  const places: readonly [string, 'users' | 'tokens' | 'readiness', unknown[] | string][] = [
+    ['its column', 'users', [user]],
+    ['its column of another table', 'tokens', [token]],
+    ['a record that is set aside', 'users', [{ ...user, user_id: '', messages: 'x' }]],
+    ['an element that is set aside', 'tokens', [{ ...token, by_user: [{ user_email: email }] }]],
+    ['the drift that a wrong type leaves', 'users', [{ ...user, tool_calls: { by: email } }]],
+    [
+      'a field that nobody knows',
+      'users',
+      [{ ...user, user_email: null, manager: { mail: `<${email}>`, cc: [email] } }],
+    ],
+    [
+      'the name of a member that nobody knows',
+      'users',
+      [{ ...user, user_email: null, tokens_of: { [email]: 5 } }],
+    ],
+    [
+      'a text of several lines',
+      'users',
+      [{ ...user, user_email: null, note: `Contact:\n${email}\n\ttab ${email}` }],
+    ],
+    ['a text with escapes', 'users', `[{"user_id":"","date":"2026-02-01","note":"${escaped(email)}"}]`],
+  ];
+
+  it.each(places)('is nowhere when emails are dropped: not in %s', (_, stream, data) => {
+    const kept = stored(stream, data, KEEP);
+    expect(kept.includes(email) || kept.includes(JSON.stringify(escaped(email)).slice(1, -1))).toBe(true);
+    const text = stored(stream, data, DROP);
+    for (const part of [email, escaped(email), ...email.split('@')]) {
+      if (part.length > 1) expect(text).not.toContain(part);
+    }
+  });
+
+  it.each(places)('is a hash, the same one, when emails are hashed: in %s', (_, stream, data) => {
+    const text = stored(stream, data, HASH);
+    expect(text).toContain(hmac(email.toLowerCase()));
+    expect(text).not.toContain(email.split('@')[1]);
+  });
+});
+
+function escaped(email: string): string {
+  return Array.from(email, (char) =>
+    /[a-z]/i.test(char) ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  ).join('');
+}
+
+describe('a value that nobody knows', () => {
+  it('is told as drift without the email in it', () => {
+    const row = { user_id: 'u-1', date: '2026-02-01', delegation_level: 'by ada@example.com!' };
+    expect(normalize('users', [row], DROP).findings.drift[0]?.sample).toBe('by [dropped]!');
+    expect(normalize('users', [row], HASH).findings.drift[0]?.sample).toBe(`by ${hmac('ada@example.com')}!`);
+  });
+});
+
+describe('a field of a JSON text', () => {
+  const drop = (record: unknown): unknown => JSON.parse(privacyOf(DROP).scrubJson(JSON.stringify(record)));
+
+  it.each([
+    'email',
+    'user_email',
+    'userEmail',
+    'EMAIL',
+    'author_e-mail',
+    'email_address',
+    'ownerEmailAddress',
+  ])('is an email whatever it looks like where it is called %s', (name) => {
+    expect(drop({ [name]: 'ada', other: 'ada' })).toEqual({ [name]: '[dropped]', other: 'ada' });
+    expect(drop({ [name]: null })).toEqual({ [name]: null });
+    expect(drop({ [name]: 1, other: 'ada' })).toEqual({ [name]: 1, other: 'ada' });
+  });
+
+  it.each(['voicemail', 'emails_sent', 'mail', 'emailed'])('is none for being called %s', (name) => {
+    expect(drop({ [name]: 'ada' })).toEqual({ [name]: 'ada' });
+    expect(drop({ [name]: 'ada@example.com' })).toEqual({ [name]: '[dropped]' });
+  });
+
+  it('is not hashed where it was dropped before', () => {
+    expect(privacyOf(HASH).scrubJson('{"email":"[dropped]"}')).toBe('{"email":"[dropped]"}');
+  });
+});
+
+describe('a record without emails', () => {
+  it.each([DROP, HASH])('is kept to the letter: %j', (policy) => {
+    const { scrubJson } = privacyOf(policy);
+    for (const text of [
+      '{"a": 1e400 , "b":"x\\u0041\\n"}',
+      '"@"',
+      '"a @ b"',
+      '"@scope/package"',
+      '[]',
+      'null',
+    ]) {
+      expect(scrubJson(text)).toBe(text);
+    }
+  });
+
+  it.each([DROP, HASH])('and one with emails stays JSON, with nothing else altered: %j', (policy) => {
+    const strings = fc.array(
+      fc.oneof(
+        fc.string({ unit: 'binary', maxLength: 8 }),
+        fc.constantFrom(...EMAILS, '\n', '\\', '"', ' ', '@'),
+      ),
+      {
+        maxLength: 6,
+      },
+    );
+    fc.assert(
+      fc.property(fc.array(strings), (parts) => {
+        const texts = parts.map((list) => list.join(' '));
+        const { scrubJson } = privacyOf(policy);
+        const scrubbed: unknown = JSON.parse(scrubJson(JSON.stringify(texts)));
+        // Scrubbing a text inside a record is scrubbing that text.
+        expect(scrubbed).toEqual(texts.map((text) => JSON.parse(scrubJson(JSON.stringify(text)))));
+        for (const [index, text] of texts.entries()) {
+          if (!text.includes('@')) expect(Reflect.get(scrubbed as object, index)).toBe(text);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each([DROP, HASH])('takes no longer than it is long: %j', (policy) => {
+    const blob = Buffer.alloc(1_000_000, 'abcXYZ019+/').toString();
+    const started = performance.now();
+    expect(privacyOf(policy).scrubJson(`{"a":"${blob}","b":"@${blob}"}`)).toBe(
+      `{"a":"${blob}","b":"@${blob}"}`,
+    );
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
