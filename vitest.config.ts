@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { scratchFolder } from './test/support/scratch.ts';
+import { scratchFolder } from './test/support/suite/scratch-folder.ts';
 
 // Days are UTC whatever the machine's time zone is; a suite that ran under UTC could not tell.
 process.env['TZ'] = 'Pacific/Auckland';
@@ -10,7 +10,7 @@ const campaign = process.env['DAYWALK_CHAOS'] === '1' || process.env['DAYWALK_FU
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts', 'test/support/postgres/setup.ts'],
+    globalSetup: ['test/support/suite/build-program.ts', 'test/support/postgres/provide-server.ts'],
     reporters: ['default', './test/support/totals-reporter.ts'],
     // Only a hang ends a test, on however busy a machine; a test of a campaign holds hundreds of runs.
     testTimeout: campaign ? 7_200_000 : 300_000,

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 STEP_SECONDS_MAX=300
-TESTS=(test/unit/core test/behaviour/install/addon.test.ts test/unit/warehouse/sqlite-writer-thread.test.ts test/behaviour/exactness/second-run.test.ts
+TESTS=(test/unit/core test/behaviour/install/addon.test.ts test/unit/warehouse/sqlite/writer-thread.test.ts test/behaviour/exactness/second-run.test.ts
   test/behaviour/command-line/quiet.test.ts)
 
 work=$(mktemp -d)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const TELL_COST = fileURLToPath(new URL('./tell-cost.cjs', import.meta.url));
+const TELL_COST = fileURLToPath(new URL('./report-process-cost.cjs', import.meta.url));
 /** Characters of a failed process's error output that are shown. */
 const ERROR_CHARS = 2_000;
 

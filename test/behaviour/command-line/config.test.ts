@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { daywalk } from '../../support/daywalk.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalk } from '../../support/process/daywalk-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const CANARY = 'canary-4f1e9a';
 

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { daywalk, startDaywalk } from '../../support/daywalk.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalk, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const TODAY = '2026-02-10';
 

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { daywalk, envOf, startDaywalk } from '../../support/daywalk.ts';
-import { createRig, type Rig, TODAY } from '../../support/rig.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const LAST_DAYS = ['--from', '2026-02-06'];
 const CANARY = 'canary-4f1e9a';

@@ -3,12 +3,12 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { envOf } from '../../support/daywalk.ts';
-import { postgres } from '../../support/postgres/database.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** What `status --health` says at an instant: its exit code and its one line. */
 async function healthOf(rig: Rig, now: string, ...args: string[]): Promise<[code: number, line: string]> {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { daywalkHere, type EndedHere } from '../../support/command-line.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalkHere, type EndedHere } from '../../support/process/daywalk-in-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 /** The one line of JSON that a command wrote to standard error. */
 function errorOf({ stderr }: EndedHere): unknown {

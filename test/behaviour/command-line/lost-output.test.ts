@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { envOf, MAIN } from '../../support/daywalk.ts';
-import { createRig, type Rig, rigOver } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { envOf, MAIN } from '../../support/process/daywalk-process.ts';
+import { createRig, type Rig, rigOver } from '../../support/rig/rig.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const RUN = 'run --from 2026-02-06 --streams tokens,users';
 

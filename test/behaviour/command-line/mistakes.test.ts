@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { daywalkHere } from '../../support/command-line.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 describe('a command line with a mistake in it gets the remedy that fits', () => {
   test.each([

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { envOf } from '../../support/daywalk.ts';
-import { createRig } from '../../support/rig.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
+import { createRig } from '../../support/rig/rig.ts';
 
 describe('nothing is cut where the output is no terminal', () => {
   test('of digest: every digest has its 64 hexadecimal digits', async () => {

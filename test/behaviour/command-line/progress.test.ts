@@ -11,7 +11,7 @@ import type { Clock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
 import { createRedactor } from '../../../src/settings/redact.ts';
-import { FakeStream } from '../../support/command-line/fake-terminal.ts';
+import { FakeStream } from '../../support/process/fake-terminal.ts';
 
 const DAY = parseDay('2026-03-01');
 const ESCAPE = '\u001b';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { daywalk, type Ended, envOf, startDaywalk } from '../../support/daywalk.ts';
-import { createRig } from '../../support/rig.ts';
+import { daywalk, type Ended, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { createRig } from '../../support/rig/rig.ts';
 
 const DAYS = ['--from', '2026-02-01', '--until', '2026-02-02'];
 const SMALL = { users: 3, reports: 1 };

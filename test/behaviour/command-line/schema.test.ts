@@ -7,10 +7,11 @@ import { exampleQueries, schemaMarkdown, schemaSql } from '../../../schema/refer
 import { allTables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
 import { dotenvExample } from '../../../src/settings/reference.ts';
-import { daywalk } from '../../support/daywalk.ts';
-import { createRig } from '../../support/rig.ts';
+import { daywalk } from '../../support/process/daywalk-process.ts';
+import { createRig } from '../../support/rig/rig.ts';
 
-const file = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+const file = (path: string) =>
+  readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
 
 test('.env.example is what the declarations say', () => {
   expect(file('.env.example'), 'run npm run docs').toBe(dotenvExample());

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { tempDir } from '../../support/temp-dir.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -8,10 +8,10 @@ import { widthOf } from '../../../src/cli/text/width.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const NOW = '2026-02-10T09:00:00Z';
 const statusOf = (rig: Rig, now = NOW) => readStatus(rig.settings, { clock: systemClock(new Date(now)) });

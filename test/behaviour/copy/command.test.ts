@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { daywalkHere } from '../../support/command-line.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
-import { open } from '../../support/database.ts';
-import { daywalk } from '../../support/daywalk.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalk } from '../../support/process/daywalk-process.ts';
+import { open } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const CANARY = 'canary/4f1e9a';
 const PASSWORD = encodeURIComponent(CANARY);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { contentOf, copy, onEachCopyable } from '../../support/copy/copying.ts';
 import { fullWarehouse } from '../../support/copy/full-warehouse.ts';
-import { rigOver } from '../../support/rig.ts';
-import { sqlitePlace } from '../../support/sqlite.ts';
-import { tempFile } from '../../support/temp-dir.ts';
+import { contentOf, copy, onEachCopyable } from '../../support/copy/run-copy.ts';
+import { rigOver } from '../../support/rig/rig.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
+import { sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
 
 /** A copy that finds everything there reads no unit and writes no row. */
 async function expectNothingToDo(from: string, to: string, units: number): Promise<void> {

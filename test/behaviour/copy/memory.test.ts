@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { copy, onEachCopyable } from '../../support/copy/copying.ts';
 import { eventRow } from '../../support/copy/full-warehouse.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
-import { open } from '../../support/database.ts';
-import { daywalk } from '../../support/daywalk.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { copy, onEachCopyable } from '../../support/copy/run-copy.ts';
+import { daywalk } from '../../support/process/daywalk-process.ts';
+import { open } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 /** Users of a day, and a heap that is enough for one such day, not for two. */

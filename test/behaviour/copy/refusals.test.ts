@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { isSameWarehouse } from '../../../jobs/same-warehouse.ts';
 import { BusyError, UsageError } from '../../../src/core/errors.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { type CopyOptions, contentOf, copy, onEachCopyable } from '../../support/copy/copying.ts';
 import { eventRow, sessionRow } from '../../support/copy/full-warehouse.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
-import { type Database, open } from '../../support/database.ts';
-import { sqlite, sqlitePlace } from '../../support/sqlite.ts';
-import { tempDir, tempFile } from '../../support/temp-dir.ts';
+import { type CopyOptions, contentOf, copy, onEachCopyable } from '../../support/copy/run-copy.ts';
+import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { type Database, open } from '../../support/warehouse/each-database.ts';
+import { sqlite, sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
 
 const DAYS = ['2026-02-01', '2026-02-02', '2026-02-03'];
 const tokens = (value: number) => ({ tokens_daily: [[value, 1, 1, 1, 1, null]] });

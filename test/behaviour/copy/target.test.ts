@@ -4,8 +4,8 @@ import { ChangeSet } from '../../../src/copy/change-set.ts';
 import { createTarget } from '../../../src/copy/destination.ts';
 import { BusyError } from '../../../src/core/errors.ts';
 import { sessionRow } from '../../support/copy/full-warehouse.ts';
-import { open } from '../../support/database.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { open } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 test('nothing is written to a destination whose lock somebody else has taken', async () => {
   const destination = await open(sqlite);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import { firstLine, startScript } from '../../support/child.ts';
 import { digestOf, fetchText, REQUESTS, startForDigest } from '../../support/emulator/answers-digest.ts';
 import { pathOf, probe } from '../../support/emulator/probe.ts';
+import { firstLine, startScript } from '../../support/process/script.ts';
 
 const DAY = parseDay('2026-02-03');
 
@@ -14,7 +14,7 @@ const DAY = parseDay('2026-02-03');
 const PINNED = '7098e51c7b92c7d1a434ec6edd35c11091d0e0a893d2a99da1fb47be322c1180';
 
 async function digestInZone(zone: string): Promise<{ offset: string; digest: string }> {
-  const script = startScript("import './test/emulator/print-digest.ts'", { env: { TZ: zone } });
+  const script = startScript("import './test/support/emulator/print-digest.ts'", { env: { TZ: zone } });
   const [offset = '', digest = ''] = (await firstLine(script)).split(' ');
   return { offset, digest };
 }

@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { READINESS_MOVED_PATH, READINESS_PATH, SESSIONS_PATH } from '../../../src/api/paths.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
-import { errorsAgainst } from '../../support/emulator/document.ts';
 import { type Json, type Probe, pathOf, probeOf, TODAY } from '../../support/emulator/probe.ts';
+import { errorsAgainst } from '../../support/emulator/schema-errors.ts';
 
 /** What people need who make a client or a test of the document, instead of reading it. */
 let emulator: Emulator;

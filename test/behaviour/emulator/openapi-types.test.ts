@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP_BY, SESSIONS_PATH } from '../../../src/api/paths.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
-import { errorsAgainst } from '../../support/emulator/document.ts';
 import { type Json, type Probe, pathOf, probe, probeOf, TODAY } from '../../support/emulator/probe.ts';
+import { errorsAgainst } from '../../support/emulator/schema-errors.ts';
 
 /** What a generated client makes types of: none may be taken for another, and none may miss what can be absent. */
 let emulator: Emulator;

@@ -7,8 +7,8 @@ import {
   SESSIONS_PATH,
 } from '../../../src/api/paths.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
-import { errorsAgainst } from '../../support/emulator/document.ts';
 import { type Json, type Probe, pathOf, probeOf, TODAY } from '../../support/emulator/probe.ts';
+import { errorsAgainst } from '../../support/emulator/schema-errors.ts';
 
 let emulator: Emulator;
 let at: Probe;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { READINESS_PATH } from '../../../src/api/paths.ts';
 import type { Action } from '../../../src/emulator/index.ts';
 import { pathOf, probe } from '../../support/emulator/probe.ts';
-import { rawGet } from '../../support/emulator/wire.ts';
+import { rawGet } from '../../support/emulator/raw-get.ts';
 
 const DAY = '2026-02-03';
 const PATH = pathOf('users', DAY);

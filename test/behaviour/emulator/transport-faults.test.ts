@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../../../src/emulator/index.ts';
 import { type Probe, pathOf, probe } from '../../support/emulator/probe.ts';
-import { rawGet } from '../../support/emulator/wire.ts';
+import { rawGet } from '../../support/emulator/raw-get.ts';
 
 const PATH = pathOf('users', '2026-02-03');
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { expectExactCopy } from '../../support/exact-copy.ts';
-import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/legal-quirks.ts';
-import { createRig } from '../../support/rig.ts';
+import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/emulator/legal-quirks.ts';
+import { expectExactCopy } from '../../support/rig/exact-copy.ts';
+import { createRig } from '../../support/rig/rig.ts';
 
 /** A week after the days on which some servers have no activity: few days prove what many would. */
 const today = parseDay('2026-02-01');

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { ClaimLostError } from '../../../src/core/errors.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { onEachDatabase, open } from '../../support/database.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const today = parseDay('2026-01-23');
 /** Each day by itself: the answer to a range cannot be told apart by day. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { shiftDay } from '../../../src/core/day.ts';
-import { type Found, onEachDatabase } from '../../support/database.ts';
-import { expectExactReports } from '../../support/exact-copy.ts';
-import { firings, requestsOf } from '../../support/journal.ts';
-import { expectedReports } from '../../support/oracle.ts';
-import { createRig, type Rig, TODAY } from '../../support/rig.ts';
+import { expectExactReports } from '../../support/rig/exact-copy.ts';
+import { expectedReports } from '../../support/rig/expected-tables.ts';
+import { firings, requestsOf } from '../../support/rig/journal.ts';
+import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
+import { type Found, onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const readiness = { streams: ['readiness'] as const };
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { expectExactCopy } from '../../support/exact-copy.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
+import { expectExactCopy } from '../../support/rig/exact-copy.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 /** Early in the history: few days prove what many would. */
 const today = parseDay('2026-01-24');

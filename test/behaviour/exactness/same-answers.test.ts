@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { exampleQueries } from '../../../schema/reference.ts';
 import { allViews } from '../../../schema/views.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { type Found, onDatabase } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
-import { createRig, type Rig, rigOver } from '../../support/rig.ts';
+import { createRig, type Rig, rigOver } from '../../support/rig/rig.ts';
+import { type Found, onDatabase } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 /** Digits in which sums of fractions agree, though the databases add them up in different orders. */
 const DIGITS = 12;

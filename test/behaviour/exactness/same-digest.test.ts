@@ -7,11 +7,11 @@ import {
   type Quirks,
   type RevisionRequest,
 } from '../../../src/emulator/index.ts';
-import { onDatabase } from '../../support/database.ts';
-import { expectExactCopy } from '../../support/exact-copy.ts';
-import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/legal-quirks.ts';
-import { postgres } from '../../support/postgres/database.ts';
-import { contextOf, createRig, type Rig, type RunRequest, rigOver } from '../../support/rig.ts';
+import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/emulator/legal-quirks.ts';
+import { expectExactCopy } from '../../support/rig/exact-copy.ts';
+import { contextOf, createRig, type Rig, type RunRequest, rigOver } from '../../support/rig/rig.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const TODAY = parseDay('2026-01-30');
 /** Days around those on which some servers have no activity. */

@@ -3,10 +3,10 @@ import { SQL_TYPES } from '../../../schema/reference/types.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { onDatabase, onEachDatabase, open } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** Whole numbers that do not divide each other, one that no 32-bit integer holds, and the largest exact one. */
 const ACTIVITY = [9, 12, 20, 23, 2 ** 53, 2 ** 40, null];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { daysAsked, daysOf, requestsOf } from '../../support/journal.ts';
-import { createRig } from '../../support/rig.ts';
+import { daysAsked, daysOf, requestsOf } from '../../support/rig/journal.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 /** Early in the history: few days prove what many would. */
 const today = parseDay('2026-01-26');

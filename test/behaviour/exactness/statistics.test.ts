@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
-import { onDatabase } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const USERS = 500;
 const today = parseDay('2026-01-20');

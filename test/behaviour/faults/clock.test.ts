@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { expectCalm, smallRig, statesOf, UNTIL, walk } from '../../support/faults/small.ts';
-import { hurriedClock } from '../../support/hurried-clock.ts';
-import { daysAsked, requestsOf } from '../../support/journal.ts';
-import { type Ran, TODAY } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { hurriedClock } from '../../support/clock/hurried-clock.ts';
+import { expectCalm, smallRig, statesOf, UNTIL, walk } from '../../support/faults/three-day-walk.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { daysAsked, requestsOf } from '../../support/rig/journal.ts';
+import { type Ran, TODAY } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const TOMORROW = shiftDay(UNTIL, 1);
 

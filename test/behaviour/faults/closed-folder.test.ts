@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { MAIN } from '../../support/daywalk.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { MAIN } from '../../support/process/daywalk-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;

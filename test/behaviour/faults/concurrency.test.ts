@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest';
-import { needsSessions, onDatabase, onEachDatabase } from '../../support/database.ts';
-import { envOf, startDaywalk } from '../../support/daywalk.ts';
 import {
   expectCalm,
   expectRecovery,
@@ -8,8 +6,10 @@ import {
   smallRig,
   UNTIL,
   walk,
-} from '../../support/faults/small.ts';
-import { sqlite } from '../../support/sqlite.ts';
+} from '../../support/faults/three-day-walk.ts';
+import { envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { needsSessions, onDatabase, onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const RUN = ['run', '--until', UNTIL, '--range-days', '1'];
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { DAY, smallRig, walk } from '../../support/faults/small.ts';
-import { rigOver, TODAY } from '../../support/rig.ts';
+import { DAY, smallRig, walk } from '../../support/faults/three-day-walk.ts';
+import { rigOver, TODAY } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 onEachDatabase((database) => {
   test('O4: two organizations live side by side in one warehouse, and neither touches the other', async () => {

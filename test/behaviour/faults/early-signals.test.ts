@@ -2,10 +2,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { envOf, MAIN } from '../../support/daywalk.ts';
-import { smallRig } from '../../support/faults/small.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { smallRig } from '../../support/faults/three-day-walk.ts';
+import { envOf, MAIN } from '../../support/process/daywalk-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const ENTRY = join(import.meta.dirname, '../../../scripts/container-entry.sh');
 const SIGTERM_BIT = 1n << 14n;

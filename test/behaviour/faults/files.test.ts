@@ -12,12 +12,12 @@ import {
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { onDatabase } from '../../support/database.ts';
-import { daywalk, envOf, startDaywalk } from '../../support/daywalk.ts';
-import { expectCalm, expectWholeUnits, smallRig, UNTIL, walk } from '../../support/faults/small.ts';
-import { type Rig, rigOver } from '../../support/rig.ts';
-import { sqlite, sqlitePlace } from '../../support/sqlite.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { expectCalm, expectWholeUnits, smallRig, UNTIL, walk } from '../../support/faults/three-day-walk.ts';
+import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { type Rig, rigOver } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite, sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
 
 const RUN = ['run', '--until', UNTIL, '--range-days', '1'];
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StatusAction } from '../../../src/emulator/faults/action.ts';
 import type { Rule } from '../../../src/emulator/index.ts';
-import { onEachDatabase } from '../../support/database.ts';
 import {
   answered,
   casesFor,
@@ -13,10 +12,11 @@ import {
   statesOf,
   UNTIL,
   walk,
-} from '../../support/faults/small.ts';
-import { firings } from '../../support/journal.ts';
-import { http, rawServer } from '../../support/raw-server.ts';
-import type { Rig } from '../../support/rig.ts';
+} from '../../support/faults/three-day-walk.ts';
+import { http, rawServer } from '../../support/network/raw-server.ts';
+import { firings } from '../../support/rig/journal.ts';
+import type { Rig } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 function status(code: number, more: Partial<Rule> = {}, action: Partial<StatusAction> = {}): Rule {
   return { id: 'fault', ...more, action: { type: 'status', status: code, ...action } };

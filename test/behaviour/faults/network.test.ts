@@ -2,8 +2,6 @@ import { expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
-import { CANARY_KEY } from '../../support/canary.ts';
-import { onEachDatabase } from '../../support/database.ts';
 import {
   answered,
   DAY,
@@ -13,10 +11,12 @@ import {
   statesOf,
   UNTIL,
   walk,
-} from '../../support/faults/small.ts';
-import { firings } from '../../support/journal.ts';
-import { freePort } from '../../support/raw-server.ts';
-import { TODAY } from '../../support/rig.ts';
+} from '../../support/faults/three-day-walk.ts';
+import { freePort } from '../../support/network/raw-server.ts';
+import { CANARY_KEY } from '../../support/rig/canary-key.ts';
+import { firings } from '../../support/rig/journal.ts';
+import { TODAY } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 /** Every request once; the second attempt meets no fault. */
 const ONCE = { count: 1, per: 'request' } as const;

@@ -4,7 +4,6 @@ import type { CursorAction } from '../../../src/emulator/faults/action.ts';
 import type { Lies } from '../../../src/emulator/lies/lies.ts';
 import type { Quirks } from '../../../src/emulator/quirks.ts';
 import { createClient } from '../../../src/index.ts';
-import { onEachDatabase } from '../../support/database.ts';
 import {
   casesFor,
   DAY,
@@ -13,10 +12,11 @@ import {
   smallRig,
   statesOf,
   walk,
-} from '../../support/faults/small.ts';
-import { firings, requestsOf } from '../../support/journal.ts';
-import { json, rawServer } from '../../support/raw-server.ts';
-import type { Rig } from '../../support/rig.ts';
+} from '../../support/faults/three-day-walk.ts';
+import { json, rawServer } from '../../support/network/raw-server.ts';
+import { firings, requestsOf } from '../../support/rig/journal.ts';
+import type { Rig } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const PAGES = { usersLimitCap: 3 } as const;
 const users = { stream: 'users', day: DAY } as const;

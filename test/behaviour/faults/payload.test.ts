@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { shiftDay } from '../../../src/core/day.ts';
 import type { PatchOperation } from '../../../src/emulator/faults/action.ts';
 import type { Match, Rule } from '../../../src/emulator/faults/rules.ts';
-import { onEachDatabase } from '../../support/database.ts';
 import {
   casesFor,
   DAY,
@@ -12,9 +11,10 @@ import {
   statesOf,
   UNTIL,
   walk,
-} from '../../support/faults/small.ts';
-import { firings } from '../../support/journal.ts';
-import type { Rig } from '../../support/rig.ts';
+} from '../../support/faults/three-day-walk.ts';
+import { firings } from '../../support/rig/journal.ts';
+import type { Rig } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 function patch(match: Match, ...operations: PatchOperation[]): Rule {
   return { id: 'fault', match, action: { type: 'patch', operations } };

@@ -2,9 +2,15 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { onEachDatabase } from '../../support/database.ts';
-import { envOf, startDaywalk } from '../../support/daywalk.ts';
-import { casesFor, expectRecovery, expectWholeUnits, smallRig, UNTIL } from '../../support/faults/small.ts';
+import {
+  casesFor,
+  expectRecovery,
+  expectWholeUnits,
+  smallRig,
+  UNTIL,
+} from '../../support/faults/three-day-walk.ts';
+import { envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
 const RUN = ['run', '--until', UNTIL, '--range-days', '1', '--concurrency', '2'];

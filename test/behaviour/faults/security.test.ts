@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseRules } from '../../../src/emulator/index.ts';
-import { selfSigned } from '../../support/certificates.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { DAY, expectRecovery, smallRig, UNTIL, walk } from '../../support/faults/small.ts';
-import { firings } from '../../support/journal.ts';
-import { json, rawServer } from '../../support/raw-server.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { DAY, expectRecovery, smallRig, UNTIL, walk } from '../../support/faults/three-day-walk.ts';
+import { selfSigned } from '../../support/network/certificates.ts';
+import { json, rawServer } from '../../support/network/raw-server.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { firings } from '../../support/rig/journal.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const RUN = ['run', '--until', UNTIL, '--range-days', '1'];
 

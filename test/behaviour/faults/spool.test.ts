@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { encodeRecord } from '../../../src/hooks/spool/record.ts';
-import { onDatabase } from '../../support/database.ts';
-import { daywalk, envOf, startDaywalk } from '../../support/daywalk.ts';
-import { smallRig, UNTIL } from '../../support/faults/small.ts';
-import { receive } from '../../support/hooks/hook.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { smallRig, UNTIL } from '../../support/faults/three-day-walk.ts';
+import { receive } from '../../support/hooks/receive-and-drain.ts';
+import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const RUN = ['run', '--until', UNTIL, '--streams', 'activity'];
 const WITHIN_MS = 5_000;

@@ -3,8 +3,6 @@ import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { needsSessions, onDatabase, type Place } from '../../support/database.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
 import {
   expectCalm,
   expectRecovery,
@@ -12,12 +10,14 @@ import {
   smallRig,
   UNTIL,
   walk,
-} from '../../support/faults/small.ts';
-import { postgres } from '../../support/postgres/database.ts';
+} from '../../support/faults/three-day-walk.ts';
 import { type ProxyOptions, postgresProxy } from '../../support/postgres/proxy.ts';
-import { type Rig, rigOver } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { type Rig, rigOver } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { needsSessions, onDatabase, type Place } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
 const RUN = ['run', '--until', UNTIL, '--range-days', '1'];

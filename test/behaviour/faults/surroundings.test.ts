@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { MAIN, startDaywalk } from '../../support/daywalk.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { MAIN, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const RUN = ['run', '--base-url', 'http://127.0.0.1:9'];
 const KEY = 'key-of-nobody-7d1f';

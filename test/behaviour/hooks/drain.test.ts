@@ -3,14 +3,14 @@ import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSy
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { encodeRecord } from '../../../src/hooks/spool/record.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { MAIN } from '../../support/daywalk.ts';
-import { drain, receive, storedEvents } from '../../support/hooks/hook.ts';
 import { seededRandom } from '../../support/hooks/kills.ts';
-import { createRig } from '../../support/rig.ts';
-import { tempFile } from '../../support/temp-dir.ts';
-import { openTemporary } from '../../support/warehouse.ts';
+import { drain, receive, storedEvents } from '../../support/hooks/receive-and-drain.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { MAIN } from '../../support/process/daywalk-process.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 const EVENTS = [
   { hook_event_name: 'Notification', session_id: 's-1', cwd: '/work', message: 'may I?' },

@@ -3,10 +3,10 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { daywalkHere } from '../../support/command-line.ts';
-import { daywalk, startDaywalk } from '../../support/daywalk.ts';
-import { drain, storedEvents } from '../../support/hooks/hook.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { drain, storedEvents } from '../../support/hooks/receive-and-drain.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalk, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 type Hook = string | { type?: string; command?: unknown; timeout?: unknown };
 const entry = (hooks: readonly Hook[], matcher?: string) => ({

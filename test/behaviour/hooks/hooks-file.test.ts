@@ -13,9 +13,9 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tryFileLock } from '../../../src/core/file-lock.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { daywalk } from '../../support/daywalk.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalk } from '../../support/process/daywalk-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 function place(text?: string) {
   const folder = tempDir();

@@ -7,9 +7,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { desktopCommand } from '../../../src/hooks/notify/desktop.ts';
 import { messageFor } from '../../../src/hooks/notify/message.ts';
 import { NOTIFY_EVENTS } from '../../../src/settings/hook-settings.ts';
-import { MAIN } from '../../support/daywalk.ts';
-import { receive, spooledLines } from '../../support/hooks/hook.ts';
-import { tempDir, tempFile } from '../../support/temp-dir.ts';
+import { receive, spooledLines } from '../../support/hooks/receive-and-drain.ts';
+import { MAIN } from '../../support/process/daywalk-process.ts';
+import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
 
 const NOTIFICATION = { hook_event_name: 'Notification', session_id: 's-1', cwd: '/work', message: 'may I?' };
 

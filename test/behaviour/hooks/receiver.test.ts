@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeLine, encodeRecord } from '../../../src/hooks/spool/record.ts';
-import { MAIN } from '../../support/daywalk.ts';
-import { receive, spooledLines } from '../../support/hooks/hook.ts';
-import { tempDir, tempFile } from '../../support/temp-dir.ts';
+import { receive, spooledLines } from '../../support/hooks/receive-and-drain.ts';
+import { MAIN } from '../../support/process/daywalk-process.ts';
+import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
 
 const STOP = { hook_event_name: 'Stop', session_id: 's-1', cwd: '/work' };
 const inFolder = () => {

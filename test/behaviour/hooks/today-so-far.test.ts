@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { commitOf } from '../../support/commit-of.ts';
-import { drain, receive } from '../../support/hooks/hook.ts';
-import { openTemporary, query } from '../../support/warehouse.ts';
+import { drain, receive } from '../../support/hooks/receive-and-drain.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { openTemporary, query } from '../../support/warehouse/open-temporary.ts';
 
 const ACTIVITY = { activity_daily: [[7, 9, 12, 20, 60, 30, null]] };
 

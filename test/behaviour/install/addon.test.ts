@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { refuseFatal } from '../../../src/warehouse/sqlite/addon.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 /** Version 12 is compiled where it is installed, version 13 brings a file for each platform along. */

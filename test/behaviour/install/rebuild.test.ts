@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, readdirSync, statSync, symlinkSync, writeFileSy
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { tempDir } from '../../support/temp-dir.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const INPUTS = [

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 /**
  * A database with the table in which Citus keeps which node this is, as only a superuser can make it; null where the

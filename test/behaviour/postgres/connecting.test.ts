@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { knownMigrations } from '../../../src/warehouse/postgres/migrate.ts';
 import { parseTarget } from '../../../src/warehouse/postgres/target.ts';
-import { selfSigned } from '../../support/certificates.ts';
-import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { selfSigned } from '../../support/network/certificates.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
-import { tempFile } from '../../support/temp-dir.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 /** A place behind a server that speaks TLS only, by the name of the host and more parameters. */
 async function secured(place: Place, tls: { key: string; cert: string }, host: string, parameters: string) {

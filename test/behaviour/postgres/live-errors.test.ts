@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { copyWarehouse } from '../../../jobs/copy.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { postgres } from '../../support/postgres/database.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
-import { createRig, rigOver } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { createRig, rigOver } from '../../support/rig/rig.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, null, null, null]] };
 const RUN = { runId: 'r', command: 'run', startedAt: new Date(0), versions: {} };

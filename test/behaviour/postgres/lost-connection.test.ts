@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
 import { type ProxyOptions, postgresProxy } from '../../support/postgres/proxy.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, null, null, null]] };
 const clock = systemClock();

@@ -5,12 +5,12 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { commitOf } from '../../support/commit-of.ts';
-import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
-import { createRig, rigOver } from '../../support/rig.ts';
-import { tempDir } from '../../support/temp-dir.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { createRig, rigOver } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const NOBODY = 65_534;
 const ROWS = { tokens_daily: [[1, 2, 3, null, null, null]] };

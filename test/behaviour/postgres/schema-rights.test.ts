@@ -2,14 +2,14 @@ import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { encodeRecord } from '../../../src/hooks/spool/record.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { needsSessions, onDatabase, open } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
 import { roleAt } from '../../support/postgres/roles.ts';
-import { createRig, rigOver } from '../../support/rig.ts';
-import { tempDir } from '../../support/temp-dir.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { createRig, rigOver } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { needsSessions, onDatabase, open } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, null, null, null]] };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 /** A place whose sessions begin with other settings than the server's, as a role may have them. */
 function withSettings(place: Place, settings: Readonly<Record<string, string>>): Place {

@@ -7,11 +7,11 @@ import { parseDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
 import type { RunReport } from '../../../src/pipeline/events.ts';
-import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
-import { type Ended, type Running, startDaywalk } from '../../support/daywalk.ts';
-import { postgres } from '../../support/postgres/database.ts';
-import { type RunRequest, rigOver, TODAY } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { type Ended, type Running, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { type RunRequest, rigOver, TODAY } from '../../support/rig/rig.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** Days from the first to the day before the rig's today, in five streams, and the readiness reports. */
 const UNITS = 27 * 5 + 1;

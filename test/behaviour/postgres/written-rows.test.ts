@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { needsSessions, onDatabase, open, type Place } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 /** What Citus says of `INSERT … SELECT … ON CONFLICT`: how many rows were sent, whatever was written. */
 const SENT = 'INSERT 0 2986';

@@ -3,10 +3,10 @@ import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync } from 'no
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { encodeRecord } from '../../../src/hooks/spool/record.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { receive, storedEvents } from '../../support/hooks/hook.ts';
-import { createRig } from '../../support/rig.ts';
-import { tempFile } from '../../support/temp-dir.ts';
+import { receive, storedEvents } from '../../support/hooks/receive-and-drain.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
 
 const EMAIL = 'Ada.Lovelace@example.com';
 const HASH = createHmac('sha256', 'pepper').update(EMAIL.toLowerCase()).digest('hex');

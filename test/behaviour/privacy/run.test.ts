@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 /** Early in the history: few days prove what many would. */
 const today = parseDay('2026-01-24');

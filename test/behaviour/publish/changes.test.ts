@@ -11,10 +11,10 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tables, tablesOf } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { commitOf } from '../../support/commit-of.ts';
 import { changedBetween, filesIn, lakeOf, rowsIn } from '../../support/publish/lake.ts';
-import { createRig } from '../../support/rig.ts';
-import { openTemporary } from '../../support/warehouse.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 const yesterday = parseDay('2026-02-09');
 const LEDGER = ['export_runs', 'export_units', 'restatements'];

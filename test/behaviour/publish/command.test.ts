@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { ask, tableIn } from '../../support/publish/lake.ts';
-import { createRig } from '../../support/rig.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 describe('daywalk publish', () => {
   test('publishes to both places at once, relative to the working directory, and tells what it did', async () => {

@@ -15,13 +15,13 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../../jobs/digest.ts';
 import { allTables } from '../../../schema/tables.ts';
-import { firstLine, startScript } from '../../support/child.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { publishFrom } from '../../support/publish/publishing.ts';
-import { createRig } from '../../support/rig.ts';
-import { tempDir, tempFile } from '../../support/temp-dir.ts';
-import { thrownBy } from '../../support/transport.ts';
-import { openTemporary, query } from '../../support/warehouse.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { firstLine, startScript } from '../../support/process/script.ts';
+import { publishFrom } from '../../support/publish/publish-from.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { openTemporary, query } from '../../support/warehouse/open-temporary.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
 
@@ -178,7 +178,7 @@ describe('a copy that cannot be written', () => {
     await copyTo(warehouse.path, copy);
     const before = readFileSync(copy);
     const script = startScript(
-      `import { publishFrom } from './test/support/publish/publishing.ts';
+      `import { publishFrom } from './test/support/publish/publish-from.ts';
        try {
          await publishFrom(process.env.WAREHOUSE, { sqlite: process.env.COPY });
        } catch ({ exitCode, message, hint }) {

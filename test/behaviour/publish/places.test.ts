@@ -4,13 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { sameButForCase } from '../../../src/publish/lake/names.ts';
-import { firstLine, startScript } from '../../support/child.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { daywalk, startDaywalk } from '../../support/daywalk.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { daywalk, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { firstLine, startScript } from '../../support/process/script.ts';
 import { filesIn, lakeOf, rowsIn } from '../../support/publish/lake.ts';
-import { tempDir } from '../../support/temp-dir.ts';
-import { thrownBy } from '../../support/transport.ts';
-import { openTemporary } from '../../support/warehouse.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 async function filled(rows = 1) {
   const warehouse = await openTemporary();
@@ -128,7 +128,7 @@ describe('a disk', () => {
     await warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: models } }));
     // The kernel refuses to let a file grow beyond the limit, as it does on a full disk. 512 bytes per block.
     const script = startScript(
-      `import { publishFrom } from './test/support/publish/publishing.ts';
+      `import { publishFrom } from './test/support/publish/publish-from.ts';
        import { tables } from './schema/tables.ts';
        try {
          const directory = process.env.LAKE;

@@ -5,8 +5,8 @@ import { allTables, contentTables, tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { ask, digestIn, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
-import { openTemporary } from '../../support/warehouse.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 /** The type by which DuckDB knows each kind of column. */
 const TYPES: Readonly<Record<ColumnKind, string>> = {

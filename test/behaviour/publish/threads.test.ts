@@ -7,13 +7,13 @@ import { tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { publishLake } from '../../../src/publish/publish.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { daywalk } from '../../support/daywalk.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { daywalk } from '../../support/process/daywalk-process.ts';
+import { WITHOUT_THREADS } from '../../support/process/without-threads.ts';
 import { ask, filesIn, lakeOf, tableIn } from '../../support/publish/lake.ts';
-import { tempDir } from '../../support/temp-dir.ts';
-import { thrownBy } from '../../support/transport.ts';
-import { openTemporary } from '../../support/warehouse.ts';
-import { WITHOUT_THREADS } from '../../support/without-threads.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 const MONTHS = ['2026-02', '2026-03', '2026-04', '2026-05'];
 /** Enough rows of a month that a second thread writes some of the months. */

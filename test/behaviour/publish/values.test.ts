@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../../jobs/digest.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
 import { ask, digestIn, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
-import { tempDir } from '../../support/temp-dir.ts';
-import { thrownBy } from '../../support/transport.ts';
-import { openTemporary } from '../../support/warehouse.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 const { tokensDailyByModel, userDaily } = tables;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type ExportForecast, forecastExport } from '../../../jobs/dry-run.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
-import { contextOf, createRig, type Rig, type RunRequest } from '../../support/rig.ts';
+import { contextOf, createRig, type Rig, type RunRequest } from '../../support/rig/rig.ts';
 
 /** What a dry run says now, and how many requests the run that follows sends. */
 async function forecastAndRun(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { requestsOf } from '../../support/journal.ts';
-import { createRig } from '../../support/rig.ts';
+import { requestsOf } from '../../support/rig/journal.ts';
+import { createRig } from '../../support/rig/rig.ts';
 
 /** Long enough a history that a range of all of it is worth a trial. */
 const today = parseDay('2026-04-14');

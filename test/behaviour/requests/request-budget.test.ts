@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import type { Rule } from '../../../src/emulator/index.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { answered, expectCalm, expectWholeUnits, smallRig, walk } from '../../support/faults/small.ts';
-import { hurriedClock } from '../../support/hurried-clock.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { hurriedClock } from '../../support/clock/hurried-clock.ts';
+import {
+  answered,
+  expectCalm,
+  expectWholeUnits,
+  smallRig,
+  walk,
+} from '../../support/faults/three-day-walk.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** Ends in good time where a budget lets a run get on; a run that does not is the failure. */
 const RUNS_MAX = 20;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { shiftDay } from '../../../src/core/day.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { requestsOf } from '../../support/journal.ts';
-import { createRig, rigOver, TODAY } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { requestsOf } from '../../support/rig/journal.ts';
+import { createRig, rigOver, TODAY } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const ANALYTICS = '/api/v1/analytics/';
 const from = shiftDay(TODAY, -3);

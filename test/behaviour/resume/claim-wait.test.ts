@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { CLAIM_WAIT_MS, ClaimWait } from '../../../src/pipeline/run/claims/claim-wait.ts';
 import type { UnitKey } from '../../../src/warehouse/port.ts';
-import { needsSessions, onDatabase, open } from '../../support/database.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { hurriedClock } from '../../support/hurried-clock.ts';
-import { postgres } from '../../support/postgres/database.ts';
-import { createRig, type Ran, TODAY } from '../../support/rig.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
+import { hurriedClock } from '../../support/clock/hurried-clock.ts';
+import { createRig, type Ran, TODAY } from '../../support/rig/rig.ts';
+import { needsSessions, onDatabase, open } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const READINESS: UnitKey = { orgId: 'org_1', stream: 'readiness', day: '' };
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { Rule } from '../../../src/emulator/index.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { hurriedClock } from '../../support/hurried-clock.ts';
-import { firings, requestsOf } from '../../support/journal.ts';
-import { expectedTables } from '../../support/oracle.ts';
-import { createRig } from '../../support/rig.ts';
+import { hurriedClock } from '../../support/clock/hurried-clock.ts';
+import { expectedTables } from '../../support/rig/expected-tables.ts';
+import { firings, requestsOf } from '../../support/rig/journal.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const day = parseDay('2026-01-20');
 /** Early in the history, where a few days prove what many would. */

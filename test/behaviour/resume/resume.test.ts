@@ -4,10 +4,10 @@ import { contentSha256 } from '../../../schema/digest.ts';
 import { tablesOf } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { StoppedError } from '../../../src/core/errors.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { envOf, startDaywalk } from '../../support/daywalk.ts';
-import { createRig, type Rig, rigOver } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { createRig, type Rig, rigOver } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** Early in the history: few days prove what many would. */
 const today = parseDay('2026-01-27');

@@ -2,11 +2,11 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { createRig } from '../../support/rig.ts';
-import { tempDir, tempFile } from '../../support/temp-dir.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
 
 /** Runs the program where every new file is open to everybody unless it is made otherwise. */
 const OPEN_MASK = ['--import', 'data:text/javascript,process.umask(0)'];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { createRig } from '../../support/rig.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { createRig } from '../../support/rig/rig.ts';
 
 const DAY = parseDay('2026-02-09');
 const BOMB_BYTES = 1_000_000_000;

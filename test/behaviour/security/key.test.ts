@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
-import { CANARY_KEY, expectNoCanary, expectNoCanaryIn } from '../../support/canary.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { createRig } from '../../support/rig.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { CANARY_KEY, expectNoCanary, expectNoCanaryIn } from '../../support/rig/canary-key.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const RANGE = { from: parseDay('2026-02-07') };
 

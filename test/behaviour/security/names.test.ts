@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { createRig } from '../../support/rig.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const DAY = parseDay('2026-02-09');
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { sessionRequestProblems } from '../../../src/api/sessions/request.ts';
 import { violationsOf } from '../../../src/emulator/sessions/validate.ts';
 import { BadRequestError, UsageError } from '../../../src/index.ts';
-import { someSettings } from '../../support/sessions/arbitraries.ts';
-import { clientOf, emulated, post } from '../../support/sessions/support.ts';
+import { clientOf, emulated, post } from '../../support/sessions/emulated-service.ts';
+import { someSettings } from '../../support/sessions/random-settings.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 const RUNS = isLongCampaign ? 10_000 : 2_000;

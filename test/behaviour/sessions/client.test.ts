@@ -7,9 +7,9 @@ import {
   type SessionWarning,
   UnknownOutcomeError,
 } from '../../../src/index.ts';
-import { http, json, rawServer } from '../../support/raw-server.ts';
-import { clientOf, EVERY_SETTING, emulated } from '../../support/sessions/support.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { http, json, rawServer } from '../../support/network/raw-server.ts';
+import { clientOf, EVERY_SETTING, emulated } from '../../support/sessions/emulated-service.ts';
 
 const REQUEST = { computerId: 'computer-1' };
 const SESSION = {

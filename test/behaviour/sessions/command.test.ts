@@ -2,11 +2,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { daywalk, envOf, startDaywalk } from '../../support/daywalk.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
-import { createHere } from '../../support/sessions/run-here.ts';
-import { EVERY_SETTING } from '../../support/sessions/support.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { createHere } from '../../support/sessions/create-in-process.ts';
+import { EVERY_SETTING } from '../../support/sessions/emulated-service.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const COMMAND = ['sessions', 'create'];
 const POST = { path: '/api/v0/sessions', method: 'POST' };

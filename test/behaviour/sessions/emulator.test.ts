@@ -4,8 +4,8 @@ import { READINESS_PATH } from '../../../src/api/paths.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { probeOf, sumOf } from '../../support/emulator/probe.ts';
-import { FIELD_ROWS, UNKNOWN_NAMES } from '../../support/sessions/rows.ts';
-import { EVERY_SETTING, emulated, post } from '../../support/sessions/support.ts';
+import { EVERY_SETTING, emulated, post } from '../../support/sessions/emulated-service.ts';
+import { FIELD_ROWS, UNKNOWN_NAMES } from '../../support/sessions/setting-examples.ts';
 
 const REQUEST = { computerId: 'computer-1' };
 const TOMORROW = parseDay('2026-02-11');

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/index.ts';
-import { rawServer } from '../../support/raw-server.ts';
-import { FIELD_NAMES, FIELD_ROWS, UNKNOWN_NAMES } from '../../support/sessions/rows.ts';
-import { clientOf, EVERY_SETTING, emulated } from '../../support/sessions/support.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { rawServer } from '../../support/network/raw-server.ts';
+import { clientOf, EVERY_SETTING, emulated } from '../../support/sessions/emulated-service.ts';
+import { FIELD_NAMES, FIELD_ROWS, UNKNOWN_NAMES } from '../../support/sessions/setting-examples.ts';
 
 /** Asks for a session in a way that the types forbid. */
 async function create(service: { url: string; apiKey?: string }, request: unknown): Promise<unknown> {

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { StoppedError } from '../../../src/core/errors.ts';
 import { OverloadError, RequestError, type Retry, UnknownOutcomeError } from '../../../src/index.ts';
-import { freePort, json, rawServer } from '../../support/raw-server.ts';
-import { clientOf, emulated } from '../../support/sessions/support.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { freePort, json, rawServer } from '../../support/network/raw-server.ts';
+import { clientOf, emulated } from '../../support/sessions/emulated-service.ts';
 
 const REQUEST = { computerId: 'computer-1' };
 const SESSION = { sessionId: 's1', status: 'pending', messageCount: 0, createdAt: 1, updatedAt: 1 };
@@ -169,7 +169,7 @@ describe('429', () => {
 });
 
 test('a certificate that is not trusted ends it before anything is sent', async (context) => {
-  const { tempFile } = await import('../../support/temp-dir.ts');
+  const { tempFile } = await import('../../support/suite/temp-dir.ts');
   const { readFileSync } = await import('node:fs');
   const [key, cert] = [tempFile('key.pem'), tempFile('cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-days', '2'];

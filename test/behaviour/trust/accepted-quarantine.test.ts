@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { type Database, onEachDatabase } from '../../support/database.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { type Database, onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const today = parseDay('2026-01-20');
 const day = parseDay('2026-01-16');

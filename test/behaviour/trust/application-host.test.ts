@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';
 import { shiftDay } from '../../../src/core/day.ts';
 import { createClient } from '../../../src/index.ts';
-import { CANARY_KEY, expectNoCanary } from '../../support/canary.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { daywalk, envOf } from '../../support/daywalk.ts';
-import { createRig, type Rig, TODAY } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { CANARY_KEY, expectNoCanary } from '../../support/rig/canary-key.ts';
+import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const DAYS = 3;
 const from = shiftDay(TODAY, -DAYS);

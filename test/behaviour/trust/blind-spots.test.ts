@@ -3,10 +3,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { isObject } from '../../../src/core/json.ts';
 import { type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
-import { type Held, open } from '../../support/database.ts';
 import { type NightOptions, runNight } from '../../support/fuzz/campaign-night.ts';
 import { type Clean, CleanAnswers } from '../../support/fuzz/service.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { type Held, open } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const FIRST_NIGHT = parseDay('2026-02-05');
 

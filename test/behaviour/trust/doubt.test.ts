@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { Lies } from '../../../src/emulator/lies/lies.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { expectExactCopy } from '../../support/exact-copy.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { lie, nights, nightsOf, unitOf } from '../../support/trust/nights.ts';
+import { expectExactCopy } from '../../support/rig/exact-copy.ts';
+import { lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const YOUNG = parseDay('2026-02-19');
 const NIGHT = parseDay('2026-02-20');

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { renderRunSummary } from '../../../src/cli/screens/run-summary.ts';
 import { createStyle } from '../../../src/cli/text/style.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { envOf } from '../../support/daywalk.ts';
-import { hurriedClock } from '../../support/hurried-clock.ts';
-import { freePort, http, rawServer } from '../../support/raw-server.ts';
-import { createRig, type Rig, TODAY } from '../../support/rig.ts';
+import { hurriedClock } from '../../support/clock/hurried-clock.ts';
+import { freePort, http, rawServer } from '../../support/network/raw-server.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
+import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
 
 const clock = hurriedClock(`${TODAY}T03:00:00Z`);
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { readStatus } from '../../../jobs/status.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { expectExactCopy } from '../../support/exact-copy.ts';
-import { contextOf } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { lie, nights, nightsOf, unitOf } from '../../support/trust/nights.ts';
+import { expectExactCopy } from '../../support/rig/exact-copy.ts';
+import { contextOf } from '../../support/rig/rig.ts';
+import { lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const LATE = daysFrom(parseDay('2026-02-08'), parseDay('2026-02-12'));
 

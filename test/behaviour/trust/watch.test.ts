@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { daysFrom, parseDay, weekdayOf } from '../../../src/core/day.ts';
-import { expectExactCopy } from '../../support/exact-copy.ts';
-import type { Rig } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { nights, nightsOf, unitOf } from '../../support/trust/nights.ts';
+import { expectExactCopy } from '../../support/rig/exact-copy.ts';
+import type { Rig } from '../../support/rig/rig.ts';
+import { nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** What a night costs, by what was asked for. */
 async function askedIn(rig: Rig, night: string): Promise<Readonly<Record<string, number>>> {

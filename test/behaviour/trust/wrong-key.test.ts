@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { daywalkHere } from '../../support/command-line.ts';
-import { envOf } from '../../support/daywalk.ts';
-import { createRig } from '../../support/rig.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 test('a wrong key leaves no warehouse behind, and no file beside it', async () => {
   const rig = await createRig({ users: 4, reports: 2 });

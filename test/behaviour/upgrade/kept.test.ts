@@ -3,12 +3,12 @@ import { digestOf } from '../../../jobs/digest.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { CANARY_KEY } from '../../support/canary.ts';
-import { onEachDatabase, open } from '../../support/database.ts';
-import { rigOver } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { CANARY_KEY } from '../../support/rig/canary-key.ts';
+import { rigOver } from '../../support/rig/rig.ts';
 import { keptFacts, keptVersions, restored } from '../../support/upgrade/kept-warehouses.ts';
-import { told, verify } from '../../support/verify/verifying.ts';
+import { told, verify } from '../../support/verify/run-verify.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const LEDGER = 'SELECT stream, date, state, settled_at, cursor FROM export_units';
 

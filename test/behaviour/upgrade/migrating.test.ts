@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { APPLICATION_ID } from '../../../src/warehouse/sqlite/connection.ts';
 import { knownMigrations } from '../../../src/warehouse/sqlite/migrate.ts';
-import { startScript } from '../../support/child.ts';
-import { onEachDatabase, open } from '../../support/database.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { tempFile } from '../../support/temp-dir.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
+import { startScript } from '../../support/process/script.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 const HISTORY = '"__drizzle_migrations"';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../jobs/verify.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { createRig, TODAY } from '../../support/rig.ts';
-import { thrownBy } from '../../support/transport.ts';
-import { told, verify } from '../../support/verify/verifying.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { createRig, TODAY } from '../../support/rig/rig.ts';
+import { told, verify } from '../../support/verify/run-verify.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const DAY = parseDay('2026-02-04');
 const RANGE = { from: DAY, until: shiftDay(TODAY, -1) };

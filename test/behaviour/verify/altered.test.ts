@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { daysFrom, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { createRig, TODAY } from '../../support/rig.ts';
-import { told, verify } from '../../support/verify/verifying.ts';
+import { createRig, TODAY } from '../../support/rig/rig.ts';
+import { told, verify } from '../../support/verify/run-verify.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const DAY = parseDay('2026-02-06');
 const RANGE = { from: shiftDay(DAY, -2), until: shiftDay(TODAY, -1) };

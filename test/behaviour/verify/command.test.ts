@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { daywalkHere } from '../../support/command-line.ts';
-import { envOf } from '../../support/daywalk.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
+import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
 
 const run = (rig: Rig, ...args: string[]) => daywalkHere(['verify', ...args], { env: envOf(rig) });
 

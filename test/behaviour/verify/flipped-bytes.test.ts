@@ -6,8 +6,8 @@ import { exitCodeOf, verifyWarehouse } from '../../../jobs/verify.ts';
 import { contentTables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DaywalkError } from '../../../src/core/errors.ts';
-import { contextOf, createRig, type Rig, TODAY } from '../../support/rig.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { contextOf, createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 const FLIPS = isLongCampaign ? 3_000 : 40;

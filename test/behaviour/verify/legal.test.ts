@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { RevisionKind } from '../../../src/emulator/index.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/legal-quirks.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { told, verify } from '../../support/verify/verifying.ts';
+import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/emulator/legal-quirks.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { told, verify } from '../../support/verify/run-verify.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 const TODAY = parseDay('2026-01-29');

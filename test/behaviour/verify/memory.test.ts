@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { fill } from '../../support/copy/large-warehouse.ts';
-import { open } from '../../support/database.ts';
-import { daywalk } from '../../support/daywalk.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { daywalk } from '../../support/process/daywalk-process.ts';
+import { open } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 /** One day of 50,000 users, held as rows, would not fit. */

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { IS_LONG, killsMax, spread, tellProgress } from '../../support/chaos/extent.ts';
+import { IS_LONG, killsMax, spread, tellProgress } from '../../support/chaos/campaign-length.ts';
 import {
   CAN_TRACE,
   IS_TRACED,
@@ -8,12 +8,12 @@ import {
   runFailingAt,
   runKilledAt,
   runProcess,
-} from '../../support/chaos/killing.ts';
+} from '../../support/chaos/run-and-kill.ts';
 import { firstRun, restatingRun, type Scene } from '../../support/chaos/scenes.ts';
-import { countUp } from '../../support/counted.ts';
-import { seeded } from '../../support/seed.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { tempFile } from '../../support/temp-dir.ts';
+import { seeded } from '../../support/random/seed.ts';
+import { countUp } from '../../support/suite/campaign-totals.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** Heaps that are too small for the beginning of a run, for its middle, for its end. */
 const HEAPS_MB = [9, 4, 6, 8, 10, 11, 12, 13, 14];

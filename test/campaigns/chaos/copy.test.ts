@@ -5,12 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import { type Content, contentOf, copy, onEachCopyable } from '../../support/copy/copying.ts';
 import { fill, type Size, wholeUnits } from '../../support/copy/large-warehouse.ts';
-import { open } from '../../support/database.ts';
-import { startDaywalk } from '../../support/daywalk.ts';
+import { type Content, contentOf, copy, onEachCopyable } from '../../support/copy/run-copy.ts';
 import { seededRandom } from '../../support/hooks/kills.ts';
-import { sqlite, sqlitePlace } from '../../support/sqlite.ts';
+import { startDaywalk } from '../../support/process/daywalk-process.ts';
+import { open } from '../../support/warehouse/each-database.ts';
+import { sqlite, sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
 
 /** Days that do not fit into one transaction with another one, and reports that take two. */
 const SIZE = { days: 5, users: 3_400, reports: 350 };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { killsMax, spread, tellProgress } from '../../support/chaos/extent.ts';
-import { METHOD, pointsOf, runKilledAt } from '../../support/chaos/killing.ts';
+import { killsMax, spread, tellProgress } from '../../support/chaos/campaign-length.ts';
+import { METHOD, pointsOf, runKilledAt } from '../../support/chaos/run-and-kill.ts';
 import { firstRun, largeRun, restatingRun, type Scene } from '../../support/chaos/scenes.ts';
-import { countUp } from '../../support/counted.ts';
-import { type Database, onEachDatabase } from '../../support/database.ts';
-import { seeded } from '../../support/seed.ts';
+import { seeded } from '../../support/random/seed.ts';
+import { countUp } from '../../support/suite/campaign-totals.ts';
+import { type Database, onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 /** Each with the kills that the suite has time for on SQLite and on PostgreSQL, and those of the campaign at most. */
 const SCENES: readonly [

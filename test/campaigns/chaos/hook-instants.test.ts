@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { MAIN } from '../../support/daywalk.ts';
-import { drain, receive, storedEvents } from '../../support/hooks/hook.ts';
-import { tempFile } from '../../support/temp-dir.ts';
+import { drain, receive, storedEvents } from '../../support/hooks/receive-and-drain.ts';
+import { MAIN } from '../../support/process/daywalk-process.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
 
 /** strace kills a process as it enters its n-th call of a kind: every instant at which a kill can matter is met. */
 const CAN_TRACE =

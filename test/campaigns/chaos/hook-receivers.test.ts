@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { drain, receive, storedEvents } from '../../support/hooks/hook.ts';
 import { seededRandom } from '../../support/hooks/kills.ts';
-import { tempFile } from '../../support/temp-dir.ts';
+import { drain, receive, storedEvents } from '../../support/hooks/receive-and-drain.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 const CLIENTS = isLongCampaign ? 20 : 12;

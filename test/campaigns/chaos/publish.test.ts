@@ -4,13 +4,13 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { daywalk, startDaywalk } from '../../support/daywalk.ts';
+import { daywalk, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { ask, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
-import { tempDir } from '../../support/temp-dir.ts';
-import { openTemporary } from '../../support/warehouse.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
-const PRELOAD = pathToFileURL(join(import.meta.dirname, 'kill-at.mjs')).href;
+const PRELOAD = pathToFileURL(join(import.meta.dirname, '../../support/publish/kill-at-step.mjs')).href;
 const EVERYTHING = process.env['DAYWALK_CHAOS'] === '1';
 /** Enough rows of a month that a second thread writes some of the months. */
 const LARGE = 15_000;

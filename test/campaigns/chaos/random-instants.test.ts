@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { killsMax, tellProgress } from '../../support/chaos/extent.ts';
-import { badDay } from '../../support/chaos/faults.ts';
-import { runProcess } from '../../support/chaos/killing.ts';
+import { killsMax, tellProgress } from '../../support/chaos/campaign-length.ts';
+import { runProcess } from '../../support/chaos/run-and-kill.ts';
 import { firstRun, type Scene } from '../../support/chaos/scenes.ts';
-import { countUp } from '../../support/counted.ts';
-import { onEachDatabase } from '../../support/database.ts';
-import { SEED, seeded } from '../../support/seed.ts';
+import { badDay } from '../../support/chaos/unreliable-service.ts';
+import { SEED, seeded } from '../../support/random/seed.ts';
+import { countUp } from '../../support/suite/campaign-totals.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 /** Runs that a campaign begins at most, for each kill that it is to reach. */
 const ROUNDS_PER_KILL = 8;

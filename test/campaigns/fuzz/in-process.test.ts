@@ -5,16 +5,16 @@ import { startEmulator } from '../../../src/emulator/index.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
 import { runUnits } from '../../../src/pipeline/run/run.ts';
 import { privacyOf } from '../../../src/privacy/email.ts';
-import { countUp } from '../../support/counted.ts';
-import { open } from '../../support/database.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
+import { answersMax } from '../../support/fuzz/campaign-length.ts';
 import { faultsOf } from '../../support/fuzz/check-round.ts';
-import { answersMax } from '../../support/fuzz/extent.ts';
+import { Stall } from '../../support/fuzz/longest-computation.ts';
 import { Answers, CleanAnswers, transportOver } from '../../support/fuzz/service.ts';
-import { Stall } from '../../support/fuzz/stall.ts';
 import { storedIn } from '../../support/fuzz/stored.ts';
-import { seeded } from '../../support/seed.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { seeded } from '../../support/random/seed.ts';
+import { countUp } from '../../support/suite/campaign-totals.ts';
+import { open } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const TODAY = '2026-02-03';
 /** One answer keeps the process busy for so long at most. */

@@ -7,18 +7,18 @@ import { DaywalkError } from '../../../src/core/errors.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
-import { countUp } from '../../support/counted.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
+import { answersMax } from '../../support/fuzz/campaign-length.ts';
 import { faultsOf } from '../../support/fuzz/check-round.ts';
-import { answersMax } from '../../support/fuzz/extent.ts';
 import { mutate } from '../../support/fuzz/mutate.ts';
 import { serve } from '../../support/fuzz/mutating-server.ts';
 import { Answers, CleanAnswers } from '../../support/fuzz/service.ts';
 import { storedIn } from '../../support/fuzz/stored.ts';
-import { contextOf, createRig, rigOver } from '../../support/rig.ts';
-import { seeded } from '../../support/seed.ts';
-import { sqlite } from '../../support/sqlite.ts';
-import { query } from '../../support/warehouse.ts';
+import { seeded } from '../../support/random/seed.ts';
+import { contextOf, createRig, rigOver } from '../../support/rig/rig.ts';
+import { countUp } from '../../support/suite/campaign-totals.ts';
+import { query } from '../../support/warehouse/open-temporary.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const TODAY = '2026-02-03';
 

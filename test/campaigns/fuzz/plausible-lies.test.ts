@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
-import { countUp } from '../../support/counted.ts';
-import { type Held, open } from '../../support/database.ts';
+import { answersMax } from '../../support/fuzz/campaign-length.ts';
 import { type LedgerRow, ledgerOf, runNight, unnamed } from '../../support/fuzz/campaign-night.ts';
-import { answersMax } from '../../support/fuzz/extent.ts';
 import { PlausibleAnswers } from '../../support/fuzz/plausible-answers.ts';
 import { CleanAnswers } from '../../support/fuzz/service.ts';
 import { type StoredByOrganization, storedIn } from '../../support/fuzz/stored.ts';
-import { seeded } from '../../support/seed.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { seeded } from '../../support/random/seed.ts';
+import { countUp } from '../../support/suite/campaign-totals.ts';
+import { type Held, open } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const FIRST_NIGHT = parseDay('2026-01-29');
 /** Nights in which the service may lie. */

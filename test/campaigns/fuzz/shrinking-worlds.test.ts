@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
 import { parseDoubt } from '../../../src/judge/doubt.ts';
-import { countUp } from '../../support/counted.ts';
-import { type Held, open } from '../../support/database.ts';
+import { answersMax } from '../../support/fuzz/campaign-length.ts';
 import { type LedgerRow, ledgerOf, runNight, unnamed } from '../../support/fuzz/campaign-night.ts';
-import { answersMax } from '../../support/fuzz/extent.ts';
 import { CleanAnswers } from '../../support/fuzz/service.ts';
 import { type Shrinkage, ShrunkenAnswers, WHOLE } from '../../support/fuzz/shrunken-answers.ts';
 import { type Stored, storedIn } from '../../support/fuzz/stored.ts';
-import { pick, type Random, seeded } from '../../support/seed.ts';
-import { sqlite } from '../../support/sqlite.ts';
+import { pick, type Random, seeded } from '../../support/random/seed.ts';
+import { countUp } from '../../support/suite/campaign-totals.ts';
+import { type Held, open } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const FIRST_NIGHT = parseDay('2026-02-05');
 /** Nights after the loss in which the service may show another state of it. */

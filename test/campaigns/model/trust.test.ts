@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { countUp } from '../../support/counted.ts';
-import { answersMax } from '../../support/fuzz/extent.ts';
+import { answersMax } from '../../support/fuzz/campaign-length.ts';
 import { History } from '../../support/model/history.ts';
 import { MUTATIONS } from '../../support/model/mutations.ts';
 import { randomWorld } from '../../support/model/random-world.ts';
-import { seeded } from '../../support/seed.ts';
+import { seeded } from '../../support/random/seed.ts';
+import { countUp } from '../../support/suite/campaign-totals.ts';
 
 /** Worlds among which each fault shows, so that the test is known to be able to fail. */
 const TELLING: Readonly<Record<keyof typeof MUTATIONS, number>> = {

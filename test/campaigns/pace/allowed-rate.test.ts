@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createPacer } from '../../../src/api/transport/pacer.ts';
 import type { RateLimitQuirk } from '../../../src/emulator/quirks.ts';
 import { openRateLimiter } from '../../../src/emulator/rate-limit.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { pauseOf, Refusal } from '../../support/refusal.ts';
+import { pauseOf, Refusal } from '../../support/api/pacer-refusal.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
 
 const signal = new AbortController().signal;
 

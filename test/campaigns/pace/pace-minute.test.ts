@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { StoppedError } from '../../../src/core/errors.ts';
 import type { Quirks } from '../../../src/emulator/quirks.ts';
-import { createRig, type Rig } from '../../support/rig.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
 
 const WARM_UP_MS = 10_000;
 const TODAY = parseDay('2026-12-31');

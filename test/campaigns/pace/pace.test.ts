@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { expectExactCopy } from '../../support/exact-copy.ts';
-import { createRig } from '../../support/rig.ts';
+import { expectExactCopy } from '../../support/rig/exact-copy.ts';
+import { createRig } from '../../support/rig/rig.ts';
 
 describe('the pace of a run', () => {
   test('never has more requests in flight than units are allowed to be', async () => {

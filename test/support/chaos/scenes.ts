@@ -2,13 +2,13 @@ import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
-import type { Database, Place } from '../database.ts';
-import { envOf } from '../daywalk.ts';
-import { type Rig, rigOver } from '../rig.ts';
-import { sqlite } from '../sqlite.ts';
-import { type Contents, contentsOf, expectSame, expectWhole } from './contents.ts';
-import { IS_LONG } from './extent.ts';
-import { isServer, type Subject } from './killing.ts';
+import { envOf } from '../process/daywalk-process.ts';
+import { type Rig, rigOver } from '../rig/rig.ts';
+import type { Database, Place } from '../warehouse/each-database.ts';
+import { sqlite } from '../warehouse/sqlite-place.ts';
+import { IS_LONG } from './campaign-length.ts';
+import { isServer, type Subject } from './run-and-kill.ts';
+import { type Contents, contentsOf, expectSame, expectWhole } from './stored-units.ts';
 
 /** A small organization whose reports take several pages. */
 const SMALL = { users: 4, reports: 5, today: '2026-01-17', quirks: { readinessLimitCap: 2 } } as const;

@@ -4,7 +4,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
-import { createRig, type Rig, rigOver, TODAY } from '../rig.ts';
+import { createRig, type Rig, rigOver, TODAY } from '../rig/rig.ts';
 
 /** A row of `sessions`. */
 export const sessionRow = (orgId: string, id: string): Row => [

@@ -3,7 +3,7 @@ import { tables, tablesOf } from '../../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
 import { encodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import type { Row, Warehouse } from '../../../src/warehouse/port.ts';
-import { ruleOf, tablesOfUnit } from '../commit-of.ts';
+import { ruleOf, tablesOfUnit } from '../warehouse/commit-of.ts';
 
 /** How large a warehouse is to be. */
 export interface Size {

@@ -4,9 +4,9 @@ import { STREAMS } from '../../../src/core/stream.ts';
 import type { RunEvent, RunReport } from '../../../src/pipeline/events.ts';
 import { runUnits } from '../../../src/pipeline/run/run.ts';
 import { privacyOf } from '../../../src/privacy/email.ts';
-import type { Held, Place } from '../database.ts';
-import { FakeClock } from '../fake-clock.ts';
-import { rigOver } from '../rig.ts';
+import { FakeClock } from '../clock/fake-clock.ts';
+import { rigOver } from '../rig/rig.ts';
+import type { Held, Place } from '../warehouse/each-database.ts';
 import { type Answers, type CleanAnswers, transportOver } from './service.ts';
 
 /** A unit by the ledger. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ANALYTICS_PATHS, READINESS_PATH } from '../../../src/api/paths.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import type { RunEvent, RunReport } from '../../../src/pipeline/events.ts';
-import { SEED } from '../seed.ts';
+import { SEED } from '../random/seed.ts';
 import { judgeDay, judgeReports, type Served } from './judge.ts';
 import { activeUsersIn, lossOf } from './losses.ts';
 import { expectedTexts, type Held, quarantineFault, type StoredByOrganization } from './stored.ts';

@@ -1,4 +1,4 @@
-import { pick, type Random } from '../seed.ts';
+import { pick, type Random } from '../random/seed.ts';
 import { at, type Place, placesIn, put, type Tree, textOf, treeOf } from './json-tree.ts';
 
 /** Scalars, as JSON texts, that other code has stumbled over. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../../src/core/json.ts';
-import { pick, type Random, sequence } from '../seed.ts';
+import { pick, type Random, sequence } from '../random/seed.ts';
 import type { Clean, CleanAnswers } from './service.ts';
 
 /** Well-formed answers that are wrong. */

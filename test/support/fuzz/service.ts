@@ -4,7 +4,7 @@ import { answerReader } from '../../../src/api/response/answer.ts';
 import type { Transport } from '../../../src/api/transport/transport.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Emulator } from '../../../src/emulator/index.ts';
-import { sequence } from '../seed.ts';
+import { sequence } from '../random/seed.ts';
 import type { Served } from './judge.ts';
 import { mutate } from './mutate.ts';
 

@@ -1,6 +1,6 @@
 import { tablesOf } from '../../../schema/tables.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
-import type { Place } from '../database.ts';
+import type { Place } from '../warehouse/each-database.ts';
 import { type Expected, MAIN } from './expected-rows.ts';
 import type { Aside } from './rules.ts';
 

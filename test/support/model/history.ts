@@ -2,7 +2,7 @@ import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { isEmpty, isShortOf } from '../../../src/judge/agreement.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
 import type { LedgerUnit } from '../../../src/warehouse/port.ts';
-import { sequence } from '../seed.ts';
+import { sequence } from '../random/seed.ts';
 import { type Content, isActive, isSame } from './content.ts';
 import { Killed, Memory } from './memory.ts';
 import { ModelRun } from './nightly.ts';

@@ -1,5 +1,5 @@
 import type { DailyStream } from '../../../src/core/stream.ts';
-import { type Random, sequence } from '../seed.ts';
+import { type Random, sequence } from '../random/seed.ts';
 import { type Content, NO_ROW, type Person } from './content.ts';
 import type { Said, Truth } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
-import { pick, type Random, sequence } from '../seed.ts';
+import { pick, type Random, sequence } from '../random/seed.ts';
 import type { Person } from './content.ts';
 import { LIES, type Lie } from './lies.ts';
 import type { DayHistory, Run, Said, World } from './world.ts';

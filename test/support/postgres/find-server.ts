@@ -1,7 +1,7 @@
 import { messageOf } from '../../../src/core/errors.ts';
 import { MAJOR_MIN, newestInstalled } from './binaries.ts';
 import { keepProcess } from './kept-process.ts';
-import { versionOf } from './probe.ts';
+import { versionOf } from './server-version.ts';
 
 /** The server that many machines have. */
 const RUNNING = { url: 'postgres://postgres@127.0.0.1:5432/test', shown: '127.0.0.1:5432' };

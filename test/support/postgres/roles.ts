@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import type { Place } from '../database.ts';
+import type { Place } from '../warehouse/each-database.ts';
 
 /** A role without rights in a place, and the place as this role reaches it. */
 export interface PlaceOfRole {

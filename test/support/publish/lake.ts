@@ -6,8 +6,8 @@ import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { ContentHash } from '../../../schema/digest.ts';
 import { allTables } from '../../../schema/tables.ts';
 import type { Row, Value } from '../../../src/warehouse/port.ts';
-import { tempDir } from '../temp-dir.ts';
-import { publishFrom } from './publishing.ts';
+import { tempDir } from '../suite/temp-dir.ts';
+import { publishFrom } from './publish-from.ts';
 
 /** DuckDB's answer to a query: values as JSON has them, so that what is exact here is exact in the file. */
 export type Answer = readonly (readonly unknown[])[];

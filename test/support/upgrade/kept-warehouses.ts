@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { WarehouseDigest } from '../../../jobs/digest.ts';
 import type { EmulatorOptions } from '../../../src/emulator/index.ts';
-import type { Database, Place } from '../database.ts';
+import type { Database, Place } from '../warehouse/each-database.ts';
 
-const FOLDER = join(import.meta.dirname, '../../fixtures/warehouses');
+const FOLDER = join(import.meta.dirname, '../fixtures/warehouses');
 
 /** What a kept warehouse holds, see `scripts/make-warehouse-fixture.ts`. */
 export interface KeptFacts {

@@ -11,8 +11,8 @@ import {
   UsageError,
   type UserRow,
 } from '../../../src/index.ts';
-import { json, type RawReply, rawServer } from '../../support/raw-server.ts';
-import { API_KEY, thrownBy } from '../../support/transport.ts';
+import { API_KEY, thrownBy } from '../../support/api/test-transport.ts';
+import { json, type RawReply, rawServer } from '../../support/network/raw-server.ts';
 
 const RANGE = { startDate: '2026-02-01', endDate: '2026-02-02' };
 const META = { org_id: 'org_1', start_date: '2026-02-01', end_date: '2026-02-02' };

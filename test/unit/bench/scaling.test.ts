@@ -16,7 +16,7 @@ import { contentTables } from '../../../schema/tables.ts';
 import { USERS_LIMIT } from '../../../src/api/limits.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { RangeGauge } from '../../../src/pipeline/run/schedule/range-gauge.ts';
-import { createRig } from '../../support/rig.ts';
+import { createRig } from '../../support/rig/rig.ts';
 
 const DAYS = 30;
 

@@ -15,7 +15,7 @@ import {
   yesterdayOf,
 } from '../../../src/core/day.ts';
 import { UsageError } from '../../../src/core/errors.ts';
-import { startScript } from '../../support/child.ts';
+import { startScript } from '../../support/process/script.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -6,7 +6,7 @@ import { dayCommit } from '../../../src/pipeline/commit.ts';
 import { encodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import { afterCommit, settledWith } from '../../../src/warehouse/ledger-transitions.ts';
 import { pendingUnit, rowCount } from '../../../src/warehouse/port.ts';
-import { normalize } from '../../support/normalize.ts';
+import { normalize } from '../../support/pipeline/normalize.ts';
 
 const DAY = '2026-02-01';
 const BAD = { date: DAY, sessions: 'x', messages: 'x' };

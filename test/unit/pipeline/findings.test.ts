@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isObject } from '../../../src/core/json.ts';
-import { rowOf } from '../../support/arbitraries.ts';
-import { normalize } from '../../support/normalize.ts';
+import { normalize } from '../../support/pipeline/normalize.ts';
+import { rowOf } from '../../support/random/api-rows.ts';
 
 const DATE = '"date":"2026-02-01"';
 

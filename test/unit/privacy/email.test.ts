@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EmailPolicy, privacyOf } from '../../../src/privacy/email.ts';
-import { normalize } from '../../support/normalize.ts';
+import { normalize } from '../../support/pipeline/normalize.ts';
 
 const KEEP: EmailPolicy = { mode: 'keep' };
 const DROP: EmailPolicy = { mode: 'drop' };

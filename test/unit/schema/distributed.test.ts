@@ -6,10 +6,10 @@ import { schemaSql } from '../../../schema/reference.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
 import { upsertFrom } from '../../../src/warehouse/postgres/statements.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { onDatabase, open } from '../../support/database.ts';
-import { daywalk } from '../../support/daywalk.ts';
-import { postgres } from '../../support/postgres/database.ts';
+import { daywalk } from '../../support/process/daywalk-process.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { onDatabase, open } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const WITHOUT_ORGANIZATION = ['export_runs'];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';
-import { onEachDatabase, open } from '../../support/database.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const CREDITS = 'billable_tokens, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens';
 

@@ -3,9 +3,9 @@ import { SQL_TYPES } from '../../../schema/reference/types.ts';
 import { allViews } from '../../../schema/views.ts';
 import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
-import { commitOf, type RowsByTable, tablesOfUnit } from '../../support/commit-of.ts';
-import { type Database, onDatabase, onEachDatabase, open } from '../../support/database.ts';
-import { postgres } from '../../support/postgres/database.ts';
+import { commitOf, type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
+import { type Database, onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 /** A user_daily row after user_id: email, then metrics that stand out. */
 function user(id: string, email: string | null, tokens: number | null, tools = 1): Row {

@@ -3,9 +3,9 @@ import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { requireApi } from '../../../src/settings/require-api.ts';
-import { daywalk } from '../../support/daywalk.ts';
-import { problemOf, read, workingDirectory } from '../../support/settings/reading.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { daywalk } from '../../support/process/daywalk-process.ts';
+import { problemOf, read, workingDirectory } from '../../support/settings/read-settings.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const CANARY = 'canary-4f1e9a';
 

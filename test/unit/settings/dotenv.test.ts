@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseDotenv } from '../../../src/settings/dotenv.ts';
 import { soundSettings } from '../../../src/settings/read-settings.ts';
-import { read, workingDirectory } from '../../support/settings/reading.ts';
+import { read, workingDirectory } from '../../support/settings/read-settings.ts';
 
 describe('.env', () => {
   test('may have comments, quotes, export, blanks, Windows line ends and a byte order mark', () => {

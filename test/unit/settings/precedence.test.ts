@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { soundSettings } from '../../../src/settings/read-settings.ts';
 import { ALL_SETTINGS, SETTINGS } from '../../../src/settings/settings-table.ts';
-import { read } from '../../support/settings/reading.ts';
+import { read } from '../../support/settings/read-settings.ts';
 
 describe('a setting', () => {
   test('comes from the flag before the environment before .env before the default', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor } from '../../../src/settings/redact.ts';
 import { redactorOf, redactorOfEnvironment } from '../../../src/settings/secrets.ts';
-import { read } from '../../support/settings/reading.ts';
+import { read } from '../../support/settings/read-settings.ts';
 
 describe('redaction', () => {
   test('finds a secret however it is written: plain, in JSON, in a URL', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseDotenv } from '../../../src/settings/dotenv.ts';
 import { dotenvExample, settingsMarkdown } from '../../../src/settings/reference.ts';
 import { ALL_SETTINGS } from '../../../src/settings/settings-table.ts';
-import { read } from '../../support/settings/reading.ts';
+import { read } from '../../support/settings/read-settings.ts';
 
 test('.env.example changes nothing as it is, and every value in it is sound once it is uncommented', () => {
   const example = dotenvExample();

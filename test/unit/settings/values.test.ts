@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { wholeNumber } from '../../../src/settings/parsers/number.ts';
-import { problemOf, read } from '../../support/settings/reading.ts';
+import { problemOf, read } from '../../support/settings/read-settings.ts';
 
 describe('a number', () => {
   test.each([

@@ -5,9 +5,9 @@ import { inKeyOrder } from '../../../schema/order.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { canonicalText } from '../../../src/core/json-text.ts';
 import type { Row, TableRows, Value, Warehouse } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { onEachDatabase, open } from '../../support/database.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const SEED = 20_260_214;
 

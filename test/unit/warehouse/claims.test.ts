@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import type { UnitKey } from '../../../src/warehouse/port.ts';
-import { commitOf, ruleOf } from '../../support/commit-of.ts';
-import { onEachDatabase, open } from '../../support/database.ts';
+import { commitOf, ruleOf } from '../../support/warehouse/commit-of.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
 

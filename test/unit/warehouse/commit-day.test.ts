@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../jobs/digest.ts';
 import { decodeRows, encodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import type { QuarantinedRecord, Row } from '../../../src/warehouse/port.ts';
-import { type CommitSpec, commitOf, type RowsByTable } from '../../support/commit-of.ts';
-import { type Found, onEachDatabase, open, type Place } from '../../support/database.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { type CommitSpec, commitOf, type RowsByTable } from '../../support/warehouse/commit-of.ts';
+import { type Found, onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
 const day = (billable: number | null): Row => [billable, 2, 3, null, 5, null];
 const model = (id: string, billable: number | null): Row => [

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../jobs/digest.ts';
 import type { DayCommit, Row, Warehouse } from '../../../src/warehouse/port.ts';
-import { type CommitSpec, commitOf } from '../../support/commit-of.ts';
-import { type Held, onEachDatabase, open } from '../../support/database.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { type CommitSpec, commitOf } from '../../support/warehouse/commit-of.ts';
+import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const SEED = 20_260_215;
 const DAYS = ['2026-02-01', '2026-02-02', '2026-02-03'];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { onEachDatabase, open, type Place } from '../../support/database.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
 /** A hook event without its organization. */
 function event(id: string, payload = '{"hook_event_name":"Stop"}'): Row {

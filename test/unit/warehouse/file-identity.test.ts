@@ -2,7 +2,7 @@ import { copyFileSync, renameSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fileAt, watchCommits } from '../../../src/warehouse/sqlite/file-identity.ts';
-import { tempFile } from '../../support/temp-dir.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
 
 /** How long nobody notices that a process hears no signals. */
 const UNNOTICED_MS = 1_000;

@@ -4,10 +4,10 @@ import { takeLock, withWarehouse } from '../../../jobs/open-warehouse.ts';
 import { contentTables } from '../../../schema/tables.ts';
 import { StoppedError } from '../../../src/core/errors.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { needsSessions, onEachDatabase, open } from '../../support/database.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
 const signal = new AbortController().signal;

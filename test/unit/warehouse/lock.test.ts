@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { firstLine, startScript } from '../../support/child.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { needsSessions, onEachDatabase, open, type Place } from '../../support/database.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { firstLine, startScript } from '../../support/process/script.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { needsSessions, onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
 const ALONE = { exclusive: true };
 

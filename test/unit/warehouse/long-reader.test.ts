@@ -3,10 +3,10 @@ import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { createRig } from '../../support/rig.ts';
-import { tempFile } from '../../support/temp-dir.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
 
 const KB = 1024;
 /** About 100 KB. */

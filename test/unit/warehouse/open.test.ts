@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../jobs/digest.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { onEachDatabase, open } from '../../support/database.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { thrownBy } from '../../support/transport.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
 const HISTORY = 'SELECT hash, created_at FROM "__drizzle_migrations" ORDER BY created_at';

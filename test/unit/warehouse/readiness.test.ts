@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { contentSha256 } from '../../../schema/digest.ts';
 import type { QuarantinedRecord, ReadinessPageCommit, Row, Warehouse } from '../../../src/warehouse/port.ts';
-import { type RowsByTable, tablesOfUnit } from '../../support/commit-of.ts';
-import { onEachDatabase, open, type Place } from '../../support/database.ts';
+import { type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
+import { onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
 const report = (id: string, branch = 'main'): Row => [
   id,

@@ -4,9 +4,9 @@ import { allTables, tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { decodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
-import { collect } from '../../support/collect.ts';
-import { commitOf } from '../../support/commit-of.ts';
-import { type Database, needsSessions, onEachDatabase, open } from '../../support/database.ts';
+import { collect } from '../../support/warehouse/collect.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { type Database, needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const DAY: Row = [1, 1, 1, 1, 1, null];
 const model = (id: string): Row => [id, null, 1, 1, 1, 1, 1, null];

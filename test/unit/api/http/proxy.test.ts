@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { selfSigned } from '../../../support/certificates.ts';
-import { connectProxy, tlsFront } from '../../../support/connect-proxy.ts';
-import { daywalk, envOf } from '../../../support/daywalk.ts';
-import { freePort } from '../../../support/raw-server.ts';
-import { createRig, type Rig } from '../../../support/rig.ts';
-import { tempDir } from '../../../support/temp-dir.ts';
-import { targetOf, testRequester, thrownBy } from '../../../support/transport.ts';
+import { targetOf, testRequester, thrownBy } from '../../../support/api/test-transport.ts';
+import { selfSigned } from '../../../support/network/certificates.ts';
+import { connectProxy, tlsFront } from '../../../support/network/connect-proxy.ts';
+import { freePort } from '../../../support/network/raw-server.ts';
+import { daywalk, envOf } from '../../../support/process/daywalk-process.ts';
+import { createRig, type Rig } from '../../../support/rig/rig.ts';
+import { tempDir } from '../../../support/suite/temp-dir.ts';
 
 const API = 'https://api.example.test';
 const APP = 'https://app.example.test';

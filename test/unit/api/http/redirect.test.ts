@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { REDIRECTS_MAX } from '../../../../src/api/limits.ts';
-import { http, json, rawServer } from '../../../support/raw-server.ts';
-import { API_KEY, targetOf, testRequester, testTransport, thrownBy } from '../../../support/transport.ts';
+import {
+  API_KEY,
+  targetOf,
+  testRequester,
+  testTransport,
+  thrownBy,
+} from '../../../support/api/test-transport.ts';
+import { http, json, rawServer } from '../../../support/network/raw-server.ts';
 
 const FROM = '/api/organization/old-reports';
 const TO = '/api/organization/new-reports';

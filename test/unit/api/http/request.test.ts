@@ -2,8 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../../../src/api/errors.ts';
-import { http, json, type RawReply, type RawServer, rawServer } from '../../../support/raw-server.ts';
-import { API_KEY, targetOf, testRequester, testTransport, thrownBy } from '../../../support/transport.ts';
+import {
+  API_KEY,
+  targetOf,
+  testRequester,
+  testTransport,
+  thrownBy,
+} from '../../../support/api/test-transport.ts';
+import { http, json, type RawReply, type RawServer, rawServer } from '../../../support/network/raw-server.ts';
 
 const BODY = JSON.stringify({ data: [1, 'zwölf', '\u{1F600}'], meta: { org_id: 'org_1' } });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { selfSigned } from '../../../support/certificates.ts';
-import { json, rawServer } from '../../../support/raw-server.ts';
-import { targetOf, testRequester, testTransport, thrownBy } from '../../../support/transport.ts';
+import { targetOf, testRequester, testTransport, thrownBy } from '../../../support/api/test-transport.ts';
+import { selfSigned } from '../../../support/network/certificates.ts';
+import { json, rawServer } from '../../../support/network/raw-server.ts';
 
 describe('Z3: a certificate that is not trusted', () => {
   it('ends the run with exit code 4 before the key is sent', async (context) => {

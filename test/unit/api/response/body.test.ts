@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BODY_BYTES_MAX } from '../../../../src/api/limits.ts';
 import { BodyBytes, BodyTooLargeError, decodeUtf8, release } from '../../../../src/api/response/body.ts';
 import { decodeBody } from '../../../../src/api/response/gunzip.ts';
-import { http, rawServer } from '../../../support/raw-server.ts';
-import { targetOf, testRequester, thrownBy } from '../../../support/transport.ts';
+import { targetOf, testRequester, thrownBy } from '../../../support/api/test-transport.ts';
+import { http, rawServer } from '../../../support/network/raw-server.ts';
 
 const MIB = 1024 * 1024;
 

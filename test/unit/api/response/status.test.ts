@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { http, json, rawServer } from '../../../support/raw-server.ts';
-import { API_KEY, targetOf, testRequester, testTransport, thrownBy } from '../../../support/transport.ts';
+import {
+  API_KEY,
+  targetOf,
+  testRequester,
+  testTransport,
+  thrownBy,
+} from '../../../support/api/test-transport.ts';
+import { http, json, rawServer } from '../../../support/network/raw-server.ts';
 
 const PROBLEM = { title: 'The Title', detail: 'the detail', status: 400, requestId: 'req_1' };
 

@@ -7,7 +7,7 @@ import { type RowCheck, rowCheck } from '../../../../src/api/shapes/salvage.ts';
 import { TokensByModelRow, TokensRow } from '../../../../src/api/shapes/tokens.ts';
 import { ToolsByToolRow, ToolsRow } from '../../../../src/api/shapes/tools.ts';
 import { UserRow } from '../../../../src/api/shapes/users.ts';
-import { MODEL_KEYS, report, rowOf } from '../../../support/arbitraries.ts';
+import { MODEL_KEYS, report, rowOf } from '../../../support/random/api-rows.ts';
 
 const CHECKS: Readonly<Record<string, RowCheck<unknown>>> = {
   tokens: rowCheck(TokensRow),

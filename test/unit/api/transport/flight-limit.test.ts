@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { Borne } from '../../../../src/api/transport/borne.ts';
 import { type FlightLimit, flightLimit } from '../../../../src/api/transport/flight-limit.ts';
 import { createPacer } from '../../../../src/api/transport/pacer.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
-import { pauseOf, Refusal } from '../../../support/refusal.ts';
+import { pauseOf, Refusal } from '../../../support/api/pacer-refusal.ts';
+import { FakeClock } from '../../../support/clock/fake-clock.ts';
 
 const signal = new AbortController().signal;
 // Many wait for their turn.

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../support/fake-clock.ts';
-import { json, rawServer } from '../../../support/raw-server.ts';
-import { targetOf, testTransport, thrownBy } from '../../../support/transport.ts';
+import { targetOf, testTransport, thrownBy } from '../../../support/api/test-transport.ts';
+import { FakeClock } from '../../../support/clock/fake-clock.ts';
+import { json, rawServer } from '../../../support/network/raw-server.ts';
 
 const OK = json({ ok: true });
 const BUSY = json({}, {}, 429);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer } from '../../../../src/api/transport/pacer.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
-import { pauseOf, Refusal } from '../../../support/refusal.ts';
-import { thrownBy } from '../../../support/transport.ts';
+import { pauseOf, Refusal } from '../../../support/api/pacer-refusal.ts';
+import { thrownBy } from '../../../support/api/test-transport.ts';
+import { FakeClock } from '../../../support/clock/fake-clock.ts';
 
 const WINDOW_MS = 60_000;
 const signal = new AbortController().signal;

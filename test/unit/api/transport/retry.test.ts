@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../../../../src/api/limits.ts';
 import type { TransportOptions } from '../../../../src/api/transport/transport.ts';
-import { freePort, http, json, type RawReply, rawServer } from '../../../support/raw-server.ts';
-import { targetOf, testTransport, thrownBy } from '../../../support/transport.ts';
+import { targetOf, testTransport, thrownBy } from '../../../support/api/test-transport.ts';
+import { freePort, http, json, type RawReply, rawServer } from '../../../support/network/raw-server.ts';
 
 const signal = new AbortController().signal;
 

@@ -10,7 +10,7 @@ import {
   walkUsers,
 } from '../../../../src/api/walk/pages.ts';
 import { UnitError } from '../../../../src/core/errors.ts';
-import { thrownBy } from '../../../support/transport.ts';
+import { thrownBy } from '../../../support/api/test-transport.ts';
 
 function answerOf(body: unknown): Answer {
   return { status: 200, body, text: JSON.stringify(body), requestId: 'req_1' };

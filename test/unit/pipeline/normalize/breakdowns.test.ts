@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { byKey } from '../../../../schema/order.ts';
 import type { DailyStream } from '../../../../src/core/stream.ts';
 import { DAILY_STREAMS } from '../../../../src/core/stream.ts';
-import { MODEL_KEYS, rowOf } from '../../../support/arbitraries.ts';
-import { normalize, type Stored } from '../../../support/normalize.ts';
+import { normalize, type Stored } from '../../../support/pipeline/normalize.ts';
+import { MODEL_KEYS, rowOf } from '../../../support/random/api-rows.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rowOf } from '../../../support/arbitraries.ts';
-import { normalize } from '../../../support/normalize.ts';
+import { normalize } from '../../../support/pipeline/normalize.ts';
+import { rowOf } from '../../../support/random/api-rows.ts';
 
 const LEVELS = ['auto_high', 'auto_medium', 'auto_low', 'manual'];
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isObject } from '../../../../src/core/json.ts';
 import { DAILY_STREAMS } from '../../../../src/core/stream.ts';
-import { rowOf } from '../../../support/arbitraries.ts';
-import { normalize } from '../../../support/normalize.ts';
+import { normalize } from '../../../support/pipeline/normalize.ts';
+import { rowOf } from '../../../support/random/api-rows.ts';
 
 const MAIN = {
   tokens: 'tokens_daily',

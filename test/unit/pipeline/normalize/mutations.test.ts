@@ -4,8 +4,8 @@ import { byKey } from '../../../../schema/order.ts';
 import { DaywalkError } from '../../../../src/core/errors.ts';
 import { isExact, isObject, isStorable } from '../../../../src/core/json.ts';
 import { DAILY_STREAMS, type Stream } from '../../../../src/core/stream.ts';
-import { report, rowOf } from '../../../support/arbitraries.ts';
-import { type Normalized, normalize } from '../../../support/normalize.ts';
+import { type Normalized, normalize } from '../../../support/pipeline/normalize.ts';
+import { report, rowOf } from '../../../support/random/api-rows.ts';
 
 const STREAMS: readonly Stream[] = [...DAILY_STREAMS, 'readiness'];
 const rowArbitrary = (stream: Stream) => (stream === 'readiness' ? report : rowOf[stream]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { report } from '../../../support/arbitraries.ts';
-import { normalize } from '../../../support/normalize.ts';
+import { normalize } from '../../../support/pipeline/normalize.ts';
+import { report } from '../../../support/random/api-rows.ts';
 
 const REPORT = {
   reportId: 'r-1',

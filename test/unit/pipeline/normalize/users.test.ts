@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rowOf, USER_METRICS } from '../../../support/arbitraries.ts';
-import { normalize } from '../../../support/normalize.ts';
+import { normalize } from '../../../support/pipeline/normalize.ts';
+import { rowOf, USER_METRICS } from '../../../support/random/api-rows.ts';
 
 const USER = { user_id: 'u-1', date: '2026-02-01' };
 

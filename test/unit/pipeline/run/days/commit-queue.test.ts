@@ -3,7 +3,7 @@ import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
 import { StorageError, UnitError } from '../../../../../src/core/errors.ts';
 import { Writer, type Written } from '../../../../../src/pipeline/run/days/commit-queue.ts';
 import type { CommitOutcome, DayCommit } from '../../../../../src/warehouse/port.ts';
-import { commitOf } from '../../../../support/commit-of.ts';
+import { commitOf } from '../../../../support/warehouse/commit-of.ts';
 
 const FIRST = parseDay('2026-02-01');
 

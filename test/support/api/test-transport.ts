@@ -1,0 +1,75 @@
+import { onTestFinished } from 'vitest';
+import {
+  createRequester,
+  type Requester,
+  type RequesterOptions,
+  type Target,
+} from '../../../src/api/http/request.ts';
+import {
+  createTransport,
+  type Retry,
+  type Transport,
+  type TransportOptions,
+} from '../../../src/api/transport/transport.ts';
+import { FakeClock } from '../clock/fake-clock.ts';
+
+export const API_KEY = 'key-0123456789-canary';
+
+/** A transport whose waits take no time; `retries` tells what it repeated. Closes itself when the test ends. */
+export function testTransport(
+  options: Partial<TransportOptions> = {},
+): Transport & { readonly retries: readonly Retry[]; readonly clock: FakeClock } {
+  const retries: Retry[] = [];
+  const clock = new FakeClock({ auto: true });
+  const transport = createTransport({
+    apiKey: API_KEY,
+    userAgent: 'daywalk/test',
+    concurrency: 4,
+    maxRequestsPerMinute: null,
+    requestTimeoutMs: 2000,
+    attempts: 4,
+    clock,
+    random: () => 0.5,
+    onRetry: (retry) => retries.push(retry),
+    ...options,
+  });
+  onTestFinished(() => transport.close());
+  return { ...transport, retries, clock };
+}
+
+/** A single request, without retry and pace. */
+export function testRequester(options: Partial<RequesterOptions> = {}): {
+  send(target: Target, signal?: AbortSignal): ReturnType<Requester['send']>;
+  close(): Promise<void>;
+} {
+  const requester = createRequester({
+    apiKey: API_KEY,
+    userAgent: 'daywalk/test',
+    connections: 4,
+    timeoutMs: 2000,
+    proxy: null,
+    clock: new FakeClock(),
+    ...options,
+  });
+  onTestFinished(() => requester.close());
+  const beforeHop = async () => undefined;
+  return {
+    send: (target, signal = new AbortController().signal) => requester.send(target, { signal, beforeHop }),
+    close: () => requester.close(),
+  };
+}
+
+/** A target on `origin`. */
+export function targetOf(origin: string, path = '/api/thing', query: Target['query'] = {}): Target {
+  return { origin, path, query };
+}
+
+/** Awaits a rejection and hands out what was thrown. */
+export async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('expected a rejection, and there was none');
+}

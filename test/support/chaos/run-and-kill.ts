@@ -1,0 +1,179 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { tempFile } from '../suite/temp-dir.ts';
+import { IS_LONG } from './campaign-length.ts';
+
+const MAIN = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
+const STEPS = pathToFileURL(join(import.meta.dirname, 'kill-at-step.mjs')).href;
+
+/** strace kills a process as it enters its n-th system call of a kind, before that call does anything. */
+export const CAN_TRACE =
+  process.platform === 'linux' && spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
+
+/** strace costs a second per run; the suite counts statements and writes to sockets instead. */
+export const IS_TRACED = CAN_TRACE && IS_LONG;
+
+/** What kills a run here. */
+export const METHOD = IS_TRACED
+  ? 'by strace'
+  : `by a counting layer${IS_LONG ? ', because strace is not here' : ''}`;
+
+/** What a run works on: where its warehouse is, and its settings as environment variables. */
+export interface Subject {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The exit code of a run that nothing disturbs. */
+  readonly exitCode: number;
+}
+
+/** The n-th call of a kind, at which something happens to a run. */
+export interface Point {
+  readonly call: string;
+  readonly n: number;
+}
+
+/** How a process ended. */
+export interface End {
+  readonly code: number | null;
+  readonly isKilled: boolean;
+  /** What it said, on both of its outputs. */
+  readonly said: string;
+}
+
+/** The calls with which a run changes its warehouse: those on SQLite's files, or those that go to PostgreSQL. */
+const FILE_CALLS = ['openat', 'pwrite64', 'write', 'fsync', 'fdatasync', 'ftruncate', 'unlink', 'rename'];
+const SOCKET_CALLS = ['write', 'writev', 'sendto', 'sendmsg'];
+
+/** Every point of an undisturbed run on this warehouse, which is filled by that. */
+export async function pointsOf(subject: Subject): Promise<Point[]> {
+  const counts = IS_TRACED ? await tracedCounts(subject) : await layerCounts(subject);
+  return Object.entries(counts).flatMap(([call, count]) =>
+    Array.from({ length: count }, (_, index) => ({ call, n: index + 1 })),
+  );
+}
+
+/** A run that is killed as it enters a call; it may end before it gets there. */
+export function runKilledAt(subject: Subject, { call, n }: Point): Promise<End> {
+  return IS_TRACED
+    ? traced(subject, ['-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=${n}`])
+    : layered(subject, { KILL_AT: `${n}`, KILL_KIND: call });
+}
+
+/** A run in which calls of a kind fail, from the n-th on. */
+export function runFailingAt(subject: Subject, { call, n }: Point, error: string, all = false): Promise<End> {
+  return traced(subject, [
+    '-e',
+    `trace=${call}`,
+    '-e',
+    `inject=${call}:error=${error}:when=${n}${all ? '+' : ''}`,
+  ]);
+}
+
+function traced(subject: Subject, inject: readonly string[], output = '/dev/null'): Promise<End> {
+  const args = ['-f', '-o', output, ...inject, ...filesOf(subject)];
+  return ended('strace', [...args, process.execPath, MAIN, 'run', '--log', 'silent'], subject.env);
+}
+
+/** Limits the trace to the files of a warehouse, of those that are files. */
+function filesOf({ path }: Subject): string[] {
+  if (isServer(path)) return [];
+  const files = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((suffix) => path + suffix);
+  return [...files, dirname(path)].flatMap((file) => ['-P', file]);
+}
+
+/** True for a warehouse in a server. */
+export function isServer(path: string): boolean {
+  return path.startsWith('postgres');
+}
+
+async function tracedCounts(subject: Subject): Promise<Record<string, number>> {
+  const output = tempFile('trace');
+  const calls = isServer(subject.path) ? SOCKET_CALLS : FILE_CALLS;
+  const { code, said } = await traced(subject, ['-e', `trace=${calls.join(',')}`], output);
+  if (code !== subject.exitCode) throw new Error(`a traced run ended with ${code}: ${said}`);
+  const lines = readFileSync(output, 'utf8').split('\n');
+  // strace counts by thread: the n-th call of whichever thread gets there first is the one that is its last.
+  const byThread = new Map<string, Record<string, number>>();
+  for (const line of lines) {
+    const [, thread = '', call] = /^(\d+) +(\w+)\(/.exec(line) ?? [];
+    if (call === undefined) continue;
+    const own = byThread.get(thread) ?? {};
+    own[call] = (own[call] ?? 0) + 1;
+    byThread.set(thread, own);
+  }
+  return mostOfEach([...byThread.values()]);
+}
+
+function layered(subject: Subject, env: Readonly<Record<string, string>>): Promise<End> {
+  const args = ['--import', STEPS, MAIN, 'run', '--log', 'silent'];
+  return ended(process.execPath, args, { ...subject.env, ...env });
+}
+
+async function layerCounts(subject: Subject): Promise<Record<string, number>> {
+  const { said } = await layered(subject, {});
+  // Each thread tells its own.
+  const told = said.match(/^\{"steps".*$/gm) ?? [];
+  const steps = mostOfEach(told.map((json) => (JSON.parse(json) as { steps: Record<string, number> }).steps));
+  return isServer(subject.path) ? { socket: steps['socket'] ?? 0 } : { statement: steps['statement'] ?? 0 };
+}
+
+/** The highest count of each kind of call. */
+function mostOfEach(counts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const most: Record<string, number> = {};
+  for (const own of counts) {
+    for (const [call, count] of Object.entries(own)) most[call] = Math.max(most[call] ?? 0, count);
+  }
+  return most;
+}
+
+/** A process while it runs. */
+export interface Alive {
+  kill(): void;
+  /** Resolves once it has begun to work on its warehouse. */
+  readonly begun: Promise<void>;
+}
+
+/** Runs the command in a process of its own; `whileRunning` may kill it. */
+export function runProcess(
+  subject: Subject,
+  nodeArgs: readonly string[] = [],
+  whileRunning?: (alive: Alive) => void,
+): Promise<End> {
+  const args = [...nodeArgs, MAIN, 'run', '--log', 'json'];
+  return ended(process.execPath, args, subject.env, whileRunning);
+}
+
+function ended(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  whileRunning: (alive: Alive) => void = () => undefined,
+): Promise<End> {
+  const child = spawn(command, args, {
+    env: { PATH: process.env['PATH'] ?? '', TZ: process.env['TZ'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  for (const output of [child.stdout, child.stderr]) {
+    output.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk;
+      if (said.includes('"run-started"')) begin();
+    });
+  }
+  whileRunning({ kill: () => child.kill('SIGKILL'), begun });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      // strace ends as the process that it follows did.
+      resolve({ code, isKilled: signal === 'SIGKILL' || code === 137, said }),
+    );
+  });
+}

@@ -1,0 +1,85 @@
+import { beforeEach } from 'vitest';
+import { type CopyRequest, copyWarehouse } from '../../../jobs/copy.ts';
+import { allTables } from '../../../schema/tables.ts';
+import type { CopyEvent, CopyReport } from '../../../src/copy/events.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { Settings } from '../../../src/settings/settings.ts';
+import { openWarehouse } from '../../../src/warehouse/open.ts';
+import type { Value } from '../../../src/warehouse/port.ts';
+import { type Database, needsSessions, onEachDatabase } from '../warehouse/each-database.ts';
+
+/** Declares the same tests for every database in which one connection can read while another writes, as a copy does. */
+export function onEachCopyable(declare: (database: Database) => void): void {
+  onEachDatabase((database) => {
+    beforeEach(() => needsSessions(database));
+    declare(database);
+  });
+}
+
+/** Settings of which a copy reads the warehouse. */
+const SETTINGS: Settings = {
+  apiKey: null,
+  baseUrl: null,
+  appUrl: null,
+  warehouse: '',
+  concurrency: 8,
+  rangeDays: 31,
+  maxRequestsPerMinute: null,
+  requestTimeoutMs: 10_000,
+  attempts: 1,
+  settleDays: 3,
+  emails: { mode: 'keep' },
+  log: 'silent',
+  now: null,
+};
+
+/** What a copy did, and what it said meanwhile. */
+export interface Copied {
+  readonly report: CopyReport;
+  readonly events: readonly CopyEvent[];
+}
+
+/** How to copy, besides the defaults. */
+export interface CopyOptions extends Partial<Omit<CopyRequest, 'to'>> {
+  readonly signal?: AbortSignal;
+  /** Told what happens, while it happens. */
+  readonly onEvent?: (event: CopyEvent) => void;
+}
+
+/** Copies one location into another. */
+export async function copy(from: string, to: string, options: CopyOptions = {}): Promise<Copied> {
+  const { signal = new AbortController().signal, onEvent, ...asked } = options;
+  const events: CopyEvent[] = [];
+  const observe = (event: CopyEvent) => {
+    events.push(event);
+    onEvent?.(event);
+  };
+  const report = await copyWarehouse(
+    { ...SETTINGS, warehouse: from },
+    { replace: false, wait: false, ...asked, to },
+    { clock: systemClock(), signal, observe },
+  );
+  return { report, events };
+}
+
+/** Every row of every table by name, JSON as the value that it is. */
+export type Content = Readonly<Record<string, readonly unknown[][]>>;
+
+/** Everything that a warehouse holds, its ledger too. */
+export async function contentOf(location: string): Promise<Content> {
+  const warehouse = await openWarehouse(location, { clock: systemClock(), create: false });
+  try {
+    const content: Record<string, unknown[][]> = {};
+    for (const table of allTables) {
+      const kinds = Object.values(table.columns).map(({ kind }) => kind);
+      const read = (value: Value, index: number) =>
+        kinds[index] === 'json' && typeof value === 'string' ? JSON.parse(value) : value;
+      const rows: unknown[][] = [];
+      for await (const chunk of warehouse.scan(table)) rows.push(...chunk.map((row) => row.map(read)));
+      content[table.name] = rows;
+    }
+    return content;
+  } finally {
+    await warehouse.close();
+  }
+}

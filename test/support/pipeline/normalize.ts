@@ -1,0 +1,86 @@
+import { contentSha256 } from '../../../schema/digest.ts';
+import { exactText } from '../../../src/api/exact.ts';
+import { ActivityRow } from '../../../src/api/shapes/activity.ts';
+import { ProductivityRow } from '../../../src/api/shapes/productivity.ts';
+import { ReadinessReport } from '../../../src/api/shapes/readiness.ts';
+import { type RowCheck, rowCheck } from '../../../src/api/shapes/salvage.ts';
+import { TokensRow } from '../../../src/api/shapes/tokens.ts';
+import { ToolsRow } from '../../../src/api/shapes/tools.ts';
+import { UserRow } from '../../../src/api/shapes/users.ts';
+import type { Stream } from '../../../src/core/stream.ts';
+import { Findings } from '../../../src/pipeline/findings.ts';
+import { normalizeActivity } from '../../../src/pipeline/normalize/activity.ts';
+import type { NormalizeContext } from '../../../src/pipeline/normalize/context.ts';
+import { normalizeProductivity } from '../../../src/pipeline/normalize/productivity.ts';
+import { normalizeReadiness } from '../../../src/pipeline/normalize/readiness.ts';
+import { normalizeTokens } from '../../../src/pipeline/normalize/tokens.ts';
+import { normalizeTools } from '../../../src/pipeline/normalize/tools.ts';
+import { normalizeUsers } from '../../../src/pipeline/normalize/users.ts';
+import { type EmailPolicy, privacyOf } from '../../../src/privacy/email.ts';
+import { decodeRows } from '../../../src/warehouse/encoded-rows.ts';
+import type { EncodedRows, TableRows, Value } from '../../../src/warehouse/port.ts';
+
+type Collect = (rows: readonly unknown[], text: string, context: NormalizeContext) => TableRows[];
+
+function collect<Row>(
+  check: RowCheck<Row>,
+  normalizer: () => {
+    add(row: Row, context: NormalizeContext): void;
+    finish(): readonly (TableRows | EncodedRows)[];
+  },
+): Collect {
+  return (records, text, context) => {
+    const { add, finish } = normalizer();
+    const { rows, rejected } = check(records, { path: 'data', text });
+    for (const row of rows) add(row, context);
+    for (const part of rejected) context.findings.reject(part, context.exact);
+    return finish().map((part) => ('texts' in part ? decodeRows(part) : part));
+  };
+}
+
+const COLLECT: Readonly<Record<Stream, Collect>> = {
+  tokens: collect<TokensRow>(rowCheck(TokensRow), normalizeTokens),
+  tools: collect(rowCheck(ToolsRow), normalizeTools),
+  activity: collect(rowCheck(ActivityRow), normalizeActivity),
+  productivity: collect(rowCheck(ProductivityRow), normalizeProductivity),
+  users: collect(rowCheck(UserRow), normalizeUsers),
+  readiness: collect(rowCheck(ReadinessReport), normalizeReadiness),
+};
+
+/** A stored row by column. */
+export type Stored = Readonly<Record<string, Value>>;
+
+/** What becomes of the rows of an answer. */
+export interface Normalized {
+  readonly tables: readonly TableRows[];
+  readonly digest: string;
+  readonly findings: Findings;
+  /** The rows of a table, without org_id. */
+  rows(table: string): Stored[];
+}
+
+/** Normalizes the rows of one answer, given as JSON text or as values. */
+export function normalize(
+  stream: Stream,
+  data: string | readonly unknown[],
+  policy: EmailPolicy = { mode: 'keep' },
+): Normalized {
+  const text = `{"data":${typeof data === 'string' ? data : JSON.stringify(data)}}`;
+  const body: { data: unknown[] } = JSON.parse(text);
+  const privacy = privacyOf(policy);
+  const findings = new Findings(privacy);
+  const context = { orgId: 'org_1', findings, privacy, exact: exactText({ text, body }) };
+  const tables = COLLECT[stream](body.data, text, context);
+  return { tables, digest: contentSha256(tables), findings, rows: (name) => storedRows(tables, name) };
+}
+
+function storedRows(tables: readonly TableRows[], name: string): Stored[] {
+  const part = tables.find(({ table }) => table.name === name);
+  if (part === undefined) throw new Error(`there is no table ${name}`);
+  const columns = Object.keys(part.table.columns);
+  return part.rows.map((row) =>
+    Object.fromEntries(
+      columns.map((column, index) => [column, row[index] ?? null]).filter(([column]) => column !== 'org_id'),
+    ),
+  );
+}

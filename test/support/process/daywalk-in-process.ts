@@ -1,0 +1,53 @@
+import { runCli } from '../../../src/cli/cli.ts';
+import { commands } from '../../../src/cli/commands.ts';
+import { selfCommand } from '../../../src/cli/self.ts';
+import { expectNoCanary } from '../rig/canary-key.ts';
+import { MAIN } from './daywalk-process.ts';
+import { FakeStream } from './fake-terminal.ts';
+
+/** How a command line ended. */
+export interface EndedHere {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs a whole command line, which must never print the API key of the rigs, inside this process, where a test needs its result and no process: to start one takes longer
+ * than most commands do. Paths must be absolute: the working directory of this process stays what it is.
+ */
+export async function daywalkHere(
+  args: readonly string[],
+  {
+    env = {},
+    input = '',
+    cwd = '/',
+  }: { env?: Readonly<Record<string, string>>; input?: string; cwd?: string } = {},
+): Promise<EndedHere> {
+  const stdout = new FakeStream();
+  const stderr = new FakeStream();
+  const code = await runCli({
+    argv: args,
+    env,
+    directory: () => cwd,
+    stdin: () => stdinOf(input),
+    stdout,
+    stderr,
+    commands,
+    version: () => 'test',
+    self: () =>
+      selfCommand({
+        script: MAIN,
+        node: process.execPath,
+        searchPath: env['PATH'] ?? process.env['PATH'] ?? '',
+      }),
+    onDefect: () => undefined,
+    control: { on: () => undefined, off: () => undefined, exit: () => undefined },
+  });
+  expectNoCanary('what a command printed', stdout.text + stderr.text);
+  return { code, stdout: stdout.text, stderr: stderr.text };
+}
+
+async function* stdinOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

@@ -1,0 +1,10 @@
+// Apart from the lake's own checks, which load DuckDB: scripts that publish in a process of their own need none.
+import { type PublishReport, type PublishRequest, publish } from '../../../jobs/publish.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { Rig } from '../rig/rig.ts';
+
+/** Publishes a warehouse. */
+export function publishFrom(warehouse: string, request: PublishRequest): Promise<PublishReport> {
+  const settings = { warehouse } as Rig['settings'];
+  return publish(settings, request, { clock: systemClock(), signal: new AbortController().signal });
+}

@@ -1,0 +1,128 @@
+import { onTestFinished } from 'vitest';
+import type { JobContext } from '../../../jobs/context.ts';
+import { digestWarehouse } from '../../../jobs/digest.ts';
+import { type ExportRequest, runExport } from '../../../jobs/export.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { parseDay, type UtcDay } from '../../../src/core/day.ts';
+import { STREAMS } from '../../../src/core/stream.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
+import type { RunEvent, RunObserver, RunReport } from '../../../src/pipeline/events.ts';
+import type { Settings } from '../../../src/settings/settings.ts';
+import type { Value } from '../../../src/warehouse/port.ts';
+import type { Database, Found, Place } from '../warehouse/each-database.ts';
+import { sqlite } from '../warehouse/sqlite-place.ts';
+import { CANARY_KEY, expectNoCanary } from './canary-key.ts';
+
+/** The day on which a rig's service and runs believe to be, unless told otherwise. */
+export const TODAY = parseDay('2026-02-10');
+
+/** What a run did, and what it said meanwhile. */
+export interface Ran {
+  readonly report: RunReport;
+  readonly events: readonly RunEvent[];
+}
+
+/** What a run is asked, besides the defaults of a rig. */
+export interface RunRequest extends Partial<ExportRequest> {
+  /** The day at 03:00 UTC of which the run takes place. */
+  readonly now?: UtcDay;
+  readonly settings?: Partial<Settings>;
+  readonly signal?: AbortSignal;
+  /** Another clock than the one that stands at `now`. */
+  readonly clock?: Clock;
+  /** Told what happens, while it happens. */
+  readonly onEvent?: RunObserver;
+}
+
+/** An emulated service and a warehouse, with runs between them over TCP. */
+export interface Rig {
+  readonly emulator: Emulator;
+  /** The day on which its runs believe to be. */
+  readonly today: UtcDay;
+  readonly place: Place;
+  /** The setting of the warehouse: a path or a URL. */
+  readonly path: string;
+  readonly settings: Settings;
+  /** Runs an export; `now` is a day, at 03:00 UTC of which the run takes place. */
+  run(request?: RunRequest): Promise<Ran>;
+  /** The digest of the warehouse's content. */
+  digest(): Promise<string>;
+  /** Rows of a query on the warehouse, as objects. */
+  sql<Row = Found>(query: string, ...values: Value[]): Promise<Row[]>;
+  /** All values of the first column of a query. */
+  column<Cell extends Value = string>(query: string, ...values: Value[]): Promise<Cell[]>;
+  /** The first of them; undefined where there is no row. */
+  value<Cell extends Value = string>(query: string, ...values: Value[]): Promise<Cell | undefined>;
+}
+
+/** Builds a rig that takes itself down when the test ends. */
+export async function createRig(
+  options: Partial<EmulatorOptions> = {},
+  { database = sqlite }: { readonly database?: Database } = {},
+): Promise<Rig> {
+  const today = parseDay(options.today ?? TODAY);
+  const emulator = await startEmulator({ users: 40, reports: 25, apiKey: CANARY_KEY, ...options, today });
+  onTestFinished(() => emulator.close());
+  return rigOver(emulator, database.place(), today);
+}
+
+/** A rig over a service and a place that exist already, for example to fill a second warehouse from the same service. */
+export function rigOver(emulator: Emulator, place: Place, today = TODAY): Rig {
+  const settings: Settings = {
+    apiKey: emulator.apiKey,
+    baseUrl: emulator.url,
+    appUrl: emulator.url,
+    warehouse: place.location,
+    concurrency: 8,
+    rangeDays: 31,
+    maxRequestsPerMinute: null,
+    requestTimeoutMs: 10_000,
+    attempts: 3,
+    settleDays: 3,
+    emails: { mode: 'keep' },
+    log: 'silent',
+    now: null,
+  };
+  const column = async <Cell extends Value>(query: string, ...values: Value[]) =>
+    (await place.query<Record<string, Cell>>(query, ...values)).flatMap((row) =>
+      Object.values(row).slice(0, 1),
+    );
+  return {
+    emulator,
+    today,
+    place,
+    path: place.location,
+    settings,
+    run: (request = {}) => run(settings, { now: today, ...request }),
+    digest: async () => (await digestWarehouse(settings, contextOf(today))).warehouse,
+    sql: (query, ...values) => place.query(query, ...values),
+    column,
+    value: async <Cell extends Value>(query: string, ...values: Value[]) =>
+      (await column<Cell>(query, ...values))[0],
+  };
+}
+
+async function run(settings: Settings, request: RunRequest = {}): Promise<Ran> {
+  const { now = TODAY, settings: changed, signal, clock, onEvent, ...asked } = request;
+  const events: RunEvent[] = [];
+  const observe: RunObserver = (event) => {
+    events.push(event);
+    onEvent?.(event);
+  };
+  const report = await runExport(
+    { ...settings, ...changed },
+    { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: false, ...asked },
+    { ...contextOf(now, observe, signal), ...(clock && { clock }) },
+  );
+  expectNoCanary('the events of a run', JSON.stringify([report, events]));
+  return { report, events };
+}
+
+/** What a job runs in at 03:00 UTC of a day. */
+export function contextOf(
+  now: UtcDay,
+  observe: RunObserver = () => undefined,
+  signal = new AbortController().signal,
+): JobContext {
+  return { clock: systemClock(new Date(`${now}T03:00:00Z`)), observe, signal };
+}

@@ -1,0 +1,62 @@
+import type { Reporter, TestModule, Vitest } from 'vitest/node';
+import { type Counted, linesOf } from './campaign-totals.ts';
+// What the setup provides is declared there.
+import '../postgres/provide-server.ts';
+
+/** Tests that were skipped for the same reason are named one by one up to this number. */
+const NAMED_MAX = 5;
+
+/**
+ * Prints what was skipped and why, what campaigns went through, which PostgreSQL was used, and one plain line of totals as the last line of the run.
+ */
+export default class TotalsReporter implements Reporter {
+  #vitest: Vitest | undefined;
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+    const totals = { passed: 0, failed: errors.length, skipped: 0 };
+    const skipped = new Map<string, string[]>();
+    const counted: Counted[] = [];
+    for (const module of modules) {
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        counted.push(...(test.meta().counted ?? []));
+        if (state === 'passed' || state === 'failed' || state === 'skipped') totals[state] += 1;
+        if (state !== 'skipped') continue;
+        const reason = reasonOf(test.result());
+        skipped.set(reason, [...(skipped.get(reason) ?? []), test.fullName]);
+      }
+      if (module.state() === 'failed' && module.children.size === 0) totals.failed += 1;
+    }
+    const lines = [
+      ...(skipped.size > 0 ? ['Skipped:', ...[...skipped].flatMap(told), ''] : []),
+      ...linesOf(counted, totals.failed === 0),
+      `Database: ${this.#server(skipped)}`,
+      `Tests: ${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`,
+    ];
+    // After the default reporter, which prints its own summary in the same event.
+    setImmediate(() => process.stdout.write(`\n${lines.join('\n')}\n`));
+  }
+
+  #server(skipped: ReadonlyMap<string, readonly string[]>): string {
+    const { kind, description } = this.#vitest?.getRootProject().getProvidedContext().postgres ?? {};
+    if (description === undefined) return 'no PostgreSQL was looked for';
+    if (kind !== 'none') return description;
+    return description.replace(
+      'no PostgreSQL',
+      `no PostgreSQL: ${skipped.get(description)?.length ?? 0} tests skipped`,
+    );
+  }
+}
+
+function told([reason, names]: [reason: string, names: readonly string[]]): string[] {
+  if (names.length > NAMED_MAX) return [`  ${names.length} tests: ${reason}`];
+  return names.map((name) => `  ${name}: ${reason}`);
+}
+
+function reasonOf(result: object): string {
+  return 'note' in result && typeof result.note === 'string' ? result.note : 'no reason given';
+}

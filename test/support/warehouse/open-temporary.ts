@@ -1,0 +1,35 @@
+import Sqlite, { type Database } from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../../src/core/clock.ts';
+import { openWarehouse } from '../../../src/warehouse/open.ts';
+import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { FakeClock } from '../clock/fake-clock.ts';
+import { tempFile } from '../suite/temp-dir.ts';
+
+/** Opens a warehouse, a new one unless a path is given. It is closed when the test ends. */
+export async function openTemporary(
+  path = tempFile(),
+  options: { clock?: Clock; create?: boolean } = {},
+): Promise<Warehouse & { readonly path: string }> {
+  const { clock = new FakeClock({ auto: true }), create = true } = options;
+  const warehouse = await openWarehouse(path, { clock, create });
+  onTestFinished(() => warehouse.close());
+  return { ...warehouse, path };
+}
+
+/** Reads a warehouse's file the way a BI tool would: over a connection of its own, closed when the test ends. */
+export function reader(path: string): Database {
+  const db = new Sqlite(path, { readonly: true });
+  onTestFinished(() => void db.close());
+  return db;
+}
+
+/** The rows of a query, as objects. */
+export function query(path: string, sql: string, ...values: unknown[]): Record<string, unknown>[] {
+  const db = new Sqlite(path, { readonly: true });
+  try {
+    return db.prepare<unknown[], Record<string, unknown>>(sql).all(...values);
+  } finally {
+    db.close();
+  }
+}

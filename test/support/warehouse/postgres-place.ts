@@ -1,0 +1,110 @@
+import pg from 'pg';
+import { inject, onTestFinished } from 'vitest';
+import { canonicalText } from '../../../src/core/json-text.ts';
+import type { Value } from '../../../src/warehouse/port.ts';
+import { schemaName } from '../postgres/schemas.ts';
+import type { Database, Foreign, Place } from './each-database.ts';
+import { type CatalogColumn, relationsOf } from './relations.ts';
+
+const { url: serverUrl, kind, description, prefix } = inject('postgres');
+
+/** Warehouses in schemas of the PostgreSQL that the suite has found. */
+export const postgres: Database = {
+  name: 'PostgreSQL',
+  missing: serverUrl === null ? description : null,
+  oneSession: kind === 'PGlite' ? 'PGlite has one session for all connections' : null,
+  place: () => postgresPlace(schemaName(prefix)),
+};
+
+const { DATE, TIMESTAMPTZ, BOOL, INT4, INT8, FLOAT8, NUMERIC, JSONB } = pg.types.builtins;
+
+/** What SQLite would answer. */
+const PARSERS: Readonly<Record<number, (text: string) => Value>> = {
+  [BOOL]: (text) => (text === 't' ? 1 : 0),
+  [INT4]: Number,
+  [INT8]: Number,
+  [FLOAT8]: Number,
+  [NUMERIC]: Number,
+  [DATE]: (text) => text,
+  [TIMESTAMPTZ]: (text) => new Date(text.replace(' ', 'T').replace(/\+00$/, 'Z')).toISOString(),
+  [JSONB]: canonicalText,
+};
+const types = { getTypeParser: (oid: number) => PARSERS[oid] ?? ((text: string) => text) };
+
+const COLUMNS = `
+SELECT c.relname AS relation, c.relkind = 'v' AS is_view, a.attname AS name, a.attnotnull AS is_required,
+  format_type(a.atttypid, a.atttypmod) || CASE WHEN o.collname = 'C' THEN ' COLLATE "C"' ELSE '' END AS type,
+  array_position(i.indkey::int2[], a.attnum) + 1 AS pk
+FROM pg_class c
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+LEFT JOIN pg_collation o ON o.oid = a.attcollation
+LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+WHERE c.relkind IN ('r', 'v')
+  AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+ORDER BY c.relname, a.attnum`;
+
+/** The place of a schema, which is dropped when the test ends. */
+function postgresPlace(schema: string): Place {
+  let last: Promise<pg.Client> | undefined;
+  const client = () => {
+    last ??= connected(schema);
+    return last;
+  };
+  onTestFinished(async () => {
+    const own = await client();
+    await own.query(`DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(schema)} CASCADE`);
+    await own.end();
+  });
+  const connect = async () => {
+    const own = await connected(schema);
+    onTestFinished(() => own.end());
+    return foreign(own);
+  };
+  return {
+    location: locationOf(schema),
+    makeEmpty: async () =>
+      void (await (await client()).query(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`)),
+    query: async (sql, ...values) => foreign(await client()).query(sql, ...values),
+    execute: async (sql, ...values) => foreign(await client()).execute(sql, ...values),
+    relations: async () => relationsOf(await foreign(await client()).query<CatalogColumn>(COLUMNS)),
+    connect,
+    keepOthersFromWriting: async () => {
+      const own = await connect();
+      await own.execute('BEGIN; LOCK TABLE export_units IN EXCLUSIVE MODE');
+      return () => own.execute('COMMIT');
+    },
+  };
+}
+
+function locationOf(schema: string): string {
+  const url = new URL(serverUrl ?? '');
+  return `${url.href}${url.search === '' ? '?' : '&'}schema=${encodeURIComponent(schema)}`;
+}
+
+async function connected(schema: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: serverUrl ?? '' });
+  // A test may end the connections of a server.
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query(
+    `SET search_path = ${pg.escapeIdentifier(schema)}; SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'`,
+  );
+  return client;
+}
+
+function foreign(client: pg.Client): Foreign {
+  const send = (sql: string, values: Value[]) => client.query({ text: numbered(sql), values, types });
+  return {
+    query: async <Row>(sql: string, ...values: Value[]) => (await send(sql, values)).rows as Row[],
+    execute: async (sql, ...values) => void (await send(sql, values)),
+  };
+}
+
+/** The placeholders of SQLite as PostgreSQL writes them. */
+function numbered(sql: string): string {
+  let count = 0;
+  return sql.replaceAll('?', () => {
+    count += 1;
+    return `$${count}`;
+  });
+}

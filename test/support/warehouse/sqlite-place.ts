@@ -1,0 +1,60 @@
+import { closeSync, openSync } from 'node:fs';
+import Sqlite from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+import type { Value } from '../../../src/warehouse/port.ts';
+import { tempFile } from '../suite/temp-dir.ts';
+import type { Database, Foreign, Place, Relation } from './each-database.ts';
+import { type CatalogColumn, relationsOf } from './relations.ts';
+
+/** Warehouses in SQLite files. */
+export const sqlite: Database = {
+  name: 'SQLite',
+  missing: null,
+  oneSession: null,
+  place: () => sqlitePlace(tempFile()),
+};
+
+/** The place of a file. The file itself is left to whoever named it. */
+export function sqlitePlace(location: string): Place {
+  const using = <Result>(use: (db: Foreign) => Promise<Result>) => {
+    const db = new Sqlite(location);
+    return use(foreign(db)).finally(() => db.close());
+  };
+  const connect = async () => {
+    const db = new Sqlite(location);
+    onTestFinished(() => void db.close());
+    return foreign(db);
+  };
+  return {
+    location,
+    makeEmpty: async () => closeSync(openSync(location, 'wx')),
+    query: (sql, ...values) => using((db) => db.query(sql, ...values)),
+    execute: (sql, ...values) => using((db) => db.execute(sql, ...values)),
+    relations: () => using(relations),
+    connect,
+    keepOthersFromWriting: async () => {
+      const db = await connect();
+      await db.execute('BEGIN IMMEDIATE');
+      return () => db.execute('COMMIT');
+    },
+  };
+}
+
+function foreign(db: Sqlite.Database): Foreign {
+  return {
+    query: async <Row>(sql: string, ...values: Value[]) => db.prepare<Value[], Row>(sql).all(...values),
+    execute: async (sql, ...values) => {
+      if (values.length === 0) db.exec(sql);
+      else db.prepare(sql).run(...values);
+    },
+  };
+}
+
+const COLUMNS = `
+SELECT t.name AS relation, t.type = 'view' AS is_view, c.name, lower(c.type) AS type, c."notnull" AS is_required, c.pk
+FROM sqlite_master t JOIN pragma_table_info(t.name) c
+WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.cid`;
+
+async function relations({ query }: Foreign): Promise<Relation[]> {
+  return relationsOf(await query<CatalogColumn>(COLUMNS));
+}
