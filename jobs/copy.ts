@@ -1,11 +1,11 @@
 import { copyAll } from '../src/copy/copy.ts';
 import type { CopyEvent, CopyReport } from '../src/copy/events.ts';
 import { UsageError } from '../src/core/errors.ts';
+import type { JobContext } from '../src/core/job-context.ts';
 import { maskUrlPassword } from '../src/settings/mask-url.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import type { JobContext } from './context.ts';
-import { takeLock, withWarehouse } from './open-warehouse.ts';
-import { isSameWarehouse } from './same-warehouse.ts';
+import { isSameWarehouse } from '../src/warehouse/location.ts';
+import { takeLock, withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
 /** What a copy is asked to do. */
 export interface CopyRequest {

@@ -2,7 +2,7 @@ import { closeSync, existsSync, lstatSync, openSync, readSync, rmSync } from 'no
 import Database from 'better-sqlite3';
 import type { Clock } from '../src/core/clock.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
-import { withWarehouse } from './open-warehouse.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 /** What SQLite keeps beside a database. The lock file stays: another process may be waiting for it. */

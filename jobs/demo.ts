@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type ExampleQuery, exampleQueries } from '../schema/reference.ts';
 import { dayOf } from '../src/core/day.ts';
+import type { JobContext } from '../src/core/job-context.ts';
 import { STREAMS } from '../src/core/stream.ts';
 import { startEmulator } from '../src/emulator/index.ts';
 import type { RunReport } from '../src/pipeline/events.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import type { JobContext } from './context.ts';
 import { clearDemoWarehouse } from './demo-warehouse.ts';
-import { runExport } from './export.ts';
+import { runExport } from './run.ts';
 
 /** The file that the demo makes in the working directory. */
 export const DEMO_FILE = 'daywalk-demo.db';

@@ -1,6 +1,7 @@
 import { tables } from '../schema/tables.ts';
 import { dayOf, isDay, shiftDay, type UtcDay } from '../src/core/day.ts';
 import { NoWarehouseError } from '../src/core/errors.ts';
+import type { JobContext } from '../src/core/job-context.ts';
 import { DAILY_STREAMS, STREAMS, type Stream } from '../src/core/stream.ts';
 import {
   type ForecastFacts,
@@ -14,9 +15,8 @@ import { rememberedRange } from '../src/pipeline/run/schedule/range-gauge.ts';
 import { RANGES } from '../src/pipeline/run/schedule/remembered-range.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { RunRecord, Warehouse } from '../src/warehouse/port.ts';
-import type { JobContext } from './context.ts';
-import { type ExportRequest, planRequest, WATCH_DAYS } from './export.ts';
-import { withWarehouse } from './open-warehouse.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { type ExportRequest, planRequest, WATCH_DAYS } from './run.ts';
 
 /** What an export would do. */
 export interface ExportForecast {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
+import type { JobContext } from '../src/core/job-context.ts';
 import { parseQuirks, parseRules, startEmulator } from '../src/emulator/index.ts';
-import type { JobContext } from './context.ts';
 
 /** What to emulate. What is left out is the emulator's to choose. */
 export interface EmulationRequest {

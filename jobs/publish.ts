@@ -1,9 +1,9 @@
 import type { AnyTable } from '../schema/define.ts';
+import type { JobContext } from '../src/core/job-context.ts';
 import { type LakeReport, publishLake } from '../src/publish/publish.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import type { SavedCopy } from '../src/warehouse/port.ts';
-import type { JobContext } from './context.ts';
-import { withWarehouse } from './open-warehouse.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
 /** What is published, and where to. */
 export interface PublishRequest {

@@ -1,13 +1,13 @@
 import { DamagedError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
+import type { JobContext } from '../src/core/job-context.ts';
 import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { type PulledAgain, pullAgain } from '../src/verify/against-api/pull-again.ts';
 import { type Checked, checkWarehouse } from '../src/verify/check-warehouse.ts';
 import { type Finding, FindingList, type Severity } from '../src/verify/finding.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
-import type { JobContext } from './context.ts';
-import { withWarehouse } from './open-warehouse.ts';
-import { type PulledAgain, pullAgain } from './pull-again.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
 /** What is to be verified besides the warehouse itself. */
 export interface VerifyRequest {

@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
-import { digestOf } from '../jobs/digest.ts';
-import { runExport } from '../jobs/export.ts';
+import { runExport } from '../jobs/run.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { parseDay } from '../src/core/day.ts';
 import { STREAMS } from '../src/core/stream.ts';
 import { parseRules, startEmulator } from '../src/emulator/index.ts';
+import { digestOf } from '../src/warehouse/digest.ts';
 import { openWarehouse } from '../src/warehouse/open.ts';
 import type { Row } from '../src/warehouse/port.ts';
 

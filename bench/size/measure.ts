@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { runExport } from '../../jobs/export.ts';
+import { runExport } from '../../jobs/run.ts';
 import { contentTables } from '../../schema/tables.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { parseDay, shiftDay, type UtcDay } from '../../src/core/day.ts';

@@ -1,24 +1,24 @@
-import type { Command } from './command.ts';
-import { backfill } from './commands/backfill.ts';
-import { config } from './commands/config.ts';
-import { copy } from './commands/copy.ts';
-import { demo } from './commands/demo.ts';
-import { digest } from './commands/digest.ts';
-import { emulate } from './commands/emulate.ts';
-import { hook } from './commands/hook.ts';
-import { hooksDrain } from './commands/hooks-drain.ts';
-import { hooksFire } from './commands/hooks-fire.ts';
-import { hooksInstall } from './commands/hooks-install.ts';
-import { hooksList } from './commands/hooks-list.ts';
-import { hooksRemove } from './commands/hooks-remove.ts';
-import { publish } from './commands/publish.ts';
-import { quarantineAccept } from './commands/quarantine-accept.ts';
-import { quarantineList } from './commands/quarantine-list.ts';
-import { run } from './commands/run.ts';
-import { schema } from './commands/schema.ts';
-import { sessionsCreate } from './commands/sessions-create.ts';
-import { status } from './commands/status.ts';
-import { verify } from './commands/verify.ts';
+import { backfill } from './commands/backfill/command.ts';
+import { config } from './commands/config/command.ts';
+import { copy } from './commands/copy/command.ts';
+import { demo } from './commands/demo/command.ts';
+import { digest } from './commands/digest/command.ts';
+import { emulate } from './commands/emulate/command.ts';
+import { hook } from './commands/hook/command.ts';
+import { hooksDrain } from './commands/hooks/drain/command.ts';
+import { hooksFire } from './commands/hooks/fire/command.ts';
+import { hooksInstall } from './commands/hooks/install/command.ts';
+import { hooksList } from './commands/hooks/list/command.ts';
+import { hooksRemove } from './commands/hooks/remove/command.ts';
+import { publish } from './commands/publish/command.ts';
+import { quarantineAccept } from './commands/quarantine/accept/command.ts';
+import { quarantineList } from './commands/quarantine/list/command.ts';
+import { run } from './commands/run/command.ts';
+import { schema } from './commands/schema/command.ts';
+import { sessionsCreate } from './commands/sessions/create/command.ts';
+import { status } from './commands/status/command.ts';
+import { verify } from './commands/verify/command.ts';
+import type { Command } from './program/command.ts';
 
 /** Every command, in the order of help. */
 export const commands: readonly Command[] = [

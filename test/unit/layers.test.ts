@@ -84,10 +84,10 @@ const SHARED_BY_STAGES = ['batch', 'findings', 'privacy', 'events', 'too-deep'];
 /** Where the program meets the process that it runs in. */
 const ENTRY_POINTS = [
   'src/cli/main.ts',
-  'src/cli/start.ts',
+  'src/cli/process/start.ts',
   // Loaded by main.ts before everything else.
-  'src/cli/early-stop.ts',
-  'src/cli/hook-process.ts',
+  'src/cli/process/early-signals.ts',
+  'src/cli/process/receive-hook.ts',
   // A process of its own, which delivers a notification after the receiver has ended.
   'src/hooks/notify/messenger.ts',
   // Not an entry point, but what ends the process group of a hook that takes too long.
@@ -99,13 +99,13 @@ const CLOCKS: Readonly<Record<string, string>> = {
   'src/core/clock.ts': 'is the clock',
   'src/api/http/deadline.ts': 'limits what a socket does, which only a real timer can',
   'src/api/client/options.ts': 'hands the chance to the transport',
-  'jobs/open-transport.ts': 'hands the chance to the transport',
+  'src/settings/open-transport.ts': 'hands the chance to the transport',
   'jobs/verify.ts': 'chooses the units that are pulled again',
   'src/emulator/deliver.ts': 'delays what a socket sends',
   'src/cli/progress/progress.ts': 'redraws a line on a terminal',
-  'src/cli/stopping.ts': 'ends a process that does not end by itself',
-  'src/cli/start.ts': 'ends a process that does not end by itself',
-  'src/cli/hook-process.ts': 'is the entry point of the receiver',
+  'src/cli/process/stop-signals.ts': 'ends a process that does not end by itself',
+  'src/cli/process/start.ts': 'ends a process that does not end by itself',
+  'src/cli/process/receive-hook.ts': 'is the entry point of the receiver',
   'src/hooks/receive/input.ts': 'limits how long an input that does not end is read',
   'src/hooks/fire/run-command.ts': 'limits how long a hook may take',
   'src/hooks/notify/messenger.ts': 'limits how long a notification may take',

@@ -1,7 +1,7 @@
 import { EXIT } from '../../core/exit-code.ts';
 import { RULES } from '../../core/rules.ts';
 import type { RunEvent, RunReport } from '../../pipeline/events.ts';
-import type { ReportedEvent } from '../reported-event.ts';
+import type { ReportedEvent } from '../output/reported-event.ts';
 import { counted, formatDuration } from '../text/quantity.ts';
 import { describeCopyEvent } from './describe-copy-event.ts';
 import type { EventWords, LogEntry } from './log.ts';

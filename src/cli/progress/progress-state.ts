@@ -1,4 +1,4 @@
-import type { ReportedEvent } from '../reported-event.ts';
+import type { ReportedEvent } from '../output/reported-event.ts';
 
 /** The rate is measured over this much of the past. */
 const WINDOW_MS = 10_000;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../log/log.ts';
-import type { ReportedEvent } from '../reported-event.ts';
+import type { ReportedEvent } from '../output/reported-event.ts';
 import type { Style } from '../text/style.ts';
 import type { LiveLine } from './live-line.ts';
 import { describeProgress, renderProgress } from './progress-line.ts';

@@ -6,9 +6,9 @@ import { escapeForTerminal } from '../text/escape.ts';
 import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
 import type { TableFrame } from '../text/table.ts';
 import { wrapText } from '../text/wrap.ts';
-import type { WarehouseNames } from '../warehouse-names.ts';
 import { exitMeaning } from './exit-meaning.ts';
 import { type Field, renderFields } from './fields.ts';
+import type { WarehouseNames } from './warehouse-names.ts';
 
 /** Problems on the screen; `--json` and the ledger have all of them. */
 const PROBLEMS_SHOWN_MAX = 8;

@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createReporting, type Reporting } from '../../../src/cli/output/reporting.ts';
+import { createSink } from '../../../src/cli/output/sink.ts';
+import { terminalOf } from '../../../src/cli/output/terminal.ts';
 import { renderProgress } from '../../../src/cli/progress/progress-line.ts';
 import { advance, requestRate, startProgress, timeLeftMs } from '../../../src/cli/progress/progress-state.ts';
-import { createReporting, type Reporting } from '../../../src/cli/reporting.ts';
-import { createSink } from '../../../src/cli/sink.ts';
-import { terminalOf } from '../../../src/cli/terminal.ts';
 import { createStyle } from '../../../src/cli/text/style.ts';
 import { widthOf } from '../../../src/cli/text/width.ts';
 import type { Clock } from '../../../src/core/clock.ts';

@@ -1,8 +1,8 @@
 import { existsSync, linkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isSameWarehouse } from '../../../jobs/same-warehouse.ts';
 import { BusyError, UsageError } from '../../../src/core/errors.ts';
+import { isSameWarehouse } from '../../../src/warehouse/location.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { eventRow, sessionRow } from '../../support/copy/full-warehouse.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';

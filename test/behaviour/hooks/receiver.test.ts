@@ -211,7 +211,7 @@ describe('the receiver', () => {
   test('needs no package, and of the command line its entry alone', async () => {
     const root = tempDir();
     const dist = join(MAIN, '../../..');
-    const files = ['src/cli/main.js', ...importedBy(dist, chunkOf(dist, 'hook-process'))];
+    const files = ['src/cli/main.js', ...importedBy(dist, chunkOf(dist, 'receive-hook'))];
     for (const file of files) cpSync(join(dist, file), join(root, file));
     const bytes = files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0);
     expect(bytes).toBeLessThan(60_000);

@@ -13,8 +13,8 @@ import {
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { digestOf } from '../../../jobs/digest.ts';
 import { allTables } from '../../../schema/tables.ts';
+import { digestOf } from '../../../src/warehouse/digest.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { publishFrom } from '../../support/publish/publish-from.ts';

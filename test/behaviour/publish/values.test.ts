@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { digestOf } from '../../../jobs/digest.ts';
 import { tables } from '../../../schema/tables.ts';
+import { digestOf } from '../../../src/warehouse/digest.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { ask, digestIn, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';

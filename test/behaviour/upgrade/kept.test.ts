@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { digestOf } from '../../../jobs/digest.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
+import { digestOf } from '../../../src/warehouse/digest.ts';
 import { CANARY_KEY } from '../../support/rig/canary-key.ts';
 import { rigOver } from '../../support/rig/rig.ts';
 import { keptFacts, keptVersions, restored } from '../../support/upgrade/kept-warehouses.ts';

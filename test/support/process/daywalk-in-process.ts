@@ -1,6 +1,6 @@
-import { runCli } from '../../../src/cli/cli.ts';
 import { commands } from '../../../src/cli/commands.ts';
-import { selfCommand } from '../../../src/cli/self.ts';
+import { selfCommand } from '../../../src/cli/process/self-command.ts';
+import { runCli } from '../../../src/cli/program/run-cli.ts';
 import { expectNoCanary } from '../rig/canary-key.ts';
 import { MAIN } from './daywalk-process.ts';
 import { FakeStream } from './fake-terminal.ts';

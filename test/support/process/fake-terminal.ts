@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import type { OutputStream } from '../../../src/cli/terminal.ts';
+import type { OutputStream } from '../../../src/cli/output/terminal.ts';
 
 /** A stream that a test reads back; a terminal when it has columns. */
 export class FakeStream extends Writable implements OutputStream {

@@ -1,13 +1,13 @@
 import { onTestFinished } from 'vitest';
-import type { JobContext } from '../../../jobs/context.ts';
-import { digestWarehouse } from '../../../jobs/digest.ts';
-import { type ExportRequest, runExport } from '../../../jobs/export.ts';
+import { type ExportRequest, runExport } from '../../../jobs/run.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
+import type { JobContext } from '../../../src/core/job-context.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../../../src/pipeline/events.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
+import { digestWarehouse } from '../../../src/warehouse/digest.ts';
 import type { Value } from '../../../src/warehouse/port.ts';
 import type { Database, Found, Place } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { WarehouseDigest } from '../../../jobs/digest.ts';
 import type { EmulatorOptions } from '../../../src/emulator/index.ts';
+import type { WarehouseDigest } from '../../../src/warehouse/digest.ts';
 import type { Database, Place } from '../warehouse/each-database.ts';
 
 const FOLDER = join(import.meta.dirname, '../fixtures/warehouses');

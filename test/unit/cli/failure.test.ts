@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeFailure, failureOf } from '../../../src/cli/failure.ts';
+import { describeFailure, failureOf } from '../../../src/cli/program/failure.ts';
 import {
   BusyError,
   RunError,

@@ -1,14 +1,14 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { DayState } from '../../../jobs/status.ts';
-import { renderCalendar } from '../../../src/cli/screens/calendar.ts';
-import { renderForecast } from '../../../src/cli/screens/forecast.ts';
+import { renderForecast } from '../../../src/cli/commands/run/forecast-screen.ts';
+import { renderCalendar } from '../../../src/cli/commands/status/calendar.ts';
 import { renderRunSummary } from '../../../src/cli/screens/run-summary.ts';
+import { namesOf } from '../../../src/cli/screens/warehouse-names.ts';
 import { createStyle } from '../../../src/cli/text/style.ts';
 import { widthOf } from '../../../src/cli/text/width.ts';
-import { namesOf } from '../../../src/cli/warehouse-names.ts';
 import { daysFrom, FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import type { RunReport } from '../../../src/pipeline/events.ts';
+import type { DayState } from '../../../src/status/status.ts';
 
 const style = createStyle(false);
 

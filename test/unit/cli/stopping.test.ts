@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { listenForStop, type StopSignal } from '../../../src/cli/stopping.ts';
+import { listenForStop, type StopSignal } from '../../../src/cli/process/stop-signals.ts';
 import type { ExitCode } from '../../../src/core/exit-code.ts';
 
 /** A process that only hears signals and notes how it was ended. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../jobs/digest.ts';
+import { digestOf } from '../../../src/warehouse/digest.ts';
 import { decodeRows, encodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import type { QuarantinedRecord, Row } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';

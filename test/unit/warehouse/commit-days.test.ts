@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../jobs/digest.ts';
+import { digestOf } from '../../../src/warehouse/digest.ts';
 import type { DayCommit, Row, Warehouse } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { type CommitSpec, commitOf } from '../../support/warehouse/commit-of.ts';

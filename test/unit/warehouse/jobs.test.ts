@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../jobs/digest.ts';
-import { takeLock, withWarehouse } from '../../../jobs/open-warehouse.ts';
 import { contentTables } from '../../../schema/tables.ts';
 import { StoppedError } from '../../../src/core/errors.ts';
+import { digestOf } from '../../../src/warehouse/digest.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { takeLock, withWarehouse } from '../../../src/warehouse/with-warehouse.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../jobs/digest.ts';
+import { digestOf } from '../../../src/warehouse/digest.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';

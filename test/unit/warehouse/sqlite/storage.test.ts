@@ -2,9 +2,9 @@ import { chmodSync, closeSync, ftruncateSync, openSync, readFileSync, statSync, 
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../../jobs/digest.ts';
 import { tables } from '../../../../schema/tables.ts';
 import type { Clock } from '../../../../src/core/clock.ts';
+import { digestOf } from '../../../../src/warehouse/digest.ts';
 import type { Row } from '../../../../src/warehouse/port.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../../support/process/script.ts';

@@ -3,7 +3,7 @@ import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs
 import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { digestOf } from '../../../../jobs/digest.ts';
+import { digestOf } from '../../../../src/warehouse/digest.ts';
 import type { Row } from '../../../../src/warehouse/port.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 import { daywalk, envOf } from '../../../support/process/daywalk-process.ts';

@@ -1,0 +1,57 @@
+import type { Clock } from '../../core/clock.ts';
+import { dayOf, FIRST_DAY, parseDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { Log } from '../log/log.ts';
+import type { Flags } from './flags.ts';
+
+/** A range of days as the command line gives it; an absent end is the service's. */
+export interface DayRange {
+  readonly from: UtcDay | undefined;
+  readonly until: UtcDay | undefined;
+}
+
+/**
+ * The range of `--from` and `--until`. A start before the first day of the service is moved there, with a warning.
+ * @throws {UsageError} when a day is none, today or later, or the range is reversed.
+ */
+export function readDayRange(flags: Flags, { clock, log }: { clock: Clock; log: Log }): DayRange {
+  const from = flags.parse('--from', parseDay);
+  const until = flags.parse('--until', parseDay);
+  const yesterday = yesterdayOf(clock.now());
+  if (until !== undefined) refuseUnfinished('--until', until, { yesterday, today: dayOf(clock.now()) });
+  if (from !== undefined) refuseUnfinished('--from', from, { yesterday, today: dayOf(clock.now()) });
+  if (from !== undefined && until !== undefined && from > until) {
+    throw new UsageError(`the range is reversed: --from ${from} is after --until ${until}`, {
+      hint: 'swap the two days',
+    });
+  }
+  if (until !== undefined && until < FIRST_DAY) {
+    throw new UsageError(`--until ${until} is before the first day of the service`, {
+      hint: `the service has data from ${FIRST_DAY} on`,
+    });
+  }
+  return { from: from === undefined ? undefined : clampToService(from, log), until };
+}
+
+function refuseUnfinished(
+  flag: string,
+  day: UtcDay,
+  { yesterday, today }: { yesterday: UtcDay; today: UtcDay },
+): void {
+  if (day < today) return;
+  const state = day === today ? 'is not over yet (UTC)' : 'is in the future (UTC)';
+  throw new UsageError(`${flag} ${day} ${state}`, {
+    hint: `the newest day that the service answers is yesterday, ${yesterday}`,
+  });
+}
+
+function clampToService(from: UtcDay, log: Log): UtcDay {
+  if (from >= FIRST_DAY) return from;
+  log.write({
+    level: 'warn',
+    event: 'clamped',
+    message: `--from ${from} is before the first day of the service; starting at ${FIRST_DAY}`,
+    fields: { from, clampedTo: FIRST_DAY },
+  });
+  return FIRST_DAY;
+}

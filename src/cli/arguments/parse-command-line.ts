@@ -1,0 +1,210 @@
+import { Command as Commander, CommanderError, Option } from 'commander';
+import { UsageError } from '../../core/errors.ts';
+import { nearestName } from '../../core/nearest.ts';
+import { isStream } from '../../core/stream.ts';
+import type { Command, CommandFlag, CommandGroup } from '../program/command.ts';
+import { createFlags, type Flags } from './flags.ts';
+import { commandHelp, programHelp, settingDoc } from './help.ts';
+
+/** A command with its flags and operands. */
+export interface CommandInvocation {
+  readonly kind: 'command';
+  readonly command: Command;
+  readonly flags: Flags;
+  readonly operands: readonly string[];
+}
+
+/** What a command line asks for: a command, or text that was already all it wanted. */
+export type Invocation = CommandInvocation | { readonly kind: 'text'; readonly text: string };
+
+/** What the program is made of. */
+export interface ProgramOptions {
+  readonly commands: readonly Command[];
+  /** Read only when asked for. */
+  version(): string;
+  /** Cells per line of help. */
+  readonly width: number;
+}
+
+/** A command line that names no command. */
+export class NoCommandError extends UsageError {
+  /** The help of the program, or of the group of commands that was named. */
+  readonly help: string;
+
+  constructor(message: string, { hint, help }: { readonly hint: string; readonly help: string }) {
+    super(message, { hint });
+    this.help = help;
+  }
+}
+
+/**
+ * Reads a command line.
+ * @throws {UsageError} for anything that is not one, with the nearest name as a hint.
+ */
+export function parseCommandLine(argv: readonly string[], options: ProgramOptions): Invocation {
+  let chosen: Invocation | undefined;
+  let printed = '';
+  const program = createProgram(options, (text) => {
+    printed += text;
+  });
+  for (const command of options.commands) {
+    const { group } = command;
+    const parent = group === undefined ? program : groupOf(program, group);
+    const sub = addCommand(parent, command, options.width);
+    sub.action(() => {
+      chosen = { kind: 'command', command, flags: flagsOf(sub), operands: sub.args };
+    });
+  }
+  try {
+    program.parse(withoutHelpCommand(argv, options.commands), { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.version') return { kind: 'text', text: `${options.version()}\n` };
+    if (error.exitCode === 0) return { kind: 'text', text: printed };
+    const group = options.commands.find((command) => command.group?.name === argv[0])?.group?.name;
+    if (error.code === 'commander.help') throw noCommand(program, group);
+    throw usageErrorOf(error, argv, options.commands);
+  }
+  return chosen ?? { kind: 'text', text: printed };
+}
+
+const VERSION_WORDS = ['version', '-v'];
+
+/**
+ * The command line with `help run` written as `run --help`, and other words for the version as `--version`.
+ * @throws {UsageError} where help is asked for a command that does not exist.
+ */
+function withoutHelpCommand(argv: readonly string[], commands: readonly Command[]): readonly string[] {
+  const [first = '', second] = argv;
+  if (VERSION_WORDS.includes(first)) return ['--version'];
+  const isGroup = commands.some(({ group }) => group?.name === first);
+  if (first !== 'help' && !(isGroup && second === 'help')) return argv;
+  const words = argv.filter((word, index) => index !== (isGroup ? 1 : 0) && !word.startsWith('-'));
+  const name = words.join(' ') === 'help' ? '' : words.join(' ');
+  const known = commands.flatMap((command) => [command.name, command.group?.name ?? '']);
+  if (name === '' || known.includes(name)) return [...(name === '' ? [] : words), '--help'];
+  // Of two words the first one often is right, and alone makes names look alike.
+  const last = words.at(-1) ?? '';
+  const prefix = name.slice(0, name.length - last.length);
+  const siblings = known.flatMap((one) => (one.startsWith(prefix) ? [one.slice(prefix.length)] : []));
+  const near = nearestName(last, siblings);
+  throw new UsageError(`unknown command '${name}'`, {
+    hint: near === undefined ? 'daywalk --help lists the commands' : `did you mean ${prefix}${near}?`,
+  });
+}
+
+function createProgram({ width }: ProgramOptions, write: (text: string) => void): Commander {
+  return new Commander('daywalk')
+    .description(programHelp.description)
+    .version('', '-V, --version', 'print the version')
+    .configureHelp({ subcommandTerm: (sub) => sub.name() })
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help', 'print the help of a command: daywalk help run')
+    .exitOverride()
+    .configureOutput({
+      writeOut: write,
+      writeErr: () => undefined,
+      outputError: () => undefined,
+      getOutHelpWidth: () => width,
+    })
+    .addHelpText('after', programHelp.after);
+}
+
+/** The group of that name, made when its first command is added. */
+function groupOf(program: Commander, { name, summary }: CommandGroup): Commander {
+  const known = program.commands.find((sub) => sub.name() === name);
+  if (known !== undefined) return known;
+  return program
+    .command(name)
+    .summary(summary)
+    .description(`${summary}.`)
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help', `print the help of a command: daywalk ${name} help <command>`);
+}
+
+function addCommand(parent: Commander, command: Command, width: number): Commander {
+  const word = command.name.split(' ').at(-1) ?? command.name;
+  const sub = parent.command(word).summary(command.summary).description(command.description);
+  sub.helpOption('-h, --help', 'print this help');
+  for (const { syntax, doc } of command.operands ?? []) sub.argument(syntax, doc);
+  sub.optionsGroup('Options:');
+  for (const flag of command.flags) sub.addOption(optionOf(flag));
+  for (const setting of command.uses) {
+    if (setting.flag === null) continue;
+    sub.addOption(
+      new Option(`${setting.flag} <${setting.placeholder}>`, settingDoc(setting)).helpGroup('Settings:'),
+    );
+  }
+  return sub.addHelpText('after', () => {
+    const helper = sub.createHelp();
+    helper.prepareContext({ helpWidth: width });
+    return commandHelp(command, (term, termWidth, doc) => helper.formatItem(term, termWidth, doc, helper));
+  });
+}
+
+function optionOf({ syntax, doc, required }: CommandFlag): Option {
+  return new Option(syntax, doc).makeOptionMandatory(required === true);
+}
+
+function flagsOf(sub: Commander): Flags {
+  const values = sub.options.map((option) => [option.long, sub.getOptionValue(option.attributeName())]);
+  return createFlags(Object.fromEntries(values));
+}
+
+/** commander's errors in this program's words. What a flag was given stays unsaid: it may be a key. */
+function usageErrorOf(
+  error: CommanderError,
+  argv: readonly string[],
+  commands: readonly Command[],
+): UsageError {
+  const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const message = first.replace(/=.*'$/, "'");
+  const hint = error.code === 'commander.excessArguments' ? hintForSpaces(argv) : undefined;
+  return new UsageError(message, {
+    hint: hint ?? hintFor(message, suggestion) ?? whereToLook(argv, commands),
+  });
+}
+
+function noCommand(program: Commander, group: string | undefined): NoCommandError {
+  const named = program.commands.find((sub) => sub.name() === group) ?? program;
+  const help = named.helpInformation();
+  return group === undefined
+    ? new NoCommandError('no command was given', { hint: 'daywalk --help lists them', help })
+    : new NoCommandError(`no command was given after ${group}`, {
+        hint: `daywalk ${group} --help lists them`,
+        help,
+      });
+}
+
+/** The remedy where a list was written with spaces, so that its end looks like an argument. */
+function hintForSpaces(argv: readonly string[]): string | undefined {
+  const start = argv.indexOf('--streams') + 1;
+  const end = argv.findIndex((argument, index) => index > start && argument.startsWith('-'));
+  const names = argv
+    .slice(start, end < 0 ? undefined : end)
+    .flatMap((part) => part.split(','))
+    .filter((name) => name !== '');
+  if (start > 0 && names.length > 1 && names.every(isStream))
+    return `a list has no spaces: --streams ${names.join(',')}`;
+  // What was given is not repeated where it might be anything.
+  return argv.some((argument) => argument.endsWith(',') || argument.startsWith(','))
+    ? 'a list has no spaces: remove the space beside the comma'
+    : undefined;
+}
+
+function hintFor(message: string, suggestion: string | undefined): string | undefined {
+  if (/--(api-)?(key|token)\b/.test(message)) {
+    return 'a key is never given on the command line; set DAYWALK_API_KEY or DAYWALK_API_KEY_FILE';
+  }
+  return suggestion?.replace(/^\(|\)$/g, '').replace(/^Did/, 'did');
+}
+
+function whereToLook(argv: readonly string[], commands: readonly Command[]): string {
+  const [first = '', second = ''] = argv;
+  const named = commands.find(({ name }) => name === first || name === `${first} ${second}`);
+  if (named !== undefined) return `see daywalk ${named.name} --help`;
+  if (commands.some(({ group }) => group?.name === first)) return `see daywalk ${first} --help`;
+  return first.startsWith('-')
+    ? 'flags come after the command: daywalk run --warehouse w.db'
+    : 'daywalk --help lists the commands';
+}

@@ -1,0 +1,41 @@
+import type { UsageError } from '../../../core/errors.ts';
+import type { SettingsReading } from '../../../settings/read-settings.ts';
+import type { SettingEntry } from '../../../settings/setting-reader.ts';
+import { escapeForTerminal } from '../../text/escape.ts';
+import { type Cell, renderTable, type TableFrame } from '../../text/table.ts';
+
+/** The settings as one JSON document. */
+export function configDocument({ entries, problems, warnings }: SettingsReading): unknown {
+  return {
+    settings: Object.fromEntries(
+      entries.map(({ setting, value, source }) => [setting.env, { flag: setting.flag, value, source }]),
+    ),
+    problems: problems.map(({ message, hint }) => ({ message, hint })),
+    warnings,
+  };
+}
+
+/** The settings as a table, in the order of the documentation, with what is wrong with them below. */
+export function renderConfig({ entries, problems }: SettingsReading, frame: TableFrame): string[] {
+  const columns = [{ header: 'setting' }, { header: 'value', shrinks: true }, { header: 'source' }];
+  const table = renderTable(
+    columns,
+    entries.map((entry) => rowOf(entry, frame)),
+    frame,
+  );
+  return [...table, ...problems.flatMap((problem) => linesOf(problem, frame))];
+}
+
+function rowOf({ setting, value, source, problem }: SettingEntry, { style }: TableFrame): Cell[] {
+  if (problem !== null) return [setting.env, { content: 'refused', paint: style.red }, source];
+  return [
+    setting.env,
+    value,
+    { content: source, paint: source === 'default' || source === 'not set' ? style.dim : style.cyan },
+  ];
+}
+
+function linesOf({ message, hint }: UsageError, { style }: TableFrame): string[] {
+  const hints = hint === undefined ? [] : [style.dim(`  hint: ${escapeForTerminal(hint)}`)];
+  return ['', `${style.red('wrong:')} ${escapeForTerminal(message)}`, ...hints];
+}

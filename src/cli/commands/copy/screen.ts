@@ -1,0 +1,86 @@
+import type { CopiedTable, CopyReport } from '../../../copy/events.ts';
+import { EXIT } from '../../../core/exit-code.ts';
+import { type Field, renderFields } from '../../screens/fields.ts';
+import { namesOf } from '../../screens/warehouse-names.ts';
+import { counted, formatDuration, formatNumber } from '../../text/quantity.ts';
+import { renderTable, type TableFrame } from '../../text/table.ts';
+
+/** What a copy did, table by table, and whether both sides are the same now. */
+export function renderCopy(report: CopyReport, frame: TableFrame): string[] {
+  return [
+    headline(report, frame),
+    '',
+    ...renderFields(fieldsOf(report), frame),
+    '',
+    ...renderTables(report, frame),
+    ...nextOf(report, frame),
+  ];
+}
+
+function headline({ exitCode, rowsWritten, tables }: CopyReport, { style }: TableFrame): string {
+  if (exitCode !== EXIT.ok) {
+    const different = tables.filter(({ isSame }) => !isSame).map(({ table }) => table);
+    return style.red(`copy: the two differ in ${different.join(', ')}`);
+  }
+  return style.green(
+    rowsWritten === 0 ? 'copy: nothing to do, both are the same' : 'copy: complete, both are the same',
+  );
+}
+
+function fieldsOf(report: CopyReport): Field[] {
+  const { unitsMoved, unitsUnchanged, unitsRemoved, digest } = report;
+  const isSameDigest = digest.from === digest.to;
+  return [
+    ['from', report.from],
+    ['to', report.to],
+    [
+      'units',
+      `${formatNumber(unitsMoved)} moved, ${formatNumber(unitsUnchanged)} unchanged, ${formatNumber(unitsRemoved)} removed`,
+    ],
+    ['rows written', report.rowsWritten],
+    ['digest', isSameDigest ? digest.from : `${digest.from} became ${digest.to}`],
+    ['duration', formatDuration(report.durationMs)],
+  ];
+}
+
+function renderTables({ tables }: CopyReport, frame: TableFrame): string[] {
+  const right = { align: 'right' } as const;
+  const columns = [
+    { header: 'table', shrinks: true },
+    { header: 'rows', ...right },
+    { header: 'written', ...right },
+    { header: 'removed', ...right },
+    { header: 'compared' },
+  ];
+  const rows = tables
+    .filter((table) => !isIdle(table))
+    .map(({ table, rows, written, removed, isSame }) => [
+      table,
+      rows,
+      written,
+      removed,
+      isSame ? 'same' : { content: 'differs', paint: frame.style.red },
+    ]);
+  const empty = tables.filter(isIdle).length;
+  const rest = empty === 0 ? [] : [frame.style.dim(`  and ${counted(empty, 'empty table')}`)];
+  return [...renderTable(columns, rows, { ...frame, indent: 2 }), ...rest];
+}
+
+function isIdle({ rows, written, removed, isSame }: CopiedTable): boolean {
+  return isSame && rows === 0 && written === 0 && removed === 0;
+}
+
+function nextOf({ exitCode, from, to }: CopyReport, { style }: TableFrame): string[] {
+  const [source, copy] = [namesOf(from, true), namesOf(to, true)];
+  const afterwards = [
+    [`daywalk status${copy.flag}`, 'what the copy holds, day by day'],
+    [`daywalk run${copy.flag}`, 'goes on there; set DAYWALK_WAREHOUSE to make that the rule'],
+  ] as const;
+  const repair = `daywalk copy${source.flag} --to ${copy.name} --replace`;
+  const steps =
+    exitCode === EXIT.ok
+      ? afterwards
+      : [[repair, 'compares every row, and repairs what something else has changed'] as const];
+  const lines = steps.flatMap(([command, does]) => [`  ${command}`, style.dim(`      ${does}`)]);
+  return ['', style.bold('Next'), ...lines];
+}

@@ -1,0 +1,74 @@
+import type { DemoResult, QueryResult } from '../../../../jobs/demo.ts';
+import { EXIT } from '../../../core/exit-code.ts';
+import type { Redactor } from '../../../settings/redact.ts';
+import { renderFields } from '../../screens/fields.ts';
+import { renderRunSummary } from '../../screens/run-summary.ts';
+import { namesOf } from '../../screens/warehouse-names.ts';
+import { counted, formatBytes, formatDuration, formatNumber } from '../../text/quantity.ts';
+import { type Cell, renderTable, type TableFrame } from '../../text/table.ts';
+
+const TRY_NEXT = (file: string): readonly (readonly [string, string])[] => [
+  [`npx daywalk status --warehouse ${file}`, 'what is in it, day by day'],
+  [`sqlite3 -box ${file} 'SELECT * FROM model_mix LIMIT 9'`, 'any SQL, with sqlite3 or any other client'],
+  ['npx daywalk schema', 'every table, view and column, and which not to sum'],
+  ['npx daywalk demo --keep', 'run it again: settled days are not asked for a second time'],
+  ['npx daywalk emulate --port 8080', 'keep the emulated service, to try faults and settings on it'],
+];
+
+/** Cells up to this length, days and numbers among them, are never cut. */
+const WHOLE_CELL_MAX = 16;
+
+const REAL_SERVICE = [
+  'export DAYWALK_BASE_URL=https://api.example.com  # the main API host',
+  'export DAYWALK_API_KEY_FILE=key.txt              # key of an Owner or Manager',
+  'npx daywalk run --dry-run && npx daywalk run',
+];
+
+/** What a demo did, what its data say, and what to try next. */
+export function renderDemo(result: DemoResult, frame: TableFrame & { readonly redact: Redactor }): string[] {
+  const { report, file, insights } = result;
+  const warehouse = namesOf(file, true);
+  if (report.exitCode !== EXIT.ok) return renderRunSummary(report, { ...frame, warehouse });
+  return [
+    ...headline(result, frame),
+    ...insights.flatMap((insight) => ['', ...renderInsight(insight, frame)]),
+    '',
+    frame.style.bold('Try next'),
+    ...TRY_NEXT(file).flatMap(([command, does]) => [`  ${command}`, frame.style.dim(`      ${does}`)]),
+    '',
+    frame.style.bold('With the real service'),
+    ...REAL_SERVICE.map((line) => `  ${line}`),
+  ];
+}
+
+function headline({ report, file, bytes }: DemoResult, frame: TableFrame): string[] {
+  const { unitsDone, rowsWritten, requests, durationMs, firstDay, lastDay } = report;
+  const pace =
+    durationMs > 0 ? `, ${formatNumber(Math.round((requests * 1_000) / durationMs))} per second` : '';
+  return [
+    frame.style.green(
+      `${counted(unitsDone, 'unit')} (stream and day) exported in ${formatDuration(durationMs)}`,
+    ),
+    '',
+    ...renderFields(
+      [
+        ['days', `${firstDay ?? ''} to ${lastDay ?? ''}, each whole or absent`],
+        ['rows written', rowsWritten],
+        ['requests', `${formatNumber(requests)} over TCP${pace}`],
+        ['warehouse', `${file}, ${formatBytes(bytes)}`],
+      ],
+      frame,
+    ),
+  ];
+}
+
+function renderInsight({ query, columns, rows }: QueryResult, frame: TableFrame): string[] {
+  const numeric = columns.map((_, index) => rows.some((row) => typeof row[index] === 'number'));
+  const header = columns.map((name, index) => ({
+    header: name.replaceAll('_', ' '),
+    align: numeric[index] === true ? ('right' as const) : ('left' as const),
+    shrinks: rows.some((row) => String(row[index] ?? '').length > WHOLE_CELL_MAX),
+  }));
+  const body = rows.map((row): Cell[] => [...row]);
+  return [frame.style.bold(query.title), ...renderTable(header, body, { ...frame, indent: 2 })];
+}

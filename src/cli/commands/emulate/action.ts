@@ -1,0 +1,50 @@
+import { emulateService } from '../../../../jobs/emulate.ts';
+import { parseDay } from '../../../core/day.ts';
+import { DaywalkError } from '../../../core/errors.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import type { CommandContext } from '../../program/command.ts';
+
+/** The bounds of the flags of `daywalk emulate`. */
+const BOUNDS = {
+  port: { min: 0, max: 65_535 },
+  seed: { min: 0, max: 2 ** 31 - 1 },
+  users: { min: 0, max: 1_000_000 },
+  reports: { min: 0, max: 1_000_000 },
+  latencyMs: { min: 0, max: 600_000 },
+} as const;
+
+/** Serves the emulated service until a signal, after one line of JSON on standard output. */
+export async function performEmulation({
+  flags,
+  job,
+  out,
+  log,
+  settings,
+}: CommandContext): Promise<ExitCode> {
+  await emulateService(
+    {
+      port: flags.number('--port', BOUNDS.port) ?? 0,
+      seed: flags.number('--seed', BOUNDS.seed),
+      users: flags.number('--users', BOUNDS.users),
+      reports: flags.number('--reports', BOUNDS.reports),
+      today: flags.parse('--today', parseDay),
+      apiKey: flags.text('--api-key'),
+      latencyMs: flags.number('--latency-ms', BOUNDS.latencyMs),
+      rulesFile: flags.text('--rules'),
+      quirksFile: flags.text('--quirks'),
+    },
+    job,
+    (service) => {
+      out.line(service);
+      if (settings.log === 'pretty') {
+        log.write({
+          level: 'info',
+          event: 'listening',
+          message: `serving until it is stopped; its journal is at ${service.url}/__admin/journal`,
+        });
+      }
+    },
+  );
+  const reason: unknown = job.signal.reason;
+  return reason instanceof DaywalkError ? reason.exitCode : EXIT.ok;
+}

@@ -1,0 +1,48 @@
+import type { ExportForecast } from '../../../../jobs/dry-run.ts';
+import { STREAMS } from '../../../core/stream.ts';
+import { renderFields } from '../../screens/fields.ts';
+import { formatDuration, formatNumber } from '../../text/quantity.ts';
+import { renderTable, type TableFrame } from '../../text/table.ts';
+
+/** What an export would do. */
+export function renderForecast(forecast: ExportForecast, frame: TableFrame): string[] {
+  const { style } = frame;
+  const heading =
+    forecast.units === 0
+      ? 'Nothing to pull: every day asked for is settled.'
+      : 'This is what it would do. Nothing was sent and nothing was written.';
+  const rows = STREAMS.filter((stream) => (forecast.unitsByStream[stream] ?? 0) > 0).map((stream) => [
+    stream,
+    forecast.unitsByStream[stream] ?? 0,
+  ]);
+  const roughly = `about ${formatNumber(forecast.requests)}`;
+  const duration =
+    forecast.durationMs === null ? 'unknown until a first run' : durationText(forecast.durationMs);
+  return [
+    style.bold(heading),
+    '',
+    ...renderFields(
+      [
+        ['organization', forecast.orgId ?? 'unknown until a first run'],
+        ['days', `${forecast.firstDay} to ${forecast.lastDay}`],
+        ['units', forecast.units],
+        ['requests', forecast.isEstimate ? `${roughly} (an estimate, until a first run)` : roughly],
+        ['time', duration],
+      ],
+      frame,
+    ),
+    ...(rows.length === 0
+      ? []
+      : [
+          '',
+          ...renderTable([{ header: 'stream' }, { header: 'units', align: 'right' }], rows, {
+            ...frame,
+            indent: 2,
+          }),
+        ]),
+  ];
+}
+
+function durationText(ms: number): string {
+  return ms < 1_000 ? 'under a second' : `about ${formatDuration(ms)}`;
+}

@@ -1,0 +1,107 @@
+import { monthOf, type UtcDay } from '../../../core/day.ts';
+import type { DayState } from '../../../status/status.ts';
+import type { Paint, Style } from '../../text/style.ts';
+
+/** Months on the screen, so that the calendar of a long history stays on one page. */
+const MONTHS_SHOWN_MAX = 18;
+const DAYS_PER_MONTH_MAX = 31;
+const LABEL_WIDTH = 9;
+
+/** A day and how it stands. */
+export interface CalendarDay {
+  readonly day: UtcDay;
+  readonly state: DayState;
+}
+
+interface Mark {
+  /** One cell that is told apart from the others without colour. */
+  readonly symbol: string;
+  readonly meaning: string;
+  readonly paint: (style: Style) => Paint;
+}
+
+const MARKS: Readonly<Record<DayState, Mark>> = {
+  settled: { symbol: '■', meaning: 'settled', paint: (style) => style.green },
+  unsettled: { symbol: '□', meaning: 'held, pulled again until settled', paint: (style) => style.green },
+  empty: { symbol: '-', meaning: 'no activity', paint: (style) => style.dim },
+  awaiting: { symbol: 'a', meaning: 'awaiting the daily batch', paint: (style) => style.cyan },
+  pending: { symbol: '·', meaning: 'never pulled', paint: (style) => style.yellow },
+  doubted: { symbol: '?', meaning: 'a loss is doubted', paint: (style) => style.yellow },
+  quarantined: { symbol: 'Q', meaning: 'records quarantined', paint: (style) => style.magenta },
+  failed: { symbol: 'F', meaning: 'failed', paint: (style) => style.red },
+};
+
+/** What a calendar is drawn for. */
+export interface CalendarFrame {
+  readonly width: number;
+  readonly style: Style;
+}
+
+/**
+ * One line per month, one cell per day, and a legend of the marks that occur. Cells are two columns wide where there
+ * is room, else one; null where not even that fits.
+ */
+export function renderCalendar(
+  days: readonly CalendarDay[],
+  { width, style }: CalendarFrame,
+): string[] | null {
+  const pitch = [2, 1].find((cells) => LABEL_WIDTH + DAYS_PER_MONTH_MAX * cells <= width);
+  if (pitch === undefined || days.length === 0) return null;
+  const months = [...groupByMonth(days)];
+  const shown = months.slice(-MONTHS_SHOWN_MAX);
+  const lines = shown.map(([month, own]) => `${label(month.slice(0, 7))}${cells(own, pitch, style)}`);
+  const earlier = months.length - shown.length;
+  const note =
+    earlier > 0 ? [style.dim(`${earlier} earlier months are not shown; --json has every day`)] : [];
+  return [style.dim(label('') + ruler(pitch)), ...lines, ...legend(days, width, style), ...note];
+}
+
+function groupByMonth(days: readonly CalendarDay[]): Map<UtcDay, CalendarDay[]> {
+  const months = new Map<UtcDay, CalendarDay[]>();
+  for (const entry of days) {
+    const month = monthOf(entry.day);
+    months.set(month, [...(months.get(month) ?? []), entry]);
+  }
+  return months;
+}
+
+function label(text: string): string {
+  return text.padEnd(LABEL_WIDTH);
+}
+
+/** The numbers of the days, every fifth. */
+function ruler(pitch: number): string {
+  const marks = Array.from({ length: DAYS_PER_MONTH_MAX }, (_, index) => index + 1).filter(
+    (day) => day === 1 || day % 5 === 0,
+  );
+  return marks.reduce((line, day) => line.padEnd((day - 1) * pitch) + String(day), '');
+}
+
+function cells(days: readonly CalendarDay[], pitch: number, style: Style): string {
+  const byNumber = new Map(days.map(({ day, state }) => [Number(day.slice(8)), state]));
+  const last = Math.max(...byNumber.keys());
+  const drawn = Array.from({ length: last }, (_, index) => {
+    const state = byNumber.get(index + 1);
+    const symbol = state === undefined ? ' ' : MARKS[state].paint(style)(MARKS[state].symbol);
+    return symbol + ' '.repeat(pitch - 1);
+  });
+  return drawn.join('').trimEnd();
+}
+
+/** The marks that occur, as many to a line as fit. */
+function legend(days: readonly CalendarDay[], width: number, style: Style): string[] {
+  const present = new Set(days.map(({ state }) => state));
+  const lines: { plain: number; text: string }[] = [];
+  for (const [state, { symbol, meaning, paint }] of Object.entries(MARKS)) {
+    if (![...present].some((known) => known === state)) continue;
+    const plain = symbol.length + 1 + meaning.length;
+    const text = `${paint(style)(symbol)} ${meaning}`;
+    const last = lines.at(-1);
+    if (last !== undefined && last.plain + 3 + plain <= width) {
+      lines[lines.length - 1] = { plain: last.plain + 3 + plain, text: `${last.text}   ${text}` };
+    } else {
+      lines.push({ plain, text });
+    }
+  }
+  return lines.map(({ text }) => text);
+}

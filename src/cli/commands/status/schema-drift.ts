@@ -1,0 +1,35 @@
+import type { Redactor } from '../../../settings/redact.ts';
+import type { SchemaDrift } from '../../../status/schema-drift.ts';
+import { counted } from '../../text/quantity.ts';
+import { type Cell, renderTable, type TableFrame } from '../../text/table.ts';
+
+const SHOWN_MAX = 5;
+
+/** Where answers went beyond what this version knows: the latest places, and how many more there are. */
+export function renderSchemaDrift(
+  { places, listed }: SchemaDrift,
+  frame: TableFrame & { readonly redact: Redactor },
+): string[] {
+  if (places === 0) return [];
+  const rows = listed
+    .slice(0, SHOWN_MAX)
+    .map(({ stream, path, kind, sample, since }): Cell[] => [
+      stream,
+      kind,
+      since,
+      frame.redact(path),
+      frame.redact(sample),
+    ]);
+  const columns = [
+    { header: 'stream' },
+    { header: 'kind' },
+    { header: 'since' },
+    { header: 'place', shrinks: true },
+    { header: 'sample', shrinks: true },
+  ];
+  const more =
+    places > SHOWN_MAX
+      ? [`and ${counted(places - SHOWN_MAX, 'more place')}, see the table schema_drift`]
+      : [];
+  return [...renderTable(columns, rows, frame), ...more.map(frame.style.dim)];
+}

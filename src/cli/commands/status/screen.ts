@@ -1,0 +1,224 @@
+import { EXIT } from '../../../core/exit-code.ts';
+import { RULES } from '../../../core/rules.ts';
+import type { Redactor } from '../../../settings/redact.ts';
+import type { Hole, OrganizationStatus, WarehouseStatus } from '../../../status/status.ts';
+import type { QuarantineCount, RunRecord } from '../../../warehouse/port.ts';
+import { type Field, renderFields } from '../../screens/fields.ts';
+import { escapeForTerminal } from '../../text/escape.ts';
+import { counted, formatAge, formatDuration, formatNumber } from '../../text/quantity.ts';
+import { type Cell, renderTable, type TableColumn, type TableFrame } from '../../text/table.ts';
+import { wrapText } from '../../text/wrap.ts';
+import { renderCalendar } from './calendar.ts';
+import { renderSchemaDrift } from './schema-drift.ts';
+import { streamsTable } from './streams-table.ts';
+
+const RUNS_SHOWN_MAX = 5;
+const HOLES_SHOWN_MAX = 12;
+const ERRORS_SHOWN_MAX = 5;
+const ERROR_LINES_MAX = 3;
+const QUARANTINE_SHOWN_MAX = 8;
+
+const right = (header: string): TableColumn => ({ header, align: 'right' });
+
+/** What a status is drawn for. */
+export interface StatusFrame extends TableFrame {
+  /** True where a person looks at it: with a calendar. */
+  readonly isTerminal: boolean;
+  readonly redact: Redactor;
+}
+
+/** What a warehouse holds and lacks, for people. */
+export function renderStatus(status: WarehouseStatus, frame: StatusFrame): string[] {
+  const organizations = status.organizations.flatMap((organization) => [
+    '',
+    ...renderOrganization(organization, frame),
+  ]);
+  return [
+    ...renderFields(overview(status, frame), { ...frame, indent: 0 }),
+    ...organizations,
+    ...section('Quarantine', quarantineTable(status.quarantine, frame), frame),
+    ...section('Last runs', runsTable(status, frame), frame),
+  ];
+}
+
+function overview(status: WarehouseStatus, { style }: StatusFrame): Field[] {
+  const { lastCompleteRunAgeMs: ageMs, organizations } = status;
+  const freshness = ageMs === null ? 'never' : `${formatAge(ageMs)}, ${status.lastCompleteRunAt ?? ''}`;
+  return [
+    ['warehouse', status.warehouse],
+    ['days', `${status.firstDay} to ${status.lastDay} (yesterday, UTC)`],
+    ['last complete run', freshness, ageMs === null ? style.yellow : style.green],
+    ['restatements', status.restatements],
+    ...(organizations.length === 0
+      ? [['organizations', 'none yet: no run has stored anything'] as const]
+      : []),
+  ];
+}
+
+function renderOrganization(organization: OrganizationStatus, frame: StatusFrame): string[] {
+  const { style } = frame;
+  const { orgId, days, oldestUnsettledDay } = organization;
+  const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
+  const settled =
+    oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
+  return [
+    ...renderFields([['organization', `${orgId}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
+    ...(calendar === null ? [] : ['', ...calendar]),
+    '',
+    ...streamsTable(organization, frame),
+    ...section('Holes', holesTable(organization.holes, frame), frame),
+    ...section(
+      'Doubted: stored rows that the service does not answer any more',
+      doubtedTable(organization, frame),
+      frame,
+    ),
+    ...section('Never confirmed', unconfirmedTable(organization, frame), frame),
+    ...section('Schema drift', renderSchemaDrift(organization.schemaDrift, frame), frame),
+    ...section('Why units failed', errorsOf(organization, frame), frame),
+  ];
+}
+
+function holesTable(holes: readonly Hole[], frame: StatusFrame): string[] {
+  const rows = holes
+    .slice(0, HOLES_SHOWN_MAX)
+    .map(({ state, firstDay, lastDay, days, streams }): Cell[] => [
+      state,
+      firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`,
+      days,
+      streams.length === 5 ? 'all daily streams' : streams.join(', '),
+    ]);
+  const columns = [
+    { header: 'state' },
+    { header: 'days' },
+    right('count'),
+    { header: 'streams', shrinks: true },
+  ];
+  return [...tableOrNothing(columns, rows, frame), ...more(holes.length - HOLES_SHOWN_MAX, frame)];
+}
+
+function doubtedTable({ doubted }: OrganizationStatus, frame: StatusFrame): string[] {
+  const rows = doubted
+    .slice(0, HOLES_SHOWN_MAX)
+    .map(({ stream, day, rule, rows: missing, of, since }): Cell[] => [
+      `${stream} ${day}`.trimEnd(),
+      missing,
+      of,
+      since.slice(0, 10),
+      RULES[rule],
+    ]);
+  const columns = [
+    { header: 'unit' },
+    right('missing'),
+    right('of'),
+    { header: 'since' },
+    { header: 'rule', shrinks: true },
+  ];
+  const hint = doubted.length === 0 ? [] : [frame.style.dim('gone for good? daywalk run --accept-loss')];
+  return [...tableOrNothing(columns, rows, frame), ...more(doubted.length - HOLES_SHOWN_MAX, frame), ...hint];
+}
+
+function unconfirmedTable({ neverConfirmed }: OrganizationStatus, frame: StatusFrame): string[] {
+  const rows = neverConfirmed
+    .slice(0, HOLES_SHOWN_MAX)
+    .map(({ rule, firstDay, lastDay, days, streams }): Cell[] => [
+      streams.join(', '),
+      firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`,
+      days,
+      RULES[rule],
+    ]);
+  const columns = [
+    { header: 'stream' },
+    { header: 'days' },
+    right('count'),
+    { header: 'rule', shrinks: true },
+  ];
+  return [...tableOrNothing(columns, rows, frame), ...more(neverConfirmed.length - HOLES_SHOWN_MAX, frame)];
+}
+
+function errorsOf({ lastErrors }: OrganizationStatus, { width, style, redact }: StatusFrame): string[] {
+  const lines = lastErrors
+    .slice(0, ERRORS_SHOWN_MAX)
+    .flatMap(({ stream, day, error }) => [
+      `${stream} ${day}`.trimEnd(),
+      ...wrapText(escapeForTerminal(redact(error)), { width, lead: '  ', linesMax: ERROR_LINES_MAX }),
+    ]);
+  return [...lines, ...more(lastErrors.length - ERRORS_SHOWN_MAX, { width, style })];
+}
+
+function quarantineTable(counts: readonly QuarantineCount[], frame: StatusFrame): string[] {
+  const rows = counts
+    .slice(0, QUARANTINE_SHOWN_MAX)
+    .map(({ stream, reason, records, accepted }): Cell[] => [
+      stream,
+      records,
+      accepted,
+      frame.redact(reason),
+    ]);
+  const columns = [
+    { header: 'stream' },
+    right('records'),
+    right('accepted'),
+    { header: 'reason', shrinks: true },
+  ];
+  return [...tableOrNothing(columns, rows, frame), ...more(counts.length - QUARANTINE_SHOWN_MAX, frame)];
+}
+
+function runsTable({ runs }: WarehouseStatus, frame: StatusFrame): string[] {
+  const columns = [
+    { header: 'started' },
+    { header: 'command' },
+    { header: 'took', align: 'right' as const },
+    right('exit'),
+    right('units'),
+    right('failed'),
+    right('rows'),
+    right('requests'),
+  ];
+  return tableOrNothing(
+    columns,
+    runs.slice(0, RUNS_SHOWN_MAX).map((run) => runRow(run, frame)),
+    frame,
+  );
+}
+
+function runRow(run: RunRecord, { style }: StatusFrame): Cell[] {
+  const { startedAt, endedAt, exitCode } = run;
+  const took = endedAt === null ? 'not ended' : formatDuration(Date.parse(endedAt) - Date.parse(startedAt));
+  const exit: Cell =
+    exitCode === null
+      ? null
+      : { content: String(exitCode), paint: exitCode === EXIT.ok ? style.green : style.red };
+  return [
+    startedAt.slice(0, 16).replace('T', ' '),
+    run.command,
+    took,
+    exit,
+    run.unitsDone,
+    run.unitsFailed,
+    run.rowsWritten,
+    run.requests,
+  ];
+}
+
+function tableOrNothing(
+  columns: readonly TableColumn[],
+  rows: readonly Cell[][],
+  frame: TableFrame,
+): string[] {
+  return rows.length === 0 ? [] : renderTable(columns, rows, frame);
+}
+
+function more(hidden: number, { style }: TableFrame): string[] {
+  return hidden > 0 ? [style.dim(`and ${formatNumber(hidden)} more; --json lists them all`)] : [];
+}
+
+function section(title: string, lines: readonly string[], { style }: TableFrame): string[] {
+  return lines.length === 0 ? [] : ['', style.bold(title), ...lines];
+}
+
+/** Why a warehouse is too old, or null when it is not. */
+export function staleness({ lastCompleteRunAgeMs: ageMs }: WarehouseStatus, hoursMax: number): string | null {
+  if (ageMs === null) return 'no complete run is on record';
+  if (ageMs <= hoursMax * 3_600_000) return null;
+  return `the last complete run ended ${formatAge(ageMs)}, more than ${counted(hoursMax, 'hour')}`;
+}

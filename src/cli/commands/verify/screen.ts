@@ -1,0 +1,89 @@
+import type { Verification } from '../../../../jobs/verify.ts';
+import { SEVERITIES, type Severity } from '../../../verify/finding.ts';
+import { escapeForTerminal } from '../../text/escape.ts';
+import { counted, formatNumber } from '../../text/quantity.ts';
+import { type Cell, renderTable, type TableColumn, type TableFrame } from '../../text/table.ts';
+
+/** Findings and damages on the screen; `--json` has more of them. */
+const SHOWN_MAX = 20;
+
+const REMEDIES: Readonly<Record<Severity | 'damage', readonly string[]>> = {
+  damage: ['  restore the file from a backup, or export again into a new one'],
+  broken: [
+    '  daywalk backfill --from D --until D --force',
+    '      pulls those days again and repairs their rows',
+  ],
+  hole: ['  daywalk run', '      pulls what was never pulled'],
+  difference: [
+    '  daywalk backfill --from D --until D --force',
+    '      replaces what the service restated, and records it',
+  ],
+  unanswered: ['  daywalk verify --against-api N --seed S', '      asks for the same units again'],
+  oddity: [],
+};
+
+/** What a verification went through, what it found, and what that means. */
+export function renderVerification(result: Verification, frame: TableFrame): string[] {
+  const { style } = frame;
+  const { counts, damages, pulledAgain } = result;
+  const again =
+    pulledAgain === null
+      ? ''
+      : `, ${counted(pulledAgain.units, 'unit')} pulled again (seed ${pulledAgain.seed})`;
+  const wrong = [
+    ...(damages.length > 0 ? ['the file is damaged'] : []),
+    ...(counts.broken > 0 ? [counted(counts.broken, 'broken promise')] : []),
+    ...(counts.hole > 0 ? [counted(counts.hole, 'hole')] : []),
+    ...(counts.difference > 0 ? [`${counted(counts.difference, 'difference')} from the service`] : []),
+    ...(counts.unanswered > 0 ? [`${counted(counts.unanswered, 'unit')} without an answer`] : []),
+  ];
+  const odd = `  ${counted(counts.oddity, 'oddity', 'oddities')} in the figures of the service`;
+  return [
+    wrong.length > 0
+      ? style.red(`verify: ${wrong.join(', ')}`)
+      : style.green('verify: every unit holds what the ledger says'),
+    `  ${counted(result.units, 'unit')}, ${counted(result.rows, 'row')}, ${counted(result.comparisons, 'comparison')} of figures${again}`,
+    ...(counts.oddity > 0 ? [style.yellow(odd)] : []),
+    ...damages.slice(0, SHOWN_MAX).map((damage) => `  ${escapeForTerminal(damage)}`),
+    ...findingsOf(result, frame),
+    ...remediesOf(result),
+  ];
+}
+
+function findingsOf({ findings }: Verification, frame: TableFrame): string[] {
+  if (findings.length === 0) return [];
+  const worst = findings.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
+  const severalOrgs = new Set(findings.map(({ orgId }) => orgId)).size > 1;
+  const columns: TableColumn[] = [
+    { header: 'finding' },
+    ...(severalOrgs ? [{ header: 'organization' }] : []),
+    { header: 'stream' },
+    { header: 'day' },
+    { header: 'what', shrinks: true },
+    { header: 'expected', shrinks: true },
+    { header: 'found', shrinks: true },
+  ];
+  const rows = worst
+    .slice(0, SHOWN_MAX)
+    .map(({ severity, orgId, stream, day, what, expected, found }): Cell[] => [
+      severity,
+      ...(severalOrgs ? [orgId] : []),
+      stream,
+      day,
+      what,
+      expected,
+      found,
+    ]);
+  const more = findings.length - rows.length;
+  return [
+    '',
+    ...renderTable(columns, rows, frame),
+    ...(more > 0 ? [`  and ${formatNumber(more)} more; --json lists them`] : []),
+  ];
+}
+
+function remediesOf({ counts, damages }: Verification): string[] {
+  const met = SEVERITIES.filter((severity) => counts[severity] > 0);
+  const lines = damages.length > 0 ? REMEDIES.damage : met.flatMap((severity) => REMEDIES[severity]);
+  return lines.length === 0 ? [] : ['', 'Next', ...lines];
+}

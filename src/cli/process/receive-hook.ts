@@ -1,0 +1,58 @@
+import { writeSync } from 'node:fs';
+import { messageOf } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { receive } from '../../hooks/receive/receive.ts';
+import { escapeForTerminal } from '../text/escape.ts';
+
+const STDERR = 2;
+
+function tell(line: string): void {
+  try {
+    writeSync(STDERR, `daywalk hook: ${escapeForTerminal(line)}\n`);
+  } catch {
+    // Nobody listens, and nothing may fail for that.
+    return;
+  }
+}
+
+// A folder that was removed under the agent is no reason to lose the event: its place is named absolutely as a rule.
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '/';
+  }
+}
+
+/** Any other exit code could block the agent, or be shown to its user as a failure of the agent. */
+function end(): void {
+  process.exit(EXIT.ok);
+}
+
+process.on('uncaughtException', (error) => {
+  tell(`a defect in daywalk: ${messageOf(error)}`);
+  end();
+});
+
+/** Receives one hook event as a process of its own, and ends it with exit code 0 whatever happens. */
+export async function receiveAsProcess(argv: readonly string[]): Promise<void> {
+  try {
+    await receive({
+      argv,
+      env: process.env,
+      directory: workingDirectory(),
+      pid: process.pid,
+      stdin: () => process.stdin,
+      tell,
+      now: () => new Date(),
+      ticks: () => process.hrtime.bigint(),
+      dropEmails: async (json) => {
+        const { privacyOf } = await import('../../privacy/email.ts');
+        return privacyOf({ mode: 'drop' }).scrubJson(json);
+      },
+    });
+  } catch (error) {
+    tell(`a defect in daywalk: ${messageOf(error)}`);
+  }
+  end();
+}

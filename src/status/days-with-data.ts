@@ -1,0 +1,16 @@
+import { parseDay, type UtcDay } from '../core/day.ts';
+import type { Stream } from '../core/stream.ts';
+import type { LedgerUnit } from '../warehouse/port.ts';
+
+/** The days on which a stream has stored activity, oldest first. */
+export function daysWithData(units: readonly LedgerUnit[], stream: Stream): UtcDay[] {
+  return units
+    .filter((unit) => unit.stream === stream && hasActivity(unit))
+    .flatMap(({ day }) => (day === '' ? [] : [parseDay(day)]))
+    .sort();
+}
+
+/** Rows of zeros are no activity; a unit that failed or is doubted holds what it held before. */
+function hasActivity({ state, rows }: LedgerUnit): boolean {
+  return rows > 0 && state !== 'empty' && state !== 'awaiting';
+}

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import type { AnyTable } from '../../../schema/define.ts';
+import { contentSha256 } from '../../../schema/digest.ts';
+import { yesterdayOf } from '../../core/day.ts';
+import { DaywalkError, messageOf } from '../../core/errors.ts';
+import type { JobContext } from '../../core/job-context.ts';
+import { DAILY_STREAMS, isDailyStream } from '../../core/stream.ts';
+import type { NormalizedDay } from '../../pipeline/commit.ts';
+import type { DayUnit } from '../../pipeline/plan.ts';
+import type { PullCall, Source } from '../../pipeline/pull.ts';
+import { prepareBatch } from '../../pipeline/run/days/prepare-batch.ts';
+import { identify } from '../../pipeline/run/start/newest-day.ts';
+import { privacyOf } from '../../privacy/email.ts';
+import { openTransport } from '../../settings/open-transport.ts';
+import { requireApi } from '../../settings/require-api.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { decodeRows, type LedgerUnit, type Row, type Warehouse } from '../../warehouse/port.ts';
+import type { FindingList } from '../finding.ts';
+import { compareGroups } from './compare-groups.ts';
+
+/** What was pulled again. */
+export interface PulledAgain {
+  /** The same seed chooses the same units of the same ledger. */
+  readonly seed: number;
+  readonly units: number;
+  readonly requests: number;
+}
+
+/** Which units to pull again, and where what is found goes. */
+export interface Sampling {
+  readonly warehouse: Warehouse;
+  readonly findings: FindingList;
+  readonly units: number;
+  readonly seed: number;
+}
+
+type SampledUnit = DayUnit & Pick<LedgerUnit, 'orgId' | 'contentSha256'>;
+
+/**
+ * Pulls units again, chosen by the seed, and compares them with what is stored: the digest, and where that differs the
+ * sums of each column. The grouped answers of those endpoints that have them are held against the nested ones.
+ * @throws {CredentialError} and whatever else ends a run; a unit that fails alone is a finding.
+ */
+export async function pullAgain(
+  settings: Settings,
+  sampling: Sampling,
+  context: JobContext,
+): Promise<PulledAgain> {
+  const api = requireApi(settings);
+  const transport = openTransport(settings, api, context);
+  const call = { signal: context.signal, meter: { requests: 0, retries: 0 } };
+  try {
+    const source = { transport, hosts: api };
+    const lastDay = yesterdayOf(context.clock.now());
+    // A key answers for one organization, and a warehouse may hold several.
+    const { orgId, requests } =
+      settings.orgId !== undefined
+        ? { orgId: settings.orgId, requests: 0 }
+        : await identify(source, { lastDay, streams: DAILY_STREAMS }, context.signal);
+    const sample = await sampleOf(sampling, orgId);
+    for (const unit of sample) {
+      try {
+        await compareUnit(settings, { ...sampling, source, call, unit });
+      } catch (error) {
+        if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
+        const what = `pulled again: ${messageOf(error)}`;
+        sampling.findings.add({
+          severity: 'unanswered',
+          ...placeOf(unit),
+          what,
+          expected: 'an answer',
+          found: null,
+        });
+      }
+    }
+    return { seed: sampling.seed, units: sample.length, requests: requests + call.meter.requests };
+  } finally {
+    await transport.close();
+  }
+}
+
+/** Units of an organization that have content: those whose names the seed scatters to the front. */
+async function sampleOf({ warehouse, units, seed }: Sampling, orgId: string): Promise<SampledUnit[]> {
+  const rankOf = ({ stream, day }: SampledUnit) =>
+    createHash('sha256').update(`${seed} ${stream} ${day}`).digest('hex');
+  return (await warehouse.units(orgId))
+    .flatMap(({ stream, day, contentSha256 }) =>
+      isDailyStream(stream) && day !== '' && contentSha256 !== null
+        ? [{ orgId, stream, day, contentSha256 }]
+        : [],
+    )
+    .map((unit) => ({ unit, rank: rankOf(unit) }))
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
+    .slice(0, units)
+    .map(({ unit }) => unit);
+}
+
+interface Comparison {
+  readonly warehouse: Warehouse;
+  readonly findings: FindingList;
+  readonly source: Source;
+  readonly call: PullCall;
+  readonly unit: SampledUnit;
+}
+
+async function compareUnit(
+  settings: Settings,
+  { warehouse, findings, source, call, unit }: Comparison,
+): Promise<void> {
+  const { orgId, stream, day } = unit;
+  const privacy = privacyOf(settings.emails);
+  const { days } = await prepareBatch({ source, orgId, privacy }, { stream, days: [day] }, call);
+  for (const { day: pulled } of days) {
+    const found = contentSha256(pulled.tables);
+    const at = { severity: 'difference', ...placeOf(unit) } as const;
+    if (found !== unit.contentSha256) {
+      findings.add({ ...at, what: 'SHA-256 of the answer', expected: unit.contentSha256, found });
+      for (const sum of await sumsThatDiffer(warehouse, unit, pulled)) findings.add({ ...at, ...sum });
+    }
+    await compareGroups(source, { ...placeOf(unit), tables: pulled.tables.map(decodeRows) }, call, findings);
+  }
+}
+
+/** The rows and the sums of columns that are stored otherwise than they were answered now. */
+async function sumsThatDiffer(warehouse: Warehouse, { orgId, day }: SampledUnit, { tables }: NormalizedDay) {
+  const differing: { what: string; expected: number | null; found: number | null }[] = [];
+  for (const { table, rows } of tables.map(decodeRows)) {
+    const stored: Row[] = [];
+    for await (const chunk of warehouse.scan(table, { orgId, firstDay: day, lastDay: day }))
+      stored.push(...chunk);
+    const expected = sumsOf(table, stored);
+    for (const [what, found] of sumsOf(table, rows)) {
+      const before = expected.get(what) ?? null;
+      if (before !== found) differing.push({ what, expected: before, found });
+    }
+  }
+  return differing;
+}
+
+function sumsOf(table: AnyTable, rows: readonly Row[]): Map<string, number | null> {
+  const sums = new Map<string, number | null>([[`${table.name}.rows`, rows.length]]);
+  for (const [position, [name, { kind }]] of Object.entries(table.columns).entries()) {
+    if (kind !== 'metric') continue;
+    const values = rows.map((row) => row[position]).filter((value) => typeof value === 'number');
+    const sum = values.length === 0 ? null : values.reduce((total, value) => total + value, 0);
+    sums.set(`${table.name}.${name}`, sum);
+  }
+  return sums;
+}
+
+function placeOf({ orgId, stream, day }: SampledUnit) {
+  return { orgId, stream, day };
+}
