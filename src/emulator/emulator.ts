@@ -1,19 +1,19 @@
 import type { UtcDay } from '../core/day.ts';
-import { ADMIN_PATH, answerAdmin } from './admin.ts';
-import type { Keys } from './auth.ts';
+import { ADMIN_PATH, answerAdmin } from './control/admin.ts';
+import { type JournalSnapshot, openJournal } from './control/journal.ts';
 import { exchange } from './exchange.ts';
 import { openFaults } from './faults/engine.ts';
 import { parseRules, type Rule } from './faults/rules.ts';
-import { type JournalSnapshot, openJournal } from './journal.ts';
+import type { Keys } from './http/auth.ts';
+import { targetReader } from './http/request-target.ts';
+import { listen } from './http/server.ts';
+import { receive } from './http/upload.ts';
 import { checkInteger, checkToday, type EmulatorOptions, resolveOptions } from './options.ts';
-import { DEFAULT_QUIRKS, parseQuirks, type Quirks } from './quirks.ts';
-import { type RevisionOutcome, type RevisionRequest, revise } from './revise.ts';
-import { listen } from './server.ts';
+import { DEFAULT_QUIRKS, parseQuirks, type Quirks } from './quirks/quirks.ts';
 import { openService } from './service.ts';
-import { receive } from './sessions/receive.ts';
-import type { EmulatedSession } from './sessions/sessions.ts';
-import { targetReader } from './target.ts';
-import { openWorld } from './world.ts';
+import { type RevisionOutcome, type RevisionRequest, revise } from './world/revise.ts';
+import type { EmulatedSession } from './world/sessions.ts';
+import { openWorld } from './world/world.ts';
 
 /** A repository, as the readiness list is filtered by and shows it. */
 export interface EmulatedRepository {

@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { UsageError } from '../core/errors.ts';
-import { callerOf } from './auth.ts';
-import type { Call } from './call.ts';
-import { deliver, later } from './deliver.ts';
-import { showsReply } from './delivery.ts';
+import type { Journal } from './control/journal.ts';
 import { applyActions } from './faults/apply.ts';
 import type { FaultEngine } from './faults/engine.ts';
 import type { Rule } from './faults/rules.ts';
-import type { Journal } from './journal.ts';
-import type { Quirks } from './quirks.ts';
-import { gzipReply, type Reply } from './reply.ts';
-import type { RevisionRequest } from './revise.ts';
+import { callerOf } from './http/auth.ts';
+import { deliver, later } from './http/deliver.ts';
+import { showsReply } from './http/delivery.ts';
+import type { Call } from './http/incoming-request.ts';
+import { gzipReply, type Reply } from './http/prepared-response.ts';
+import type { Target } from './http/request-target.ts';
+import type { Upload } from './http/upload.ts';
+import type { Quirks } from './quirks/quirks.ts';
 import type { Service } from './service.ts';
-import type { Upload } from './sessions/receive.ts';
-import type { Target } from './target.ts';
-import type { World } from './world.ts';
+import type { RevisionRequest } from './world/revise.ts';
+import type { World } from './world/world.ts';
 
 /** What an exchange works with. */
 export interface ExchangeParts {

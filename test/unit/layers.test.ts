@@ -101,7 +101,7 @@ const CLOCKS: Readonly<Record<string, string>> = {
   'src/api/client/options.ts': 'hands the chance to the transport',
   'src/settings/open-transport.ts': 'hands the chance to the transport',
   'jobs/verify.ts': 'chooses the units that are pulled again',
-  'src/emulator/deliver.ts': 'delays what a socket sends',
+  'src/emulator/http/deliver.ts': 'delays what a socket sends',
   'src/cli/progress/progress.ts': 'redraws a line on a terminal',
   'src/cli/process/stop-signals.ts': 'ends a process that does not end by itself',
   'src/cli/process/start.ts': 'ends a process that does not end by itself',

@@ -1,5 +1,4 @@
 import type { DailyStream } from '../../core/stream.ts';
-import { openLru } from '../lru.ts';
 import {
   addBit,
   type Bitset,
@@ -11,6 +10,7 @@ import {
   uniteBits,
 } from './bitset.ts';
 import { fillUserDay } from './fill-user-day.ts';
+import { openLru } from './lru.ts';
 import { type OrgDay, sumOrgDay } from './org-day.ts';
 import type { Population } from './population.ts';
 import { blankUserDay, type UserDay } from './user-day.ts';

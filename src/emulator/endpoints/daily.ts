@@ -1,15 +1,15 @@
 import { GROUP_BY } from '../../api/paths.ts';
 import { FIRST_DAY, shiftDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
-import { daysTold } from '../lies/days.ts';
-import { type DayRange, type Query, readGroupBy } from '../params.ts';
-import { activityByClientRows, activityRows } from '../render/activity.ts';
-import { productivityRows } from '../render/productivity.ts';
-import { tokensByModelRows, tokensRows } from '../render/tokens.ts';
-import { toolsByToolRows, toolsRows } from '../render/tools.ts';
-import type { RowSource } from '../render/view.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { writeRows } from './envelope.ts';
+import { daysTold } from './lies/days.ts';
+import { type DayRange, type Query, readGroupBy } from './params.ts';
+import { activityByClientRows, activityRows } from './rows/activity.ts';
+import { productivityRows } from './rows/productivity.ts';
+import { tokensByModelRows, tokensRows } from './rows/tokens.ts';
+import { toolsByToolRows, toolsRows } from './rows/tools.ts';
+import type { RowSource } from './rows/view.ts';
 
 /** The endpoints with organization-level rows. */
 export type OrgStream = Exclude<DailyStream, 'users'>;

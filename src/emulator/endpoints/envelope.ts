@@ -1,13 +1,13 @@
 import type { UtcDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
-import { dayNamed } from '../lies/days.ts';
-import type { Paging } from '../lies/paging.ts';
-import { recordsTold, rowTold } from '../lies/rows.ts';
-import type { DayRange } from '../params.ts';
-import { Refusal } from '../problem.ts';
-import type { Quirks } from '../quirks.ts';
-import { distort, UNKNOWN_FIELD } from '../render/distort.ts';
-import type { World } from '../world.ts';
+import { Refusal } from '../http/refusal.ts';
+import { distort, UNKNOWN_FIELD } from '../quirks/distort.ts';
+import type { Quirks } from '../quirks/quirks.ts';
+import type { World } from '../world/world.ts';
+import { dayNamed } from './lies/days.ts';
+import type { Paging } from './lies/paging.ts';
+import { recordsTold, rowTold } from './lies/rows.ts';
+import type { DayRange } from './params.ts';
 
 /** Collects the rows of one answer as JSON text, within the quirk `maxAnswerChars`. */
 export interface RowWriter {

@@ -1,12 +1,12 @@
 import { startOfDayMs } from '../../core/day.ts';
-import { recordsTold } from '../lies/rows.ts';
-import { type Query, readInteger, single } from '../params.ts';
-import { Refusal } from '../problem.ts';
-import type { Quirks } from '../quirks.ts';
-import { distort } from '../render/distort.ts';
-import { renderReport } from '../render/readiness.ts';
-import type { World } from '../world.ts';
+import { Refusal } from '../http/refusal.ts';
+import { distort } from '../quirks/distort.ts';
+import type { Quirks } from '../quirks/quirks.ts';
+import type { World } from '../world/world.ts';
 import { unknownTail } from './envelope.ts';
+import { recordsTold } from './lies/rows.ts';
+import { type Query, readInteger, single } from './params.ts';
+import { renderReport } from './rows/readiness.ts';
 
 /**
  * Answers the readiness list (specification, section 4.3) as JSON text: the reports after `startAfter`, at most

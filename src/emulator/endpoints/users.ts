@@ -1,14 +1,14 @@
 import { FIRST_DAY, shiftDay } from '../../core/day.ts';
 import { type Bitset, countBits, emptyBitset, hasBit, nextBit, uniteBits } from '../dataset/bitset.ts';
 import { hashText, unitOf } from '../dataset/hash.ts';
-import { daysTold, usersTold } from '../lies/days.ts';
-import { cursorTold, pagingTold } from '../lies/paging.ts';
-import { type DayRange, type Query, readCursor, readGroupBy, readUsersLimit } from '../params.ts';
-import type { Quirks } from '../quirks.ts';
-import { userRow } from '../render/users.ts';
-import type { DayView } from '../render/view.ts';
-import type { World } from '../world.ts';
+import type { Quirks } from '../quirks/quirks.ts';
+import type { World } from '../world/world.ts';
 import { type RowWriter, writeRows } from './envelope.ts';
+import { daysTold, usersTold } from './lies/days.ts';
+import { cursorTold, pagingTold } from './lies/paging.ts';
+import { type DayRange, type Query, readCursor, readGroupBy, readUsersLimit } from './params.ts';
+import { userRow } from './rows/users.ts';
+import type { DayView } from './rows/view.ts';
 
 /** Length of a user id; a cursor that is longer was handed out by an empty page. */
 const USER_ID_CHARS = 'user_'.length + 26;

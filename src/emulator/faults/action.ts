@@ -1,5 +1,5 @@
-import type { Framing } from '../delivery.ts';
-import type { RevisionRequest } from '../revise.ts';
+import type { Framing } from '../http/delivery.ts';
+import type { RevisionRequest } from '../world/revise.ts';
 
 /**
  * What a fault rule does with the answer. Texts may hold placeholders: `{{apiKey}}` is the credential as the request

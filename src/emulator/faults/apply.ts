@@ -1,7 +1,7 @@
-import type { Call } from '../call.ts';
-import { type Delivery, showsReply } from '../delivery.ts';
-import { jsonReply, type Reply } from '../reply.ts';
-import type { RevisionRequest } from '../revise.ts';
+import { type Delivery, showsReply } from '../http/delivery.ts';
+import type { Call } from '../http/incoming-request.ts';
+import { jsonReply, type Reply } from '../http/prepared-response.ts';
+import type { RevisionRequest } from '../world/revise.ts';
 import type { Action, AnswerAsAction, HeadersAction, PatchAction } from './action.ts';
 import type { FaultContext } from './context.ts';
 import { breakCursor } from './cursor.ts';

@@ -1,7 +1,7 @@
-import type { Call } from '../call.ts';
-import type { Reply } from '../reply.ts';
-import type { RevisionRequest } from '../revise.ts';
-import type { Target } from '../target.ts';
+import type { Call } from '../http/incoming-request.ts';
+import type { Reply } from '../http/prepared-response.ts';
+import type { Target } from '../http/request-target.ts';
+import type { RevisionRequest } from '../world/revise.ts';
 
 /** What actions need of their surroundings. */
 export interface FaultContext {

@@ -1,6 +1,6 @@
 import { hashText } from '../dataset/hash.ts';
-import { isRecord } from '../input.ts';
-import type { Reply } from '../reply.ts';
+import type { Reply } from '../http/prepared-response.ts';
+import { isRecord } from '../input/parse.ts';
 import type { CursorAction } from './action.ts';
 import type { FaultContext } from './context.ts';
 

@@ -1,5 +1,5 @@
-import type { Call } from '../call.ts';
 import { hash, hashText, unitOf } from '../dataset/hash.ts';
+import type { Call } from '../http/incoming-request.ts';
 import { matches } from './match.ts';
 import { idOf, type Rule, type When } from './rules.ts';
 

@@ -1,7 +1,7 @@
 import { SESSIONS_PATH } from '../../api/paths.ts';
-import type { Call } from '../call.ts';
-import { titleOf } from '../problem.ts';
-import { jsonReply, type Reply } from '../reply.ts';
+import type { Call } from '../http/incoming-request.ts';
+import { jsonReply, type Reply } from '../http/prepared-response.ts';
+import { titleOf } from '../http/refusal.ts';
 import { sessionProblem } from '../sessions/refusal.ts';
 import type { BodyAction, RedirectAction, SpoilAction, StatusAction } from './action.ts';
 import { fillHeader, fillTemplate, fillTemplates } from './template.ts';

@@ -1,4 +1,4 @@
-import type { Call } from '../call.ts';
+import type { Call } from '../http/incoming-request.ts';
 import type { Match } from './rules.ts';
 
 /** True when a request is one that the rule is about. `pageOf` is asked only when all the rest holds. */

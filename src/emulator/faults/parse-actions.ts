@@ -14,8 +14,8 @@ import {
   refuse,
   tagged,
   text,
-} from '../input.ts';
-import { revisionRequest } from '../parse-revision.ts';
+} from '../input/parse.ts';
+import { revisionRequest } from '../world/revision-request.ts';
 import type { Action, PatchOperation } from './action.ts';
 
 const BODY_BYTES_MAX = 1_000_000_000;

@@ -1,4 +1,4 @@
-import { isRecord } from '../input.ts';
+import { isRecord } from '../input/parse.ts';
 import type { PatchOperation } from './action.ts';
 
 /** A JSON text after a patch, and how many places of it were changed. */

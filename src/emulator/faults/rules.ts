@@ -1,7 +1,7 @@
 import type { UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { isStream, STREAMS, type Stream } from '../../core/stream.ts';
-import { ROLES, type Role } from '../auth.ts';
+import { ROLES, type Role } from '../http/auth.ts';
 import {
   day,
   either,
@@ -16,7 +16,7 @@ import {
   type Parser,
   refuse,
   text,
-} from '../input.ts';
+} from '../input/parse.ts';
 import type { Action } from './action.ts';
 import { action } from './parse-actions.ts';
 

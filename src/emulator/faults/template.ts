@@ -1,5 +1,5 @@
-import type { Call } from '../call.ts';
-import { isRecord } from '../input.ts';
+import type { Call } from '../http/incoming-request.ts';
+import { isRecord } from '../input/parse.ts';
 
 /** Replaces the placeholders of an action's text; one that is not known stays as it is. */
 export function fillTemplate(text: string, { caller, target }: Pick<Call, 'caller' | 'target'>): string {

@@ -1,4 +1,4 @@
-import type { Delivery } from '../delivery.ts';
+import type { Delivery } from '../http/delivery.ts';
 import type { TransportAction } from './action.ts';
 
 const PADDING_CHARS = 1_000;

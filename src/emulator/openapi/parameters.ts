@@ -1,5 +1,5 @@
-import { USERS_LIMIT } from '../params.ts';
-import { DEFAULT_QUIRKS } from '../quirks.ts';
+import { USERS_LIMIT } from '../endpoints/params.ts';
+import { DEFAULT_QUIRKS } from '../quirks/quirks.ts';
 import { EXAMPLES } from './examples.ts';
 import { day, type JsonSchema } from './json-schema.ts';
 

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { type Role, requireKey } from '../auth.ts';
-import type { Call } from '../call.ts';
-import { isRecord } from '../input.ts';
-import { Refusal } from '../problem.ts';
-import { distort } from '../render/distort.ts';
-import { jsonReply, type Reply } from '../reply.ts';
-import type { World } from '../world.ts';
-import { BODY_BYTES_MAX, type Upload } from './receive.ts';
+import { type Role, requireKey } from '../http/auth.ts';
+import type { Call } from '../http/incoming-request.ts';
+import { jsonReply, type Reply } from '../http/prepared-response.ts';
+import { Refusal } from '../http/refusal.ts';
+import { BODY_BYTES_MAX, type Upload } from '../http/upload.ts';
+import { isRecord } from '../input/parse.ts';
+import { distort } from '../quirks/distort.ts';
+import type { SessionWish } from '../world/sessions.ts';
+import type { World } from '../world/world.ts';
 import { refusalReply } from './refusal.ts';
-import type { SessionWish } from './sessions.ts';
 import { violationsOf } from './validate.ts';
 
 /** Problems that one answer names. */

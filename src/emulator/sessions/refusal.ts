@@ -1,5 +1,5 @@
-import { titleOf } from '../problem.ts';
-import { jsonReply, type Reply } from '../reply.ts';
+import { jsonReply, type Reply } from '../http/prepared-response.ts';
+import { titleOf } from '../http/refusal.ts';
 
 /** A refused creation. */
 export interface SessionProblem {

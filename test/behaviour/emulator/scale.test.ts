@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { openLru } from '../../../src/emulator/lru.ts';
+import { openLru } from '../../../src/emulator/dataset/lru.ts';
 import { pathOf, probe, sumOf } from '../../support/emulator/probe.ts';
 
 test('50,000 users: any day of the year is served at once, coherent, and in bounded memory', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { RULES, type RuleName } from '../../../src/core/rules.ts';
 import type { CursorAction } from '../../../src/emulator/faults/action.ts';
-import type { Lies } from '../../../src/emulator/lies/lies.ts';
-import type { Quirks } from '../../../src/emulator/quirks.ts';
+import type { Lies } from '../../../src/emulator/quirks/lies.ts';
+import type { Quirks } from '../../../src/emulator/quirks/quirks.ts';
 import { createClient } from '../../../src/index.ts';
 import {
   casesFor,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPacer } from '../../../src/api/transport/pacer.ts';
-import type { RateLimitQuirk } from '../../../src/emulator/quirks.ts';
-import { openRateLimiter } from '../../../src/emulator/rate-limit.ts';
+import { openRateLimiter } from '../../../src/emulator/control/rate-limit.ts';
+import type { RateLimitQuirk } from '../../../src/emulator/quirks/quirks.ts';
 import { pauseOf, Refusal } from '../../support/api/pacer-refusal.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 

@@ -1,0 +1,12 @@
+import type { DailyStream } from '../../../core/stream.ts';
+import { blankOrgDay, type OrgDay } from '../../dataset/org-day.ts';
+import type { DayView } from './view.ts';
+
+const NOTHING = blankOrgDay();
+
+/** The sums of the day, zeros for a day without activity if the quirk says so, or null when there is no row. */
+export function orgDayOf(view: DayView, stream: DailyStream): OrgDay | null {
+  const org = view.day < 0 ? null : view.dataset.orgDay(view.day, stream);
+  if (org !== null || view.day < 0) return org;
+  return view.quirks.emptyDays === 'zeros' ? NOTHING : null;
+}

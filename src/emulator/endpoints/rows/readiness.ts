@@ -1,0 +1,93 @@
+import type { Criterion, ReadinessReport } from '../../../api/shapes/readiness.ts';
+import {
+  APP_PATHS,
+  APPLICATION_CRITERIA,
+  NEW_CRITERIA,
+  REPOSITORY_CRITERIA,
+} from '../../dataset/criteria.ts';
+import { Draws, hash, unitOf } from '../../dataset/hash.ts';
+import { hexDigits } from '../../dataset/ids.ts';
+import type { ReportChanges, Reports } from '../../dataset/readiness.ts';
+import type { Quirks } from '../../quirks/quirks.ts';
+
+const MODELS = ['atlas-4', 'atlas-4-thinking', 'borealis-3'] as const;
+const EFFORTS = ['low', 'medium', 'high', 'off'] as const;
+const BRANCHES = ['main', 'main', 'main', 'develop', 'release/2026.1'] as const;
+const ASPECT = { report: 70, commit: 71, skipped: 72, fraction: 73 } as const;
+const draws = new Draws();
+
+/** One readiness report (specification, section 2.5). Optional fields are missing now and then. */
+export function renderReport(
+  reports: Reports,
+  changes: ReportChanges,
+  report: number,
+  quirks: Quirks,
+): ReadinessReport {
+  const repository = reports.repositoryOf(report);
+  const salt = changes.changed.get(report) ?? 0;
+  // A repository keeps its applications from report to report.
+  const apps = APP_PATHS.slice(0, 1 + (hash(reports.seed, repository, ASPECT.report) % APP_PATHS.length));
+  draws.restart(hash(reports.seed, report, ASPECT.report, salt));
+  // Later reports pass more, as organizations improve.
+  const rank = Math.min(report, reports.initial);
+  const pass = Math.min(0.95, 0.35 + (0.5 * rank) / Math.max(1, reports.initial));
+  return {
+    reportId: reports.idOf(report),
+    createdAt:
+      reports.createdAtMs(report, changes) + (quirks.fractionalCreatedAt ? fractionOf(reports, report) : 0),
+    repoUrl: reports.repositoryUrl(repository),
+    apps: Object.fromEntries(apps.map(({ path, description }) => [path, { description }])),
+    report: Object.fromEntries(evaluate(apps.length, pass, quirks)),
+    ...optionalFields(reports.seed, report, rank),
+  };
+}
+
+/** A fraction of a millisecond, in eighths, which every reader of numbers takes exactly. */
+function fractionOf({ seed }: Reports, report: number): number {
+  return (1 + (hash(seed, report, ASPECT.fraction) % 7)) / 8;
+}
+
+function evaluate(apps: number, pass: number, quirks: Quirks): [string, Criterion][] {
+  const added = quirks.newCriteria ? NEW_CRITERIA : [];
+  return [
+    ...REPOSITORY_CRITERIA.map((id): [string, Criterion] => [id, criterion(1, pass, quirks)]),
+    ...[...APPLICATION_CRITERIA, ...added].map((id): [string, Criterion] => [
+      id,
+      criterion(apps, pass, quirks),
+    ]),
+  ];
+}
+
+function criterion(denominator: number, pass: number, quirks: Quirks): Criterion {
+  // Drawn in any case, so that the quirk leaves the numbers of the other criteria alone.
+  const skipped = unitOf(hash(draws.bits(), ASPECT.skipped)) < quirks.nullNumerators;
+  let numerator = 0;
+  for (let app = 0; app < denominator; app++) if (draws.chance(pass)) numerator += 1;
+  if (skipped)
+    return { numerator: null, denominator, rationale: 'Skipped: not applicable to this repository.' };
+  return {
+    numerator,
+    denominator,
+    rationale: `${numerator} of ${denominator} evaluated units meet the criterion.`,
+  };
+}
+
+function optionalFields(seed: number, report: number, rank: number): Partial<ReadinessReport> {
+  const bits = hash(seed, report, ASPECT.commit);
+  if (bits % 17 === 0) return {};
+  return {
+    commitHash: hexDigits(seed, report, 40),
+    branch: BRANCHES[bits % BRANCHES.length] ?? 'main',
+    hasLocalChanges: bits % 5 === 0,
+    hasNonRemoteCommits: bits % 7 === 0,
+    ...(bits % 4 === 0
+      ? {}
+      : {
+          modelUsed: {
+            id: MODELS[bits % MODELS.length] ?? MODELS[0],
+            reasoningEffort: EFFORTS[(bits >>> 4) % EFFORTS.length] ?? 'off',
+          },
+        }),
+    droidVersion: `0.${40 + Math.floor(rank / 20)}.${bits % 10}`,
+  };
+}

@@ -1,0 +1,56 @@
+import { ANALYTICS_PATHS, READINESS_MOVED_PATH, READINESS_PATH } from '../../api/paths.ts';
+import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
+import { hashText } from '../dataset/hash.ts';
+import { randomChars } from '../dataset/ids.ts';
+
+/** What the first line of a request says, apart from the method. */
+export interface Target {
+  /** Path and query as sent. */
+  readonly url: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The stream that the path belongs to; null for paths outside analytics and readiness. */
+  readonly stream: Stream | null;
+  /** The days asked for, as sent: `2026-02-01`, `2026-02-01..2026-02-07`, or '' where none are named. */
+  readonly days: string;
+  /** Follows from the URL alone, so that equal requests get equal answers. */
+  readonly requestId: string;
+}
+
+/** Targets remembered, by URL. A walk asks for each URL once or twice, so there is no use in more. */
+const TARGETS_MAX = 4_096;
+
+const STREAM_OF_PATH: ReadonlyMap<string, Stream> = new Map<string, Stream>([
+  ...DAILY_STREAMS.map((stream): [string, Stream] => [ANALYTICS_PATHS[stream], stream]),
+  [READINESS_PATH, 'readiness'],
+  [READINESS_MOVED_PATH, 'readiness'],
+]);
+
+/** Reads targets and remembers the latest. */
+export function targetReader(seed: number): (url: string) => Target {
+  const known = new Map<string, Target>();
+  return (url) => {
+    const found = known.get(url);
+    if (found !== undefined) return found;
+    if (known.size >= TARGETS_MAX) known.clear();
+    const target = readTarget(url, seed);
+    known.set(url, target);
+    return target;
+  };
+}
+
+function readTarget(url: string, seed: number): Target {
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+  const first = query.get('startDate') ?? '';
+  const last = query.get('endDate') ?? first;
+  return {
+    url,
+    path,
+    query,
+    stream: STREAM_OF_PATH.get(path) ?? null,
+    days: first === last ? first : `${first}..${last}`,
+    requestId: `req_${randomChars(hashText(seed, url), url.length, 24)}`,
+  };
+}

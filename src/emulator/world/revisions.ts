@@ -1,0 +1,124 @@
+import { daysBetween, FIRST_DAY, shiftDay, startOfDayMs, type UtcDay } from '../../core/day.ts';
+import type { DailyStream } from '../../core/stream.ts';
+import type { ReportChanges } from '../dataset/readiness.ts';
+import { type DayChange, type DayVariant, variantWith } from '../dataset/variant.ts';
+import type { Quirks } from '../quirks/quirks.ts';
+
+/** Share of users with provisional numbers, and of users who are not there yet, on a young day. */
+const PROVISIONAL_SHARE = 0.35;
+const HIDDEN_SHARE = 0.03;
+/** Reports that are added follow one another at this distance, from the beginning of the day on which they are added. */
+const ADDED_EVERY_MS = 60_000;
+/** Days kept ready, per stream. */
+const VARIANTS_MAX = 20_000;
+/** Keeps the salts of provisional numbers apart from those of revisions, which count from 1. */
+const PROVISIONAL_SALT = 0x70000000;
+/** Decides which users are left when a lie leaves only some. */
+const SOME_USERS_SALT = 0x60000000;
+
+/** A change to one day, for the streams that it reaches. */
+export interface DayRevision {
+  readonly day: UtcDay;
+  readonly streams: readonly DailyStream[];
+  readonly change: DayChange;
+}
+
+/** What was changed since the start, by revisions and by quirks that make days differ. */
+export interface Revisions {
+  /** The state of a day in one stream. Days count from the first day with data. */
+  variantOf(day: number, stream: DailyStream): DayVariant;
+  /** The changes to the readiness reports. */
+  reportChanges(): ReportChanges;
+  /** A number that no revision had before, from 1. */
+  nextNumber(): number;
+  addDay(revision: DayRevision): void;
+  addReports(count: number): void;
+  deleteReport(report: number): void;
+  changeReport(report: number, salt: number): void;
+  /** Takes back the revisions of one day; all of them, with those of the reports, when no day is named. */
+  revert(day?: UtcDay): void;
+  /** Must be called when the day or the quirks that {@link Revisions.variantOf} depends on changed. */
+  refresh(): void;
+}
+
+/** Opens an empty record of revisions. `surroundings` tells what the days depend on besides. */
+export function openRevisions(
+  surroundings: () => { today: UtcDay; quirks: Pick<Quirks, 'inactiveDays' | 'provisionalDays' | 'lies'> },
+): Revisions {
+  let days: (DayRevision & { readonly madeOn: UtcDay })[] = [];
+  let added: readonly number[] = [];
+  let counter = 0;
+  const deleted = new Set<number>();
+  const changed = new Map<number, number>();
+  const variants = new Map<string, DayVariant>();
+
+  function build(day: number, stream: DailyStream): DayVariant {
+    const { today, quirks } = surroundings();
+    const { rolledBackTo } = quirks.lies;
+    const changes = days
+      .filter((revision) => daysBetween(FIRST_DAY, revision.day) === day && revision.streams.includes(stream))
+      .filter(({ madeOn }) => rolledBackTo === undefined || madeOn < rolledBackTo)
+      .map((revision) => revision.change);
+    const inactive = quirks.inactiveDays.some((other) => daysBetween(FIRST_DAY, other) === day);
+    const age = daysBetween(FIRST_DAY, rolledBackTo ?? today) - day;
+    const { someUsers } = quirks.lies;
+    const date = shiftDay(FIRST_DAY, day);
+    const onlySome =
+      someUsers !== undefined &&
+      (someUsers.streams ?? [stream]).includes(stream) &&
+      (someUsers.days ?? [date]).includes(date);
+    return variantWith([
+      ...(age >= 1 && age <= quirks.provisionalDays ? [provisional(age)] : []),
+      ...changes,
+      ...(inactive ? [{ key: 'inactive', empty: true }] : []),
+      ...(onlySome ? [shareOf(someUsers.share)] : []),
+    ]);
+  }
+
+  return {
+    variantOf(day, stream) {
+      const key = `${day} ${stream}`;
+      const known = variants.get(key);
+      if (known !== undefined) return known;
+      if (variants.size >= VARIANTS_MAX) variants.clear();
+      const variant = build(day, stream);
+      variants.set(key, variant);
+      return variant;
+    },
+    reportChanges: () => ({ added, deleted, changed }),
+    nextNumber: () => ++counter,
+    addDay(revision) {
+      days.push({ ...revision, madeOn: surroundings().today });
+      variants.clear();
+    },
+    addReports(count) {
+      const first = Math.max(startOfDayMs(surroundings().today), (added.at(-1) ?? 0) + ADDED_EVERY_MS);
+      added = [...added, ...Array.from({ length: count }, (_, index) => first + index * ADDED_EVERY_MS)];
+    },
+    deleteReport: (report) => void deleted.add(report),
+    changeReport: (report, salt) => void changed.set(report, salt),
+    revert(day) {
+      days = day === undefined ? [] : days.filter((revision) => revision.day !== day);
+      variants.clear();
+      if (day !== undefined) return;
+      added = [];
+      deleted.clear();
+      changed.clear();
+    },
+    refresh: () => variants.clear(),
+  };
+}
+
+function provisional(age: number): DayChange {
+  const salt = PROVISIONAL_SALT + age;
+  return {
+    key: `provisional-${age}`,
+    renumbered: { salt, share: PROVISIONAL_SHARE },
+    hidden: { salt: -salt, share: HIDDEN_SHARE },
+  };
+}
+
+/** Hides all users but a share of them. */
+function shareOf(share: number): DayChange {
+  return { key: `share-${share}`, hidden: { salt: SOME_USERS_SALT, share: 1 - share } };
+}

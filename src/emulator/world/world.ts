@@ -1,0 +1,106 @@
+import { FIRST_DAY, shiftDay, startOfDayMs, type UtcDay } from '../../core/day.ts';
+import { type Dataset, openDataset } from '../dataset/dataset.ts';
+import { hash } from '../dataset/hash.ts';
+import { ulid } from '../dataset/ids.ts';
+import { buildPopulation, DAY_MS } from '../dataset/population.ts';
+import { listReports, openReports, type ReportList, type Reports } from '../dataset/readiness.ts';
+import type { DayRange } from '../endpoints/params.ts';
+import { type Keys, keysFor } from '../http/auth.ts';
+import type { ResolvedOptions } from '../options.ts';
+import { DEFAULT_QUIRKS, type Quirks } from '../quirks/quirks.ts';
+import { openRevisions, type Revisions } from './revisions.ts';
+import { withSessions } from './session-days.ts';
+import { openSessions, type Sessions } from './sessions.ts';
+
+/** What the service knows and how it behaves at the moment. Everything that changes while it runs changes here. */
+export interface World {
+  readonly orgId: string;
+  readonly keys: Keys;
+  readonly dataset: Dataset;
+  readonly reports: Reports;
+  readonly revisions: Revisions;
+  readonly sessions: Sessions;
+  /** The readiness list as it is now, in the order of the quirk. */
+  reportList(): ReportList;
+  today(): UtcDay;
+  setToday(day: UtcDay): void;
+  quirks(): Quirks;
+  setQuirks(changes: Partial<Quirks>): void;
+  /** The instant that the service takes for now: today, at the time of day of the injected clock. */
+  now(): Date;
+  /**
+   * The last day of the range that has its data, counted from the first day with data. Counts the request when
+   * yesterday's batch is late for a number of requests.
+   */
+  lastDayWithData(range: DayRange): number;
+  /** Grows with every change: answers made under another version are out of date. */
+  version(): number;
+  /** Must be called after a change to `revisions`. */
+  changed(): void;
+}
+
+/** Opens the world of an organization. */
+export function openWorld(options: ResolvedOptions): World {
+  const { seed, clock } = options;
+  let today = options.today;
+  let quirks: Quirks = { ...DEFAULT_QUIRKS, ...options.quirks };
+  let version = 0;
+  let lateRequests = 0;
+  let list: ReportList | undefined;
+  const population = buildPopulation({ seed, size: options.users, steady: options.steady });
+  const revisions = openRevisions(() => ({ today, quirks }));
+  const sessions = openSessions({
+    seed,
+    users: population.size,
+    now,
+    monotonicMs: () => clock.monotonicMs(),
+    idOf: population.idOf,
+  });
+  const reports = openReports(seed, options.reports, today);
+
+  function changed(): void {
+    version += 1;
+    list = undefined;
+    revisions.refresh();
+  }
+
+  function now(): Date {
+    const timeOfDayMs = ((clock.now().getTime() % DAY_MS) + DAY_MS) % DAY_MS;
+    return new Date(startOfDayMs(today) + timeOfDayMs);
+  }
+
+  return {
+    orgId: options.orgId ?? ulid('org_', startOfDayMs(FIRST_DAY) - 300 * DAY_MS, hash(seed, 0x0a6), 0),
+    keys: keysFor(seed, options.apiKey),
+    dataset: openDataset(population, withSessions(revisions.variantOf, sessions)),
+    reports,
+    revisions,
+    sessions,
+    reportList() {
+      list ??= listReports(reports, revisions.reportChanges(), { today, order: quirks.readinessOrder });
+      return list;
+    },
+    today: () => today,
+    setToday(day) {
+      today = day;
+      lateRequests = 0;
+      changed();
+    },
+    quirks: () => quirks,
+    setQuirks(changes) {
+      quirks = { ...quirks, ...changes };
+      lateRequests = 0;
+      changed();
+    },
+    now,
+    lastDayWithData(range) {
+      const { lateBatch } = quirks;
+      const late = typeof lateBatch === 'number' ? lateRequests < lateBatch : lateBatch;
+      if (!late || range.endDate !== shiftDay(today, -1)) return range.last;
+      lateRequests += 1;
+      return range.last - 1;
+    },
+    version: () => version,
+    changed,
+  };
+}
