@@ -1,5 +1,5 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { isNullable, SQL_TYPES } from '../../schema/reference/types.ts';
+import { isNullable, SQL_TYPES } from '../../schema/kinds.ts';
 import {
   toolsDaily,
   toolsDailyByMcpServer,

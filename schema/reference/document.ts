@@ -1,8 +1,8 @@
 import type { Columns } from '../define.ts';
+import { isNullable, SQL_TYPES } from '../kinds.ts';
 import { allTables } from '../tables.ts';
 import { allViews } from '../views.ts';
 import { exampleQueries } from './examples.ts';
-import { isNullable, SQL_TYPES } from './types.ts';
 
 /** A column, as `daywalk schema --format json` prints it. */
 export interface ColumnDocument {

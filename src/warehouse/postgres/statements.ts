@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { AnyTable } from '../../../schema/define.ts';
-import { SQL_TYPES } from '../../../schema/reference/types.ts';
+import { SQL_TYPES } from '../../../schema/kinds.ts';
 
 /** Where the tables of a warehouse stand. */
 export interface InSchema {

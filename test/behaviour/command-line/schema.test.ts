@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { SQL_TYPES } from '../../../schema/reference/types.ts';
+import { SQL_TYPES } from '../../../schema/kinds.ts';
 import { exampleQueries, schemaMarkdown, schemaSql } from '../../../schema/reference.ts';
 import { allTables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SQL_TYPES } from '../../../schema/reference/types.ts';
+import { SQL_TYPES } from '../../../schema/kinds.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
 import type { Row } from '../../../src/warehouse/port.ts';

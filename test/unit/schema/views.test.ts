@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SQL_TYPES } from '../../../schema/reference/types.ts';
+import { SQL_TYPES } from '../../../schema/kinds.ts';
 import { allViews } from '../../../schema/views.ts';
 import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
 import type { Row } from '../../../src/warehouse/port.ts';

@@ -1,4 +1,4 @@
-import type { ColumnKind } from '../define.ts';
+import type { ColumnKind } from './define.ts';
 
 /** The type of each kind of column in a database, as its migrations have it. */
 export const SQL_TYPES = {
