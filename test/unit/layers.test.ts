@@ -63,6 +63,7 @@ const FOLDERS: readonly (readonly [prefix: string, layer: Layer])[] = [
   ['src/api/', 'api'],
   ['src/warehouse/', 'warehouse'],
   ['src/pipeline/run/', 'run'],
+  ['src/pipeline/forecast/', 'run'],
   ['src/pipeline/', 'stages'],
   ['src/verify/', 'verify'],
   ['src/settings/', 'settings'],

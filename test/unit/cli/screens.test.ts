@@ -229,10 +229,11 @@ test('a forecast says what would be done, and that nothing was', () => {
     isEstimate: true,
     requests: 300,
     durationMs: 61_000,
+    isDurationEstimate: true,
   };
   const lines = renderForecast(forecast, { width: 80, style });
   expect(lines[0]).toBe('This is what it would do. Nothing was sent and nothing was written.');
-  expect(lines).toContain('  time          about 1m 01s');
+  expect(lines).toContain('  time          about 1m 01s (an estimate, until a run of this size)');
   expect(lines.join('\n')).toContain('  users         47');
   expect(renderForecast({ ...forecast, units: 0, unitsByStream: {} }, { width: 80, style })[0]).toContain(
     'Nothing to pull',

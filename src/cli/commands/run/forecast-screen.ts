@@ -16,8 +16,6 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
     forecast.unitsByStream[stream] ?? 0,
   ]);
   const roughly = `about ${formatNumber(forecast.requests)}`;
-  const duration =
-    forecast.durationMs === null ? 'unknown until a first run' : durationText(forecast.durationMs);
   return [
     style.bold(heading),
     '',
@@ -27,7 +25,7 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
         ['days', `${forecast.firstDay} to ${forecast.lastDay}`],
         ['units', forecast.units],
         ['requests', forecast.isEstimate ? `${roughly} (an estimate, until a first run)` : roughly],
-        ['time', duration],
+        ['time', durationText(forecast)],
       ],
       frame,
     ),
@@ -43,6 +41,8 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
   ];
 }
 
-function durationText(ms: number): string {
-  return ms < 1_000 ? 'under a second' : `about ${formatDuration(ms)}`;
+function durationText({ durationMs, isDurationEstimate }: ExportForecast): string {
+  if (durationMs === null) return 'unknown until a first run';
+  const roughly = durationMs < 1_000 ? 'under a second' : `about ${formatDuration(durationMs)}`;
+  return isDurationEstimate ? `${roughly} (an estimate, until a run of this size)` : roughly;
 }
