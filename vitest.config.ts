@@ -11,7 +11,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/suite/build-program.ts', 'test/support/postgres/provide-server.ts'],
-    reporters: ['default', './test/support/totals-reporter.ts'],
+    reporters: ['default', './test/support/suite/totals-reporter.ts'],
     // Only a hang ends a test, on however busy a machine; a test of a campaign holds hundreds of runs.
     testTimeout: campaign ? 7_200_000 : 300_000,
     hookTimeout: 120_000,
