@@ -1,17 +1,25 @@
 /**
- * Writes what is generated from declarations: `docs/warehouse.md` from `schema/`, `.env.example` and the table of
- * settings in `README.md` from `src/settings/`, the tables of `docs/scaling.md` from `bench/scaling/`, those of
- * `docs/performance.md` from `bench/results.json`. `npm run docs`; with `--check` it writes nothing and exits with 1 when something is stale.
+ * Generates documentation from declarations and results; `npm run docs`. With `--check` it writes nothing and exits with
+ * code 1 if a file is stale.
+ *
+ * | file | source |
+ * |---|---|
+ * | docs/warehouse.md | `schema/` |
+ * | docs/commands.md | `src/cli/commands/` |
+ * | .env.example, the table of docs/settings.md | `src/settings/` |
+ * | the tables of docs/scaling.md | `bench/scaling/` |
+ * | the tables of docs/performance.md | `bench/results.json` |
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { performanceTables } from '../bench/performance-tables.ts';
 import { scalingTables } from '../bench/scaling/tables.ts';
 import { schemaMarkdown } from '../schema/reference.ts';
 import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
+import { commandsPage } from './commands-page.ts';
 
 const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
-/** A file with the texts between its markers replaced. */
+/** The text of a file in which the blocks between markers are replaced. */
 function filled(file: string, blocks: Readonly<Record<string, string>>): string {
   return Object.entries(blocks).reduce((text, [name, block]) => {
     const marked = new RegExp(`(<!-- ${name}:begin -->\\n)[\\s\\S]*?(<!-- ${name}:end -->)`);
@@ -21,8 +29,9 @@ function filled(file: string, blocks: Readonly<Record<string, string>>): string 
 
 const generated: Readonly<Record<string, string>> = {
   'docs/warehouse.md': schemaMarkdown(),
+  'docs/commands.md': commandsPage(),
   '.env.example': dotenvExample(),
-  'README.md': filled('README.md', { settings: settingsMarkdown() }),
+  'docs/settings.md': filled('docs/settings.md', { settings: settingsMarkdown() }),
   'docs/performance.md': filled('docs/performance.md', performanceTables()),
   'docs/scaling.md': filled('docs/scaling.md', scalingTables()),
 };

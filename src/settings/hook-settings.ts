@@ -6,13 +6,13 @@ import { parseWebhook } from './parsers/webhook.ts';
 import { REDACTED } from './redact.ts';
 import { setting } from './setting.ts';
 
-/** The ways in which a hook event can be told. */
+/** The channels of notifications about hook events. */
 export const NOTIFY_CHANNELS = ['desktop', 'bell', 'webhook'] as const;
 
 /** One of {@link NOTIFY_CHANNELS}. */
 export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
 
-/** The hook events that can be told (specification, section 6). */
+/** The hook events that can cause a notification (specification, section 6). */
 export const NOTIFY_EVENTS = ['Notification', 'Stop', 'SubagentStop', 'SessionEnd'] as const;
 
 /** One of {@link NOTIFY_EVENTS}. */
@@ -25,7 +25,7 @@ export const SPOOL_SETTING = setting({
   env: 'DAYWALK_SPOOL',
   flag: '--spool',
   placeholder: 'folder',
-  doc: 'where hook events wait for the warehouse',
+  doc: 'the folder in which hook events wait until a run stores them',
   fallback: null,
   fallbackDoc: 'beside the warehouse, as <warehouse>.spool',
   example: '/var/lib/daywalk/daywalk.db.spool',
@@ -39,7 +39,7 @@ export const NOTIFY_SETTINGS = {
     flag: '--notify',
     isInDotenv: false,
     placeholder: 'channels',
-    doc: 'how daywalk hook tells of events: desktop, bell, webhook, separated by commas, or none',
+    doc: 'how daywalk hook notifies: desktop, bell, webhook, separated by commas, or none',
     fallback: [],
     fallbackDoc: 'none',
     example: 'desktop,bell',
@@ -51,7 +51,7 @@ export const NOTIFY_SETTINGS = {
     flag: '--notify-events',
     isInDotenv: false,
     placeholder: 'events',
-    doc: 'the events that are told',
+    doc: 'the events that cause a notification',
     fallback: NOTIFY_EVENTS,
     fallbackDoc: NOTIFY_EVENTS.join(', '),
     example: 'Notification,Stop',
@@ -63,7 +63,7 @@ export const NOTIFY_SETTINGS = {
     flag: '--notify-template',
     isInDotenv: false,
     placeholder: 'text',
-    doc: 'what is told, with fields of the event in braces: {hook_event_name}, {message}, {cwd} …',
+    doc: 'text of the notification, with fields of the event in braces: {hook_event_name}, {message}, {cwd} …',
     fallback: null,
     fallbackDoc: 'a sentence for each event',
     example: '{hook_event_name} in {cwd}: {message}{reason}',
@@ -74,7 +74,7 @@ export const NOTIFY_SETTINGS = {
     flag: null,
     isInDotenv: false,
     placeholder: 'url',
-    doc: 'the address of the webhook; https, or http on loopback. Never given on the command line: it is a secret',
+    doc: 'the URL of the webhook; https, or http on loopback; a secret, so it is not accepted on the command line',
     fallback: null,
     secret: true,
     parse: parseWebhook,
@@ -85,7 +85,7 @@ export const NOTIFY_SETTINGS = {
     flag: '--notify-webhook-format',
     isInDotenv: false,
     placeholder: 'format',
-    doc: 'what the webhook gets: json (the text and the fields of the event) or chat ({"text": …} alone)',
+    doc: 'what the webhook receives: json (the text and the fields of the event) or chat (only {"text": …})',
     fallback: 'json',
     parse: oneOf(['json', 'chat']),
   }),
@@ -94,7 +94,7 @@ export const NOTIFY_SETTINGS = {
     flag: '--notify-timeout-ms',
     isInDotenv: false,
     placeholder: 'ms',
-    doc: 'time for a notification; it is given up after that',
+    doc: 'time limit for a notification',
     fallback: 2_000,
     parse: wholeNumber({ min: 10, max: 60_000 }),
   }),

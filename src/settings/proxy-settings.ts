@@ -4,13 +4,13 @@ import { maskUserInfo } from './mask-url.ts';
 import { setting } from './setting.ts';
 import type { SettingReader } from './setting-reader.ts';
 
-/** The proxy, under the names that all programs share. */
+/** The proxy, under the variable names that other programs use, too. */
 export const PROXY_SETTINGS = {
   httpsProxy: setting({
     env: 'HTTPS_PROXY',
     flag: null,
     placeholder: 'url',
-    doc: 'the proxy that other machines are reached through; loopback hosts never are',
+    doc: 'the proxy for requests to other machines; loopback hosts are always reached directly',
     fallback: null,
     fallbackDoc: 'HTTP_PROXY',
     example: 'http://proxy.example.com:3128',
@@ -21,7 +21,7 @@ export const PROXY_SETTINGS = {
     env: 'HTTP_PROXY',
     flag: null,
     placeholder: 'url',
-    doc: 'the same, where HTTPS_PROXY is not set',
+    doc: 'the same, used if HTTPS_PROXY is not set',
     fallback: null,
     fallbackDoc: 'none',
     example: 'http://proxy.example.com:3128',
@@ -32,7 +32,7 @@ export const PROXY_SETTINGS = {
     env: 'NO_PROXY',
     flag: null,
     placeholder: 'hosts',
-    doc: 'hosts that are reached without the proxy, and the hosts below them; * for all',
+    doc: 'hosts that are reached without the proxy, with their subdomains; * for all',
     fallback: null,
     fallbackDoc: 'none',
     example: '.example.com,10.0.0.7',

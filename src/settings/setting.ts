@@ -1,29 +1,29 @@
-/** One setting, declared once: flags, help, `daywalk config`, `.env.example` and the documentation come from it. */
+/** One setting. Flags, help, `daywalk config`, `.env.example` and the documentation are generated from it. */
 export interface Setting<Value = unknown, Fallback = unknown> {
   /** Name of the environment variable; the same name works in a `.env` file. */
   readonly env: `DAYWALK_${string}` | 'HTTPS_PROXY' | 'HTTP_PROXY' | 'NO_PROXY';
-  /** Name of the flag; null where the command line would show a secret or make no sense. */
+  /** Name of the flag; null if the value is a secret or the setting makes no sense on the command line. */
   readonly flag: `--${string}` | null;
-  /** What stands for the value in help, without brackets. */
+  /** Placeholder for the value in help, without brackets. */
   readonly placeholder: string;
   /** What it does, in one line. */
   readonly doc: string;
-  /** Value when it is given nowhere; null leaves it unset. */
+  /** Default value; null leaves the setting unset. */
   readonly fallback: Fallback;
-  /** The default in words, where it is not just the value. */
+  /** The default in words, if the value does not explain itself. */
   readonly fallbackDoc?: string;
-  /** True when no output may ever show the value. */
+  /** True if no output may ever show the value. */
   readonly secret: boolean;
-  /** False where `.env` has no say, because the command runs in folders that may be anybody's. */
+  /** False if `.env` is ignored, because the command runs in folders that other people may control. */
   readonly isInDotenv?: boolean;
-  /** An example value for `.env.example`, where the default is none. */
+  /** An example value for `.env.example`, if there is no default. */
   readonly example?: string;
   /**
-   * The value that a text stands for.
-   * @throws {UsageError} with the reason alone; the reader adds where the text came from.
+   * Parses the text of the setting.
+   * @throws {UsageError} with only the reason; the reader adds the source of the text.
    */
   readonly parse: (text: string) => Value;
-  /** The value as it may be shown. */
+  /** Formats the value for output. */
   readonly show: (value: Value) => string;
 }
 

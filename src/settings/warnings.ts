@@ -4,18 +4,18 @@ import type { SettingSources } from './lookup.ts';
 import type { EmailPolicy } from './settings.ts';
 import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
 
-/** Something about the settings that does not stop the command. */
+/** A problem with the settings that does not stop the command. */
 export interface SettingWarning {
   readonly message: string;
   readonly hint: string | undefined;
 }
 
-/** 64 random bits in hexadecimal; less can be tried out. */
+/** 64 random bits in hexadecimal. Shorter salts can be found by trying them all. */
 const SALT_LENGTH_MIN = 16;
 const PREFIX = 'DAYWALK_';
 const KNOWN = ALL_SETTINGS.map((setting) => setting.env);
 
-/** What the sources hold that is probably not what was meant. */
+/** Warnings about values that are probably mistakes. */
 export function warningsOf({ env, dotenv }: Pick<SettingSources, 'env' | 'dotenv'>): SettingWarning[] {
   return [
     ...unknownNames(env, () => 'in the environment'),
@@ -25,18 +25,18 @@ export function warningsOf({ env, dotenv }: Pick<SettingSources, 'env' | 'dotenv
   ];
 }
 
-/** The warning that a key file can be read by others. */
+/** The warning that other users can read a key file. */
 export function exposedKeyFile(path: string): SettingWarning {
-  return { message: `the key file ${path} can be read by other users`, hint: `chmod 600 ${path}` };
+  return { message: `other users can read the key file ${path}`, hint: `chmod 600 ${path}` };
 }
 
-/** The warning that a salt is too short to keep hashed emails from being guessed; none where it is not. */
+/** The warning that a salt is too short to protect hashed addresses; empty if it is long enough. */
 export function weakSalt(policy: EmailPolicy): SettingWarning[] {
   if (policy.mode !== 'hash' || policy.salt.length >= SALT_LENGTH_MIN) return [];
   return [
     {
-      message: `${SETTINGS.emailSalt.env} is shorter than ${SALT_LENGTH_MIN} characters: hashed emails could be guessed`,
-      hint: 'make a long one with: openssl rand -hex 32',
+      message: `${SETTINGS.emailSalt.env} is shorter than ${SALT_LENGTH_MIN} characters: hashed addresses could be guessed`,
+      hint: 'generate a longer one: openssl rand -hex 32',
     },
   ];
 }
@@ -56,13 +56,13 @@ function unknownNames(
     });
 }
 
-// The receiver runs in the folders that agents work in, and those may be anybody's: a `.env` there must not decide
-// where texts of the session are sent.
+// The receiver runs in the folders in which agents work. Other people may control these, so a `.env` there must not
+// decide where texts of the session are sent.
 function untrusted({ values, lineOf }: Dotenv): SettingWarning[] {
   return ALL_SETTINGS.filter(({ env, isInDotenv }) => isInDotenv === false && (values[env] ?? '') !== '').map(
     ({ env }) => ({
       message: `${env} in .env line ${lineOf(env) ?? '?'} has no effect`,
-      hint: 'notifications are set in the environment of the agent, or by flags in the hooks file',
+      hint: 'set notifications in the environment of the agent, or by flags in the hooks file',
     }),
   );
 }
@@ -71,5 +71,5 @@ function exposedDotenv({ values, readableByOthers }: Dotenv): SettingWarning[] {
   const holdsSecret = ALL_SETTINGS.some((setting) => setting.secret && (values[setting.env] ?? '') !== '');
   if (!readableByOthers || !holdsSecret) return [];
   const secret = (values[SETTINGS.apiKey.env] ?? '') === '' ? 'a secret' : 'the API key';
-  return [{ message: `.env holds ${secret} and can be read by other users`, hint: 'chmod 600 .env' }];
+  return [{ message: `.env holds ${secret}, and other users can read it`, hint: 'chmod 600 .env' }];
 }

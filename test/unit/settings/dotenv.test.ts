@@ -63,7 +63,7 @@ describe('.env', () => {
     expect(read({ directory }).warnings).toEqual([]);
     chmodSync(join(directory, '.env'), 0o644);
     expect(read({ directory }).warnings).toEqual([
-      { message: '.env holds the API key and can be read by other users', hint: 'chmod 600 .env' },
+      { message: '.env holds the API key, and other users can read it', hint: 'chmod 600 .env' },
     ]);
   });
 

@@ -1,0 +1,43 @@
+import { commands } from '../src/cli/commands.ts';
+import type { Command } from '../src/cli/program/command.ts';
+import { SETTINGS } from '../src/settings/settings-table.ts';
+
+const INTRODUCTION = `# Commands
+
+This page is generated from the declarations of the commands by \`npm run docs\`; \`daywalk COMMAND --help\` prints the same.
+Results go to standard output; progress and logs go to standard error. [operations.md](operations.md#exit-codes) lists the
+exit codes, and [settings.md](settings.md) describes the settings that a command reads.
+`;
+
+/** Settings that every command reads, which the page does not repeat for each. */
+const COMMON: ReadonlySet<string> = new Set([SETTINGS.log.env, SETTINGS.now.env, SETTINGS.debug.env]);
+
+/** Every command with its flags, settings and examples, as a page of Markdown. */
+export function commandsPage(): string {
+  return [INTRODUCTION, contentsOf(commands), ...commands.map(sectionOf)].join('\n');
+}
+
+function contentsOf(listed: readonly Command[]): string {
+  const rows = listed.map(
+    ({ name, summary }) =>
+      `| [\`daywalk ${name}\`](#daywalk-${name.replaceAll(' ', '-')}) | ${cell(summary)} |`,
+  );
+  return ['| command | |', '|---|---|', ...rows, ''].join('\n');
+}
+
+function sectionOf({ name, description, operands = [], flags, uses, examples }: Command): string {
+  const parameters = [...operands, ...flags].map(({ syntax, doc }) => `| \`${syntax}\` | ${cell(doc)} |`);
+  const settings = uses.filter((setting) => !COMMON.has(setting.env)).map(({ env }) => `\`${env}\``);
+  const lines = examples.map(({ line, does }) => `# ${does}\n${line}`);
+  return [
+    `## daywalk ${name}\n`,
+    `${description}\n`,
+    ...(parameters.length === 0 ? [] : ['| flag | |', '|---|---|', ...parameters, '']),
+    ...(settings.length === 0 ? [] : [`Settings: ${settings.join(', ')}.\n`]),
+    `\`\`\`sh\n${lines.join('\n\n')}\n\`\`\`\n`,
+  ].join('\n');
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}

@@ -1,0 +1,72 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PAGES = [
+  ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
+
+/** The text of a page without its code blocks. */
+const proseOf = (page: string) => read(page).replaceAll(/^```[\s\S]*?^```$/gm, '');
+
+/** The anchors of the headings of a page, as GitHub makes them. */
+function anchorsOf(page: string): string[] {
+  return [...proseOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe.each(PAGES)('%s', (page) => {
+  test('links only to files and headings that exist', () => {
+    const targets = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+    const broken = targets.filter((target) => {
+      if (/^[a-z]+:/.test(target)) return false;
+      const [path = '', anchor] = target.split('#', 2);
+      const file = path === '' ? page : join(dirname(page), path);
+      if (!existsSync(join(ROOT, file))) return true;
+      return anchor !== undefined && !anchorsOf(file).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  const text = proseOf('README.md').replaceAll(/\s+/g, ' ');
+
+  test('fits on a few screens', () => {
+    expect(text.split(' ').length).toBeLessThan(1_000);
+  });
+
+  test.each([
+    ['what it promises', /promises/, 'docs/reliability.md'],
+    ['what it does not promise', /does \*\*not\*\*/, 'docs/trust.md'],
+    ['what a night and a user cost', /requests.*KB per active user/, 'docs/scaling.md'],
+    ['how to resume', /\*\*resume\*\*/, 'docs/operations.md'],
+    ['how to see holes', /\*\*see holes\*\*/, 'docs/operations.md'],
+    ['how to move from SQLite to PostgreSQL', /From SQLite to PostgreSQL/, 'docs/moving.md'],
+    ['what is stored of people, and how to store less', /store less/, 'docs/privacy.md'],
+  ])('says %s, and links to the details', (_, words, link) => {
+    expect(text).toMatch(words);
+    expect(text).toContain(`](${link})`);
+  });
+
+  test('links to every page in docs', () => {
+    const pages = PAGES.filter((page) => page.startsWith('docs/'));
+    expect(pages.filter((page) => !text.includes(`](${page})`))).toEqual([]);
+  });
+});
+
+test('docs/commands.md describes every command', () => {
+  const headings = anchorsOf('docs/commands.md');
+  for (const { name } of commands) expect(headings).toContain(`daywalk-${name.replaceAll(' ', '-')}`);
+});
