@@ -9,10 +9,10 @@ import type { RunReport } from '../src/pipeline/events.ts';
 import type { PlanRequest } from '../src/pipeline/plan.ts';
 import { runUnits } from '../src/pipeline/run/run.ts';
 import { privacyOf } from '../src/privacy/email.ts';
-import { expectEmailSalt } from '../src/settings/email-salt.ts';
 import { openTransport } from '../src/settings/open-transport.ts';
 import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
 /** What an export is asked to do. */

@@ -11,10 +11,10 @@ import { isStorable } from '../src/core/json.ts';
 import { sessionRow } from '../src/pipeline/normalize/session.ts';
 import { identify } from '../src/pipeline/run/start/newest-day.ts';
 import { privacyOf } from '../src/privacy/email.ts';
-import { expectEmailSalt } from '../src/settings/email-salt.ts';
 import { openTransport } from '../src/settings/open-transport.ts';
 import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 

@@ -1,8 +1,8 @@
 import { UsageError } from '../core/errors.ts';
 import { APP_KEY, readApiKey } from './api-key.ts';
 import { type DotenvFault, readDotenv } from './dotenv.ts';
-import { readNotifySettings } from './notify-settings.ts';
 import { readProxy, withProxyNames } from './proxy-settings.ts';
+import { readNotifySettings } from './receiver/notify-settings.ts';
 import type { AnySetting } from './setting.ts';
 import { createSettingReader, type SettingEntry, type SettingReader } from './setting-reader.ts';
 import type { EmailPolicy, LogFormat, Settings } from './settings.ts';

@@ -1,5 +1,4 @@
 import { parseOrigin } from '../api/origin.ts';
-import { NOTIFY_SETTINGS, SPOOL_SETTING } from './hook-settings.ts';
 import { maskUrlPassword } from './mask-url.ts';
 import { oneOf, onOrOff } from './parsers/choice.ts';
 import { parseInstant } from './parsers/instant.ts';
@@ -8,6 +7,7 @@ import { parseApiKey, parseSalt } from './parsers/secret.ts';
 import { parseText } from './parsers/text.ts';
 import { parseWarehouse } from './parsers/warehouse.ts';
 import { PROXY_SETTINGS } from './proxy-settings.ts';
+import { NOTIFY_SETTINGS, SPOOL_SETTING } from './receiver/hook-settings.ts';
 import { REDACTED } from './redact.ts';
 import { type AnySetting, setting } from './setting.ts';
 

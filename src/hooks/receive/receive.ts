@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { messageOf } from '../../core/errors.ts';
 import { parseInstant } from '../../settings/parsers/instant.ts';
+import { readFlags } from '../../settings/receiver/flags.ts';
+import { destinationOf } from '../../settings/receiver/spool-folder.ts';
 import { appendDurably } from '../spool/append.ts';
 import { encodeRecord } from '../spool/record.ts';
-import { destinationOf } from './destination.ts';
-import { readFlags } from './flags.ts';
 import { readEvent } from './input.ts';
 
 /** The process as the receiver sees it. */

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { desktopCommand } from '../../../src/hooks/notify/desktop.ts';
 import { messageFor } from '../../../src/hooks/notify/message.ts';
-import { NOTIFY_EVENTS } from '../../../src/settings/hook-settings.ts';
+import { NOTIFY_EVENTS } from '../../../src/settings/receiver/hook-settings.ts';
 import { receive, spooledLines } from '../../support/hooks/receive-and-drain.ts';
 import { MAIN } from '../../support/process/daywalk-process.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';

@@ -1,10 +1,10 @@
-import { oneOf } from './parsers/choice.ts';
-import { listOf } from './parsers/list.ts';
-import { wholeNumber } from './parsers/number.ts';
-import { parseFolder, parseText } from './parsers/text.ts';
-import { parseWebhook } from './parsers/webhook.ts';
-import { REDACTED } from './redact.ts';
-import { setting } from './setting.ts';
+import { oneOf } from '../parsers/choice.ts';
+import { listOf } from '../parsers/list.ts';
+import { wholeNumber } from '../parsers/number.ts';
+import { parseFolder, parseText } from '../parsers/text.ts';
+import { parseWebhook } from '../parsers/webhook.ts';
+import { REDACTED } from '../redact.ts';
+import { setting } from '../setting.ts';
 
 /** The channels of notifications about hook events. */
 export const NOTIFY_CHANNELS = ['desktop', 'bell', 'webhook'] as const;

@@ -1,5 +1,5 @@
-import { readDotenv } from '../../settings/dotenv.ts';
-import { spoolOf } from '../spool/location.ts';
+import { spoolOf } from '../../hooks/spool/location.ts';
+import { readDotenv } from '../dotenv.ts';
 
 /** What decides where a received event goes. */
 export interface DestinationSources {

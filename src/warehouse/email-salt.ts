@@ -1,8 +1,8 @@
 import { FIRST_DAY } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { saltFingerprint } from '../privacy/email.ts';
-import type { Warehouse } from '../warehouse/port.ts';
-import type { EmailPolicy } from './settings.ts';
+import type { EmailPolicy } from '../settings/settings.ts';
+import type { Warehouse } from './port.ts';
 
 /** What the warehouse itself remembers, so of no organization. */
 const PLACE = ['', 'email_salt'] as const;

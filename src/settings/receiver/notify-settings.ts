@@ -1,5 +1,5 @@
+import type { SettingReader } from '../setting-reader.ts';
 import { NOTIFY_SETTINGS, type NotifyChannel, type NotifyEvent } from './hook-settings.ts';
-import type { SettingReader } from './setting-reader.ts';
 
 /** How hook events are told to people. */
 export interface NotifySettings {

@@ -1,4 +1,4 @@
-import { NOTIFY_SETTINGS, SPOOL_SETTING } from '../../settings/hook-settings.ts';
+import { NOTIFY_SETTINGS, SPOOL_SETTING } from './hook-settings.ts';
 
 const NAMES: readonly string[] = [
   '--warehouse',
