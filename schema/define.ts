@@ -1,36 +1,7 @@
 import type { Stream } from '../src/core/stream.ts';
+import type { ColumnKind } from './kinds.ts';
 
-/**
- * What a column holds. Each kind has one type per database (see `sqlite.ts`), so a table is declared once.
- *
- * | kind | value in a row | null |
- * |---|---|---|
- * | key | text that identifies | never |
- * | day | `YYYY-MM-DD` | never |
- * | text | text | never |
- * | label | text | yes |
- * | metric | JSON number, exactly as published | yes |
- * | integer | whole number that the specification calls an integer | yes |
- * | count | whole number that this program counts | never |
- * | flag | 0 or 1 | yes |
- * | instant | `YYYY-MM-DDTHH:MM:SS.sssZ` | never |
- * | moment | as instant | yes |
- * | json | canonical JSON text | yes |
- * | record | JSON text | never |
- */
-export type ColumnKind =
-  | 'key'
-  | 'day'
-  | 'text'
-  | 'label'
-  | 'metric'
-  | 'integer'
-  | 'count'
-  | 'flag'
-  | 'instant'
-  | 'moment'
-  | 'json'
-  | 'record';
+export type { ColumnKind };
 
 /** One column: its kind, what it means, and whether its values may be summed over days and groups. */
 export interface Column<Kind extends ColumnKind = ColumnKind> {
@@ -105,7 +76,7 @@ const scope = {
 const extra = { extra: json('fields that the service sent and this version does not know; NULL if none') };
 
 /** A table of daily analytics rows: keyed by org_id, date and the columns of `by`, closed by `extra`. */
-export function factTable<By extends Columns, Values extends Columns>(spec: {
+export function factTable<Values extends Columns, By extends Columns = Record<never, never>>(spec: {
   name: string;
   doc: string;
   stream: Stream;

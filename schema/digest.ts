@@ -1,7 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { AnyTable } from './define.ts';
-
-type Values = readonly (string | number | null)[];
+import type { Values } from './row.ts';
 
 /** Rows that are encoded at once: few enough to die young. Only speed depends on it, never the digest. */
 export const CHUNK_ROWS = 500;

@@ -1,6 +1,5 @@
 import type { AnyTable } from './define.ts';
-
-type Values = readonly (string | number | null)[];
+import { positionsOf, type Values } from './row.ts';
 
 /**
  * Compares two texts by their UTF-8 bytes, as SQLite (BINARY) and PostgreSQL (COLLATE "C") do. JavaScript compares
@@ -24,10 +23,9 @@ function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
 
-/** Positions of the key columns in a row of `table`. */
+/** Positions of the key columns in the values of a row of `table`. */
 export function keyPositions(table: AnyTable): number[] {
-  const names = Object.keys(table.columns);
-  return table.key.map((name) => names.indexOf(name));
+  return positionsOf(table, table.key);
 }
 
 /** A comparison of rows of `table` by their key. */

@@ -12,8 +12,8 @@ import {
   generateSQLiteDrizzleJson,
   generateSQLiteMigration,
 } from 'drizzle-kit/api';
-import { postgresTables, postgresViews } from '../schema/postgres.ts';
-import { sqliteTables, sqliteViews } from '../schema/sqlite.ts';
+import { postgresSchema } from '../schema/postgres.ts';
+import { sqliteSchema } from '../schema/sqlite.ts';
 import { allTables } from '../schema/tables.ts';
 
 type Snapshot = { id: string } & Record<string, unknown>;
@@ -56,11 +56,7 @@ const sqlite: Dialect = {
   folder: 'schema/migrations/sqlite',
   snapshotVersion: '6',
   empty: { ...EMPTY, version: '6', dialect: 'sqlite', _meta: { tables: {}, columns: {} } },
-  snapshot: (before) =>
-    generateSQLiteDrizzleJson(
-      { ...sqliteTables, ...sqliteViews },
-      before.id || undefined,
-    ) as Promise<Snapshot>,
+  snapshot: (before) => generateSQLiteDrizzleJson(sqliteSchema, before.id || undefined) as Promise<Snapshot>,
   statements: async (before, now) =>
     (await generateSQLiteMigration(before as never, now as never)).map(withoutRowid),
 };
@@ -80,10 +76,7 @@ const postgres: Dialect = {
     _meta: { schemas: {}, tables: {}, columns: {} },
   },
   snapshot: async (before) =>
-    generateDrizzleJson(
-      { ...postgresTables, ...postgresViews },
-      before.id || undefined,
-    ) as unknown as Snapshot,
+    generateDrizzleJson(postgresSchema, before.id || undefined) as unknown as Snapshot,
   statements: async (before, now) =>
     (await generateMigration(before as never, now as never)).map(inSearchPath),
 };

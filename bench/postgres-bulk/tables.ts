@@ -1,5 +1,5 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { isNullable, SQL_TYPES } from '../../schema/kinds.ts';
+import { KINDS } from '../../schema/kinds.ts';
 import {
   toolsDaily,
   toolsDailyByMcpServer,
@@ -27,14 +27,14 @@ export const SMALL = [
 
 /** The columns of a table with their PostgreSQL types, in order. */
 export function typedColumns(table: AnyTable): { name: string; type: string }[] {
-  return Object.entries(table.columns).map(([name, { kind }]) => ({ name, type: SQL_TYPES[kind].postgres }));
+  return Object.entries(table.columns).map(([name, { kind }]) => ({ name, type: KINDS[kind].postgres }));
 }
 
 /** CREATE TABLE as the warehouse has it; autovacuum is off, so that it does not run in some measurements only. */
 export function createTable(table: AnyTable): string {
   const columns = Object.entries(table.columns).map(([name, { kind }]) => {
-    const collation = SQL_TYPES[kind].postgres === 'text' && !isNullable(kind) ? ' COLLATE "C"' : '';
-    return `"${name}" ${SQL_TYPES[kind].postgres}${collation}${isNullable(kind) ? '' : ' NOT NULL'}`;
+    const collation = KINDS[kind].postgres === 'text' && !KINDS[kind].isNullable ? ' COLLATE "C"' : '';
+    return `"${name}" ${KINDS[kind].postgres}${collation}${KINDS[kind].isNullable ? '' : ' NOT NULL'}`;
   });
   return (
     `CREATE TABLE "${table.name}" (${columns.join(', ')}, PRIMARY KEY (${table.key.join(', ')})) ` +

@@ -1,5 +1,5 @@
 import type { Columns } from '../define.ts';
-import { isNullable, SQL_TYPES } from '../kinds.ts';
+import { KINDS } from '../kinds.ts';
 import { allTables } from '../tables.ts';
 import { allViews } from '../views.ts';
 import { exampleQueries } from './examples.ts';
@@ -34,8 +34,8 @@ function columnsOf(columns: Columns): ColumnDocument[] {
   return Object.entries(columns).map(([name, { kind, doc, additive }]) => ({
     name,
     meaning: doc,
-    type: SQL_TYPES[kind],
-    nullable: isNullable(kind),
+    type: { sqlite: KINDS[kind].sqlite, postgres: KINDS[kind].postgres },
+    nullable: KINDS[kind].isNullable,
     additive: additive ?? null,
   }));
 }

@@ -1,5 +1,5 @@
 import type { AnyTable, Column, Columns, TableRole, View } from '../define.ts';
-import { isNullable, SQL_TYPES } from '../kinds.ts';
+import { KINDS } from '../kinds.ts';
 import { allTables } from '../tables.ts';
 import { allViews } from '../views.ts';
 import { exampleQueries } from './examples.ts';
@@ -76,9 +76,9 @@ function renderColumns(columns: Columns, key: readonly string[]): string {
 }
 
 function renderColumn(name: string, { kind, doc, additive }: Column, isKey: boolean): string {
-  const { sqlite, postgres } = SQL_TYPES[kind];
+  const { sqlite, postgres, isNullable } = KINDS[kind];
   const mark = additive === false ? ' **Do not sum.**' : '';
-  const presence = isNullable(kind) ? '' : ' NOT NULL';
+  const presence = isNullable ? '' : ' NOT NULL';
   const shown = isKey ? `**\`${name}\`**` : `\`${name}\``;
   return `| ${shown} | ${sqlite}${presence} | ${postgres}${presence} | ${escapeCell(doc)}${mark && `.${mark}`} |`;
 }

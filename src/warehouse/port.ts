@@ -12,7 +12,7 @@ import type {
   UnitFailure,
   UnitNotes,
 } from './commits.ts';
-import type { EncodedRows, Row, TableRows, Value } from './rows.ts';
+import type { EncodedRows, Row, TableRows, Value, Values } from './rows.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
 import type { LedgerUnit, UnitKey } from './unit.ts';
 
@@ -20,7 +20,7 @@ export type { SettleRule } from '../judge/agreement.ts';
 export * from './commits.ts';
 export { decodedChunks, decodeRows, encodeRows, isActiveRow, RowEncoder } from './encoded-rows.ts';
 export * from './unit.ts';
-export type { CommitWatch, EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value };
+export type { CommitWatch, EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
 
 /** How many records are in quarantine, by organization, stream and reason. */
 export interface QuarantineCount {

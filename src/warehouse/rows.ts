@@ -1,15 +1,15 @@
 import type { AnyTable } from '../../schema/define.ts';
+import type { Value, Values } from '../../schema/row.ts';
 
-/** A value as a row holds it: text, number or NULL. Flags are 0 or 1, instants and days are text, JSON is text. */
-export type Value = string | number | null;
+/** @see Values */
+export type Row = Values;
 
-/** The values of one row, in the order of the columns of its table. */
-export type Row = readonly Value[];
+export type { Value, Values };
 
-/** All rows of one table that belong to one unit; none is a statement too: the unit has no rows there. */
+/** All rows of one table that belong to one unit. An empty list means that the unit has no rows in that table. */
 export interface TableRows {
   readonly table: AnyTable;
-  readonly rows: readonly Row[];
+  readonly rows: readonly Values[];
 }
 
 /** As {@link TableRows}, in the encoding that their digest is made of: small, and cheap to hand to a thread. */

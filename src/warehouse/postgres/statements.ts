@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { AnyTable } from '../../../schema/define.ts';
-import { SQL_TYPES } from '../../../schema/kinds.ts';
+import { KINDS } from '../../../schema/kinds.ts';
 
 /** Where the tables of a warehouse stand. */
 export interface InSchema {
@@ -34,7 +34,7 @@ function keyList(table: AnyTable): string {
 export function typeOf(table: AnyTable, column: string): string {
   const kind = table.columns[column]?.kind;
   if (kind === undefined) throw new TypeError(`${table.name} has no column ${column}`);
-  return SQL_TYPES[kind].postgres;
+  return KINDS[kind].postgres;
 }
 
 /** Inserts the rows of `source`, or updates those that differ: an unchanged row is not written. */

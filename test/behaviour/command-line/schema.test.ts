@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { SQL_TYPES } from '../../../schema/kinds.ts';
+import { KINDS } from '../../../schema/kinds.ts';
 import { exampleQueries, schemaMarkdown, schemaSql } from '../../../schema/reference.ts';
 import { allTables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
@@ -76,7 +76,7 @@ describe('daywalk schema', () => {
         .all();
       const documented = Object.entries(columns).map(([column, { kind }]) => ({
         name: column,
-        type: SQL_TYPES[kind].sqlite,
+        type: KINDS[kind].sqlite,
       }));
       expect(types.map((column) => ({ name: column.name, type: column.type.toUpperCase() }))).toEqual(
         documented,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SQL_TYPES } from '../../../schema/kinds.ts';
+import { KINDS } from '../../../schema/kinds.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
@@ -38,10 +38,7 @@ onDatabase(sqlite, () => {
         column.name,
         column.type.toUpperCase().replace(/^INT$/, 'INTEGER'),
       ]);
-      const documented = Object.entries(columns).map(([column, { kind }]) => [
-        column,
-        SQL_TYPES[kind].sqlite,
-      ]);
+      const documented = Object.entries(columns).map(([column, { kind }]) => [column, KINDS[kind].sqlite]);
       expect(types, name).toEqual(documented);
     }
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SQL_TYPES } from '../../../schema/kinds.ts';
+import { KINDS } from '../../../schema/kinds.ts';
 import { allViews } from '../../../schema/views.ts';
 import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
@@ -107,7 +107,7 @@ onDatabase(postgres, () => {
         name,
       ).toEqual(
         Object.values(columns).map(({ kind }) =>
-          SQL_TYPES[kind].postgres.replace('timestamptz', 'timestamp with time zone'),
+          KINDS[kind].postgres.replace('timestamptz', 'timestamp with time zone'),
         ),
       );
     }

@@ -1,0 +1,74 @@
+import type { AnyTable } from './define.ts';
+import type { ValueOf } from './kinds.ts';
+
+/** A value as a row holds it: text, number or NULL. Flags are 0 or 1; days, instants and JSON are text. */
+export type Value = string | number | null;
+
+/**
+ * The values of one row in the order of its table's columns. Rows are digested, sent and stored like this. Write them with
+ * {@link encoderOf}; read them with {@link decoderOf} or {@link readerOf}.
+ */
+export type Values = readonly Value[];
+
+/** The names of a table's columns. */
+export type ColumnOf<T extends AnyTable> = Extract<keyof T['columns'], string>;
+
+/**
+ * A row of a table: every column by its name, with the type that its declaration gives it.
+ *
+ * @example
+ * const row: RowOf<typeof tables.exportState> = { org_id: '', name: 'watch', value: '{}' };
+ */
+export type RowOf<T extends AnyTable> = {
+  readonly [Name in ColumnOf<T>]: ValueOf<T['columns'][Name]['kind']>;
+};
+
+/** A row as a database returned it: every column by its name, its value not checked. */
+export type StoredRow<T extends AnyTable> = { readonly [Name in ColumnOf<T>]: Value };
+
+const names = new WeakMap<AnyTable, readonly string[]>();
+
+/** The names of a table's columns, in the order of its rows' values. */
+export function columnsOf<T extends AnyTable>(table: T): readonly ColumnOf<T>[] {
+  const known = names.get(table) ?? Object.keys(table.columns);
+  names.set(table, known);
+  return known as readonly ColumnOf<T>[];
+}
+
+/**
+ * The positions of columns in the values of a row.
+ * @throws {TypeError} for a name that is no column of the table.
+ */
+export function positionsOf<T extends AnyTable>(table: T, columns: readonly ColumnOf<T>[]): number[] {
+  const all = columnsOf(table);
+  return columns.map((name) => {
+    const position = all.indexOf(name);
+    if (position < 0) throw new TypeError(`${table.name} has no column ${name}`);
+    return position;
+  });
+}
+
+/**
+ * Turns rows of a table into values.
+ *
+ * @example
+ * const encode = encoderOf(tables.exportState);
+ * encode({ name: 'watch', org_id: '', value: '{}' }); // ['', 'watch', '{}']
+ */
+export function encoderOf<T extends AnyTable>(table: T): (row: RowOf<T>) => Values {
+  const columns = columnsOf(table);
+  return (row) => columns.map((name) => row[name]);
+}
+
+/** Turns values that a database returned into rows with named columns. */
+export function decoderOf<T extends AnyTable>(table: T): (values: Values) => StoredRow<T> {
+  const columns = columnsOf(table);
+  return (values) =>
+    Object.fromEntries(columns.map((name, position) => [name, values[position] ?? null])) as StoredRow<T>;
+}
+
+/** Reads one column from the values of a row. */
+export function readerOf<T extends AnyTable>(table: T, column: ColumnOf<T>): (values: Values) => Value {
+  const [position = 0] = positionsOf(table, [column]);
+  return (values) => values[position] ?? null;
+}
