@@ -69,11 +69,13 @@ export function ratio(doc: string): Column<'metric'> {
 }
 
 const scope = {
-  org_id: key('organization, as the service names it'),
-  date: day('UTC day that the numbers are about'),
+  org_id: key('ID of the organization, as the service sends it'),
+  date: day('UTC day of the numbers'),
 };
 
-const extra = { extra: json('fields that the service sent and this version does not know; NULL if none') };
+const extra = {
+  extra: json('JSON object of fields that this version does not know; NULL if there are none'),
+};
 
 /** A table of daily analytics rows: keyed by org_id, date and the columns of `by`, closed by `extra`. */
 export function factTable<Values extends Columns, By extends Columns = Record<never, never>>(spec: {

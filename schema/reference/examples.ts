@@ -1,7 +1,7 @@
-/** A query to start from. It gives the same rows in the same order in SQLite and PostgreSQL: none sorts by NULL. */
+/** An example query. It returns the same rows in the same order in SQLite and PostgreSQL, because it never sorts by NULL. */
 export interface ExampleQuery {
   readonly id: string;
-  /** The question that it answers. */
+  /** The question that the query answers. */
   readonly title: string;
   readonly sql: string;
 }
@@ -18,7 +18,7 @@ LIMIT 7`,
   },
   modelMix: {
     id: 'modelMix',
-    title: 'Which models the credits go to',
+    title: 'Credits by model',
     sql: `SELECT model_id, model_tier, SUM(billable_tokens) AS billable_tokens,
   ROUND(CAST(100.0 * SUM(billable_tokens) / NULLIF(SUM(SUM(billable_tokens)) OVER (), 0) AS numeric), 1) AS percent
 FROM model_mix
@@ -28,7 +28,7 @@ LIMIT 8`,
   },
   topUsers: {
     id: 'topUsers',
-    title: 'Who uses it most',
+    title: 'Most active users',
     sql: `SELECT user_email, active_days, sessions, billable_tokens
 FROM users
 ORDER BY COALESCE(billable_tokens, 0) DESC, user_id
@@ -36,7 +36,7 @@ LIMIT 5`,
   },
   languages: {
     id: 'languages',
-    title: 'How many people work in each language',
+    title: 'People by language',
     sql: `SELECT language, COUNT(DISTINCT user_id) AS people, COUNT(*) AS person_days
 FROM user_daily_languages
 GROUP BY language
@@ -45,7 +45,7 @@ LIMIT 10`,
   },
   readiness: {
     id: 'readiness',
-    title: 'Which repositories are least ready for agents',
+    title: 'Repositories that are least ready for agents',
     sql: `SELECT repo_url, created_at, criteria_passed, criteria_evaluated, score
 FROM readiness_latest
 WHERE score IS NOT NULL
@@ -54,7 +54,7 @@ LIMIT 10`,
   },
   holes: {
     id: 'holes',
-    title: 'What is missing',
+    title: 'Missing days',
     sql: `SELECT stream, state, MIN(date) AS first_day, MAX(date) AS last_day, COUNT(*) AS days
 FROM coverage
 WHERE state NOT IN ('loaded', 'empty')
@@ -63,7 +63,7 @@ ORDER BY stream, state`,
   },
   restated: {
     id: 'restated',
-    title: 'Which stored numbers the service has changed since',
+    title: 'Numbers that the service restated',
     sql: `SELECT stream, date, detected_at, "before", "after"
 FROM restatements
 ORDER BY detected_at DESC, stream, date

@@ -8,28 +8,32 @@ const INTRODUCTION = `# The warehouse
 
 This page is generated from \`schema/\` by \`npm run docs\`; \`daywalk schema\` prints it too.
 
-- A day is a UTC day. A row of it appears together with all other rows of its stream and day, or not at all.
-- Absent and null are NULL, never 0. Published figures are stored as they came; none is derived or corrected.
-- **Do not sum** marks columns whose values mean nothing when they are added up over days or groups: averages,
-  percentiles, shares and counts of distinct people. Adding up daily active users counts people once per day.
+- A day is a UTC day. All rows of a stream and day appear together or not at all.
+- Absent and null values are NULL, never 0. Published numbers are stored unchanged; none is derived or corrected.
+- **Do not sum** marks columns whose values must not be added up over days or groups: averages, percentiles, shares and
+  counts of distinct people. The sum of daily active users would count a person once for every active day.
 - Columns in **bold** are the primary key.
-- The types of both databases follow from the same declarations. In the ledger (\`export_units\`, \`restatements\`,
-  \`quarantine\`) \`date\` is text in PostgreSQL too, because the readiness reports have none: \`date::date\` where it
-  is not ''. Keys are compared by their bytes (\`COLLATE "C"\`).
+- Both databases have the same tables. In the ledger (\`export_units\`, \`restatements\`, \`quarantine\`) \`date\` is text in
+  PostgreSQL too, because readiness reports have no day and store ''; cast other values with \`date::date\`. Keys are
+  compared by their bytes (\`COLLATE "C"\`).
 `;
 
 const GROUPS: readonly { readonly role: TableRole; readonly title: string; readonly doc: string }[] = [
   { role: 'fact', title: 'Daily analytics', doc: 'One set of rows per organization and UTC day.' },
-  { role: 'readiness', title: 'Readiness reports', doc: 'Evaluations of repositories, not by day.' },
+  {
+    role: 'readiness',
+    title: 'Readiness reports',
+    doc: 'Evaluations of repositories. They are not organized by day.',
+  },
   {
     role: 'event',
     title: 'Sessions and hook events',
-    doc: 'Filled by single calls, not by the nightly job.',
+    doc: 'Sessions are stored when they are created, hook events when the spool is drained.',
   },
-  { role: 'ledger', title: "The exporter's own", doc: 'What was pulled, when, and what was wrong with it.' },
+  { role: 'ledger', title: 'Ledger and findings', doc: 'What was pulled, when, and what was wrong with it.' },
 ];
 
-/** The whole schema as a page of markdown. */
+/** The whole schema as a page of Markdown. */
 export function schemaMarkdown(): string {
   return [INTRODUCTION, contents(), ...GROUPS.map(renderGroup), renderViews(), renderExamples()].join('\n');
 }
@@ -65,7 +69,7 @@ function renderViews(): string {
   const views = allViews.map(
     ({ name, doc, columns }: View) => `### \`${name}\`\n\n${doc}\n\n${renderColumns(columns, [])}`,
   );
-  return ['## Views\n', 'For BI tools. They hold nothing of their own.\n', ...views].join('\n');
+  return ['## Views\n', 'For BI tools. Views store nothing.\n', ...views].join('\n');
 }
 
 function renderColumns(columns: Columns, key: readonly string[]): string {
@@ -91,9 +95,5 @@ function renderExamples(): string {
   const blocks = Object.values(exampleQueries).map(
     ({ title, sql }) => `### ${title}\n\n\`\`\`sql\n${sql};\n\`\`\`\n`,
   );
-  return [
-    '## Example queries\n',
-    'They use nothing that only one of the two databases has.\n',
-    ...blocks,
-  ].join('\n');
+  return ['## Example queries\n', 'They run on both databases.\n', ...blocks].join('\n');
 }

@@ -2,7 +2,7 @@ import { factTable, key, metric } from '../define.ts';
 
 export const productivityDaily = factTable({
   name: 'productivity_daily',
-  doc: 'Files and git work of the organization, one row per day.',
+  doc: 'Files and git work of the organization: one row per day.',
   stream: 'productivity',
   values: {
     files_created: metric('files created'),
@@ -12,13 +12,13 @@ export const productivityDaily = factTable({
   },
 });
 
-const counted = { count: metric('files') };
+const counted = { count: metric('number of files') };
 
 export const productivityDailyByExtension = factTable({
   name: 'productivity_daily_by_extension',
   doc: 'Files by extension.',
   stream: 'productivity',
-  by: { extension: key('file name extension, as the service sent it') },
+  by: { extension: key('file name extension, as the service sends it') },
   values: counted,
 });
 

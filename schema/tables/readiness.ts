@@ -1,46 +1,46 @@
 import { extraColumn, flag, instant, key, label, metric, orgColumn, table, text } from '../define.ts';
 
-const reportId = { ...orgColumn, report_id: key('report, a UUID') };
+const reportId = { ...orgColumn, report_id: key('ID of the report, a UUID') };
 
 export const readinessReports = table({
   name: 'readiness_reports',
-  doc: 'Agent-readiness evaluations of repositories, one row per report.',
+  doc: 'Agent-readiness evaluations of repositories: one row per report.',
   role: 'readiness',
   stream: 'readiness',
   by: reportId,
   values: {
-    created_at: instant('when the report was made; a fraction of a millisecond is rounded'),
-    repo_url: text('repository evaluated'),
-    commit_hash: label('commit at evaluation time'),
-    branch: label('branch at evaluation time'),
-    has_local_changes: flag('1 where uncommitted changes existed'),
-    has_non_remote_commits: flag('1 where unpushed commits existed'),
-    model_id: label('model that evaluated'),
+    created_at: instant('when the report was created, rounded to the millisecond'),
+    repo_url: text('URL of the evaluated repository'),
+    commit_hash: label('commit at the time of the evaluation'),
+    branch: label('branch at the time of the evaluation'),
+    has_local_changes: flag('1 if there were uncommitted changes'),
+    has_non_remote_commits: flag('1 if there were unpushed commits'),
+    model_id: label('the model that evaluated the repository'),
     model_reasoning_effort: label('its reasoning effort: low, medium, high or off'),
-    droid_version: label('version of the command line tool that made the report'),
+    droid_version: label('version of the command line tool that created the report'),
     ...extraColumn,
   },
 });
 
 export const readinessReportApps = table({
   name: 'readiness_report_apps',
-  doc: 'Applications that a report found in its repository.',
+  doc: 'Applications that a report found in its repository: one row per application.',
   role: 'readiness',
   stream: 'readiness',
   by: { ...reportId, app_path: key('path of the application in the repository') },
-  values: { description: label('what the application is'), ...extraColumn },
+  values: { description: label('description of the application'), ...extraColumn },
 });
 
 export const readinessReportCriteria = table({
   name: 'readiness_report_criteria',
-  doc: 'Criteria of a report. Criterion ids are open-ended.',
+  doc: 'Criteria of a report: one row per criterion. New criteria can appear at any time.',
   role: 'readiness',
   stream: 'readiness',
-  by: { ...reportId, criterion_id: key('criterion') },
+  by: { ...reportId, criterion_id: key('ID of the criterion') },
   values: {
-    numerator: metric('sub-applications that pass; NULL where the criterion was skipped'),
-    denominator: metric('sub-applications evaluated'),
-    rationale: label('why, in words'),
+    numerator: metric('number of sub-applications that pass; NULL if the criterion was skipped'),
+    denominator: metric('number of evaluated sub-applications'),
+    rationale: label('explanation of the result'),
     ...extraColumn,
   },
 });

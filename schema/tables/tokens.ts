@@ -2,7 +2,7 @@ import type { CREDIT_COLUMNS } from '../credits.ts';
 import { factTable, key, label, metric } from '../define.ts';
 
 const credits: Record<(typeof CREDIT_COLUMNS)[number], ReturnType<typeof metric>> = {
-  billable_tokens: metric('credits consumed, computed by the service from raw tokens with cache discounts'),
+  billable_tokens: metric('credits consumed; the service computes them from raw tokens with cache discounts'),
   input_tokens: metric('raw input tokens'),
   output_tokens: metric('output tokens'),
   cache_read_tokens: metric('tokens read from the cache'),
@@ -10,11 +10,11 @@ const credits: Record<(typeof CREDIT_COLUMNS)[number], ReturnType<typeof metric>
 };
 
 const modelTier = { model_tier: label('tier of the model, for example standard or thinking') };
-const userEmail = { user_email: label('email as the setting DAYWALK_EMAILS lets it through') };
+const userEmail = { user_email: label('email address, as DAYWALK_EMAILS allows') };
 
 export const tokensDaily = factTable({
   name: 'tokens_daily',
-  doc: 'Credits of the organization, one row per day.',
+  doc: 'Credits of the organization: one row per day.',
   stream: 'tokens',
   values: credits,
 });
@@ -23,7 +23,7 @@ export const tokensDailyByModel = factTable({
   name: 'tokens_daily_by_model',
   doc: 'Credits by model.',
   stream: 'tokens',
-  by: { model_id: key('model') },
+  by: { model_id: key('ID of the model') },
   values: { ...modelTier, ...credits },
 });
 
@@ -31,7 +31,7 @@ export const tokensDailyByUser = factTable({
   name: 'tokens_daily_by_user',
   doc: 'Credits by user.',
   stream: 'tokens',
-  by: { user_id: key('user') },
+  by: { user_id: key('ID of the user') },
   values: { ...userEmail, ...credits },
 });
 
@@ -39,6 +39,6 @@ export const tokensDailyByUserModel = factTable({
   name: 'tokens_daily_by_user_model',
   doc: 'Credits by user and model.',
   stream: 'tokens',
-  by: { user_id: key('user'), model_id: key('model') },
+  by: { user_id: key('ID of the user'), model_id: key('ID of the model') },
   values: { ...modelTier, ...credits },
 });

@@ -2,7 +2,7 @@ import { factTable, flag, json, key, metric, ratio } from '../define.ts';
 
 export const toolsDaily = factTable({
   name: 'tools_daily',
-  doc: 'Tool usage of the organization, one row per day.',
+  doc: 'Tool use of the organization: one row per day.',
   stream: 'tools',
   values: {
     tool_calls: metric('tool calls'),
@@ -11,11 +11,11 @@ export const toolsDaily = factTable({
     slash_commands_invocations: metric('slash command invocations'),
     hooks_invocations: metric('hook invocations'),
     web_users: ratio('distinct users of the web app'),
-    autonomy_ratio_avg: ratio('average tool calls per user turn'),
-    autonomy_ratio_p50: ratio('median of tool calls per user turn'),
-    autonomy_ratio_p90: ratio('90th percentile of tool calls per user turn'),
-    tool_calls_per_session_avg: ratio('average tool calls per session'),
-    user_turns_per_session_avg: ratio('average user turns per session'),
+    autonomy_ratio_avg: ratio('average number of tool calls per user turn'),
+    autonomy_ratio_p50: ratio('median number of tool calls per user turn'),
+    autonomy_ratio_p90: ratio('90th percentile of the number of tool calls per user turn'),
+    tool_calls_per_session_avg: ratio('average number of tool calls per session'),
+    user_turns_per_session_avg: ratio('average number of user turns per session'),
     autonomy_auto_high: ratio('share of tool calls at autonomy level auto-high'),
     autonomy_auto_medium: ratio('share of tool calls at autonomy level auto-medium'),
     autonomy_auto_low: ratio('share of tool calls at autonomy level auto-low'),
@@ -27,23 +27,23 @@ export const toolsDailyByTool = factTable({
   name: 'tools_daily_by_tool',
   doc: 'Invocations by tool.',
   stream: 'tools',
-  by: { tool: key('tool name, as the service sent it') },
+  by: { tool: key('name of the tool, as the service sends it') },
   values: {
     invocations: metric('invocations'),
     is_artifact: flag(
-      '1 where the name looks like a parsing artifact of the service (about 0.006 % do), else 0',
+      '1 if the name looks like a parsing error of the service (about 0.006 % do), otherwise 0',
     ),
   },
 });
 
 export const toolsDailyByMcpServer = factTable({
   name: 'tools_daily_by_mcp_server',
-  doc: 'Invocations by MCP server. The service duplicates names by letter case; they are merged here.',
+  doc: 'Invocations by MCP server. The service sends names in different letter case; Daywalk merges them.',
   stream: 'tools',
-  by: { server: key('server name in lower case') },
+  by: { server: key('name of the server in lower case') },
   values: {
     invocations: metric('invocations of all spellings'),
-    spellings: json('object: each spelling that the service sent, with its invocations'),
+    spellings: json('JSON object: the invocations of each spelling that the service sent'),
   },
 });
 
@@ -53,7 +53,7 @@ export const toolsDailyBySkill = factTable({
   name: 'tools_daily_by_skill',
   doc: 'Invocations by skill.',
   stream: 'tools',
-  by: { name: key('skill') },
+  by: { name: key('name of the skill') },
   values: counted,
 });
 
@@ -61,7 +61,7 @@ export const toolsDailyBySlashCommand = factTable({
   name: 'tools_daily_by_slash_command',
   doc: 'Invocations by slash command.',
   stream: 'tools',
-  by: { name: key('slash command') },
+  by: { name: key('name of the slash command') },
   values: counted,
 });
 
@@ -70,9 +70,9 @@ export const toolsDailyByHook = factTable({
   doc: 'Invocations by hook.',
   stream: 'tools',
   by: {
-    event: key('hook event'),
-    matcher: key("matcher of the hook; '' where absent"),
-    command: key("command of the hook; '' where absent"),
+    event: key('name of the hook event'),
+    matcher: key("matcher of the hook; '' if absent"),
+    command: key("command of the hook; '' if absent"),
   },
   values: counted,
 });

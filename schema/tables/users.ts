@@ -2,14 +2,14 @@ import { factTable, key, label, metric, ratio } from '../define.ts';
 
 export const userDaily = factTable({
   name: 'user_daily',
-  doc: 'What each user did, one row per user and day.',
+  doc: 'Activity of each user: one row per user and day.',
   stream: 'users',
-  by: { user_id: key('user') },
+  by: { user_id: key('ID of the user') },
   values: {
-    user_email: label('email as the setting DAYWALK_EMAILS lets it through'),
+    user_email: label('email address, as DAYWALK_EMAILS allows'),
     tool_calls: metric('tool calls'),
     billable_tokens: metric('credits consumed'),
-    primary_model: label('model that the user used most'),
+    primary_model: label('the model that the user used most'),
     primary_model_tier: label('tier of that model: standard or thinking'),
     files_created: metric('files created'),
     files_edited: metric('files edited'),
@@ -20,20 +20,20 @@ export const userDaily = factTable({
     slash_commands: metric('slash commands'),
     hooks: metric('hook invocations'),
     sessions: metric('sessions started'),
-    messages: metric('messages of the user and the assistant'),
-    user_messages: metric('messages of the user'),
-    assistant_messages: metric('messages of the assistant'),
+    messages: metric('messages from the user and the assistant'),
+    user_messages: metric('messages from the user'),
+    assistant_messages: metric('messages from the assistant'),
     autonomy_ratio: ratio('tool calls per user turn, as the service computes it'),
     delegation_level: label('primary autonomy mode: auto-high, auto-medium, auto-low, spec or manual'),
   },
-  // The key finds a day; who asks for one person needs every day of theirs.
+  // The key serves queries by day; this index serves queries for all days of one person.
   indexes: { user_daily_by_user: ['org_id', 'user_id', 'date'] },
 });
 
 export const userDailyLanguages = factTable({
   name: 'user_daily_languages',
-  doc: 'Languages that each user worked in, one row per user, day and language.',
+  doc: 'Languages in which each user worked: one row per user, day and language.',
   stream: 'users',
-  by: { user_id: key('user'), language: key('programming language') },
+  by: { user_id: key('ID of the user'), language: key('programming language') },
   values: {},
 });

@@ -15,7 +15,8 @@ CROSS JOIN calendar c
 LEFT JOIN export_units u ON u.org_id = o.org_id AND u.stream = s.stream AND u.date = c.date
 `;
 
-// The calendar ends yesterday by the database's clock, not with the newest row: a job that stopped running must show.
+// The calendar ends with yesterday by the clock of the database, not with the newest row, so that a job that no longer
+// runs is visible.
 const sqlite = `
 WITH RECURSIVE calendar(date) AS (
   SELECT '${FIRST_DAY}'
@@ -36,18 +37,18 @@ ${matrix(plain).replace('u.date = c.date', "u.date = to_char(c.date, 'YYYY-MM-DD
 
 export const coverage = {
   name: 'coverage',
-  doc: 'One row per organization, daily stream and calendar day from the first day of the service to yesterday, pulled or not.',
+  doc: 'One row per organization, daily stream and calendar day, from 2026-01-14 to yesterday, including days never pulled.',
   columns: {
     ...orgColumn,
     stream: key('daily stream'),
     date: day('UTC day'),
-    state: text('state of the unit; pending where it was never pulled'),
-    rows: count('rows held'),
-    last_pulled_at: moment('when it was last pulled'),
-    settled_at: moment('when it was settled'),
+    state: text('state of the unit; pending if it was never pulled'),
+    rows: count('number of stored rows'),
+    last_pulled_at: moment('when the unit was last pulled'),
+    settled_at: moment('when the unit settled'),
     last_error: label('why the last pull failed'),
-    confirmed: label('why it was settled: data, agreed, or age (never confirmed)'),
-    doubted_at: moment('when the present doubt began'),
+    confirmed: label('why the unit settled: data, agreed or age (never confirmed)'),
+    doubted_at: moment('when the current doubt began'),
   },
   select: { sqlite, postgres },
 } satisfies View;

@@ -23,14 +23,14 @@ LEFT JOIN tools_daily o ON o.org_id = d.org_id AND o.date = d.date
 LEFT JOIN productivity_daily p ON p.org_id = d.org_id AND p.date = d.date
 `;
 
-// The ledger names days as text, because the readiness reports have none.
+// The ledger stores days as text, because readiness reports have no day.
 const postgres = select(plain)
   .replace('SELECT org_id, date,', 'SELECT org_id, CAST(date AS date) AS date,')
   .replace('THEN 1 ELSE 0 END AS is_settled', 'THEN true ELSE false END AS is_settled');
 
 export const dailyOverview = {
   name: 'daily_overview',
-  doc: 'One row per organization and day that was ever pulled: the headline numbers side by side.',
+  doc: 'The main numbers of each day side by side: one row per organization and day that was ever pulled.',
   columns: {
     ...orgColumn,
     date: day('UTC day'),
@@ -38,11 +38,11 @@ export const dailyOverview = {
     input_tokens: metric('raw input tokens'),
     output_tokens: metric('output tokens'),
     daily_active_users: ratio('distinct users active on the day'),
-    weekly_active_users: ratio('distinct users active in the trailing 7 days'),
-    monthly_active_users: ratio('distinct users active in the trailing 30 days'),
+    weekly_active_users: ratio('distinct users active in the 7 days that end on this day'),
+    monthly_active_users: ratio('distinct users active in the 30 days that end on this day'),
     sessions: metric('sessions started'),
-    messages: metric('messages of users and assistant'),
-    user_messages: metric('messages of users'),
+    messages: metric('messages from users and the assistant'),
+    user_messages: metric('messages from users'),
     tool_calls: metric('tool calls'),
     skills_invocations: metric('skill invocations'),
     slash_commands_invocations: metric('slash command invocations'),
@@ -51,8 +51,8 @@ export const dailyOverview = {
     files_edited: metric('files edited'),
     git_commits: metric('git commits'),
     git_prs_created: metric('pull requests created'),
-    users: count('rows of the day in user_daily'),
-    streams_held: count('how many of the five daily streams hold the day; fewer than 5 is a hole'),
+    users: count('number of rows of the day in user_daily'),
+    streams_held: count('number of daily streams in which the day is stored; fewer than 5 means a hole'),
     is_settled: flag('1 once all five streams of the day are settled'),
   },
   select: { sqlite: select(castInSqlite), postgres },

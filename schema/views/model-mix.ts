@@ -9,11 +9,11 @@ FROM tokens_daily_by_model
 
 export const modelMix = {
   name: 'model_mix',
-  doc: "Each model's credits by day and its share of all models' credits of that day.",
+  doc: 'Credits of each model by day, and their share of the credits of all models on that day.',
   columns: {
     ...orgColumn,
     date: day('UTC day'),
-    model_id: key('model'),
+    model_id: key('ID of the model'),
     model_tier: label('tier of the model'),
     billable_tokens: metric('credits consumed'),
     share: ratio("share of the day's credits, 0 to 1; NULL on a day without credits"),

@@ -20,18 +20,18 @@ GROUP BY r.org_id, r.repo_url, r.report_id, r.created_at, r.branch, r.commit_has
 
 export const readinessLatest = {
   name: 'readiness_latest',
-  doc: 'The latest report of each repository with its score: the mean of numerator / denominator over evaluated criteria.',
+  doc: 'The latest report of each repository. Its score is the mean of numerator / denominator over the evaluated criteria.',
   columns: {
     ...orgColumn,
-    repo_url: key('repository'),
-    report_id: key('report'),
-    created_at: instant('when the report was made'),
+    repo_url: key('URL of the repository'),
+    report_id: key('ID of the report'),
+    created_at: instant('when the report was created'),
     branch: label('branch'),
     commit_hash: label('commit'),
-    criteria: count('criteria of the report'),
-    criteria_evaluated: count('criteria that were not skipped'),
-    criteria_passed: count('criteria that every sub-application passes'),
-    score: ratio('mean share of passing sub-applications, 0 to 1; NULL when nothing was evaluated'),
+    criteria: count('number of criteria in the report'),
+    criteria_evaluated: count('number of criteria that were not skipped'),
+    criteria_passed: count('number of criteria that all sub-applications pass'),
+    score: ratio('mean share of sub-applications that pass, 0 to 1; NULL if nothing was evaluated'),
   },
   select: { sqlite: select(castInSqlite), postgres: select(plain) },
 } satisfies View;

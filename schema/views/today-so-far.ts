@@ -2,7 +2,7 @@ import { FIRST_DAY } from '../../src/core/day.ts';
 import { count, day, key, moment, orgColumn, type View } from '../define.ts';
 import { type Cast, castInSqlite, plain } from './cast.ts';
 
-// The stream that counts sessions tells which day is the last that was exported; a day that awaits its batch is not.
+// The stream with the sessions decides which day was exported last. A day that still awaits its batch does not count.
 const EXPORTED = `stream = 'activity' AND state IN ('loaded', 'empty', 'quarantined')`;
 
 const counts = (cast: Cast) => `
@@ -28,7 +28,7 @@ LEFT JOIN hook_events h ON h.org_id = o.org_id AND h.received_at >= o.since
 GROUP BY o.org_id, o.since
 `;
 
-// A subquery for each row of a UNION is what a distributed PostgreSQL refuses, so the last days are joined.
+// A distributed PostgreSQL rejects a subquery per row of a UNION, so the last days are joined.
 const postgres = `
 WITH organizations AS (
   SELECT known.org_id, COALESCE(CAST(e.last_day AS date) + 1, DATE '${FIRST_DAY}') AS since
@@ -44,18 +44,18 @@ GROUP BY o.org_id, o.since
 export const todaySoFar = {
   name: 'today_so_far',
   doc:
-    'What hook events say of the time since the last exported day, one row per organization: the analytics arrive a ' +
-    'day late, the hooks do not. Only of clients that have the hooks installed.',
+    'Counts of hook events since the last exported day: one row per organization. Analytics arrive a day late, hook ' +
+    'events do not; they cover only clients with installed hooks.',
   columns: {
     org_id: key(`${orgColumn.org_id.doc}; '' for events of a warehouse that knows none or several`),
-    since: day('first UTC day that is not exported yet'),
-    sessions: count('distinct sessions that had an event'),
-    stops: count('tasks that the agent finished'),
-    subagent_stops: count('tasks that subagents finished'),
-    notifications: count('times that the agent waited for attention'),
-    session_ends: count('sessions that ended'),
-    events: count('all hook events'),
-    last_event_at: moment('when the latest of them was received'),
+    since: day('the first UTC day that is not exported yet'),
+    sessions: count('number of distinct sessions with an event'),
+    stops: count('number of tasks that the agent finished'),
+    subagent_stops: count('number of tasks that subagents finished'),
+    notifications: count('how often the agent waited for attention'),
+    session_ends: count('number of sessions that ended'),
+    events: count('number of all hook events'),
+    last_event_at: moment('when the latest event was received'),
   },
   select: { sqlite, postgres },
 } satisfies View;

@@ -1,7 +1,7 @@
 import { count, day, key, label, metric, orgColumn, type View } from '../define.ts';
 import { type Cast, castInSqlite, plain } from './cast.ts';
 
-// One pass over the table: the email of the latest day rides behind the date of that day.
+// One pass over the table: the maximum of date and email together gives the email of the latest day.
 const latestEmail = (datedEmail: string) =>
   `substr(MAX(CASE WHEN user_email IS NOT NULL THEN ${datedEmail} END), ${'YYYY-MM-DD'.length + 1})`;
 
@@ -28,19 +28,19 @@ GROUP BY org_id, user_id
 
 export const usersView = {
   name: 'users',
-  doc: 'One row per user: latest email, first and last day with a row, totals over all days.',
+  doc: 'Each user with the latest email address, the first and last active day, and totals over all days: one row per user.',
   columns: {
     ...orgColumn,
-    user_id: key('user'),
-    user_email: label('email of the latest day that has one'),
+    user_id: key('ID of the user'),
+    user_email: label('email address of the latest day that has one'),
     first_active_on: day('first day with a row'),
     last_active_on: day('last day with a row'),
-    active_days: count('days with a row'),
+    active_days: count('number of days with a row'),
     billable_tokens: metric('credits consumed'),
     tool_calls: metric('tool calls'),
     sessions: metric('sessions started'),
-    messages: metric('messages of the user and the assistant'),
-    user_messages: metric('messages of the user'),
+    messages: metric('messages from the user and the assistant'),
+    user_messages: metric('messages from the user'),
     files_created: metric('files created'),
     files_edited: metric('files edited'),
     git_commits: metric('git commits'),

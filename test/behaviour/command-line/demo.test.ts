@@ -20,7 +20,7 @@ describe('the demo', () => {
     expect(stdout).toContain('2026-01-14 to 2026-01-23, each whole or absent');
     expect(stdout).toMatch(/^ {2}2026-01-23 +\d+/m);
     expect(stdout).toMatch(/@[\w.]+ +\d+/);
-    expect(stdout).toContain('Which models the credits go to');
+    expect(stdout).toContain('Credits by model');
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     expect(stderr).toContain('51 units to pull');
     expect(existsSync(join(cwd, 'daywalk-demo.db-wal'))).toBe(false);
