@@ -42,7 +42,7 @@ export const parquet: Benchmark = {
     const memory: Lanes = { daywalk: peaks };
     return {
       measures: [
-        ratio(lanes, ['daywalk', 'duckdb'], { limit: 1.6 }),
+        ratio(lanes, ['daywalk', 'duckdb'], { limit: 4 }),
         middle(memory, 'daywalk', { name: 'peak memory', unit: 'MB', limit: 200 }),
       ],
     };

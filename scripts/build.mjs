@@ -52,7 +52,6 @@ async function bundle(part) {
       'src/hooks/notify/messenger.ts',
       'src/hooks/receive/receive.ts',
       'src/warehouse/sqlite/writer/entry.ts',
-      'jobs/publish-thread.ts',
     ],
     outdir: part,
     outbase: '.',

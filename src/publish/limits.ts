@@ -12,6 +12,3 @@ export const NOTE_EVERY_MS = 5_000;
 
 /** Bytes of a file name at most, on every file system in use. */
 export const FILE_NAME_BYTES_MAX = 255;
-
-/** Rows that are published besides those of the largest partition before a second thread is worth its start. */
-export const ROWS_WITHOUT_THREAD_MAX = 20_000;

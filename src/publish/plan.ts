@@ -10,7 +10,7 @@ import { type Place, placesOf } from './places.ts';
 import { type RowSource, scanRows } from './rows.ts';
 
 /** Changes when the same rows are to be written in another way: every partition is written again then. */
-const LAYOUT = 1;
+const LAYOUT = 2;
 
 /** A partition as the warehouse has it. */
 export interface PlannedPartition {
@@ -19,8 +19,6 @@ export interface PlannedPartition {
   /** Equal signatures mean equal rows. */
   readonly signature: string;
   readonly rows: PartitionRows;
-  /** Rows of its units, or its own where it is not by unit: how much there is to write, roughly. */
-  readonly weight: number;
 }
 
 /**
@@ -46,7 +44,6 @@ export function emptyPartition(table: AnyTable): PlannedPartition {
     path: pathOf({ table, orgId: null, month: null }),
     signature: signatureOf(table, 'no rows'),
     rows: { kind: 'none' },
-    weight: 0,
   };
 }
 
@@ -62,31 +59,27 @@ interface Month {
   readonly days: UtcDay[];
   /** Day and digest of each unit. */
   readonly content: [day: string, sha256: string][];
-  /** Rows of the units. */
-  weight: number;
 }
 
 function planDays(table: AnyTable, units: readonly LedgerUnit[]): PlannedPartition[] {
   const loaded = units.filter(({ stream, rows }) => stream === table.stream && rows > 0);
-  return monthsOf(loaded).map(({ orgId, month, days, content, weight }) => ({
+  return monthsOf(loaded).map(({ orgId, month, days, content }) => ({
     table,
     path: pathOf({ table, orgId, month }),
     signature: signatureOf(table, content),
     rows: { kind: 'days', scope: scopeOf(orgId, days) },
-    weight,
   }));
 }
 
 function monthsOf(units: readonly LedgerUnit[]): Month[] {
   const months = new Map<string, Month>();
-  for (const { orgId, day, contentSha256, rows } of units.toSorted((a, b) => (a.day < b.day ? -1 : 1))) {
+  for (const { orgId, day, contentSha256 } of units.toSorted((a, b) => (a.day < b.day ? -1 : 1))) {
     if (!isDay(day)) continue;
     const month = day.slice(0, 7);
     const name = JSON.stringify([orgId, month]);
-    const known = months.get(name) ?? { orgId, month, days: [], content: [], weight: 0 };
+    const known = months.get(name) ?? { orgId, month, days: [], content: [] };
     known.days.push(day);
     known.content.push([day, contentSha256 ?? '']);
-    known.weight += rows;
     months.set(name, known);
   }
   return [...months.values()];
@@ -99,31 +92,19 @@ function scopeOf(orgId: string, days: readonly UtcDay[]): ScanScope {
 
 async function planRows(source: RowSource, table: AnyTable): Promise<PlannedPartition[]> {
   const placeOf = placesOf(table);
-  const contents = new Map<Place, { readonly hash: ContentHash; weight: number }>();
+  const hashes = new Map<Place, ContentHash>();
   for await (const rows of scanRows(source, table)) {
-    for (const [place, part] of groupedBy(rows, placeOf)) {
-      const content = contents.get(place) ?? { hash: new ContentHash(), weight: 0 };
-      content.hash.add(part);
-      content.weight += part.length;
-      contents.set(place, content);
+    for (const row of rows) {
+      const place = placeOf(row);
+      const hash = hashes.get(place) ?? new ContentHash();
+      hash.add([row]);
+      hashes.set(place, hash);
     }
   }
-  return [...contents].map(([place, { hash, weight }]) => ({
+  return [...hashes].map(([place, hash]) => ({
     table,
     path: place.path,
     signature: signatureOf(table, hash.hex()),
     rows: { kind: 'place', place },
-    weight,
   }));
-}
-
-function groupedBy<Item, Group>(items: readonly Item[], groupOf: (item: Item) => Group): Map<Group, Item[]> {
-  const groups = new Map<Group, Item[]>();
-  for (const item of items) {
-    const group = groupOf(item);
-    const known = groups.get(group);
-    if (known === undefined) groups.set(group, [item]);
-    else known.push(item);
-  }
-  return groups;
 }

@@ -1,17 +1,18 @@
 import type { AnyTable } from '../../schema/define.ts';
-import type { LedgerUnit } from '../warehouse/port.ts';
+import type { LedgerUnit, Warehouse } from '../warehouse/port.ts';
 import { Lake, type Replaced } from './lake/lake.ts';
 import { tableNameOf } from './lake/names.ts';
-import { inLanes, type LakeSource, type Lane, laneHere } from './lanes.ts';
 import { NOTE_EVERY_MS } from './limits.ts';
 import { emptyPartition, type PlannedPartition, planTable } from './plan.ts';
-import { nothingOf, type PublishedTable, withPartition } from './published-table.ts';
+import { addPartition, nothingOf, type PublishedTable } from './published-table.ts';
+import type { RowSource } from './rows.ts';
+import { writePartition } from './write-partition.ts';
 
-/** What is published, and where to. */
+/** Which tables are published, and where to. */
 export interface LakeRequest {
   /** The folder of the lake; made where it is missing. */
   readonly directory: string;
-  /** The tables; others in the lake stay as they are. */
+  /** Other tables in the lake stay as they are. */
   readonly tables: readonly AnyTable[];
   /** Write every partition again, changed or not. */
   readonly force: boolean;
@@ -23,24 +24,23 @@ export interface LakeReport {
   readonly tables: readonly PublishedTable[];
 }
 
+interface LakeSource extends RowSource {
+  readonly warehouse: Warehouse;
+}
+
 /**
- * Makes a lake what the warehouse is: one Parquet file per table, organization and month, each replaced at once where
- * its rows have changed. All of it is of one state of the warehouse. It may be killed at any instant: each file is old
- * or new then, and the next publish does the rest.
+ * Makes a lake hold what the warehouse holds: one Parquet file per table, organization and month, each replaced by one
+ * rename where its rows have changed. One snapshot of the warehouse is read, so that all files are of one state. It may
+ * be killed at any instant: each file is then old or new, and the next publish does the rest.
  * @throws {UsageError} when the folder holds something else.
  * @throws {BusyError} when another publish works on the folder.
  * @throws {StorageError} when the folder cannot be written or the warehouse cannot be read.
  */
-export async function publishLake(
-  source: Omit<LakeSource, 'watch'>,
-  request: LakeRequest,
-): Promise<LakeReport> {
+export async function publishLake(source: LakeSource, request: LakeRequest): Promise<LakeReport> {
   const lake = await Lake.open(request.directory);
-  const watch = source.warehouse.watchCommits();
   try {
-    return await source.warehouse.inSnapshot(() => publishTo(lake, { ...source, watch }, request));
+    return await source.warehouse.inSnapshot(() => publishSnapshot(lake, source, request));
   } finally {
-    watch?.close();
     await lake.close();
   }
 }
@@ -50,25 +50,23 @@ interface PlannedTable {
   readonly partitions: readonly PlannedPartition[];
 }
 
-async function publishTo(lake: Lake, source: LakeSource, request: LakeRequest): Promise<LakeReport> {
+async function publishSnapshot(lake: Lake, source: LakeSource, request: LakeRequest): Promise<LakeReport> {
   const planned = await planAll(source, request.tables);
   const partitions = planned.flatMap((table) => table.partitions);
   lake.expectDistinct(partitions.map(({ path }) => path));
-  const changed = partitions.filter((partition) => isChanged(lake, partition, request));
+  const { force } = request;
+  const changed = partitions.filter((partition) => isChanged(lake, partition, force));
   await lake.strike(changed.map(({ path }) => path));
 
   const replaced = new Map<string, Replaced>();
   const noteInTime = regularly(source, () => lake.note());
-  const publish = async (partition: PlannedPartition, lane: Lane) => {
-    const { force } = request;
-    replaced.set(partition.path, await replace(lake, partition, { lane, force, keepEmpty: false }));
+  for (const partition of changed) {
+    const replacement = await replace(lake, source, { partition, force, keepEmpty: false });
+    replaced.set(partition.path, replacement);
     await noteInTime();
-  };
-  await inLanes(source, lake.directory, { partitions: changed, publish });
-
+  }
   const report: PublishedTable[] = [];
-  for (const table of planned)
-    report.push(await finishTable(lake, table, { replaced, source, force: request.force }));
+  for (const table of planned) report.push(await finishTable(lake, source, { ...table, replaced, force }));
   await lake.note();
   return { directory: lake.directory, tables: report };
 }
@@ -92,27 +90,24 @@ async function planAll(source: LakeSource, tables: readonly AnyTable[]): Promise
   return planned;
 }
 
-/** What was published of a table whose partitions are in place: with a file without rows where it has none, and no others. */
+/**
+ * Completes a table whose partitions are in place: writes a file without rows where it has no rows, and removes files
+ * that are no partition of it. Returns what was published of it.
+ */
 async function finishTable(
   lake: Lake,
-  { table, partitions }: PlannedTable,
-  options: {
-    readonly replaced: ReadonlyMap<string, Replaced>;
-    readonly source: LakeSource;
-    readonly force: boolean;
-  },
+  source: LakeSource,
+  { table, partitions, replaced, force }: PlannedTable & FinishOptions,
 ): Promise<PublishedTable> {
-  const { replaced, source, force } = options;
   let sum = nothingOf(table.name);
-  for (const { path } of partitions) sum = withPartition(sum, replaced.get(path) ?? unchanged(lake, path));
+  for (const { path } of partitions) sum = addPartition(sum, replaced.get(path) ?? unchanged(lake, path));
   const wanted = new Set(partitions.map(({ path }) => path));
   if (sum.rows === 0) {
     const empty = emptyPartition(table);
-    const lane = laneHere(source);
-    const facts = isChanged(lake, empty, { force })
-      ? await replace(lake, empty, { lane, force, keepEmpty: true })
+    const facts = isChanged(lake, empty, force)
+      ? await replace(lake, source, { partition: empty, force, keepEmpty: true })
       : unchanged(lake, empty.path);
-    sum = withPartition(sum, facts);
+    sum = addPartition(sum, facts);
     wanted.add(empty.path);
   }
   for (const path of lake.paths()) {
@@ -122,28 +117,33 @@ async function finishTable(
   return sum;
 }
 
+interface FinishOptions {
+  readonly replaced: ReadonlyMap<string, Replaced>;
+  readonly force: boolean;
+}
+
 function unchanged(lake: Lake, path: string): Replaced {
   return { ...(lake.find(path) ?? { rows: 0, bytes: 0, sha256: '' }), outcome: 'unchanged' };
 }
 
 function replace(
   lake: Lake,
-  partition: PlannedPartition,
-  { lane, force, keepEmpty }: { readonly lane: Lane; readonly force: boolean; readonly keepEmpty: boolean },
+  source: LakeSource,
+  {
+    partition,
+    force,
+    keepEmpty,
+  }: { readonly partition: PlannedPartition; readonly force: boolean; readonly keepEmpty: boolean },
 ): Promise<Replaced> {
+  source.signal.throwIfAborted();
   return lake.replace(partition.path, {
     signature: partition.signature,
     keepEmpty,
     always: force,
-    lane: lane.number,
-    write: (part) => lane.write(partition, part),
+    write: (part) => writePartition(source, partition, part),
   });
 }
 
-function isChanged(
-  lake: Lake,
-  { path, signature }: PlannedPartition,
-  { force }: { readonly force: boolean },
-) {
+function isChanged(lake: Lake, { path, signature }: PlannedPartition, force: boolean): boolean {
   return force || lake.find(path)?.signature !== signature;
 }

@@ -21,7 +21,7 @@ export function nothingOf(table: string): PublishedTable {
 }
 
 /** What was published of a table with one more partition. */
-export function withPartition(sum: PublishedTable, { outcome, rows, bytes }: Replaced): PublishedTable {
+export function addPartition(sum: PublishedTable, { outcome, rows, bytes }: Replaced): PublishedTable {
   const isWritten = outcome === 'written';
   return {
     ...sum,

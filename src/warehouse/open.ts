@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
-import type { Warehouse, WarehouseReader } from './port.ts';
+import type { Warehouse } from './port.ts';
 
 /** How to open a warehouse. */
 export interface OpenOptions {
@@ -37,18 +37,4 @@ export async function openWarehouse(location: string, options: OpenOptions): Pro
   await requireAddon();
   const { openSqlite } = await import('./sqlite/warehouse.ts');
   return openSqlite(location, options);
-}
-
-/**
- * A second reader of a warehouse that is open already, for another thread; `location` is that of the warehouse.
- * @throws {UsageError} where its database has none: watch for commits first, see `Warehouse.watchCommits`.
- * @throws {StorageError} when it cannot be opened.
- */
-export async function openReader(
-  location: string,
-  options: Pick<OpenOptions, 'clock'>,
-): Promise<WarehouseReader> {
-  if (SCHEME.test(location)) throw new UsageError(`${location} has no second reader`);
-  const { openSqliteReader } = await import('./sqlite/reader.ts');
-  return openSqliteReader(location, options);
 }

@@ -1,7 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
-import type { CommitWatch } from './commit-watch.ts';
 import type {
   CommitOutcome,
   DayCommit,
@@ -20,7 +19,7 @@ export type { SettleRule } from '../judge/agreement.ts';
 export * from './commits.ts';
 export { decodedChunks, decodeRows, encodeRows, isActiveRow, RowEncoder } from './encoded-rows.ts';
 export * from './unit.ts';
-export type { CommitWatch, EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
+export type { EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
 
 /** How many records are in quarantine, by organization, stream and reason. */
 export interface QuarantineCount {
@@ -94,9 +93,6 @@ export interface SavedCopy {
 
 /** After so many rows the sizes of tables have changed enough for {@link Warehouse.refreshStatistics}. */
 export const MUCH_WRITTEN_ROWS = 10_000;
-
-/** What reads of a warehouse need; another thread has one of its own. */
-export type WarehouseReader = Pick<Warehouse, 'scan' | 'inSnapshot' | 'close'>;
 
 /**
  * A warehouse: the tables of `schema/` in one database.
@@ -196,12 +192,6 @@ export interface Warehouse {
   damages(): Promise<string[]>;
   /** Reads in one snapshot: what others commit meanwhile is not seen. `read` must not write. */
   inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;
-
-  /**
-   * Begins to watch for commits by others, and for another warehouse in the place of this one: snapshots that begin while
-   * the watch is quiet are of one state. Null where the database cannot tell, as PostgreSQL.
-   */
-  watchCommits(): CommitWatch | null;
 
   /**
    * Writes one state of the whole warehouse as a single SQLite file that needs no file beside it, and puts it in place

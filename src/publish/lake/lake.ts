@@ -11,8 +11,8 @@ import { sameButForCase } from './names.ts';
 
 /** What a lake of daywalk has besides tables. */
 const LOCK_FILE = '_daywalk.lock';
-/** Files of partitions that are being written, two at a time at most. They stand outside of the tables, so that no reader finds them. */
-const PART_FILES = ['_daywalk.part', '_daywalk.2.part'] as const;
+/** The partition that is being written. It stands outside of the tables, so that no reader finds it. */
+const PART_FILE = '_daywalk.part';
 
 /** How a partition is replaced. */
 export interface Replacement {
@@ -22,8 +22,6 @@ export interface Replacement {
   readonly keepEmpty: boolean;
   /** Replace a file with the same bytes too. */
   readonly always: boolean;
-  /** Which of the two is written: one at a time of each. */
-  readonly lane: 0 | 1;
   /** Writes the new file to a path. */
   write(path: string): Promise<FileFacts>;
 }
@@ -43,8 +41,6 @@ export class Lake {
   readonly #struck = new Set<string>();
   readonly #changedFolders = new Set<string>();
   #isNoted = true;
-  /** Changes of the folder and its notes take turns. */
-  #last: Promise<unknown> = Promise.resolve();
 
   private constructor(directory: string, lock: FileLock, manifest: Manifest, files: Map<string, number>) {
     this.directory = directory;
@@ -125,9 +121,9 @@ export class Lake {
    */
   replace(path: string, replacement: Replacement): Promise<Replaced> {
     return explained(join(this.directory, path), async () => {
-      const part = join(this.directory, PART_FILES[replacement.lane]);
+      const part = join(this.directory, PART_FILE);
       const written = await replacement.write(part);
-      return this.#inLine(() => this.#take(part, path, { ...replacement, written }));
+      return this.#accept(part, path, { ...replacement, written });
     });
   }
 
@@ -142,11 +138,7 @@ export class Lake {
   }
 
   /** Notes what was done, durably. Without it the next publish does it again, which changes nothing. */
-  note(): Promise<void> {
-    return this.#inLine(() => this.#note());
-  }
-
-  async #note(): Promise<void> {
+  async note(): Promise<void> {
     if (this.#isNoted) return;
     await explained(this.directory, async () => {
       for (const folder of this.#changedFolders) {
@@ -159,22 +151,14 @@ export class Lake {
 
   async close(): Promise<void> {
     try {
-      for (const part of PART_FILES)
-        await explained(this.directory, () => rm(join(this.directory, part), { force: true }));
+      await explained(this.directory, () => rm(join(this.directory, PART_FILE), { force: true }));
     } finally {
       this.#lock.release();
     }
   }
 
-  #inLine<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(work);
-    // The next one waits for this one, however it ends; its failure is told to its own caller.
-    this.#last = result.catch(() => undefined);
-    return result;
-  }
-
-  /** Takes a written file for a partition. */
-  async #take(
+  /** Puts a written file in place of a partition, or leaves the partition as it is. */
+  async #accept(
     part: string,
     path: string,
     { signature, keepEmpty, always, written }: Replacement & { readonly written: FileFacts },

@@ -12,45 +12,49 @@ export interface Batch {
 /** What a column of a Parquet file holds. */
 export type LakeType = 'string' | 'date' | 'timestamp' | 'double' | 'integer' | 'boolean' | 'list';
 
-/** A column of the Parquet files of a table. */
-export interface LakeColumn {
-  readonly name: string;
-  readonly type: LakeType;
-  /** Where its value stands in a row of the table; -1 where it stands in none. */
-  readonly position: number;
-  readonly isRequired: boolean;
-  /** True where rows are in the order of the column, or nearly: a reader skips row groups by its smallest and largest value. */
-  readonly isOrdered: boolean;
-}
-
+/** What kind of values a column of a Parquet file has. */
 interface Shape {
   readonly type: LakeType;
   readonly isRequired: boolean;
+  /** True where rows are in the order of the column, or nearly: its bounds let a reader skip row groups. */
   readonly isOrdered: boolean;
+  /** True where values come again within a row group: the file has each of them once. */
+  readonly isRepetitive: boolean;
 }
 
-const ordered = (type: LakeType): Shape => ({ type, isRequired: true, isOrdered: true });
-const required = (type: LakeType): Shape => ({ type, isRequired: true, isOrdered: false });
-const optional = (type: LakeType): Shape => ({ type, isRequired: false, isOrdered: false });
+/** A column of the Parquet files of a table. */
+export interface LakeColumn extends Shape {
+  readonly name: string;
+  /** Where its value stands in a row of the table; -1 where it stands in none. */
+  readonly position: number;
+}
+
+const shape = (type: LakeType, traits: Partial<Shape> = {}): Shape => ({
+  type,
+  isRequired: false,
+  isOrdered: false,
+  isRepetitive: false,
+  ...traits,
+});
 
 /** JSON is a string: engines disagree about Parquet's JSON type, and a string is the same text for all of them. */
 const SHAPES: Readonly<Record<ColumnKind, Shape>> = {
-  key: ordered('string'),
-  day: ordered('date'),
-  text: required('string'),
-  label: optional('string'),
-  metric: optional('double'),
-  integer: optional('integer'),
-  count: required('integer'),
-  flag: optional('boolean'),
-  instant: ordered('timestamp'),
-  moment: optional('timestamp'),
-  json: optional('string'),
-  record: required('string'),
+  key: shape('string', { isRequired: true, isOrdered: true, isRepetitive: true }),
+  day: shape('date', { isRequired: true, isOrdered: true }),
+  text: shape('string', { isRequired: true, isRepetitive: true }),
+  label: shape('string', { isRepetitive: true }),
+  metric: shape('double'),
+  integer: shape('integer'),
+  count: shape('integer', { isRequired: true }),
+  flag: shape('boolean'),
+  instant: shape('timestamp', { isRequired: true, isOrdered: true }),
+  moment: shape('timestamp'),
+  json: shape('string'),
+  record: shape('string', { isRequired: true }),
 };
 
 /** The day of a unit in the ledger: '' for readiness, which no date can be. */
-const UNIT_DAY: Shape = { type: 'date', isRequired: false, isOrdered: true };
+const UNIT_DAY = shape('date', { isOrdered: true });
 
 /**
  * The columns of the Parquet files of a table: all of it but the organization, which is in the path. An engine that
@@ -60,9 +64,7 @@ export function lakeColumnsOf(table: AnyTable): LakeColumn[] {
   const columns = Object.entries(table.columns).flatMap(([name, column], position) =>
     name === 'org_id' ? [] : [{ name, position, ...shapeOf(table, name, column) }],
   );
-  return hasLanguages(table)
-    ? [...columns, { name: 'languages', position: -1, ...optional('list') }]
-    : columns;
+  return hasLanguages(table) ? [...columns, { name: 'languages', position: -1, ...shape('list') }] : columns;
 }
 
 /** True for the users of a day: a lake has their languages as a list too, where the warehouse has a child table. */

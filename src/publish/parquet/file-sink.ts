@@ -1,21 +1,21 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { ByteWriter } from 'hyparquet-writer';
 
 /** Bytes that the buffer begins with; it grows to the largest row group. */
 const BUFFER_BYTES = 1024 * 1024;
 
-/** Where the Parquet writer writes: into a file, row group by row group, so that one is in memory at most. */
+/** Writes a Parquet file row group by row group: memory holds one of them at most. */
 export class FileSink extends ByteWriter {
   readonly #file: FileHandle;
-  readonly #hash: Hash = createHash('sha256');
+  readonly #hash = createHash('sha256');
 
   constructor(file: FileHandle) {
     super(BUFFER_BYTES);
     this.#file = file;
   }
 
-  /** Called by the Parquet writer after each row group. */
+  /** Writes what the buffer holds to the file. The Parquet writer calls this after each row group. */
   async flush(): Promise<void> {
     const bytes = this.getBytes();
     this.#hash.update(bytes);
@@ -27,7 +27,7 @@ export class FileSink extends ByteWriter {
     return this.flush();
   }
 
-  /** The SHA-256 of everything that was written. Ends the hash. */
+  /** Returns the SHA-256 of the file. Call it once, at the end. */
   sha256(): string {
     return this.#hash.digest('hex');
   }

@@ -3,7 +3,7 @@ import { ParquetWriter } from 'hyparquet-writer';
 import { packageVersion } from '../../core/package.ts';
 import { ROW_GROUP_CHARACTERS_MAX, ROW_GROUP_ROWS_MAX } from '../limits.ts';
 import type { Batch, LakeColumn } from './column.ts';
-import { type ColumnWriter, columnWriter } from './column-writer.ts';
+import { type ColumnBuffer, createColumnBuffer } from './column-buffer.ts';
 import { FileSink } from './file-sink.ts';
 import { fileSchemaOf } from './schema.ts';
 
@@ -17,7 +17,8 @@ export interface FileFacts {
 /**
  * Writes rows to a Parquet file, whatever was there before, and syncs it. Memory is bounded by a row group. The same
  * rows give the same bytes.
- * @throws {Error} of the file system when it cannot be written.
+ * @throws {StorageError} for a value that does not belong in its column.
+ * @throws {Error} of the file system when the file cannot be written.
  */
 export async function writeParquet(
   path: string,
@@ -39,9 +40,8 @@ export async function writeParquet(
 
 /** Collects rows by column, and writes them as soon as they are a row group. */
 class RowGroups {
-  readonly #sink: FileSink;
   readonly #writer: ParquetWriter;
-  readonly #columns: readonly ColumnWriter[];
+  readonly #columns: readonly ColumnBuffer[];
   #held = 0;
   #characters = 0;
   #written = 0;
@@ -51,18 +51,16 @@ class RowGroups {
     { name, columns }: { readonly name: string; readonly columns: readonly LakeColumn[] },
   ) {
     const createdBy = `daywalk version ${packageVersion()}`;
-    this.#sink = sink;
     this.#writer = new ParquetWriter({ writer: sink, schema: fileSchemaOf(columns), createdBy });
-    this.#columns = columns.map((column) => columnWriter(name, column));
+    this.#columns = columns.map((column) => createColumnBuffer(name, column));
   }
 
   async add(batch: Batch): Promise<void> {
     const count = batch.rows.length;
     for (let start = 0; start < count; ) {
       const end = Math.min(count, start + ROW_GROUP_ROWS_MAX - this.#held);
-      const part = start === 0 && end === count ? batch : partOf(batch, start, end);
-      for (const column of this.#columns) this.#characters += column.put(part);
-      this.#held += part.rows.length;
+      for (const column of this.#columns) this.#characters += column.add(batch, start, end);
+      this.#held += end - start;
       if (this.#held === ROW_GROUP_ROWS_MAX || this.#characters >= ROW_GROUP_CHARACTERS_MAX) {
         await this.#write();
       }
@@ -76,30 +74,11 @@ class RowGroups {
     return this.#written;
   }
 
-  // The library takes whole columns of values and looks at each several times. What it keeps of a row group for the
-  // file's footer is told to it here, and the values go into the file without it.
   async #write(): Promise<void> {
-    const start = this.#sink.offset;
-    const columns = this.#columns.map((column) => column.write(this.#sink));
-    this.#writer.row_groups.push({
-      columns,
-      total_byte_size: sum(columns.map(({ meta_data }) => meta_data?.total_uncompressed_size ?? 0n)),
-      num_rows: BigInt(this.#held),
-      total_compressed_size: BigInt(this.#sink.offset - start),
-    });
-    this.#writer.num_rows += BigInt(this.#held);
-    await this.#sink.flush();
+    const columnData = this.#columns.map((column) => column.take());
+    await this.#writer.write({ columnData, rowGroupSize: this.#held, pageSize: 0 });
     this.#written += this.#held;
     this.#held = 0;
     this.#characters = 0;
   }
-}
-
-function sum(sizes: readonly bigint[]): bigint {
-  return sizes.reduce((a, b) => a + b, 0n);
-}
-
-function partOf({ rows, languages }: Batch, start: number, end: number): Batch {
-  const part = { rows: rows.slice(start, end) };
-  return languages === undefined ? part : { ...part, languages: languages.slice(start, end) };
 }

@@ -120,7 +120,6 @@ function postgresWarehouse(session: Session): Warehouse {
     refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
     damages: async () => [],
     inSnapshot: (work) => readers.inSnapshot(work),
-    watchCommits: () => null,
     saveCopy: async () => {
       throw new UsageError(`${location} is no SQLite file that could be saved as one`, {
         hint: 'daywalk copy --to FILE makes a SQLite warehouse of it, and what changed since is all a second one moves',

@@ -3,7 +3,6 @@ import type { RunLock, Warehouse } from '../port.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
 import { discardNew } from './discard.ts';
-import { fileAt, watchCommits } from './file-identity.ts';
 import { storeHookEvents } from './hook-events.ts';
 import {
   acceptQuarantine,
@@ -38,7 +37,6 @@ import { DayWriter } from './writer/writer.ts';
  * @throws {StorageError} when it cannot be opened or written.
  */
 export async function openSqlite(path: string, options: ConnectionOptions): Promise<Warehouse> {
-  const file = fileAt(path);
   const connection = new Connection(path, options);
   try {
     await migrate(connection);
@@ -46,10 +44,10 @@ export async function openSqlite(path: string, options: ConnectionOptions): Prom
     connection.close();
     throw error;
   }
-  return sqliteWarehouse(connection, new DayWriter(connection, options.signal), file);
+  return sqliteWarehouse(connection, new DayWriter(connection, options.signal));
 }
 
-function sqliteWarehouse(connection: Connection, days: DayWriter, file: string | undefined): Warehouse {
+function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
   const { path } = connection;
   return {
     location: path,
@@ -112,7 +110,6 @@ function sqliteWarehouse(connection: Connection, days: DayWriter, file: string |
       connection.transaction('measure the tables of', () => refreshStatistics(connection)),
     damages: async () => connection.read('check', () => damagesOf(connection)),
     inSnapshot: (read) => connection.snapshot(read),
-    watchCommits: () => watchCommits(path, file),
     discardNew: async () => {
       await days.close();
       return connection.read('remove the empty warehouse', () => discardNew(connection));
