@@ -5,22 +5,23 @@ import type { JobContext } from '../src/core/job-context.ts';
 import { maskUrlPassword } from '../src/settings/mask-url.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { isSameWarehouse } from '../src/warehouse/location.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { takeLock } from '../src/warehouse/take-lock.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
-/** What a copy is asked to do. */
+/** Where to copy to, and how. */
 export interface CopyRequest {
-  /** The destination: a SQLite path, or `postgres://…`. It is created where it does not exist. */
+  /** The destination: a SQLite path, or `postgres://…`. Created if it does not exist. */
   readonly to: string;
-  /** Make the destination the same whatever it holds, and compare every row. */
+  /** Compare every row, and delete from the destination what the source does not have. */
   readonly replace: boolean;
   /** Wait for a run on the destination to end instead of failing with exit code 75. */
   readonly wait: boolean;
 }
 
 /**
- * Copies the warehouse of the settings with its ledger. May be repeated at will, also after a kill at any instant: it
- * goes on where it was, and moves only what is not the same yet. The source may be at work meanwhile.
- * @throws {UsageError} when both are the same, or the destination holds what the source does not.
+ * Copies the warehouse of the settings, including its ledger. May be repeated at will, also after a kill at any instant:
+ * it resumes, and moves only what differs. Runs may write to the source meanwhile.
+ * @throws {UsageError} when both are the same, or the destination holds data that the source does not.
  * @throws {BusyError} when a run holds the destination.
  */
 export function copyWarehouse(
@@ -30,8 +31,8 @@ export function copyWarehouse(
 ): Promise<CopyReport> {
   const from = settings.warehouse;
   if (isSameWarehouse(from, to)) {
-    throw new UsageError(`--to names the warehouse that is to be copied: ${maskUrlPassword(to)}`, {
-      hint: 'name another file, database or schema; --warehouse says what is copied',
+    throw new UsageError(`--to names the source warehouse: ${maskUrlPassword(to)}`, {
+      hint: 'name another file, database or schema; --warehouse names the source',
     });
   }
   const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });

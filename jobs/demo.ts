@@ -1,23 +1,29 @@
-import { statSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type ExampleQuery, exampleQueries } from '../schema/reference.ts';
+import type { Clock } from '../src/core/clock.ts';
 import { dayOf } from '../src/core/day.ts';
+import { messageOf, UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { STREAMS } from '../src/core/stream.ts';
 import { startEmulator } from '../src/emulator/index.ts';
-import type { RunReport } from '../src/pipeline/events.ts';
+import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { clearDemoWarehouse } from './demo-warehouse.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import { runExport } from './run.ts';
 
-/** The file that the demo makes in the working directory. */
-export const DEMO_FILE = 'daywalk-demo.db';
+/** The warehouse of the demo, in the working directory. */
+const DEMO_FILE = 'daywalk-demo.db';
+
+const SQLITE_MAGIC = 'SQLite format 3\0';
+/** The files of a SQLite database. The lock file stays: another process may be waiting for it. */
+const SUFFIXES = ['', '-wal', '-shm', '-journal'];
 
 /** The organization of the demo. */
 export const DEMO_ORGANIZATION = { seed: 1, users: 250, reports: 40 } as const;
 
-/** What the answers of an example query look like. */
+/** The result of an example query. */
 export interface QueryResult {
   readonly query: ExampleQuery;
   readonly columns: readonly string[];
@@ -33,18 +39,22 @@ export interface DemoResult {
   readonly insights: readonly QueryResult[];
 }
 
-/** What a demo is asked to do. */
+/** Where to run the demo, and with which warehouse. */
 export interface DemoRequest {
   readonly directory: string;
-  /** Go on with the warehouse of an earlier demo instead of a fresh one. */
+  /** Keep the warehouse of an earlier demo and continue with it. */
   readonly keep: boolean;
 }
 
 /**
- * Emulates the service on this machine and exports it, over TCP as from the real one, into a warehouse of its own.
- * @throws {UsageError} when a file that is not a demo warehouse is in the way.
+ * Starts the emulator on this machine and exports from it over TCP into a warehouse of its own.
+ * @throws {UsageError} when a file with the name of the demo warehouse is something else.
+ * @throws {BusyError} when another demo writes to the warehouse.
  */
-export async function runDemo({ directory, keep }: DemoRequest, context: JobContext): Promise<DemoResult> {
+export async function runDemo(
+  { directory, keep }: DemoRequest,
+  context: JobContext<RunEvent>,
+): Promise<DemoResult> {
   const path = join(directory, DEMO_FILE);
   if (!keep) await clearDemoWarehouse(path, context.clock);
   const emulator = await startEmulator({ ...DEMO_ORGANIZATION, today: dayOf(context.clock.now()) });
@@ -52,13 +62,13 @@ export async function runDemo({ directory, keep }: DemoRequest, context: JobCont
     const request = { command: 'demo', streams: STREAMS, force: false, newestFirst: false, wait: false };
     const report = await runExport(demoSettings(path, emulator), request, context);
     const insights = [exampleQueries.lastDays, exampleQueries.modelMix, exampleQueries.topUsers];
-    return { report, file: DEMO_FILE, bytes: statSync(path).size, insights: answer(path, insights) };
+    return { report, file: DEMO_FILE, bytes: statSync(path).size, insights: runQueries(path, insights) };
   } finally {
     await emulator.close();
   }
 }
 
-/** The defaults, whatever the environment says: the demo must work where the real thing is not configured yet. */
+/** The default settings. The environment is ignored: the demo must work before anything is configured. */
 function demoSettings(warehouse: string, { url, apiKey }: { url: string; apiKey: string }): Settings {
   return {
     apiKey,
@@ -77,8 +87,61 @@ function demoSettings(warehouse: string, { url, apiKey }: { url: string; apiKey:
   };
 }
 
-function answer(path: string, queries: readonly ExampleQuery[]): QueryResult[] {
-  // Not opened read-only: such a connection would leave its -wal and -shm files behind.
+/** Deletes the warehouse of an earlier demo, and nothing else. */
+async function clearDemoWarehouse(path: string, clock: Clock): Promise<void> {
+  if (!existsSync(path)) return;
+  const refusal = whyNotDemo(path);
+  if (refusal !== null) {
+    throw new UsageError(`${path} exists and ${refusal}; nothing was deleted`, {
+      hint: 'run the demo in another folder, or move that file away',
+    });
+  }
+  // Fails while another demo writes to it.
+  await withWarehouse(path, { clock, create: true }, async (warehouse) => {
+    const lock = await warehouse.lock();
+    await lock.release();
+  });
+  for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
+}
+
+function whyNotDemo(path: string): string | null {
+  const status = lstatSync(path);
+  if (!status.isFile()) return 'is not a file';
+  if (status.size === 0) return null;
+  if (!beginsLikeSqlite(path)) return 'is not a SQLite file';
+  try {
+    return holdsOtherRuns(path) ? 'holds more than demo runs' : null;
+  } catch (error) {
+    return `is not a daywalk warehouse (${messageOf(error)})`;
+  }
+}
+
+function beginsLikeSqlite(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(SQLITE_MAGIC.length);
+    readSync(file, head);
+    return head.toString('latin1') === SQLITE_MAGIC;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A demo warehouse has only runs of the demo. One without a run must be empty: its demo was killed at the start. */
+function holdsOtherRuns(path: string): boolean {
+  const database = new Database(path, { readonly: true });
+  try {
+    const others = database.prepare("SELECT COUNT(*) FROM export_runs WHERE command <> 'demo'").pluck().get();
+    const runs = database.prepare('SELECT COUNT(*) FROM export_runs').pluck().get();
+    const units = database.prepare('SELECT COUNT(*) FROM export_units').pluck().get();
+    return others !== 0 || (runs === 0 && units !== 0);
+  } finally {
+    database.close();
+  }
+}
+
+function runQueries(path: string, queries: readonly ExampleQuery[]): QueryResult[] {
+  // A read-only connection would leave its -wal and -shm files behind.
   const database = new Database(path, { fileMustExist: true });
   try {
     database.pragma('query_only = on');

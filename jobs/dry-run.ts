@@ -7,7 +7,8 @@ import { type AskedFacts, NOTHING_KNOWN, readFacts } from '../src/pipeline/forec
 import { type ForecastFacts, forecastRequests } from '../src/pipeline/forecast/requests.ts';
 import type { PlanRequest, planUnits } from '../src/pipeline/plan.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import type { RunRecord, Warehouse } from '../src/warehouse/port.ts';
+import { onlyOrganization } from '../src/warehouse/only-organization.ts';
+import type { RunRecord } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import { type ExportRequest, planRequest, WATCH_DAYS } from './run.ts';
 
@@ -64,11 +65,6 @@ export function forecastExport(
     if (!(error instanceof NoWarehouseError)) throw error;
     return forecastOf(settings.orgId ?? null, { ...facts, ...NOTHING_KNOWN }, []);
   });
-}
-
-async function onlyOrganization(warehouse: Warehouse): Promise<string | null> {
-  const known = await warehouse.organizations();
-  return known.length === 1 ? (known[0] ?? null) : null;
 }
 
 function forecastOf(orgId: string | null, facts: ForecastFacts, runs: readonly RunRecord[]): ExportForecast {

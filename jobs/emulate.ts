@@ -4,13 +4,16 @@ import { messageOf, UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { parseQuirks, parseRules, startEmulator } from '../src/emulator/index.ts';
 
-/** What to emulate. What is left out is the emulator's to choose. */
+/** What to emulate. The emulator chooses what is not given. */
 export interface EmulationRequest {
   readonly port: number;
   readonly seed?: number | undefined;
   readonly users?: number | undefined;
   readonly reports?: number | undefined;
-  /** The day that is not over yet; the clock's unless given. */
+  /**
+   * The current day, which has no data yet.
+   * @default the current day of the clock
+   */
   readonly today?: UtcDay | undefined;
   readonly apiKey?: string | undefined;
   readonly latencyMs?: number | undefined;
@@ -20,7 +23,7 @@ export interface EmulationRequest {
   readonly quirksFile?: string | undefined;
 }
 
-/** How to reach a service that is emulated. */
+/** How to reach the emulated service. */
 export interface EmulatedService {
   readonly url: string;
   readonly apiKey: string;
@@ -28,8 +31,8 @@ export interface EmulatedService {
 }
 
 /**
- * Serves the emulated service until the process is asked to stop.
- * @throws {UsageError} when a file cannot be read or the port cannot be taken.
+ * Runs the emulator until the process is asked to stop.
+ * @throws {UsageError} when a file cannot be read or the port cannot be used.
  */
 export async function emulateService(
   request: EmulationRequest,
@@ -51,17 +54,17 @@ export async function emulateService(
   }
 }
 
-/** Ports that are taken or not allowed are the caller's to change, unlike anything else that keeps a server from starting. */
+/** Turns the errors of an unusable port into usage errors. */
 async function listening<Started>(port: number, start: () => Promise<Started>): Promise<Started> {
   try {
     return await start();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
-    const why = code === 'EADDRINUSE' ? 'it is taken' : 'this user may not';
+    const why = code === 'EADDRINUSE' ? 'the port is in use' : 'this user may not use it';
     throw new UsageError(`listen on port ${port}: ${why}`, {
       cause: error,
-      hint: 'give another --port, or 0 for a free one',
+      hint: 'give another --port, or 0 for any free one',
     });
   }
 }

@@ -5,9 +5,9 @@ import type { Settings } from '../src/settings/settings.ts';
 import type { SavedCopy } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
-/** What is published, and where to. */
+/** What to publish, and where. */
 export interface PublishRequest {
-  /** The folder of a lake of Parquet files, and which tables go there. */
+  /** A folder of Parquet files, and the tables to write there. */
   readonly parquet?: {
     readonly directory: string;
     readonly tables: readonly AnyTable[];
@@ -17,18 +17,18 @@ export interface PublishRequest {
   readonly sqlite?: string;
 }
 
-/** What was published; null for what was not asked for. */
+/** What was published; null for what was not requested. */
 export interface PublishReport {
   readonly parquet: LakeReport | null;
   readonly sqlite: SavedCopy | null;
 }
 
 /**
- * Publishes what a warehouse holds, for those who read it elsewhere. It only reads the warehouse, and may run beside a
- * run. It may be killed at any instant, and be repeated at will: what has not changed is not written again.
- * @throws {UsageError} when something else is in the place.
- * @throws {BusyError} when another publish works on the same place.
- * @throws {StorageError} when the place cannot be written or the warehouse cannot be read.
+ * Publishes a warehouse as files for other tools. Only reads the warehouse, and may run during a run. May be killed at
+ * any instant and repeated at will: unchanged files are not written again.
+ * @throws {UsageError} when the target holds something else.
+ * @throws {BusyError} when another publish writes to the same target.
+ * @throws {StorageError} when the target cannot be written or the warehouse cannot be read.
  */
 export function publish(
   settings: Settings,

@@ -2,10 +2,9 @@ import { tables } from '../schema/tables.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { isStream, type Stream } from '../src/core/stream.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import type { QuarantineScope } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
-/** Records that are listed at most. */
+/** The longest list; further records are only counted. */
 const LISTED_MAX = 10_000;
 
 /** A record in quarantine. */
@@ -16,19 +15,19 @@ export interface ListedRecord {
   readonly date: string;
   readonly recordSha256: string;
   readonly reason: string;
-  /** Where in the record. */
+  /** The field, for example `data[3].date`. */
   readonly path: string;
-  /** The record as it was sent, as JSON text. */
+  /** The record as received, as JSON text. */
   readonly record: string;
   readonly firstSeenAt: string;
   /** When a person accepted it; null while it counts for the exit code. */
   readonly acceptedAt: string | null;
 }
 
-/** What is in quarantine. */
+/** The content of the quarantine. */
 export interface QuarantineList {
   readonly records: readonly ListedRecord[];
-  /** Records beyond those that are listed. */
+  /** How many more records there are. */
   readonly more: number;
 }
 
@@ -45,7 +44,7 @@ const COLUMNS = [
 ] as const;
 
 /**
- * Every record in quarantine, by organization, stream and day; {@link LISTED_MAX} at most. Writes nothing.
+ * Lists the records in quarantine by organization, stream and day, 10,000 at most. Writes nothing.
  * @throws {UsageError} when there is no such warehouse.
  */
 export function listQuarantine(
@@ -80,19 +79,4 @@ function recordOf(row: readonly unknown[]): ListedRecord[] {
       acceptedAt: acceptedAt === null ? null : String(acceptedAt),
     },
   ];
-}
-
-/**
- * Accepts the records in quarantine of a stream, a day, or all: they stay there, and no longer count for the exit code of
- * runs. A record that changes counts again. May be repeated. Answers how many were not accepted before.
- * @throws {UsageError} when there is no such warehouse.
- */
-export function acceptQuarantine(
-  { warehouse: location }: Settings,
-  scope: QuarantineScope,
-  { clock }: Pick<JobContext, 'clock'>,
-): Promise<number> {
-  return withWarehouse(location, { clock, create: false }, (warehouse) =>
-    warehouse.acceptQuarantine(scope, clock.now()),
-  );
 }

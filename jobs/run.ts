@@ -1,11 +1,12 @@
+import type { Retry } from '../src/api/transport/transport.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { packageVersion } from '../src/core/package.ts';
 import type { Stream } from '../src/core/stream.ts';
-import { drainAlongside } from '../src/hooks/drain/drain.ts';
-import type { RunReport } from '../src/pipeline/events.ts';
+import { drainDuringRun } from '../src/hooks/drain/drain-during-run.ts';
+import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
 import type { PlanRequest } from '../src/pipeline/plan.ts';
 import { runUnits } from '../src/pipeline/run/run.ts';
 import { privacyOf } from '../src/privacy/email.ts';
@@ -13,48 +14,57 @@ import { openTransport } from '../src/settings/open-transport.ts';
 import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { takeLock } from '../src/warehouse/take-lock.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
-/** What an export is asked to do. */
+/** What to export. */
 export interface ExportRequest {
-  /** Name for the ledger: `run`, `backfill` or `demo`. */
+  /** The command, as the ledger records it: `run`, `backfill` or `demo`. */
   readonly command: string;
-  /** First day; the first day of the service unless given. */
+  /** @default the first day of the service */
   readonly from?: UtcDay | undefined;
-  /** Last day; yesterday (UTC) unless given. */
+  /** @default yesterday (UTC) */
   readonly until?: UtcDay | undefined;
   readonly streams: readonly Stream[];
   /** Pull settled units too. */
   readonly force: boolean;
   readonly newestFirst: boolean;
-  /** Accept losses that are doubted, as far as they are no larger now. Default: false. */
+  /**
+   * Accept doubted losses, unless more rows are missing now than when they were doubted.
+   * @default false
+   */
   readonly acceptLoss?: boolean;
   /** Wait for another run to end instead of failing with exit code 75. */
   readonly wait: boolean;
-  /** Emails are hashed with another salt than before from now on. Default: false, which refuses another salt. */
+  /**
+   * Hash emails with another salt than before.
+   * @default false, which refuses another salt
+   */
   readonly newEmailSalt?: boolean;
 }
 
-/** Settled days that are compared in every run, unless the settings say otherwise. */
+/** How many settled days every run compares, unless the settings say otherwise. */
 export const WATCH_DAYS = 31;
 
 /**
- * Plans, pulls and commits every unit that is not settled, and the readiness reports. May be repeated at will.
- * @throws {DaywalkError} when it could not begin; what happens after that is in the report.
+ * Pulls and commits every unit that is not settled, and the readiness reports. May be repeated at will.
+ * @throws {DaywalkError} when the run cannot begin; later failures are in the report.
  */
 export function runExport(
   settings: Settings,
   request: ExportRequest,
-  context: JobContext,
+  context: JobContext<RunEvent>,
 ): Promise<RunReport> {
   const api = requireApi(settings);
-  const warn = (message: string, hint: string) => context.observe({ type: 'warning', message, hint });
+  const { clock, observe } = context;
+  const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
+  const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
   return withWarehouse(settings.warehouse, { ...context, warn, create: true }, async (warehouse) => {
     const lock = await takeLock(warehouse, { ...context, warn, wait: request.wait });
-    const transport = openTransport(settings, api, context);
+    const transport = openTransport(settings, api, { clock, onRetry });
     try {
       await expectEmailSalt(warehouse, settings.emails, request.newEmailSalt);
-      await drainAlongside(warehouse, settings, context);
+      await drainDuringRun(warehouse, settings, context);
       const report = await runUnits({
         ...planRequest(request, context),
         command: request.command,
@@ -74,8 +84,8 @@ export function runExport(
         observe: context.observe,
         signal: context.signal,
       });
-      // What came in meanwhile; and after a first pull the organization of all events is known.
-      await drainAlongside(warehouse, settings, context);
+      // Events may have arrived meanwhile, and the first pull has found the organization of earlier ones.
+      await drainDuringRun(warehouse, settings, context);
       if (report.orgId === null && isMistake(report)) await warehouse.discardNew();
       return report;
     } finally {
@@ -85,8 +95,11 @@ export function runExport(
   });
 }
 
-/** The days and streams that an export is about. */
-export function planRequest(request: ExportRequest, { clock }: JobContext): PlanRequest {
+/**
+ * The days and streams of an export.
+ * @throws {UsageError} when there is no day in the range.
+ */
+export function planRequest(request: ExportRequest, { clock }: Pick<JobContext, 'clock'>): PlanRequest {
   const firstDay = request.from ?? FIRST_DAY;
   const lastDay = request.until ?? yesterdayOf(clock.now());
   if (lastDay < firstDay) {
@@ -103,7 +116,7 @@ export function planRequest(request: ExportRequest, { clock }: JobContext): Plan
   };
 }
 
-/** True where the key or the URL was wrong: what a mistake created should not look like a warehouse. */
+/** True when the key or the URL was wrong. A warehouse that such a run created is discarded. */
 function isMistake({ exitCode }: RunReport): boolean {
   return exitCode === EXIT.credential || exitCode === EXIT.usage;
 }

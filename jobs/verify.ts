@@ -1,49 +1,54 @@
+import type { Retry } from '../src/api/transport/transport.ts';
+import { yesterdayOf } from '../src/core/day.ts';
 import { DamagedError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import type { JobContext } from '../src/core/job-context.ts';
+import type { RunEvent } from '../src/pipeline/events.ts';
+import { privacyOf } from '../src/privacy/email.ts';
+import { openTransport } from '../src/settings/open-transport.ts';
 import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { type PulledAgain, pullAgain } from '../src/verify/against-api/pull-again.ts';
+import { type PulledAgain, pullAgain, type Sampling } from '../src/verify/against-api/pull-again.ts';
 import { type Checked, checkWarehouse } from '../src/verify/check-warehouse.ts';
 import { type Finding, FindingList, type Severity } from '../src/verify/finding.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
-/** What is to be verified besides the warehouse itself. */
+/** What to verify besides the warehouse itself. */
 export interface VerifyRequest {
-  /** Units that are pulled again and compared; 0 sends nothing. */
+  /** Units to pull again and compare; 0 sends nothing. */
   readonly againstApi: number;
-  /** Decides which ones; by chance unless given. */
+  /** Chooses the units; random by default. */
   readonly seed?: number | undefined;
 }
 
-/** What a verification went through and found. */
+/** What a verification checked and found. */
 export interface Verification extends Readonly<Checked> {
   readonly warehouse: string;
-  /** What was pulled again; null where nothing was asked for. */
+  /** What was pulled again; null when nothing was requested. */
   readonly pulledAgain: PulledAgain | null;
-  /** What the database cannot read back, or says is damaged. Not empty: what follows in the file was not looked at. */
+  /** Damages that the database reports. If there are any, the check stopped at the first. */
   readonly damages: readonly string[];
   readonly counts: Readonly<Record<Severity, number>>;
-  /** The first findings of each severity, see {@link counts} for all. */
+  /** The first findings of each severity; {@link counts} has all. */
   readonly findings: readonly Finding[];
 }
 
-/** Seeds that are chosen by chance; any whole number may be given. */
+/** Random seeds are below this; a given one may be any whole number. */
 const SEEDS = 1_000_000_000;
 
 /**
- * Recomputes every unit's digest from the stored rows, compares the endpoints with each other, and pulls `againstApi`
- * units again to compare them with the service. Reads one state of the warehouse, and writes nothing.
+ * Recomputes the digest of every unit from the stored rows, compares the endpoints with each other, and compares
+ * `againstApi` units with the service. Reads one state of the warehouse and writes nothing.
  * @throws {UsageError} when there is no warehouse, or no key to pull with.
- * @throws {CredentialError} and whatever else ends a run, when units are to be pulled.
+ * @throws {CredentialError} and every other error that ends a run, when units are pulled.
  */
 export function verifyWarehouse(
   settings: Settings,
   { againstApi, seed = Math.floor(Math.random() * SEEDS) }: VerifyRequest,
-  context: JobContext,
+  context: JobContext<RunEvent>,
 ): Promise<Verification> {
-  // Better refused now than after an hour of reading.
+  // Refused before the warehouse is read, which may take an hour.
   if (againstApi > 0) requireApi(settings);
   return withWarehouse(settings.warehouse, { clock: context.clock, create: false }, async (warehouse) => {
     const findings = new FindingList();
@@ -52,13 +57,35 @@ export function verifyWarehouse(
     const pulledAgain =
       againstApi === 0 || damages.length > 0
         ? null
-        : await pullAgain(settings, { warehouse, findings, units: againstApi, seed }, context);
+        : await sampleService(settings, { warehouse, findings, units: againstApi, seed }, context);
     const { counts, listed } = findings;
     return { warehouse: warehouse.location, ...checked, pulledAgain, damages, counts, findings: listed };
   });
 }
 
-/** Checks all that can be read. Answers what cannot. */
+async function sampleService(
+  settings: Settings,
+  sample: Pick<Sampling, 'warehouse' | 'findings' | 'units' | 'seed'>,
+  { clock, observe, signal }: JobContext<RunEvent>,
+): Promise<PulledAgain> {
+  const api = requireApi(settings);
+  const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
+  const transport = openTransport(settings, api, { clock, onRetry });
+  try {
+    return await pullAgain({
+      ...sample,
+      source: { transport, hosts: api },
+      privacy: privacyOf(settings.emails),
+      orgId: settings.orgId ?? null,
+      lastDay: yesterdayOf(clock.now()),
+      signal,
+    });
+  } finally {
+    await transport.close();
+  }
+}
+
+/** Checks everything that can be read. Returns what cannot be read. */
 async function checkAll(warehouse: Warehouse, findings: FindingList, checked: Checked): Promise<string[]> {
   try {
     await checkWarehouse(warehouse, findings, checked);
@@ -69,7 +96,7 @@ async function checkAll(warehouse: Warehouse, findings: FindingList, checked: Ch
   }
 }
 
-/** What a verification means for whoever asked for it. */
+/** The exit code of a verification. */
 export function exitCodeOf({ damages, counts }: Verification): ExitCode {
   return worstExit([
     damages.length > 0 ? EXIT.storage : EXIT.ok,

@@ -1,11 +1,10 @@
-import type { RunEvent } from '../pipeline/events.ts';
 import type { Clock } from './clock.ts';
 
-/** What an entry point hands to a job besides the settings. */
-export interface JobContext<Event = RunEvent> {
+/** What an entry point hands to a job besides its settings and its request. */
+export interface JobContext<Event = never> {
   readonly clock: Clock;
-  /** Receives what the job reports while it works. */
+  /** Receives what the job reports while it works. Must not throw, and should return at once. */
   readonly observe: (event: Event) => void;
-  /** Aborted with a `StoppedError` when the process was asked to stop. */
+  /** Aborted with a `StoppedError` when the process is asked to stop. */
   readonly signal: AbortSignal;
 }

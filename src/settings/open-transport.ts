@@ -1,18 +1,17 @@
-import { createTransport, type Transport } from '../api/transport/transport.ts';
-import type { JobContext } from '../core/job-context.ts';
+import { createTransport, type Transport, type TransportOptions } from '../api/transport/transport.ts';
 import { packageVersion } from '../core/package.ts';
 import type { ApiSettings } from './require-api.ts';
 import type { Settings } from './settings.ts';
 
-/** The transport that the settings ask for. It reports each repetition; the caller closes it. */
+/** Creates the transport that the settings describe. The caller closes it. */
 export function openTransport(
   settings: Settings,
-  api: ApiSettings,
-  { clock, observe }: Pick<JobContext, 'clock' | 'observe'>,
+  { apiKey, appApiKey }: ApiSettings,
+  { clock, onRetry }: Required<Pick<TransportOptions, 'clock' | 'onRetry'>>,
 ): Transport {
   return createTransport({
-    apiKey: api.apiKey,
-    appApiKey: api.appApiKey,
+    apiKey,
+    appApiKey,
     userAgent: `daywalk/${packageVersion()}`,
     concurrency: settings.concurrency,
     maxRequestsPerMinute: settings.maxRequestsPerMinute,
@@ -22,6 +21,6 @@ export function openTransport(
     attempts: settings.attempts,
     clock,
     random: Math.random,
-    onRetry: (retry) => observe({ type: 'retry', ...retry }),
+    onRetry,
   });
 }

@@ -1,50 +1,35 @@
 import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
 import { DaywalkError } from '../core/errors.ts';
-import type { JobContext } from '../core/job-context.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
-import type { Settings } from '../settings/settings.ts';
 import type { LedgerUnit, RunRecord, Warehouse } from '../warehouse/port.ts';
-import { withWarehouse } from '../warehouse/with-warehouse.ts';
 import { daysWithData } from './days-with-data.ts';
-import { isComplete, RUNS_MAX } from './status.ts';
+import { isCompleteRun, RUNS_MAX } from './runs.ts';
 
 const HOUR_MS = 3_600_000;
-/** A run that has not ended after so long hangs. */
+/** A run that has not ended after this time hangs. */
 const RUN_MS_MAX = 24 * HOUR_MS;
-/** A stream without data on so many days, up to the newest one that was exported, has fallen silent … */
+/** A stream is silent when it has no data on this many days, up to the newest exported one, … */
 const SILENT_DAYS = 4;
-/** … if it had some within so many days before. */
+/** … and had some within this many days before them. */
 const BEFORE_DAYS = 7;
 
-/** Whether a warehouse is well, and why. */
+/** Whether a warehouse is healthy, and why. */
 export interface Health {
   readonly healthy: boolean;
-  /** What decides, without a full stop. */
+  /** The deciding fact, without a full stop. */
   readonly reason: string;
-  /** When the newest complete export of all streams ended, of the organization that decides; null when none did. */
+  /** When the last complete export ended, of the organization whose last one is the oldest; null when there was none. */
   readonly lastCompleteExportAt: string | null;
 }
 
 /**
- * Reads whether a warehouse is well: a complete export of all streams ended within `maxAgeHours` or a run is under way, and
- * no stream has fallen silent. Every organization of the warehouse counts. One that cannot be read is not well.
+ * Assesses a warehouse. It is healthy when every organization had a complete export of all streams within `maxAgeHours`,
+ * or a run is in progress, and no stream of any organization has fallen silent. Writes nothing.
  */
-export async function readHealth(
-  { warehouse: location }: Settings,
-  { clock }: Pick<JobContext, 'clock'>,
-  maxAgeHours: number,
+export async function assessHealth(
+  warehouse: Warehouse,
+  { now, maxAgeHours }: { readonly now: Date; readonly maxAgeHours: number },
 ): Promise<Health> {
-  try {
-    return await withWarehouse(location, { clock, create: false }, (warehouse) =>
-      healthOf(warehouse, clock.now(), maxAgeHours),
-    );
-  } catch (error) {
-    if (!(error instanceof DaywalkError)) throw error;
-    return { healthy: false, reason: error.message, lastCompleteExportAt: null };
-  }
-}
-
-async function healthOf(warehouse: Warehouse, now: Date, maxAgeHours: number): Promise<Health> {
   const runs = await warehouse.runs(RUNS_MAX);
   const organizations = await warehouse.organizations();
   const exports: { readonly prefix: string; readonly endedAt: string | null }[] = [];
@@ -63,7 +48,7 @@ async function healthOf(warehouse: Warehouse, now: Date, maxAgeHours: number): P
   const ageMs = lastCompleteExportAt === null ? null : now.getTime() - Date.parse(lastCompleteExportAt);
   const isFresh = ageMs !== null && ageMs <= maxAgeHours * HOUR_MS;
   if (!isFresh && (await isRunning(warehouse, runs, now)))
-    return { healthy: true, reason: 'a run is under way', lastCompleteExportAt };
+    return { healthy: true, reason: 'a run is in progress', lastCompleteExportAt };
   const last =
     lastCompleteExportAt === null
       ? 'no complete export of all streams is on record'
@@ -72,17 +57,17 @@ async function healthOf(warehouse: Warehouse, now: Date, maxAgeHours: number): P
   return { healthy: isFresh, reason: `${oldest?.prefix ?? ''}${last}${late}`, lastCompleteExportAt };
 }
 
-/** The newest day that a run could ask for. */
+/** The newest day that a run could pull. */
 function dueAt({ startedAt }: RunRecord): UtcDay {
   return yesterdayOf(new Date(startedAt));
 }
 
 /**
- * True for a run that left nothing out, and was not narrowed: since it began every stream was pulled, and no unit up to
- * its newest day was never pulled.
+ * True for a complete run over all streams and days: every stream has been pulled since the run began, and no unit up
+ * to its newest day is still to be pulled for the first time.
  */
 function isCompleteExport(run: RunRecord, units: readonly LedgerUnit[]): boolean {
-  if (!isComplete(run)) return false;
+  if (!isCompleteRun(run)) return false;
   const due = dueAt(run);
   const dueDays = daysFrom(FIRST_DAY, due).length;
   return STREAMS.every((stream) => {
@@ -93,7 +78,7 @@ function isCompleteExport(run: RunRecord, units: readonly LedgerUnit[]): boolean
   });
 }
 
-/** A sentence for each stream that had data in the week before the last days, and has none on them. */
+/** A sentence for each silent stream, see {@link SILENT_DAYS}. */
 function silentStreams(units: readonly LedgerUnit[], last: UtcDay): string[] {
   const first = shiftDay(last, 1 - SILENT_DAYS);
   const before = shiftDay(first, -BEFORE_DAYS);
@@ -107,7 +92,7 @@ function silentStreams(units: readonly LedgerUnit[], last: UtcDay): string[] {
   });
 }
 
-/** True while a run is recorded without its end and its lock is held: one that was killed holds none. */
+/** True when a run has been recorded without an end and the run lock is held. A killed run does not hold it. */
 async function isRunning(warehouse: Warehouse, runs: readonly RunRecord[], now: Date): Promise<boolean> {
   const begun = runs.some(
     ({ endedAt, startedAt }) => endedAt === null && now.getTime() - Date.parse(startedAt) < RUN_MS_MAX,
@@ -115,13 +100,13 @@ async function isRunning(warehouse: Warehouse, runs: readonly RunRecord[], now: 
   return begun && (await isLocked(warehouse));
 }
 
-/** Takes the lock for an instant, because nothing else tells whether it is free. */
+/** Takes the lock for an instant: there is no other way to find out whether it is free. */
 async function isLocked(warehouse: Warehouse): Promise<boolean> {
   try {
     await (await warehouse.lock({ exclusive: true })).release();
     return false;
   } catch (error) {
-    // It is held, or this user may not lock; what the run wrote of itself must do then.
+    // Another run holds it, or this user may not take it. Then the recorded run decides.
     if (error instanceof DaywalkError) return true;
     throw error;
   }

@@ -1,24 +1,16 @@
 import { ContentHash, warehouseSha256 } from '../../schema/digest.ts';
 import { contentTables } from '../../schema/tables.ts';
-import type { JobContext } from '../core/job-context.ts';
-import type { Settings } from '../settings/settings.ts';
 import type { Warehouse } from './port.ts';
-import { withWarehouse } from './with-warehouse.ts';
 
 /** Digests of what a warehouse holds, in lower-case hexadecimal. */
 export interface WarehouseDigest {
   /** One SHA-256 over the digests of all tables. */
   readonly warehouse: string;
-  /** SHA-256 by table: every table of what the service said, none of the exporter's own. */
+  /** SHA-256 by table. Covers the tables with the service's data, not the exporter's own. */
   readonly tables: Readonly<Record<string, string>>;
 }
 
-/** The digests of a warehouse: over the content alone, so two warehouses with the same content have the same. */
-export function digestWarehouse(settings: Settings, { clock }: JobContext): Promise<WarehouseDigest> {
-  return withWarehouse(settings.warehouse, { clock, create: false }, digestOf);
-}
-
-/** The digests of an open warehouse, all of one state of it. Streams, so memory stays bounded. */
+/** Computes the digests of one state of a warehouse. It streams the rows, so memory stays bounded. */
 export function digestOf(warehouse: Warehouse): Promise<WarehouseDigest> {
   return warehouse.inSnapshot(() => digestTables(warehouse));
 }

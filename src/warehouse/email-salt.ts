@@ -4,14 +4,14 @@ import { saltFingerprint } from '../privacy/email.ts';
 import type { EmailPolicy } from '../settings/settings.ts';
 import type { Warehouse } from './port.ts';
 
-/** What the warehouse itself remembers, so of no organization. */
+/** Where the fingerprint is kept. It belongs to the warehouse, not to an organization. */
 const PLACE = ['', 'email_salt'] as const;
 
 /**
- * Checks that emails are hashed with the salt of the hashes that are stored, and remembers the salt of the first ones: a
- * person would have two hashes otherwise. Only a fingerprint of the salt is kept.
- * @param isNew the salt is meant to be another one from now on.
- * @throws {UsageError} when it is another one.
+ * Makes sure that the warehouse holds hashes of one salt, because a person would have two hashes otherwise. The first
+ * salt is remembered as a fingerprint. Does nothing unless emails are hashed.
+ * @param isNew replaces the remembered salt by this one.
+ * @throws {UsageError} when the salt is not the remembered one.
  */
 export async function expectEmailSalt(
   warehouse: Warehouse,

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
+import { isPostgres, schemeOf } from './location.ts';
 import type { Warehouse } from './port.ts';
 
 /** How to open a warehouse. */
@@ -15,19 +16,17 @@ export interface OpenOptions {
   readonly logBytesMax?: number | undefined;
 }
 
-const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
-
 /**
  * Opens the warehouse that `location` names, a SQLite path or `postgres://…`, and brings it to the schema of this
  * version. Only the driver of that database is loaded.
  * @throws {UsageError} for a location that this version cannot open, and for a driver that is not installed as it should.
  */
 export async function openWarehouse(location: string, options: OpenOptions): Promise<Warehouse> {
-  const scheme = SCHEME.exec(location)?.[1]?.toLowerCase();
-  if (scheme === 'postgres' || scheme === 'postgresql') {
+  if (isPostgres(location)) {
     const { openPostgres } = await import('./postgres/warehouse.ts');
     return openPostgres(location, options);
   }
+  const scheme = schemeOf(location);
   if (scheme !== undefined) {
     throw new UsageError(`there are no ${scheme} warehouses`, {
       hint: 'name a SQLite file, for example daywalk.db, or a postgres:// URL',

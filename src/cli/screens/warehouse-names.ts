@@ -1,7 +1,7 @@
 import { maskUrlPassword } from '../../settings/mask-url.ts';
-import { isPostgres } from '../../settings/parsers/warehouse.ts';
 import type { SettingsReading } from '../../settings/read-settings.ts';
 import { SETTINGS } from '../../settings/settings-table.ts';
+import { isPostgres } from '../../warehouse/location.ts';
 import { shellQuote } from '../text/shell.ts';
 
 /** How to name the same warehouse in another command line. */

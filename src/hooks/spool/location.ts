@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-
-const POSTGRES = /^postgres(ql)?:\/\//i;
+import { isPostgres } from '../../warehouse/location.ts';
 
 /** What decides where the spool is. */
 export interface SpoolChoice {
@@ -15,6 +14,6 @@ export interface SpoolChoice {
 /** The folder that holds received hook events until they are drained: beside the warehouse, unless one is named. */
 export function spoolOf({ spool, warehouse, directory }: SpoolChoice): string {
   // A database server has no place beside it; the default warehouse's place is as good as any.
-  const beside = POSTGRES.test(warehouse) ? 'daywalk.db' : warehouse;
+  const beside = isPostgres(warehouse) ? 'daywalk.db' : warehouse;
   return resolve(directory, spool ?? `${beside}.spool`);
 }

@@ -1,13 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
+import { isPostgres, schemeOf } from '../../warehouse/location.ts';
 import { maskUserInfo } from '../mask-url.ts';
-
-const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
-const POSTGRES = /^postgres(ql)?:\/\//i;
-
-/** True where a warehouse location means PostgreSQL. */
-export function isPostgres(location: string): boolean {
-  return POSTGRES.test(location);
-}
 
 /**
  * A warehouse location: a SQLite path, or `postgres://…`.
@@ -17,7 +10,7 @@ export function parseWarehouse(text: string): string {
   if (text === '')
     throw new UsageError('the location is empty', { hint: 'give a path, for example daywalk.db' });
   if (isPostgres(text)) return parsePostgres(text);
-  const scheme = SCHEME.exec(text)?.[1];
+  const scheme = schemeOf(text);
   if (scheme === undefined) return text;
   throw new UsageError(`"${maskUserInfo(text)}" is not a warehouse: ${scheme}: is not known`, {
     hint: 'give the path of a SQLite file, for example daywalk.db, or postgres://user@host/database',

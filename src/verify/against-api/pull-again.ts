@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../../schema/define.ts';
 import { contentSha256 } from '../../../schema/digest.ts';
-import { yesterdayOf } from '../../core/day.ts';
+import type { UtcDay } from '../../core/day.ts';
 import { DaywalkError, messageOf } from '../../core/errors.ts';
-import type { JobContext } from '../../core/job-context.ts';
 import { DAILY_STREAMS, isDailyStream } from '../../core/stream.ts';
 import type { NormalizedDay } from '../../pipeline/commit.ts';
 import type { DayUnit } from '../../pipeline/plan.ts';
 import type { PullCall, Source } from '../../pipeline/pull.ts';
 import { prepareBatch } from '../../pipeline/run/days/prepare-batch.ts';
 import { identify } from '../../pipeline/run/start/newest-day.ts';
-import { privacyOf } from '../../privacy/email.ts';
-import { openTransport } from '../../settings/open-transport.ts';
-import { requireApi } from '../../settings/require-api.ts';
-import type { Settings } from '../../settings/settings.ts';
+import type { Privacy } from '../../privacy/email.ts';
 import { decodeRows, type LedgerUnit, type Row, type Warehouse } from '../../warehouse/port.ts';
 import type { FindingList } from '../finding.ts';
 import { compareGroups } from './compare-groups.ts';
@@ -26,60 +22,52 @@ export interface PulledAgain {
   readonly requests: number;
 }
 
-/** Which units to pull again, and where what is found goes. */
+/** Which units to pull again, from where, and where the findings go. */
 export interface Sampling {
   readonly warehouse: Warehouse;
   readonly findings: FindingList;
+  readonly source: Source;
+  readonly privacy: Privacy;
+  /** The organization to sample; null for the one that the API key belongs to. */
+  readonly orgId: string | null;
+  /** The newest day that the service has data of. */
+  readonly lastDay: UtcDay;
   readonly units: number;
   readonly seed: number;
+  readonly signal: AbortSignal;
 }
 
 type SampledUnit = DayUnit & Pick<LedgerUnit, 'orgId' | 'contentSha256'>;
 
 /**
- * Pulls units again, chosen by the seed, and compares them with what is stored: the digest, and where that differs the
- * sums of each column. The grouped answers of those endpoints that have them are held against the nested ones.
- * @throws {CredentialError} and whatever else ends a run; a unit that fails alone is a finding.
+ * Pulls units again, chosen by the seed, and compares them with the stored ones: first the digest and, where it differs,
+ * the sum of each column. Also compares grouped responses with nested breakdowns, see {@link compareGroups}. A unit that
+ * cannot be pulled is a finding.
+ * @throws {CredentialError} and every other error that ends a run.
  */
-export async function pullAgain(
-  settings: Settings,
-  sampling: Sampling,
-  context: JobContext,
-): Promise<PulledAgain> {
-  const api = requireApi(settings);
-  const transport = openTransport(settings, api, context);
-  const call = { signal: context.signal, meter: { requests: 0, retries: 0 } };
-  try {
-    const source = { transport, hosts: api };
-    const lastDay = yesterdayOf(context.clock.now());
-    // A key answers for one organization, and a warehouse may hold several.
-    const { orgId, requests } =
-      settings.orgId !== undefined
-        ? { orgId: settings.orgId, requests: 0 }
-        : await identify(source, { lastDay, streams: DAILY_STREAMS }, context.signal);
-    const sample = await sampleOf(sampling, orgId);
-    for (const unit of sample) {
-      try {
-        await compareUnit(settings, { ...sampling, source, call, unit });
-      } catch (error) {
-        if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
-        const what = `pulled again: ${messageOf(error)}`;
-        sampling.findings.add({
-          severity: 'unanswered',
-          ...placeOf(unit),
-          what,
-          expected: 'an answer',
-          found: null,
-        });
-      }
+export async function pullAgain(sampling: Sampling): Promise<PulledAgain> {
+  const { source, signal, seed, lastDay } = sampling;
+  const call = { signal, meter: { requests: 0, retries: 0 } };
+  // A key belongs to one organization, and a warehouse may hold several.
+  const { orgId, requests } =
+    sampling.orgId === null
+      ? await identify(source, { lastDay, streams: DAILY_STREAMS }, signal)
+      : { orgId: sampling.orgId, requests: 0 };
+  const sample = await sampleOf(sampling, orgId);
+  for (const unit of sample) {
+    try {
+      await compareUnit(sampling, unit, call);
+    } catch (error) {
+      if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
+      const what = `pulled again: ${messageOf(error)}`;
+      const answer = { expected: 'an answer', found: null };
+      sampling.findings.add({ severity: 'unanswered', ...placeOf(unit), what, ...answer });
     }
-    return { seed: sampling.seed, units: sample.length, requests: requests + call.meter.requests };
-  } finally {
-    await transport.close();
   }
+  return { seed, units: sample.length, requests: requests + call.meter.requests };
 }
 
-/** Units of an organization that have content: those whose names the seed scatters to the front. */
+/** Chooses units with content: the seed ranks their names. */
 async function sampleOf({ warehouse, units, seed }: Sampling, orgId: string): Promise<SampledUnit[]> {
   const rankOf = ({ stream, day }: SampledUnit) =>
     createHash('sha256').update(`${seed} ${stream} ${day}`).digest('hex');
@@ -95,20 +83,12 @@ async function sampleOf({ warehouse, units, seed }: Sampling, orgId: string): Pr
     .map(({ unit }) => unit);
 }
 
-interface Comparison {
-  readonly warehouse: Warehouse;
-  readonly findings: FindingList;
-  readonly source: Source;
-  readonly call: PullCall;
-  readonly unit: SampledUnit;
-}
-
 async function compareUnit(
-  settings: Settings,
-  { warehouse, findings, source, call, unit }: Comparison,
+  { warehouse, findings, source, privacy }: Sampling,
+  unit: SampledUnit,
+  call: PullCall,
 ): Promise<void> {
   const { orgId, stream, day } = unit;
-  const privacy = privacyOf(settings.emails);
   const { days } = await prepareBatch({ source, orgId, privacy }, { stream, days: [day] }, call);
   for (const { day: pulled } of days) {
     const found = contentSha256(pulled.tables);
@@ -121,7 +101,7 @@ async function compareUnit(
   }
 }
 
-/** The rows and the sums of columns that are stored otherwise than they were answered now. */
+/** Finds the row counts and the sums of columns that differ between the warehouse and the service. */
 async function sumsThatDiffer(warehouse: Warehouse, { orgId, day }: SampledUnit, { tables }: NormalizedDay) {
   const differing: { what: string; expected: number | null; found: number | null }[] = [];
   for (const { table, rows } of tables.map(decodeRows)) {

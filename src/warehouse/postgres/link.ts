@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { SerialQueue } from '../../core/serial-queue.ts';
 import type { Row } from '../port.ts';
 import { isLost, sqlState } from './errors.ts';
 import { setUp } from './set-up.ts';
@@ -19,7 +20,7 @@ export type Parameter = string | number | boolean | null | readonly (string | nu
 export class Link {
   readonly #client: pg.Client;
   readonly #names = new Map<string, string>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #lost = false;
   #isAbandoned = false;
   /** How long a statement may take; undefined while the configuration decides. */
@@ -136,12 +137,10 @@ export class Link {
 
   /** One statement at a time, in the order of the calls. */
   #next<Result>(send: () => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(send).catch((error: unknown) => {
+    return this.#queue.add(send).catch((error: unknown) => {
       if (isLost(error)) this.#lost = true;
       throw error;
     });
-    this.#last = result.catch(() => undefined);
-    return result;
   }
 
   #nameOf(sql: string): string {

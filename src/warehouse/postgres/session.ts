@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { DaywalkError, UsageError } from '../../core/errors.ts';
+import { SerialQueue } from '../../core/serial-queue.ts';
 import { isConflict, isLost, isLostBehind, POOLED, sqlState, storageError } from './errors.ts';
 import { Link } from './link.ts';
 import { Repetition } from './repetition.ts';
@@ -31,7 +32,7 @@ export class Session {
   #generation = 1;
   #isClosed = false;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   private constructor(target: PostgresTarget, link: Link, { clock, signal, warn }: SessionOptions) {
     this.target = target;
@@ -68,10 +69,7 @@ export class Session {
    * says, all repetitions of a transaction together.
    */
   transaction<Result>(doing: string, work: (link: Link) => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(() => this.#transact(doing, work));
-    // The next one waits for this one, however it ends; its failure is told to its own caller.
-    this.#last = result.catch(() => undefined);
-    return result;
+    return this.#queue.add(() => this.#transact(doing, work));
   }
 
   /**
@@ -89,7 +87,7 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    await this.#last;
+    await this.#queue.idle();
     this.#isClosed = true;
     await this.#link.close();
   }

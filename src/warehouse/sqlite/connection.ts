@@ -1,5 +1,6 @@
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { Clock } from '../../core/clock.ts';
+import { SerialQueue } from '../../core/serial-queue.ts';
 import { isBusy, storageError } from './errors.ts';
 import { FileGuard } from './file-guard.ts';
 import { LogWatch, type LogWatchOptions } from './log-watch.ts';
@@ -40,7 +41,7 @@ export class Connection {
   readonly #clock: Clock;
   readonly #log: LogWatch;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(path: string, options: ConnectionOptions) {
     this.path = path;
@@ -81,7 +82,7 @@ export class Connection {
    * {@link BUSY_WAIT_MS}.
    */
   transaction<Result>(doing: string, work: () => Result): Promise<Result> {
-    return this.#inLine(() => this.#transact(doing, async () => work()));
+    return this.#queue.add(() => this.#transact(doing, async () => work()));
   }
 
   /**
@@ -89,7 +90,7 @@ export class Connection {
    * connection meanwhile sees what is not committed yet, so nothing may read what such work writes.
    */
   transactionInSteps<Result>(doing: string, work: () => Steps<Result>): Promise<Result> {
-    return this.#inLine(() =>
+    return this.#queue.add(() =>
       this.#transact(doing, async () => {
         const steps = work();
         for (;;) {
@@ -106,23 +107,16 @@ export class Connection {
    * begins, which the driver would refuse.
    */
   readInTurn<Result>(doing: string, work: () => Result): Promise<Result> {
-    return this.#inLine(async () => this.read(doing, work));
+    return this.#queue.add(async () => this.read(doing, work));
   }
 
   /** Waits for the turn of work that writes to the same file through another connection. */
   elsewhere<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#inLine(async () => {
+    return this.#queue.add(async () => {
       const result = await work();
       this.#log.look();
       return result;
     });
-  }
-
-  #inLine<Result>(transact: () => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(transact);
-    // The next one waits for this one, however it ends; its failure is told to its own caller.
-    this.#last = result.catch(() => undefined);
-    return result;
   }
 
   async #transact<Result>(doing: string, work: () => Promise<Result>): Promise<Result> {

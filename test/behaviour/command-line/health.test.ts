@@ -69,7 +69,7 @@ describe.each([sqlite, postgres])('status --health on $name', (database) => {
     const warehouse = await openWarehouse(rig.path, { clock, create: false });
     const lock = await warehouse.lock();
     await warehouse.startRun({ runId: 'r', command: 'run', startedAt: clock.now(), versions: {} });
-    expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([0, 'healthy: a run is under way']);
+    expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([0, 'healthy: a run is in progress']);
     expect((await healthOf(rig, '2026-02-11T03:31:00Z'))[0]).toBe(1);
     await lock.release();
     await warehouse.close();

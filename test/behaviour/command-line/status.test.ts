@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readStatus } from '../../../jobs/status.ts';
 import { renderStatus } from '../../../src/cli/commands/status/screen.ts';
 import { createStyle } from '../../../src/cli/text/style.ts';
 import { widthOf } from '../../../src/cli/text/width.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
-import { readStatus } from '../../../src/status/status.ts';
 import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';

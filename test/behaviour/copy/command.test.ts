@@ -49,7 +49,7 @@ describe('daywalk copy', () => {
     const from = await source();
     for (const [args, message] of [
       [[], "required option '--to <location>' not specified"],
-      [['--to', from], '--to names the warehouse that is to be copied'],
+      [['--to', from], '--to names the source warehouse'],
       [['--to', `mysql://u:${PASSWORD}@h/d`], '--to: "mysql://[redacted]@h/d" is not a warehouse'],
       [['--to', 'copy.db', '--warehouse', '/nowhere/w.db'], 'there is no warehouse at /nowhere/w.db'],
     ] as const) {

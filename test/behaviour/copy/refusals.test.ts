@@ -201,7 +201,7 @@ describe('a copy onto itself is refused', () => {
   ])('%s', async (_, nameOf) => {
     const path = tempFile();
     await open(sqlitePlace(path));
-    await expect(copy(path, nameOf(path))).rejects.toThrow(/--to names the warehouse that is to be copied/);
+    await expect(copy(path, nameOf(path))).rejects.toThrow(/--to names the source warehouse/);
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { digestWarehouse } from '../../../jobs/digest.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import {
   DEFAULT_QUIRKS,
@@ -6,7 +7,6 @@ import {
   type Quirks,
   type RevisionRequest,
 } from '../../../src/emulator/index.ts';
-import { digestWarehouse } from '../../../src/warehouse/digest.ts';
 import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/emulator/legal-quirks.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { contextOf, createRig, type Rig, type RunRequest, rigOver } from '../../support/rig/rig.ts';

@@ -127,7 +127,7 @@ describe('a drain', () => {
       fill(spool, [EVENTS[1]]);
       const report = await drain(warehouse);
       expect(report).toMatchObject({ events: count + 1, stored: count + 1, torn: 3 });
-      expect(report.stderr).toContain('3 half-written lines in the spool');
+      expect(report.stderr).toContain('3 incomplete lines in the spool');
       expect(readdirSync(spool)).toEqual([]);
     },
   );

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { digestWarehouse } from '../../../jobs/digest.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
 import type { RunReport } from '../../../src/pipeline/events.ts';
-import { digestWarehouse } from '../../../src/warehouse/digest.ts';
 import { type Ended, type Running, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { type RunRequest, rigOver, TODAY } from '../../support/rig/rig.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';

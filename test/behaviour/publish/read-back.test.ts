@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { digestWarehouse } from '../../../jobs/digest.ts';
 import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { allTables, contentTables, tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { digestWarehouse } from '../../../src/warehouse/digest.ts';
 import { ask, digestIn, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { readStatus } from '../../../jobs/status.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
-import { readStatus } from '../../../src/status/status.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { contextOf } from '../../support/rig/rig.ts';
 import { lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';

@@ -1,9 +1,9 @@
+import { readStatus } from '../../../jobs/status.ts';
 import { FIRST_DAY, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import type { RunEvent, RunReport } from '../../../src/pipeline/events.ts';
 import { runUnits } from '../../../src/pipeline/run/run.ts';
 import { privacyOf } from '../../../src/privacy/email.ts';
-import { readStatus } from '../../../src/status/status.ts';
 import { FakeClock } from '../clock/fake-clock.ts';
 import { rigOver } from '../rig/rig.ts';
 import type { Held, Place } from '../warehouse/each-database.ts';

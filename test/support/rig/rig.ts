@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { digestWarehouse } from '../../../jobs/digest.ts';
 import { type ExportRequest, runExport } from '../../../jobs/run.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
@@ -7,7 +8,6 @@ import { STREAMS } from '../../../src/core/stream.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../../../src/pipeline/events.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
-import { digestWarehouse } from '../../../src/warehouse/digest.ts';
 import type { Value } from '../../../src/warehouse/port.ts';
 import type { Database, Found, Place } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';
@@ -123,6 +123,6 @@ export function contextOf(
   now: UtcDay,
   observe: RunObserver = () => undefined,
   signal = new AbortController().signal,
-): JobContext {
+): JobContext<RunEvent> {
   return { clock: systemClock(new Date(`${now}T03:00:00Z`)), observe, signal };
 }

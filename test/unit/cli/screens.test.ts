@@ -8,7 +8,7 @@ import { createStyle } from '../../../src/cli/text/style.ts';
 import { widthOf } from '../../../src/cli/text/width.ts';
 import { daysFrom, FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import type { RunReport } from '../../../src/pipeline/events.ts';
-import type { DayState } from '../../../src/status/status.ts';
+import type { DayState } from '../../../src/status/organization.ts';
 
 const style = createStyle(false);
 

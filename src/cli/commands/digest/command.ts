@@ -20,7 +20,7 @@ export const digest: Command = {
   ],
   resultIsOutput: true,
   act: async ({ settings, job, flags, out }) => {
-    const { digestWarehouse } = await import('../../../warehouse/digest.ts');
+    const { digestWarehouse } = await import('../../../../jobs/digest.ts');
     const { renderTable } = await import('../../text/table.ts');
     const result = await digestWarehouse(settings, job);
     if (flags.isOn('--json')) {

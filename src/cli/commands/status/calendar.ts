@@ -1,5 +1,5 @@
 import { monthOf, type UtcDay } from '../../../core/day.ts';
-import type { DayState } from '../../../status/status.ts';
+import type { DayState } from '../../../status/organization.ts';
 import type { Paint, Style } from '../../text/style.ts';
 
 /** Months on the screen, so that the calendar of a long history stays on one page. */

@@ -40,7 +40,7 @@ export const status: Command = {
   resultIsOutput: true,
   act: async ({ settings, job, flags, out }) => {
     if (flags.isOn('--health')) {
-      const { readHealth } = await import('../../../status/health.ts');
+      const { readHealth } = await import('../../../../jobs/status.ts');
       const hours = flags.number('--max-age', MAX_AGE_HOURS) ?? HEALTH_HOURS;
       const health = await readHealth(settings, job, hours);
       const { healthy, reason } = health;
@@ -48,7 +48,7 @@ export const status: Command = {
       else out.print([escapeForTerminal(out.redact(`${healthy ? 'healthy' : 'unhealthy'}: ${reason}`))]);
       return healthy ? EXIT.ok : EXIT.unhealthy;
     }
-    const { readStatus } = await import('../../../status/status.ts');
+    const { readStatus } = await import('../../../../jobs/status.ts');
     const { renderStatus, staleness } = await import('./screen.ts');
     const hoursMax = flags.number('--max-age', MAX_AGE_HOURS);
     const status = await readStatus(settings, job);

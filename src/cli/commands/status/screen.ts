@@ -1,7 +1,9 @@
 import { EXIT } from '../../../core/exit-code.ts';
 import { RULES } from '../../../core/rules.ts';
 import type { Redactor } from '../../../settings/redact.ts';
-import type { Hole, OrganizationStatus, WarehouseStatus } from '../../../status/status.ts';
+import type { Hole } from '../../../status/gaps.ts';
+import type { OrganizationStatus } from '../../../status/organization.ts';
+import type { WarehouseStatus } from '../../../status/status.ts';
 import type { QuarantineCount, RunRecord } from '../../../warehouse/port.ts';
 import { type Field, renderFields } from '../../screens/fields.ts';
 import { escapeForTerminal } from '../../text/escape.ts';

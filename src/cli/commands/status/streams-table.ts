@@ -1,4 +1,4 @@
-import type { OrganizationStatus } from '../../../status/status.ts';
+import type { OrganizationStatus } from '../../../status/organization.ts';
 import { UNIT_STATES, type UnitState } from '../../../warehouse/port.ts';
 import type { Paint, Style } from '../../text/style.ts';
 import { type Cell, renderTable, type TableColumn, type TableFrame } from '../../text/table.ts';

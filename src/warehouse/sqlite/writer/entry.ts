@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../../core/clock.ts';
 import { sentError } from '../../../core/sent-error.ts';
+import { SerialQueue } from '../../../core/serial-queue.ts';
 import { commitDays } from '../commit-day.ts';
 import { Connection } from '../connection.ts';
 import { atOnce } from '../steps.ts';
@@ -20,7 +21,7 @@ const connection = new Connection(path, {
   // Who started the thread looks after the log.
   logBytesMax: Number.POSITIVE_INFINITY,
 });
-let last = Promise.resolve();
+const queue = new SerialQueue();
 
 function tell(reply: Reply): void {
   port?.postMessage(reply);
@@ -43,8 +44,9 @@ async function answer(request: Request): Promise<void> {
   port?.close();
 }
 
-port.on('message', (request: Request) => {
+port.on('message', async (request: Request) => {
   if (request.type === 'stop') stop.abort();
-  else last = last.then(() => answer(request));
+  // Awaited, so that a failure that nobody expects ends the thread.
+  else await queue.add(() => answer(request));
 });
 tell({ type: 'ready' });

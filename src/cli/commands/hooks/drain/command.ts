@@ -19,7 +19,8 @@ export const hooksDrain: Command = {
   ],
   resultIsOutput: false,
   act: async ({ settings, job, flags, log, out }) => {
-    const { drainHooks, warningsOf } = await import('../../../../hooks/drain/drain.ts');
+    const { drainHooks } = await import('../../../../../jobs/hooks-drain.ts');
+    const { warningsOf } = await import('../../../../hooks/drain/warnings.ts');
     const { counted } = await import('../../../text/quantity.ts');
     const { escapeForTerminal } = await import('../../../text/escape.ts');
     const report = await drainHooks(settings, job);

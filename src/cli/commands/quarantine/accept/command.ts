@@ -33,7 +33,7 @@ export const quarantineAccept: Command = {
   ],
   resultIsOutput: false,
   act: async ({ settings, job, flags, out }) => {
-    const { acceptQuarantine } = await import('../../../../../jobs/quarantine-list.ts');
+    const { acceptQuarantine } = await import('../../../../../jobs/quarantine-accept.ts');
     const { counted } = await import('../../../text/quantity.ts');
     const accepted = await acceptQuarantine(settings, scopeOf(flags), job);
     if (flags.isOn('--json')) out.json({ accepted });

@@ -1,0 +1,143 @@
+import { daysFrom, FIRST_DAY, type UtcDay } from '../core/day.ts';
+import type { RuleName } from '../core/rules.ts';
+import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
+import { parseDoubt } from '../judge/doubt.ts';
+import type { LedgerUnit, UnitState, Warehouse } from '../warehouse/port.ts';
+import { daysWithData } from './days-with-data.ts';
+import { type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
+import { readSchemaDrift, type SchemaDrift } from './schema-drift.ts';
+
+/**
+ * The states of a day, worst first. A day has the state of its worst stream. `unsettled` and `settled` days are both
+ * stored; unsettled ones are pulled again, because the service may still change them.
+ */
+export const DAY_STATES = [
+  'failed',
+  'doubted',
+  'quarantined',
+  'pending',
+  'awaiting',
+  'unsettled',
+  'empty',
+  'settled',
+] as const;
+
+/** One of {@link DAY_STATES}. */
+export type DayState = (typeof DAY_STATES)[number];
+
+/** A unit that keeps stored rows which the newest response lacks. */
+export interface DoubtedUnit {
+  readonly stream: Stream;
+  readonly day: UtcDay | '';
+  readonly rule: RuleName;
+  /** Stored rows with activity that the response lacks, … */
+  readonly rows: number;
+  /** … out of this many. */
+  readonly of: number;
+  /** When the doubt began, as an ISO instant. */
+  readonly since: string;
+}
+
+/** The units of a stream, as the ledger has them. */
+export interface StreamStatus {
+  readonly stream: Stream;
+  readonly units: Readonly<Record<UnitState, number>>;
+  readonly settled: number;
+  readonly rows: number;
+  readonly lastPulledAt: string | null;
+  /** The newest day that has stored activity; null where none has, and for readiness. */
+  readonly newestDataDay: UtcDay | null;
+}
+
+/** What the warehouse holds of one organization. */
+export interface OrganizationStatus {
+  readonly orgId: string;
+  readonly streams: readonly StreamStatus[];
+  readonly days: readonly { readonly day: UtcDay; readonly state: DayState }[];
+  readonly holes: readonly Hole[];
+  /** Null when every day up to yesterday is settled in every stream. */
+  readonly oldestUnsettledDay: UtcDay | null;
+  readonly doubted: readonly DoubtedUnit[];
+  /** Units that settled by their age, although another stream of the day contradicts them. */
+  readonly neverConfirmed: readonly UnconfirmedDays[];
+  readonly schemaDrift: SchemaDrift;
+  readonly lastErrors: readonly { readonly stream: Stream; readonly day: string; readonly error: string }[];
+}
+
+/** Reads what the warehouse holds of an organization, from the first day of the service to `lastDay`. */
+export async function readOrganization(
+  warehouse: Warehouse,
+  orgId: string,
+  lastDay: UtcDay,
+): Promise<OrganizationStatus> {
+  const daily = await warehouse.units(orgId, DAILY_STREAMS);
+  const readiness = await warehouse.readinessUnit(orgId);
+  const units = readiness === null ? daily : [...daily, readiness];
+  const days = daysFrom(FIRST_DAY, lastDay);
+  const ledger = new Map(daily.map((unit) => [`${unit.stream} ${unit.day}`, unit]));
+  const unitOf = (stream: DailyStream, day: UtcDay) => ledger.get(`${stream} ${day}`);
+  return {
+    orgId,
+    streams: STREAMS.map((stream) => streamStatus(stream, units, days.length)),
+    days: days.map((day) => ({
+      day,
+      state: worst(DAILY_STREAMS.map((stream) => stateOf(unitOf(stream, day)))),
+    })),
+    holes: mergeHoles(
+      DAILY_STREAMS.flatMap((stream) =>
+        holesOf(stream, days, (day) => unitOf(stream, day)?.state ?? 'pending'),
+      ),
+    ),
+    oldestUnsettledDay:
+      days.find((day) => DAILY_STREAMS.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ??
+      null,
+    doubted: units.flatMap(doubtOf),
+    neverConfirmed: unconfirmedOf(daily),
+    schemaDrift: await readSchemaDrift(warehouse, orgId),
+    lastErrors: units.flatMap(({ stream, day, lastError }) =>
+      lastError === null ? [] : [{ stream, day, error: lastError }],
+    ),
+  };
+}
+
+function doubtOf({ stream, day, state, doubt, doubtedAt }: LedgerUnit): DoubtedUnit[] {
+  const standing = state === 'doubted' ? parseDoubt(doubt, doubtedAt) : null;
+  if (standing === null) return [];
+  const { rule, rows, of, since } = standing;
+  return [{ stream, day, rule, rows, of, since }];
+}
+
+function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: number): StreamStatus {
+  const own = units.filter((unit) => unit.stream === stream);
+  const count = (state: UnitState) => own.filter((unit) => unit.state === state).length;
+  const expected = stream === 'readiness' ? 1 : dayCount;
+  return {
+    stream,
+    units: {
+      pending: Math.max(0, expected - own.length) + count('pending'),
+      awaiting: count('awaiting'),
+      loaded: count('loaded'),
+      empty: count('empty'),
+      doubted: count('doubted'),
+      quarantined: count('quarantined'),
+      failed: count('failed'),
+    },
+    settled: own.filter((unit) => unit.settledAt !== null).length,
+    rows: own.reduce((sum, unit) => sum + unit.rows, 0),
+    lastPulledAt: own.reduce<string | null>(
+      (latest, { lastPulledAt: at }) => (at !== null && (latest === null || at > latest) ? at : latest),
+      null,
+    ),
+    newestDataDay: daysWithData(own, stream).at(-1) ?? null,
+  };
+}
+
+function stateOf(unit: LedgerUnit | undefined): DayState {
+  if (unit === undefined) return 'pending';
+  if (unit.state !== 'loaded') return unit.state;
+  return unit.settledAt === null ? 'unsettled' : 'settled';
+}
+
+function worst(states: readonly DayState[]): DayState {
+  return DAY_STATES.find((state) => states.includes(state)) ?? 'settled';
+}
