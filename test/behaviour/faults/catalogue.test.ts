@@ -6,10 +6,10 @@ import { CATALOGUE } from '../../support/faults/catalogue.ts';
 
 const TESTS = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A name that begins with ids: `N3: …`, or `Z4, Z5: …`. */
+/** A test name that begins with fault ids: `N3: …`, or `Z4, Z5: …`. */
 const NAMED = /['"`]((?:[A-Z]\d{1,2}, )*[A-Z]\d{1,2}): /g;
 
-/** The ids that names of tests carry, with the files where they stand. */
+/** The fault ids that appear in test names, with the files that name them. */
 function idsInNames(): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   for (const file of readdirSync(TESTS, { recursive: true, encoding: 'utf8' })) {
@@ -24,22 +24,22 @@ function idsInNames(): Map<string, Set<string>> {
 describe('the catalogue of faults', () => {
   const named = idsInNames();
 
-  test('has a test for every row, which carries its id', () => {
+  test('has a test for every fault', () => {
     const missing = CATALOGUE.filter(({ id }) => !named.has(id)).map(({ id, fault }) => `${id}: ${fault}`);
     expect(missing).toEqual([]);
   });
 
-  test('has a row for every id that a test carries', () => {
+  test('lists every fault that a test names', () => {
     const known = new Set(CATALOGUE.map(({ id }) => id));
     expect(
       [...named].filter(([id]) => !known.has(id)).map(([id, files]) => `${id} in ${[...files]}`),
     ).toEqual([]);
   });
 
-  test('names each fault once, with what comes of it', () => {
+  test('lists each fault once, with its cause and what the program must do', () => {
     expect(new Set(CATALOGUE.map(({ id }) => id)).size).toBe(CATALOGUE.length);
-    for (const { id, outcome, invariants } of CATALOGUE) {
-      expect(outcome.length + invariants.length, id).toBeGreaterThan(0);
+    for (const { id, fault, cause, expect: expected } of CATALOGUE) {
+      expect(Math.min(fault.length, cause.length, expected.length), id).toBeGreaterThan(0);
     }
   });
 });

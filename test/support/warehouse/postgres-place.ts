@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { canonicalText } from '../../../src/core/json-text.ts';
@@ -8,7 +9,7 @@ import { type CatalogColumn, relationsOf } from './relations.ts';
 
 const { url: serverUrl, kind, description, prefix } = inject('postgres');
 
-/** Warehouses in schemas of the PostgreSQL that the suite has found. */
+/** Warehouses in schemas of the PostgreSQL server that the suite found or started. */
 export const postgres: Database = {
   name: 'PostgreSQL',
   missing: serverUrl === null ? description : null,
@@ -18,7 +19,7 @@ export const postgres: Database = {
 
 const { DATE, TIMESTAMPTZ, BOOL, INT4, INT8, FLOAT8, NUMERIC, JSONB } = pg.types.builtins;
 
-/** What SQLite would answer. */
+/** Parses each type into the value that SQLite would return. */
 const PARSERS: Readonly<Record<number, (text: string) => Value>> = {
   [BOOL]: (text) => (text === 't' ? 1 : 0),
   [INT4]: Number,
@@ -43,30 +44,29 @@ WHERE c.relkind IN ('r', 'v')
   AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
 ORDER BY c.relname, a.attnum`;
 
-/** The place of a schema, which is dropped when the test ends. */
+/** A place in a schema that is dropped when the test ends. */
 function postgresPlace(schema: string): Place {
-  let last: Promise<pg.Client> | undefined;
-  const client = () => {
-    last ??= connected(schema);
-    return last;
+  let shared: Promise<Connection> | undefined;
+  const connection = () => {
+    shared ??= connectTo(schema);
+    return shared;
   };
   onTestFinished(async () => {
-    const own = await client();
-    await own.query(`DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(schema)} CASCADE`);
-    await own.end();
+    const { execute, end } = await connection();
+    await execute(`DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(schema)} CASCADE`);
+    await end();
   });
   const connect = async () => {
-    const own = await connected(schema);
-    onTestFinished(() => own.end());
-    return foreign(own);
+    const { end, ...foreign } = await connectTo(schema);
+    onTestFinished(end);
+    return foreign;
   };
   return {
     location: locationOf(schema),
-    makeEmpty: async () =>
-      void (await (await client()).query(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`)),
-    query: async (sql, ...values) => foreign(await client()).query(sql, ...values),
-    execute: async (sql, ...values) => foreign(await client()).execute(sql, ...values),
-    relations: async () => relationsOf(await foreign(await client()).query<CatalogColumn>(COLUMNS)),
+    makeEmpty: async () => (await connection()).execute(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`),
+    query: async (sql, ...values) => (await connection()).query(sql, ...values),
+    execute: async (sql, ...values) => (await connection()).execute(sql, ...values),
+    relations: async () => relationsOf(await (await connection()).query<CatalogColumn>(COLUMNS)),
     connect,
     keepOthersFromWriting: async () => {
       const own = await connect();
@@ -81,7 +81,11 @@ function locationOf(schema: string): string {
   return `${url.href}${url.search === '' ? '?' : '&'}schema=${encodeURIComponent(schema)}`;
 }
 
-async function connected(schema: string): Promise<pg.Client> {
+interface Connection extends Foreign {
+  end(): Promise<void>;
+}
+
+async function connectTo(schema: string): Promise<Connection> {
   const client = new pg.Client({ connectionString: serverUrl ?? '' });
   // A test may end the connections of a server.
   client.on('error', () => undefined);
@@ -89,18 +93,18 @@ async function connected(schema: string): Promise<pg.Client> {
   await client.query(
     `SET search_path = ${pg.escapeIdentifier(schema)}; SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'`,
   );
-  return client;
-}
-
-function foreign(client: pg.Client): Foreign {
-  const send = (sql: string, values: Value[]) => client.query({ text: numbered(sql), values, types });
+  // A client runs one statement at a time; tests may ask for several at once.
+  const inTurn = pLimit(1);
+  const send = (sql: string, values: Value[]) =>
+    inTurn(() => client.query({ text: numbered(sql), values, types }));
   return {
     query: async <Row>(sql: string, ...values: Value[]) => (await send(sql, values)).rows as Row[],
     execute: async (sql, ...values) => void (await send(sql, values)),
+    end: () => client.end(),
   };
 }
 
-/** The placeholders of SQLite as PostgreSQL writes them. */
+/** Turns SQLite's `?` placeholders into `$1`, `$2`, …. */
 function numbered(sql: string): string {
   let count = 0;
   return sql.replaceAll('?', () => {

@@ -1,0 +1,213 @@
+import type { Fault } from '../catalogue.ts';
+
+/** Faults of the machine, the warehouse, its surroundings and its settings. */
+export const machineFaults: readonly Fault[] = [
+  {
+    id: 'C1',
+    fault: 'midnight passes during a run',
+    cause: 'an injected clock',
+    expect: 'the run keeps the day on which it began',
+  },
+  {
+    id: 'C2',
+    fault: 'the machine is in another time zone',
+    cause: 'TZ of a process',
+    expect: 'the same days are requested',
+  },
+  {
+    id: 'C3',
+    fault: 'the clock is one day ahead',
+    cause: 'an injected clock',
+    expect: 'the day is awaited, and a warning names it',
+  },
+  {
+    id: 'C4',
+    fault: 'the clock is behind the ledger',
+    cause: 'an injected clock',
+    expect: 'nothing is undone',
+  },
+  {
+    id: 'C5',
+    fault: 'a range that does not exist',
+    cause: 'arguments',
+    expect: 'the command is refused before any request',
+    exit: 2,
+  },
+  {
+    id: 'F5',
+    fault: 'the clock is days ahead of the service',
+    cause: 'an injected clock',
+    expect: 'the run uses the day of the service, and warns',
+  },
+  {
+    id: 'X1',
+    fault: 'killed at any single write or sync',
+    cause: 'strace, or a counting layer',
+    expect:
+      'only whole units are stored; after the next run, the final content equals that of an undisturbed run',
+  },
+  {
+    id: 'X2',
+    fault: 'killed at a random instant',
+    cause: 'SIGKILL by a timer',
+    expect:
+      'only whole units are stored; after the next run, the final content equals that of an undisturbed run',
+  },
+  {
+    id: 'X3',
+    fault: 'asked to stop, also as the first process of a container',
+    cause: 'SIGTERM, SIGINT, a process namespace',
+    expect:
+      'the run stops at a whole unit; after the next run, the final content equals that of an undisturbed run',
+  },
+  {
+    id: 'X4',
+    fault: 'out of memory',
+    cause: 'a small heap',
+    expect:
+      'only whole units are stored; after the next run, the final content equals that of an undisturbed run',
+  },
+  {
+    id: 'X5',
+    fault: 'nobody reads the output, or its disk is full',
+    cause: 'a closed pipe, /dev/full',
+    expect: 'all data are stored',
+  },
+  {
+    id: 'S1',
+    fault: 'the disk is full',
+    cause: 'a file size limit',
+    expect: 'the run ends; only whole units are stored; the next run completes the copy',
+    exit: 6,
+  },
+  {
+    id: 'S2',
+    fault: 'a sync fails',
+    cause: 'strace',
+    expect: 'the run ends; the next run completes the copy',
+    exit: 6,
+  },
+  {
+    id: 'S4',
+    fault: 'a power loss cuts the write-ahead log after k bytes',
+    cause: 'a copy of the files',
+    expect: 'the warehouse opens with whole units only',
+  },
+  {
+    id: 'S5',
+    fault: 'a byte of the file flips',
+    cause: 'one changed byte of the file',
+    expect: 'verify finds it and names the unit',
+    exit: 6,
+  },
+  {
+    id: 'S7',
+    fault: 'a warehouse of an older or a newer release',
+    cause: 'kept files',
+    expect: 'an older one is migrated with all its content; a newer one is refused',
+    exit: 2,
+  },
+  {
+    id: 'S8',
+    fault: 'a read-only or missing file or folder',
+    cause: 'permissions, paths',
+    expect: 'the command ends before any request and names the path',
+    exit: 6,
+  },
+  {
+    id: 'S9',
+    fault: 'PostgreSQL ends the connections',
+    cause: 'pg_terminate_backend',
+    expect: 'the program reconnects; nothing is lost or stored twice',
+  },
+  {
+    id: 'S10',
+    fault: 'the response to COMMIT is lost',
+    cause: 'a proxy in front of PostgreSQL',
+    expect: 'nothing is lost or stored twice',
+  },
+  {
+    id: 'F1',
+    fault: 'a warehouse file with two names, or one that is removed, moved or replaced during a run',
+    cause: 'the file system',
+    expect: 'the run ends; committed units stay whole; no other file is changed',
+    exit: 6,
+  },
+  {
+    id: 'F2',
+    fault: 'a FIFO, folder or link in the place of a key file or spool file',
+    cause: 'the file system',
+    expect: 'the program warns or refuses, and never hangs',
+  },
+  {
+    id: 'F3',
+    fault: 'a role without rights on the schema, or a schema that the search path omits',
+    cause: 'PostgreSQL roles',
+    expect: 'the command is refused with the missing GRANT, and stores nothing',
+    exit: 2,
+  },
+  {
+    id: 'F4',
+    fault: 'a live connection reports a broken one behind it',
+    cause: 'a trigger that raises class 08',
+    expect: 'the program reconnects within bounded time; the final content equals that of an undisturbed run',
+  },
+  {
+    id: 'K1',
+    fault: 'two runs on one file',
+    cause: 'two processes',
+    expect: 'the second run ends at once, or waits if asked to',
+    exit: 75,
+  },
+  {
+    id: 'K2',
+    fault: 'the holder of the lock is killed',
+    cause: 'SIGKILL',
+    expect: 'the lock is free at once; only whole units are stored',
+  },
+  {
+    id: 'K3',
+    fault: 'a reader keeps a transaction open',
+    cause: 'a second connection',
+    expect: 'writes continue; a warning reports the growing log',
+  },
+  {
+    id: 'K4',
+    fault: 'another program locks the database',
+    cause: 'a transaction that writes',
+    expect: 'the run waits, then ends; only whole units are stored',
+    exit: 75,
+  },
+  {
+    id: 'K5',
+    fault: 'several workers share one database',
+    cause: 'processes',
+    expect: 'each unit is pulled once, and all are stored',
+  },
+  {
+    id: 'O1',
+    fault: 'a key that is missing, empty, broken or readable by others',
+    cause: 'environment, files',
+    expect: 'the command is refused or warns, and never shows the key',
+    exit: 2,
+  },
+  {
+    id: 'O2',
+    fault: 'a URL that is invalid or would leak the key',
+    cause: 'flags',
+    expect: 'the command is refused',
+    exit: 2,
+  },
+  {
+    id: 'O4',
+    fault: 'two organizations in one warehouse',
+    cause: 'two emulators',
+    expect: 'neither changes the other',
+  },
+  {
+    id: 'Z5',
+    fault: 'names that a database, terminal or spreadsheet might execute',
+    cause: 'emulator: patch',
+    expect: 'they are stored as sent, and have no effect',
+  },
+];
