@@ -1,16 +1,16 @@
-/** Different names counted one by one at most; the rest goes to `other`. */
+/** Maximum number of different names; further ones count as `other`. */
 const NAMES_MAX = 50_000;
 
 /** Counts by name. */
-export interface Tally {
+export interface Counts {
   add(name: string): void;
   of(name: string): number;
   all(): Record<string, number>;
   clear(): void;
 }
 
-/** Opens a tally with all counts at 0. */
-export function openTally(): Tally {
+/** Opens counts that are all 0. */
+export function openCounts(): Counts {
   const counts = new Map<string, number>();
   return {
     add(name) {

@@ -1,23 +1,23 @@
+import type { ApiCall } from '../http/api-call.ts';
 import type { Role } from '../http/auth.ts';
-import type { Call } from '../http/incoming-request.ts';
-import { openTally, type Tally } from './counts.ts';
+import { type Counts, openCounts } from './counts.ts';
 
-/** One request as the journal remembers it. It never holds a key. */
+/** One request. It never contains a key. */
 export interface JournalEntry {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** The status that was sent; null while nothing was, also when a fault kept it that way. */
+  /** The status that was sent; null when none was sent (yet). */
   readonly status: number | null;
-  /** Milliseconds from the request to the end of the answer or the connection; null while in work. */
+  /** Milliseconds from the request to the end of the response or connection; null while in progress. */
   readonly ms: number | null;
   /** Role of the key; null without a valid one. */
   readonly role: Role | null;
-  /** The fault rule that fired. */
+  /** The id of the fault rule that fired. */
   readonly rule: string | null;
 }
 
-/** How often a fault rule matched and fired, and how often a fired one found nothing that it could change. */
+/** How often a fault rule matched, fired, and fired without finding anything to change. */
 export interface RuleCounts {
   readonly id: string;
   readonly matches: number;
@@ -25,15 +25,15 @@ export interface RuleCounts {
   readonly missed: number;
 }
 
-/** What happened since the start or the last reset. Totals are exact, `recent` is not complete. */
+/** What happened since the start or the last reset. Totals are exact; `recent` is limited. */
 export interface JournalSnapshot {
   readonly requests: number;
   readonly inFlight: number;
-  /** Requests in work at the same time at most. */
+  /** The highest number of requests in progress at the same time. */
   readonly inFlightMax: number;
   readonly byPath: Readonly<Record<string, number>>;
   readonly byStream: Readonly<Record<string, number>>;
-  /** By stream and the days asked for, for example `users 2026-02-03` or `tokens 2026-02-01..2026-02-07`. */
+  /** By stream and requested days, for example `users 2026-02-03` or `tokens 2026-02-01..2026-02-07`. */
   readonly byDay: Readonly<Record<string, number>>;
   /** By status sent; `none` where the connection ended without one. */
   readonly byStatus: Readonly<Record<string, number>>;
@@ -45,19 +45,19 @@ export interface JournalSnapshot {
   readonly recent: readonly JournalEntry[];
 }
 
-/** A request in work. */
+/** Records the progress of one request. */
 export interface OpenEntry {
-  /** Records the status as it is being sent: a client may ask for the journal as soon as it has its answer. */
+  /** Call it before the status is sent: a client may read the journal as soon as it has its response. */
   sent(status: number): void;
-  /** Records the end of the answer or of the connection. */
+  /** Call it when the response or the connection has ended. */
   ended(): void;
 }
 
-/** Counts requests. */
+/** Records requests. */
 export interface Journal {
   /** Records the arrival of a request. */
-  begin(call: Pick<Call, 'method' | 'target' | 'caller'>, rule: string | null): OpenEntry;
-  /** Requests in work now. */
+  begin(call: Pick<ApiCall, 'method' | 'target' | 'caller'>, rule: string | null): OpenEntry;
+  /** The number of requests in progress. */
   inFlight(): number;
   matched(ruleId: string): void;
   fired(ruleId: string): void;
@@ -66,17 +66,17 @@ export interface Journal {
   reset(): void;
 }
 
-/** Opens an empty journal that remembers the last `entriesMax` requests one by one. */
+/** Opens an empty journal that keeps the last `entriesMax` requests. */
 export function openJournal(entriesMax: number, monotonicMs: () => number): Journal {
   const recent = openRecent(entriesMax);
   const totals = {
-    path: openTally(),
-    stream: openTally(),
-    day: openTally(),
-    status: openTally(),
-    role: openTally(),
+    path: openCounts(),
+    stream: openCounts(),
+    day: openCounts(),
+    status: openCounts(),
+    role: openCounts(),
   };
-  const rules = { matches: openTally(), firings: openTally(), missed: openTally() };
+  const rules = { matches: openCounts(), firings: openCounts(), missed: openCounts() };
   let requests = 0;
   let inFlight = 0;
   let inFlightMax = 0;
@@ -127,14 +127,14 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
       requests = 0;
       inFlightMax = inFlight;
       recent.clear();
-      for (const tally of [...Object.values(totals), ...Object.values(rules)]) tally.clear();
+      for (const counts of [...Object.values(totals), ...Object.values(rules)]) counts.clear();
     },
   };
 }
 
-/** An entry as long as its request is in work. */
+/** An entry whose request is in progress. */
 type Unfinished = { -readonly [Field in keyof JournalEntry]: JournalEntry[Field] };
-type NewRequest = Pick<Call, 'method' | 'target' | 'caller'>;
+type NewRequest = Pick<ApiCall, 'method' | 'target' | 'caller'>;
 
 function entryOf({ method, target, caller }: NewRequest, rule: string | null): Unfinished {
   const path = withoutKey(target.path, caller.credential);
@@ -143,7 +143,7 @@ function entryOf({ method, target, caller }: NewRequest, rule: string | null): U
 }
 
 function countArrival(
-  totals: Readonly<Record<'path' | 'stream' | 'day' | 'role', Tally>>,
+  totals: Readonly<Record<'path' | 'stream' | 'day' | 'role', Counts>>,
   { target, caller }: NewRequest,
   entry: JournalEntry,
 ): void {
@@ -159,7 +159,7 @@ function openRecent(entriesMax: number) {
   return {
     add(entry: JournalEntry): void {
       entries.push(entry);
-      // Trimmed in bulk, so that a request costs no shift of the whole list.
+      // Trimmed in bulk, so that no request shifts the whole list.
       if (entries.length > 2 * entriesMax) entries = entries.slice(entries.length - entriesMax);
     },
     all: (): JournalEntry[] =>

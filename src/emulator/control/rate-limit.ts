@@ -2,15 +2,13 @@ import type { RateLimitQuirk } from '../quirks/quirks.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Decides which requests are too many. */
+/** Decides which requests exceed the rate. */
 export interface RateLimiter {
-  /**
-   * How long the request must wait, in whole seconds, or null when it may go on. `inFlight` counts it too.
-   */
+  /** Returns the whole seconds to wait, or null when the request is accepted. `inFlight` includes the request. */
   waitSeconds(quirk: RateLimitQuirk | null, nowMs: number, inFlight: number): number | null;
 }
 
-/** A token bucket: it holds a burst of requests and refills at the rate. Starts full. */
+/** Opens a token bucket. It holds a burst of requests, refills at the rate, and starts full. */
 export function openRateLimiter(): RateLimiter {
   let tokens = Number.POSITIVE_INFINITY;
   let filledAtMs = 0;
@@ -29,8 +27,8 @@ export function openRateLimiter(): RateLimiter {
   };
 }
 
-/** The Retry-After header as the quirk writes it; no header when it is absent. */
-export function retryAfterHeader(
+/** Returns the Retry-After header in the form of the quirk. */
+export function writeRetryAfter(
   quirk: RateLimitQuirk,
   waitSeconds: number,
   now: Date,

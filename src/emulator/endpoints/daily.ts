@@ -3,8 +3,8 @@ import { FIRST_DAY, shiftDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import type { World } from '../world/world.ts';
 import { writeRows } from './envelope.ts';
-import { daysTold } from './lies/days.ts';
-import { type DayRange, type Query, readGroupBy } from './params.ts';
+import { selectDays } from './lies/days.ts';
+import { type Query, type RequestedRange, readGroupBy } from './params.ts';
 import { activityByClientRows, activityRows } from './rows/activity.ts';
 import { productivityRows } from './rows/productivity.ts';
 import { tokensByModelRows, tokensRows } from './rows/tokens.ts';
@@ -26,13 +26,13 @@ const ROWS: Readonly<Record<OrgStream, { plain: RowSource; grouped?: RowSource; 
  * Answers /tokens, /tools, /activity or /productivity (specification, section 4.2) as JSON text.
  * @throws {Refusal} 400 for an unsupported group_by or an answer that would be too large.
  */
-export function answerDaily(world: World, stream: OrgStream, query: Query, range: DayRange): string {
+export function answerDaily(world: World, stream: OrgStream, query: Query, range: RequestedRange): string {
   const { plain, grouped, groupBy } = ROWS[stream];
   const quirks = world.quirks();
   const source = readGroupBy(query, groupBy, quirks) === null ? plain : (grouped ?? plain);
   const asked = { stream, range };
   const writer = writeRows(world, asked);
-  for (const day of daysTold(quirks.lies, asked, world.lastDayWithData(range))) {
+  for (const day of selectDays(quirks.lies, asked, world.lastDayWithData(range))) {
     const date = shiftDay(FIRST_DAY, day);
     source({ dataset: world.dataset, quirks, day, date }).forEach((row, index) => {
       writer.add(row, date, index);

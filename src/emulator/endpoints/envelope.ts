@@ -4,10 +4,10 @@ import { Refusal } from '../http/refusal.ts';
 import { distort, UNKNOWN_FIELD } from '../quirks/distort.ts';
 import type { Quirks } from '../quirks/quirks.ts';
 import type { World } from '../world/world.ts';
-import { dayNamed } from './lies/days.ts';
+import { chooseMetaDay } from './lies/days.ts';
 import type { Paging } from './lies/paging.ts';
-import { recordsTold, rowTold } from './lies/rows.ts';
-import type { DayRange } from './params.ts';
+import { falsifyRow, selectRecords } from './lies/rows.ts';
+import type { RequestedRange } from './params.ts';
 
 /** Collects the rows of one answer as JSON text, within the quirk `maxAnswerChars`. */
 export interface RowWriter {
@@ -21,14 +21,14 @@ export interface RowWriter {
 }
 
 /** Begins an answer about the days of a range (specification, section 2.4, envelope). */
-export function writeRows(world: World, asked: { stream: DailyStream; range: DayRange }): RowWriter {
+export function writeRows(world: World, asked: { stream: DailyStream; range: RequestedRange }): RowWriter {
   const { stream, range } = asked;
   const quirks = world.quirks();
   const rows: string[] = [];
   let chars = 0;
   return {
     add(row, date, name) {
-      const told = rowTold(row, quirks.lies, { stream, date });
+      const told = falsifyRow(row, quirks.lies, { stream, date });
       const json = JSON.stringify(distort(told, `${stream} ${date} ${name}`, quirks));
       chars += json.length + 1;
       if (chars > quirks.maxAnswerChars) {
@@ -39,14 +39,14 @@ export function writeRows(world: World, asked: { stream: DailyStream; range: Day
     finish(paging = undefined) {
       const meta = {
         org_id: quirks.orgId ?? world.orgId,
-        start_date: dayNamed(range.startDate, quirks.lies, asked),
-        end_date: dayNamed(range.endDate, quirks.lies, asked),
+        start_date: chooseMetaDay(range.startDate, quirks.lies, asked),
+        end_date: chooseMetaDay(range.endDate, quirks.lies, asked),
         ...paging,
       };
       const tail = unknownTail(quirks);
       // `meta` holds no metric, so only unknown fields can reach it.
       const metaJson = JSON.stringify(distort(meta, 'meta', { ...quirks, nullMetrics: 0 }));
-      return `{"data":[${recordsTold(rows, quirks.lies, asked).join(',')}],"meta":${metaJson}${tail}}`;
+      return `{"data":[${selectRecords(rows, quirks.lies, asked).join(',')}],"meta":${metaJson}${tail}}`;
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Quirks } from '../quirks/quirks.ts';
 export type Query = URLSearchParams;
 
 /** A validated range of days; `first` and `last` count from the first day with data and may be negative. */
-export interface DayRange {
+export interface RequestedRange {
   readonly startDate: UtcDay;
   readonly endDate: UtcDay;
   readonly first: number;
@@ -23,7 +23,7 @@ const ECHO_MAX = 60;
  * Reads startDate and endDate (specification, sections 4.2 and 8).
  * @throws {Refusal} 400 when one is missing or no calendar day, for today or later, a reversed or too long range.
  */
-export function readRange(query: Query, today: UtcDay, quirks: Quirks): DayRange {
+export function readRange(query: Query, today: UtcDay, quirks: Quirks): RequestedRange {
   const startDate = readDate(query, 'startDate');
   const endDate = readDate(query, 'endDate');
   if (startDate > endDate) throw new Refusal(400, `startDate ${startDate} is after endDate ${endDate}`);

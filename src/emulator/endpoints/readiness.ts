@@ -4,7 +4,7 @@ import { distort } from '../quirks/distort.ts';
 import type { Quirks } from '../quirks/quirks.ts';
 import type { World } from '../world/world.ts';
 import { unknownTail } from './envelope.ts';
-import { recordsTold } from './lies/rows.ts';
+import { selectRecords } from './lies/rows.ts';
 import { type Query, readInteger, single } from './params.ts';
 import { renderReport } from './rows/readiness.ts';
 
@@ -30,7 +30,7 @@ export function answerReadiness(world: World, query: Query): string {
     // Metrics of a report are not optional, so only unknown fields can reach it.
     page.push(JSON.stringify(distort(body, body.reportId, { ...quirks, nullMetrics: 0 })));
   }
-  const told = recordsTold(page, quirks.lies, { stream: 'readiness', range: null });
+  const told = selectRecords(page, quirks.lies, { stream: 'readiness', range: null });
   return `{"reports":[${told.join(',')}]${unknownTail(quirks)}}`;
 }
 

@@ -4,9 +4,9 @@ import { hashText, unitOf } from '../dataset/hash.ts';
 import type { Quirks } from '../quirks/quirks.ts';
 import type { World } from '../world/world.ts';
 import { type RowWriter, writeRows } from './envelope.ts';
-import { daysTold, usersTold } from './lies/days.ts';
-import { cursorTold, pagingTold } from './lies/paging.ts';
-import { type DayRange, type Query, readCursor, readGroupBy, readUsersLimit } from './params.ts';
+import { selectDays, selectUsers } from './lies/days.ts';
+import { chooseCursor, choosePaging } from './lies/paging.ts';
+import { type Query, type RequestedRange, readCursor, readGroupBy, readUsersLimit } from './params.ts';
 import { userRow } from './rows/users.ts';
 import type { DayView } from './rows/view.ts';
 
@@ -27,14 +27,14 @@ interface ActiveDay {
  * one row per active day of the range. The cursor is the last user id of the page before.
  * @throws {Refusal} 400 for a bad limit or cursor.
  */
-export function answerUsers(world: World, query: Query, range: DayRange): string {
+export function answerUsers(world: World, query: Query, range: RequestedRange): string {
   const { dataset } = world;
   const quirks = world.quirks();
   readGroupBy(query, undefined, quirks);
   const limit = readUsersLimit(query);
   const asked = { stream: 'users', range } as const;
   const sent = readCursor(query, quirks);
-  const cursor = cursorTold(sent, quirks.lies, asked);
+  const cursor = chooseCursor(sent, quirks.lies, asked);
   const days = activeDays(world, asked);
   const active = emptyBitset(dataset.population.size);
   for (const day of days) uniteBits(active, day.active);
@@ -60,11 +60,11 @@ export function answerUsers(world: World, query: Query, range: DayRange): string
   const next = final < 0 ? afterEmptyPage(cursor) : dataset.population.idOf(final);
   const hasMore = user >= 0;
   const end = { hasMore, cursor: hasMore || final >= 0 ? next : null };
-  return writer.finish(pagingTold(end, sent, quirks.lies, asked));
+  return writer.finish(choosePaging(end, sent, quirks.lies, asked));
 }
 
 /** Which page of its walk a request asks for, from 1; what fault rules match on. */
-export function usersPageNumber(world: World, query: Query, range: DayRange): number {
+export function usersPageNumber(world: World, query: Query, range: RequestedRange): number {
   const cursor = query.get('cursor');
   if (cursor === null) return 1;
   const active = world.dataset.activeWithin(range.first, range.last, 'users');
@@ -100,12 +100,12 @@ function repeatUser(quirks: Quirks, writer: RowWriter, days: readonly ActiveDay[
   }
 }
 
-function activeDays(world: World, asked: { stream: 'users'; range: DayRange }): ActiveDay[] {
+function activeDays(world: World, asked: { stream: 'users'; range: RequestedRange }): ActiveDay[] {
   const { dataset } = world;
   const quirks = world.quirks();
-  return daysTold(quirks.lies, asked, world.lastDayWithData(asked.range)).map((day) => ({
+  return selectDays(quirks.lies, asked, world.lastDayWithData(asked.range)).map((day) => ({
     view: { dataset, quirks, day, date: shiftDay(FIRST_DAY, day) },
-    active: usersTold(dataset.activeOn(day, 'users'), quirks.lies, asked, {
+    active: selectUsers(dataset.activeOn(day, 'users'), quirks.lies, asked, {
       index: day,
       seed: dataset.population.seed,
     }),

@@ -1,132 +1,150 @@
-import type { Framing } from '../http/delivery.ts';
-import type { RevisionRequest } from '../world/revise.ts';
+import { UsageError } from '../../core/errors.ts';
+import {
+  anything,
+  boolean,
+  either,
+  integer,
+  listOf,
+  mapOf,
+  object,
+  oneOf,
+  orNull,
+  type Parsed,
+  type Parser,
+  refuse,
+  tagged,
+  text,
+} from '../input/parse.ts';
+import { parseRevision } from '../world/revision-request.ts';
 
-/**
- * What a fault rule does with the answer. Texts may hold placeholders: `{{apiKey}}` is the credential as the request
- * presented it, `{{requestId}}`, `{{path}}`, `{{url}}`, and `{{query.NAME}}` the parameter of that name.
- */
-export type Action =
-  | StatusAction
-  | BodyAction
-  | HeadersAction
-  | RedirectAction
-  | PatchAction
-  | SpoilAction
-  | CursorAction
-  | AnswerAsAction
-  | GzipBombAction
-  | ReviseAction
-  | TransportAction;
+const BODY_BYTES_MAX = 1_000_000_000;
+const status = integer(200, 599);
+const delayMs = integer(0, 3_600_000);
+const bytes = integer(0, BODY_BYTES_MAX);
 
-/** Answers with a status and the service's error body, or with the body given. */
-export interface StatusAction {
-  readonly type: 'status';
-  /** 200 to 599. */
-  readonly status: number;
-  readonly title?: string;
-  readonly detail?: string;
-  /** Any JSON instead of the error body. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Seconds; or an HTTP date so many seconds from now; or any text. */
-  readonly retryAfter?: number | { readonly dateInSeconds: number } | string;
+const pointer: Parser<string> = (value, at) => {
+  const path = text(value, at);
+  if (path.startsWith('/')) return path;
+  throw new UsageError(`${at}: ${JSON.stringify(path)} is not a JSON pointer`, {
+    hint: 'write it as /data/0/user_id, with * for every element',
+  });
+};
+
+const jsonText: Parser<string> = (value, at) => {
+  const raw = text(value, at);
+  try {
+    JSON.parse(raw);
+    return raw;
+  } catch (cause) {
+    throw new UsageError(`${at}: ${JSON.stringify(raw)} is not JSON text`, {
+      cause,
+      hint: 'a raw value must be one JSON value, for example 1e400; use the action body for anything else',
+    });
+  }
+};
+
+/** Accepts only the characters that HTTP allows in the name of a header. */
+function headersOf<Value>(value: Parser<Value>): Parser<Readonly<Record<string, Value>>> {
+  return (json, at) => {
+    const headers = mapOf(value)(json, at);
+    const bad = Object.keys(headers).find((name) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name));
+    return bad === undefined ? headers : refuse(`${at}.${bad}`, 'a valid header name', bad);
+  };
 }
 
-/** Answers with a text, bytes, or a page of HTML as a captive portal does. */
-export interface BodyAction {
-  readonly type: 'body';
-  /** Exactly one of the three is given; `html: true` is a page of the emulator's. */
-  readonly text?: string;
-  readonly base64?: string;
-  readonly html?: true;
-  /** 200 unless given. */
-  readonly status?: number;
-  /** JSON unless given; text/html for `html`. */
-  readonly contentType?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+const yes: Parser<true> = (value, at) => {
+  if (value === true) return true;
+  throw new UsageError(`${at}: only true is accepted`, { hint: `leave ${at} out instead` });
+};
+
+/** Requires exactly one of some keys. */
+function exactlyOne<T extends object>(keys: readonly string[], parser: Parser<T>): Parser<T> {
+  return (value, at) => {
+    const read = parser(value, at);
+    if (keys.filter((key) => Object.hasOwn(read, key)).length === 1) return read;
+    throw new UsageError(`${at}: needs exactly one of ${keys.join(', ')}`, {
+      hint: `give one of them in ${at}`,
+    });
+  };
 }
 
-/** Sets headers of the answer, or removes those whose value is null. */
-export interface HeadersAction {
-  readonly type: 'headers';
-  readonly set: Readonly<Record<string, string | null>>;
-}
-
-/** Redirects to any URL. */
-export interface RedirectAction {
-  readonly type: 'redirect';
-  readonly location: string;
-  /** 302 unless given. */
-  readonly status?: number;
-}
-
-/** Changes the JSON of the answer. The journal counts a patch that found nothing to change. */
-export interface PatchAction {
-  readonly type: 'patch';
-  readonly operations: readonly PatchOperation[];
-}
-
-/** One change. `path` is a JSON pointer in which `*` stands for every element, and a final `-` for a new last one. */
-export type PatchOperation =
-  | { readonly op: 'set'; readonly path: string; readonly value: unknown }
-  /** JSON text that stands in the answer as it is, for example `1e400` or `9007199254740993`. */
-  | { readonly op: 'raw'; readonly path: string; readonly text: string }
-  | { readonly op: 'remove'; readonly path: string }
+/** `path` is a JSON pointer. In it `*` stands for every element, and a final `-` for a new last element. */
+const operation = tagged('op', {
+  set: object({ path: pointer, value: anything }, {}),
+  /** Inserts JSON text unchanged, for example `1e400` or `9007199254740993`. */
+  raw: object({ path: pointer, text: jsonText }, {}),
+  remove: object({ path: pointer }, {}),
   /** Repeats a list element right after itself. */
-  | { readonly op: 'duplicate'; readonly path: string };
+  duplicate: object({ path: pointer }, {}),
+});
 
-/** Makes the bytes of the body invalid. */
-export interface SpoilAction {
-  readonly type: 'spoil';
-  readonly how: 'invalid-json' | 'invalid-utf8' | 'bom' | 'truncated';
-}
+/** One change to the JSON of a response. */
+export type PatchOperation = Parsed<typeof operation>;
+
+/** Seconds; or an HTTP date this many seconds from now; or any text. */
+const retryAfter = either(
+  either(integer(0), text, 'seconds or a text'),
+  object({ dateInSeconds: integer(-1_000_000_000) }, {}),
+  'a number of seconds, a text, or {"dateInSeconds": n}',
+);
+
+/** Reads one action of a rule. */
+export const parseAction = tagged('type', {
+  /** Responds with a status and the service's error body, or with `body`. */
+  status: object(
+    { status },
+    { title: text, detail: text, body: anything, headers: headersOf(text), retryAfter },
+  ),
+  /** Responds with a text, with bytes, or with HTML like that of a captive portal; status 200 and JSON by default. */
+  body: exactlyOne(
+    ['text', 'base64', 'html'],
+    object({}, { text, base64: text, html: yes, status, contentType: text, headers: headersOf(text) }),
+  ),
+  /** Sets headers of the response; null removes one. */
+  headers: object({ set: headersOf(orNull(text)) }, {}),
+  /** Redirects to any URL, with 302 by default. */
+  redirect: object({ location: text }, { status: integer(300, 399) }),
+  /** Changes the JSON of the response. The journal counts a patch that found nothing to change. */
+  patch: object({ operations: listOf(operation) }, {}),
+  /** Makes the bytes of the body invalid. */
+  spoil: object({ how: oneOf('invalid-json', 'invalid-utf8', 'bom', 'truncated') }, {}),
+  /**
+   * Breaks the paging. `repeat` returns the request's own cursor, `cycle` one that starts the walk again; `missing`,
+   * `null` and `empty` announce more without a usable cursor; `endless` always returns another cursor. On the readiness
+   * list, `repeat` and `cycle` return the first page again.
+   */
+  cursor: object({ mode: oneOf('repeat', 'cycle', 'missing', 'null', 'empty', 'endless') }, {}),
+  /** Responds as if the request had these parameters; null removes one. */
+  'answer-as': object({}, { query: mapOf(orNull(text)), path: text }),
+  /** Sends a gzip body that expands to this many bytes of spaces, about a thousand times its size. */
+  'gzip-bomb': object({ bytes: integer(1, BODY_BYTES_MAX) }, {}),
+  /** Revises the data before the response, so that a walk sees them change. */
+  revise: object({ revision: parseRevision }, {}),
+  /** Waits before the response. */
+  delay: object({ ms: delayMs }, {}),
+  /** Never responds. */
+  hang: object({}, {}),
+  /** Resets the TCP connection before the headers, or after this many bytes of the body. */
+  reset: object({}, { afterBytes: bytes }),
+  /** Ends the connection after this many bytes of the body. `framing` announces the full body; default `length`. */
+  cut: object({ bytes }, { framing: oneOf('length', 'chunked', 'close') }),
+  /** Sends the body in pieces, by default of 1 byte every 100 ms. */
+  drip: object({}, { bytes: integer(1, BODY_BYTES_MAX), intervalMs: delayMs }),
+  /** Ends the connection after the response; sends `connection: close` only if `announced`. */
+  close: object({}, { announced: boolean }),
+  /** Sends these bytes instead of an HTTP message, then ends the connection. */
+  raw: exactlyOne(['text', 'base64'], object({}, { text, base64: text })),
+  /** Sends a first line that is not HTTP. */
+  'malformed-status-line': object({}, { line: text }),
+  /** Sends headers of this many bytes, by default 131,072. */
+  'oversized-headers': object({}, { bytes: integer(1, 16 * 1024 * 1024) }),
+});
 
 /**
- * Breaks the paging: `repeat` hands out the request's own cursor, `cycle` one that begins the walk again, `missing`,
- * `null` and `empty` say that there is more without a usable cursor, `endless` always has another cursor. On the
- * readiness list, `repeat` and `cycle` serve the first page again.
+ * What a fault rule does to the response. Texts may contain placeholders: `{{apiKey}}` is the credential as sent,
+ * `{{requestId}}`, `{{path}}` and `{{url}}` come from the request, `{{query.NAME}}` is a parameter.
  */
-export interface CursorAction {
-  readonly type: 'cursor';
-  readonly mode: 'repeat' | 'cycle' | 'missing' | 'null' | 'empty' | 'endless';
-}
+export type Action = Parsed<typeof parseAction>;
 
-/** Answers as if other parameters had been sent; null takes one away. */
-export interface AnswerAsAction {
-  readonly type: 'answer-as';
-  readonly query?: Readonly<Record<string, string | null>>;
-  readonly path?: string;
-}
-
-/** A gzip body that grows to so many bytes of spaces, about a thousand times its size. */
-export interface GzipBombAction {
-  readonly type: 'gzip-bomb';
-  readonly bytes: number;
-}
-
-/** Revises the data before the request is answered, so that a walk sees them change. */
-export interface ReviseAction {
-  readonly type: 'revise';
-  readonly revision: RevisionRequest;
-}
-
-/** Disturbs the connection. */
-export type TransportAction =
-  /** Waits before the answer. */
-  | { readonly type: 'delay'; readonly ms: number }
-  /** Never answers. */
-  | { readonly type: 'hang' }
-  /** TCP reset: before the headers, or after so many bytes of the body. */
-  | { readonly type: 'reset'; readonly afterBytes?: number }
-  /** Ends the connection after so many bytes of the body; its end is told by `length` unless given. */
-  | { readonly type: 'cut'; readonly bytes: number; readonly framing?: Framing }
-  /** Sends the body in pieces: 1 byte each 100 ms unless given. */
-  | { readonly type: 'drip'; readonly bytes?: number; readonly intervalMs?: number }
-  /** Ends the connection after the answer; unannounced unless `announced`. */
-  | { readonly type: 'close'; readonly announced?: boolean }
-  /** Bytes instead of an HTTP message, then the end of the connection. */
-  | { readonly type: 'raw'; readonly text?: string; readonly base64?: string }
-  /** A first line that is not HTTP. */
-  | { readonly type: 'malformed-status-line'; readonly line?: string }
-  /** Headers of so many bytes; 131,072 unless given. */
-  | { readonly type: 'oversized-headers'; readonly bytes?: number };
+/** The action of one type. */
+export type ActionOf<Type extends Action['type']> = Extract<Action, { type: Type }>;

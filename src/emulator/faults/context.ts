@@ -1,16 +1,16 @@
-import type { Call } from '../http/incoming-request.ts';
-import type { Reply } from '../http/prepared-response.ts';
-import type { Target } from '../http/request-target.ts';
-import type { RevisionRequest } from '../world/revise.ts';
+import type { ApiCall } from '../http/api-call.ts';
+import type { PreparedResponse } from '../http/prepared-response.ts';
+import type { RequestTarget } from '../http/request-target.ts';
+import type { RevisionRequest } from '../world/revision-request.ts';
 
-/** What actions need of their surroundings. */
+/** What an action may use and report. */
 export interface FaultContext {
-  readonly call: Call;
-  /** The answer without faults, to this request or to another one. */
-  answer(target: Target): Reply;
-  targetOf(url: string): Target;
+  readonly call: ApiCall;
+  /** Prepares the response without faults, to this request or to another one. */
+  answer(target: RequestTarget): PreparedResponse;
+  targetOf(url: string): RequestTarget;
   revise(request: RevisionRequest): void;
   now(): Date;
-  /** Told when an action found nothing that it could change. */
+  /** Call it when an action found nothing to change. */
   missed(): void;
 }

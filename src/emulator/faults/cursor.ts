@@ -1,7 +1,7 @@
 import { hashText } from '../dataset/hash.ts';
-import type { Reply } from '../http/prepared-response.ts';
+import type { PreparedResponse } from '../http/prepared-response.ts';
 import { isRecord } from '../input/parse.ts';
-import type { CursorAction } from './action.ts';
+import type { ActionOf } from './action.ts';
 import type { FaultContext } from './context.ts';
 
 /** Comes before every user id, so the walk begins again. */
@@ -10,15 +10,19 @@ const BEFORE_ALL = 'user_0';
 const AFTER_ALL = 'user_~';
 
 /** The answer with a broken cursor. Where there is no paging to break, the rule is told that it missed. */
-export function breakCursor(mode: CursorAction['mode'], current: () => Reply, context: FaultContext): Reply {
+export function breakCursor(
+  mode: ActionOf<'cursor'>['mode'],
+  current: () => PreparedResponse,
+  context: FaultContext,
+): PreparedResponse {
   const { target } = context.call;
   if (target.stream === 'readiness' && (mode === 'repeat' || mode === 'cycle')) return firstPage(context);
-  const reply = current();
+  const response = current();
   const answer: unknown =
-    target.stream === 'users' && reply.status === 200 ? JSON.parse(reply.body.toString()) : null;
+    target.stream === 'users' && response.status === 200 ? JSON.parse(response.body.toString()) : null;
   if (!isRecord(answer) || !isRecord(answer['meta'])) {
     context.missed();
-    return reply;
+    return response;
   }
   const meta = {
     ...answer['meta'],
@@ -26,11 +30,11 @@ export function breakCursor(mode: CursorAction['mode'], current: () => Reply, co
     ...brokenMeta(mode, target.query.get('cursor'), answer['meta']),
   };
   // A field that is undefined is left out of the JSON.
-  return { ...reply, body: Buffer.from(JSON.stringify({ ...answer, meta })) };
+  return { ...response, body: Buffer.from(JSON.stringify({ ...answer, meta })) };
 }
 
 function brokenMeta(
-  mode: CursorAction['mode'],
+  mode: ActionOf<'cursor'>['mode'],
   cursor: string | null,
   meta: Record<string, unknown>,
 ): { next_cursor: unknown } {
@@ -52,7 +56,7 @@ function brokenMeta(
   }
 }
 
-function firstPage(context: FaultContext): Reply {
+function firstPage(context: FaultContext): PreparedResponse {
   const query = new URLSearchParams(context.call.target.query);
   query.delete('startAfter');
   return context.answer(context.targetOf(`${context.call.target.path}?${query.toString()}`));

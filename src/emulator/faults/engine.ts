@@ -1,5 +1,5 @@
 import { hash, hashText, unitOf } from '../dataset/hash.ts';
-import type { Call } from '../http/incoming-request.ts';
+import type { ApiCall } from '../http/api-call.ts';
 import { matches } from './match.ts';
 import { idOf, type Rule, type When } from './rules.ts';
 
@@ -12,7 +12,7 @@ export interface RuleObserver {
 /** The rules in force. */
 export interface FaultEngine {
   /** The rule that changes the answer to this request, or null. Each call counts as one match. */
-  decide(call: Call, pageOf: () => number | null): { readonly id: string; readonly rule: Rule } | null;
+  decide(call: ApiCall, pageOf: () => number | null): { readonly id: string; readonly rule: Rule } | null;
   rules(): readonly Rule[];
   /** The names of the rules, in their order. */
   ruleIds(): readonly string[];

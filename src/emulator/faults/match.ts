@@ -1,8 +1,8 @@
-import type { Call } from '../http/incoming-request.ts';
+import type { ApiCall } from '../http/api-call.ts';
 import type { Match } from './rules.ts';
 
 /** True when a request is one that the rule is about. `pageOf` is asked only when all the rest holds. */
-export function matches(match: Match, call: Call, pageOf: () => number | null): boolean {
+export function matches(match: Match, call: ApiCall, pageOf: () => number | null): boolean {
   const { target, caller, method } = call;
   if (match.method !== undefined && match.method !== method) return false;
   if (match.stream !== undefined && match.stream !== target.stream) return false;

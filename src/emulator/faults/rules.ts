@@ -1,7 +1,6 @@
-import type { UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import { isStream, STREAMS, type Stream } from '../../core/stream.ts';
-import { ROLES, type Role } from '../http/auth.ts';
+import { STREAMS, type Stream } from '../../core/stream.ts';
+import { ROLES } from '../http/auth.ts';
 import {
   day,
   either,
@@ -13,98 +12,85 @@ import {
   object,
   oneOf,
   orNull,
+  type Parsed,
   type Parser,
   refuse,
   text,
 } from '../input/parse.ts';
-import type { Action } from './action.ts';
-import { action } from './parse-actions.ts';
+import { type Action, parseAction } from './action.ts';
 
-/** Which requests a rule is about. Everything that is given must hold; nothing given matches all requests. */
-export interface Match {
-  /** The path; `*` stands for any characters but `/`, `**` for any characters. */
-  readonly path?: string;
-  readonly stream?: Stream;
-  /** A day within the range that is asked for. */
-  readonly day?: UtcDay;
-  /** GET and so on, in capitals. */
-  readonly method?: string;
-  /** Parameters with their value; null for one that is not sent. */
-  readonly query?: Readonly<Record<string, string | null>>;
-  /** The place of the page in its walk, from 1 (users and readiness). */
-  readonly page?: number;
-  /** The role of the key; `none` without a valid one. */
-  readonly role?: Role | 'none';
-}
-
-/** Which of the matching requests the rule changes. Everything that is given must hold. */
-export interface When {
-  /** The n-th match, or any of several; from 1. */
-  readonly nth?: number | readonly number[];
-  /** Not the first so many matches. */
-  readonly after?: number;
-  /** The first so many matches (that follow `after`). */
-  readonly count?: number;
-  /** With this probability, which `seed`, rule and request decide and not the order of requests. */
-  readonly probability?: number;
-  readonly seed?: number;
-  /** Count all matches of the rule together, or those of each URL by themselves. `rule` unless given. */
-  readonly per?: 'rule' | 'request';
-}
-
-/** A fault: the first rule that matches a request and whose time it is changes the answer. */
-export interface Rule {
-  /** Names the rule in the journal; `rule-1`, `rule-2` and so on unless given. */
-  readonly id?: string;
-  readonly match?: Match;
-  readonly when?: When;
-  /** One action, or several in this order. */
-  readonly action: Action | readonly Action[];
-}
-
-/** Rules at most. */
 const RULES_MAX = 1_000;
 
 const stream: Parser<Stream> = (value, at) =>
-  typeof value === 'string' && isStream(value) ? value : refuse(at, `one of ${STREAMS.join(', ')}`, value);
+  STREAMS.find((known) => known === value) ?? refuse(at, `one of ${STREAMS.join(', ')}`, value);
 
 const actions: Parser<Action | readonly Action[]> = (value, at) =>
-  Array.isArray(value) ? listOf(action)(value, at) : action(value, at);
+  Array.isArray(value) ? listOf(parseAction)(value, at) : parseAction(value, at);
 
 const positive = integer(1);
 
-const rule: Parser<Rule> = object(
-  { action: actions },
+const match = object(
+  {},
   {
-    id: text,
-    match: object(
-      {},
-      {
-        path: text,
-        stream,
-        day,
-        method: text,
-        query: mapOf(orNull(text)),
-        page: positive,
-        role: oneOf(...ROLES, 'none'),
-      },
-    ),
-    when: object(
-      {},
-      {
-        nth: either(positive, listOf(positive), 'a number from 1, or a list of such numbers'),
-        after: integer(0),
-        count: integer(0),
-        probability: number(0, 1),
-        seed: integer(0, 4_294_967_295),
-        per: oneOf('rule', 'request'),
-      },
-    ),
+    /** The path: `*` stands for any characters except `/`, `**` for any characters. */
+    path: text,
+    stream,
+    /** A day within the requested range. */
+    day,
+    /** The HTTP method in capitals. */
+    method: text,
+    /** Parameters with their values; null for one that is not sent. */
+    query: mapOf(orNull(text)),
+    /** The number of the page in its walk, from 1 (users and readiness). */
+    page: positive,
+    /** The role of the key; `none` without a valid key. */
+    role: oneOf(...ROLES, 'none'),
   },
 );
 
+/** The requests that a rule matches. All given fields must hold; without fields it matches every request. */
+export type Match = Parsed<typeof match>;
+
+const when = object(
+  {},
+  {
+    /** The n-th match, or several of them; from 1. */
+    nth: either(positive, listOf(positive), 'a number from 1, or a list of such numbers'),
+    /** Skips this many matches. */
+    after: integer(0),
+    /** Fires on this many matches at most (those that follow `after`). */
+    count: integer(0),
+    /** Fires with this probability. `seed`, rule and request decide, not the order of requests. */
+    probability: number(0, 1),
+    seed: integer(0, 4_294_967_295),
+    /** Counts all matches of the rule together, or the matches of each URL separately. Default `rule`. */
+    per: oneOf('rule', 'request'),
+  },
+);
+
+/** The matches on which a rule fires. All given fields must hold. */
+export type When = Parsed<typeof when>;
+
+const rule = object(
+  {
+    /** One action, or several that apply in this order. */
+    action: actions,
+  },
+  {
+    /** The name of the rule in the journal. Default: `rule-1`, `rule-2` and so on. */
+    id: text,
+    match,
+    when,
+  },
+);
+
+/** A fault. The first rule that matches a request and fires decides the response. */
+export type Rule = Parsed<typeof rule>;
+
 /**
  * Reads fault rules from JSON: a list of rules, or `{"rules": [...]}`.
+ * @example
+ * parseRules([{ match: { stream: 'users' }, when: { count: 2 }, action: { type: 'status', status: 503 } }]);
  * @throws {UsageError} that names the place, for example `rules[2].action.status`, and what is accepted there.
  */
 export function parseRules(json: unknown): Rule[] {
@@ -114,16 +100,16 @@ export function parseRules(json: unknown): Rule[] {
       : listOf(rule)(json, 'rules');
   if (list.length > RULES_MAX) refuse('rules', `at most ${RULES_MAX} rules`, list.length);
   const ids = list.map(idOf);
-  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (twice !== undefined) {
-    throw new UsageError(`rules: two rules have the id ${JSON.stringify(twice)}`, {
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (repeated !== undefined) {
+    throw new UsageError(`rules: two rules have the id ${JSON.stringify(repeated)}`, {
       hint: 'give each rule another id, because the journal counts by id',
     });
   }
   return [...list];
 }
 
-/** The name of a rule in the journal, by its place among the rules. */
+/** The name of a rule in the journal. */
 export function idOf(rule: Pick<Rule, 'id'>, index: number): string {
   return rule.id ?? `rule-${index + 1}`;
 }

@@ -1,11 +1,15 @@
-import type { Delivery } from '../http/delivery.ts';
-import type { TransportAction } from './action.ts';
+import type { Delivery } from '../http/prepared-response.ts';
+import type { ActionOf } from './action.ts';
+
+type TransportAction = ActionOf<
+  'hang' | 'reset' | 'cut' | 'drip' | 'close' | 'raw' | 'malformed-status-line' | 'oversized-headers'
+>;
 
 const PADDING_CHARS = 1_000;
 const OVERSIZED_BYTES = 128 * 1024;
 
 /** The way in which a transport action puts the answer on the wire. */
-export function deliveryOf(action: Exclude<TransportAction, { type: 'delay' }>): Delivery {
+export function deliveryOf(action: TransportAction): Delivery {
   switch (action.type) {
     case 'hang':
       return { type: 'hang' };

@@ -1,7 +1,7 @@
 import { randomChars } from '../dataset/ids.ts';
 import { Refusal } from './refusal.ts';
 
-/** The roles of the emulated organization (specification, section 5). Below manager none may read analytics. */
+/** The roles of the emulated organization (specification, section 5). Only the first two may read analytics. */
 export const ROLES = ['owner', 'manager', 'user', 'member', 'guest'] as const;
 
 /** One of {@link ROLES}. */
@@ -10,14 +10,16 @@ export type Role = (typeof ROLES)[number];
 /** One API key per role. */
 export type Keys = Readonly<Record<Role, string>>;
 
-/** Who a request comes from: its credential as presented ('' without one), and the role if the key is valid. */
+/** Who sent a request. */
 export interface Caller {
+  /** As sent; '' without one. */
   readonly credential: string;
+  /** Null without a valid key. */
   readonly role: Role | null;
 }
 
-/** The keys of an organization: derived from the seed, except for an owner's key that was chosen. */
-export function keysFor(seed: number, ownerKey: string | undefined): Keys {
+/** Derives the keys of an organization from the seed. The owner's key can be given. */
+export function deriveKeys(seed: number, ownerKey: string | undefined): Keys {
   const derive = (role: Role) => `ak_emulated_${role}_${randomChars(seed, 0x6b00 + ROLES.indexOf(role), 24)}`;
   return {
     owner: ownerKey ?? derive('owner'),
@@ -28,15 +30,15 @@ export function keysFor(seed: number, ownerKey: string | undefined): Keys {
   };
 }
 
-/** Reads the Authorization header against the keys. */
-export function callerOf(authorization: string | undefined, keys: Keys): Caller {
+/** Identifies the caller by the Authorization header. */
+export function identifyCaller(authorization: string | undefined, keys: Keys): Caller {
   const credential = /^bearer +(.*)$/i.exec(authorization ?? '')?.[1]?.trim() ?? '';
   return { credential, role: ROLES.find((role) => keys[role] === credential) ?? null };
 }
 
 /**
- * The role of the caller.
- * @throws {Refusal} 401 when there is no valid key (section 5, rule 3).
+ * Returns the role of the caller.
+ * @throws {Refusal} 401 without a valid key (section 5, rule 3).
  */
 export function requireKey(caller: Caller): Role {
   if (caller.role !== null) return caller.role;
@@ -48,7 +50,7 @@ export function requireKey(caller: Caller): Role {
 
 /**
  * Demands the Manager or Owner role (section 5, rule 2).
- * @throws {Refusal} 401 without a valid key, 403 for lower roles, naming them.
+ * @throws {Refusal} 401 without a valid key, 403 for lower roles; the message names the role.
  */
 export function requireManager(caller: Caller): void {
   const role = requireKey(caller);

@@ -1,51 +1,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Framing } from './delivery.ts';
-import type { Reply } from './prepared-response.ts';
+import type { Framing, PreparedResponse } from './prepared-response.ts';
 import { titleOf } from './refusal.ts';
 
-/** One request with the place where its answer goes. */
-export interface Wire {
+/** One request and its connection. */
+export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Headers that every answer has. */
+  /** Headers that every response has. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Puts a reply on the wire, in the way that its delivery says. */
-export function deliver(reply: Reply, wire: Wire): void {
-  const { delivery } = reply;
-  const { socket } = wire.request;
+/** Sends a response in the way that its `delivery` says. */
+export function deliver(prepared: PreparedResponse, exchange: Exchange): void {
+  const { delivery } = prepared;
+  const { socket } = exchange.request;
   switch (delivery?.type) {
     case undefined:
-      send(reply, wire);
-      return;
+      send(prepared, exchange);
+      break;
     case 'hang':
-      return;
+      break;
     case 'fin':
-      if (delivery.announced) wire.response.shouldKeepAlive = false;
-      wire.response.once('finish', () => socket.destroySoon());
-      send(reply, wire);
-      return;
+      if (delivery.announced) exchange.response.shouldKeepAlive = false;
+      exchange.response.once('finish', () => socket.destroySoon());
+      send(prepared, exchange);
+      break;
     case 'drip':
-      drip(reply, wire, delivery);
-      return;
+      drip(prepared, exchange, delivery);
+      break;
     case 'raw':
       socket.write(delivery.bytes);
       socket.destroySoon();
-      return;
+      break;
     case 'reset':
-      reset(reply, wire, delivery.afterBytes);
-      return;
+      reset(prepared, exchange, delivery.afterBytes);
+      break;
     case 'cut':
-      socket.write(beginning(reply, wire, delivery.framing, delivery.bytes));
+      socket.write(writeBeginning(prepared, exchange, delivery.framing, delivery.bytes));
       socket.destroySoon();
-      return;
   }
 }
 
 /** Runs `task` after a wait, unless the connection ends first. */
-export function later(socket: Socket, ms: number, task: () => void): void {
+export function runLater(socket: Socket, ms: number, task: () => void): void {
   const timer = setTimeout(() => {
     socket.off('close', cancel);
     task();
@@ -54,50 +52,63 @@ export function later(socket: Socket, ms: number, task: () => void): void {
   socket.once('close', cancel);
 }
 
-function send(reply: Reply, { response, headers }: Wire): void {
-  response.writeHead(reply.status, { ...headers, ...reply.headers, 'content-length': reply.body.length });
-  response.end(reply.body);
+function send(prepared: PreparedResponse, exchange: Exchange): void {
+  writeHead(prepared, exchange);
+  exchange.response.end(prepared.body);
 }
 
-function drip(reply: Reply, wire: Wire, pace: { bytes: number; intervalMs: number }): void {
-  const { request, response, headers } = wire;
-  response.writeHead(reply.status, { ...headers, ...reply.headers, 'content-length': reply.body.length });
+function writeHead({ status, headers, body }: PreparedResponse, exchange: Exchange): void {
+  exchange.response.writeHead(status, { ...exchange.headers, ...headers, 'content-length': body.length });
+}
+
+function drip(
+  prepared: PreparedResponse,
+  exchange: Exchange,
+  pace: { bytes: number; intervalMs: number },
+): void {
+  const { request, response } = exchange;
+  writeHead(prepared, exchange);
   response.flushHeaders();
-  const next = (from: number): void => {
+  const sendPiece = (from: number): void => {
     const end = from + pace.bytes;
-    const piece = reply.body.subarray(from, end);
-    if (end >= reply.body.length) {
+    const piece = prepared.body.subarray(from, end);
+    if (end >= prepared.body.length) {
       response.end(piece);
       return;
     }
     response.write(piece);
-    later(request.socket, pace.intervalMs, () => next(end));
+    runLater(request.socket, pace.intervalMs, () => sendPiece(end));
   };
-  next(0);
+  sendPiece(0);
 }
 
-function reset(reply: Reply, wire: Wire, afterBytes: number | null): void {
-  const { socket } = wire.request;
+function reset(prepared: PreparedResponse, exchange: Exchange, afterBytes: number | null): void {
+  const { socket } = exchange.request;
   if (afterBytes === null) {
     socket.resetAndDestroy();
     return;
   }
-  socket.write(beginning(reply, wire, 'length', afterBytes), () => socket.resetAndDestroy());
+  socket.write(writeBeginning(prepared, exchange, 'length', afterBytes), () => socket.resetAndDestroy());
 }
 
-/** The head and the first bytes of the body, as they stand on the wire. */
-function beginning(reply: Reply, wire: Wire, framing: Framing, bytes: number): Buffer {
-  const part = reply.body.subarray(0, bytes);
-  const headers = Object.entries({ ...wire.headers, ...reply.headers });
+/** Writes the head and the first bytes of the body as they appear on the wire. */
+function writeBeginning(
+  prepared: PreparedResponse,
+  exchange: Exchange,
+  framing: Framing,
+  bytes: number,
+): Buffer {
+  const part = prepared.body.subarray(0, bytes);
+  const headers = Object.entries({ ...exchange.headers, ...prepared.headers });
   const lines = [
-    `HTTP/1.1 ${reply.status} ${titleOf(reply.status)}`,
+    `HTTP/1.1 ${prepared.status} ${titleOf(prepared.status)}`,
     ...headers.map(([name, value]) => `${name}: ${value}`),
   ];
-  if (framing === 'length') lines.push(`content-length: ${reply.body.length}`);
+  if (framing === 'length') lines.push(`content-length: ${prepared.body.length}`);
   if (framing === 'chunked') lines.push('transfer-encoding: chunked');
   if (framing === 'close') lines.push('connection: close');
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   if (framing !== 'chunked') return Buffer.concat([head, part]);
-  // A chunk that promises the whole body and breaks off.
-  return Buffer.concat([head, Buffer.from(`${reply.body.length.toString(16)}\r\n`), part]);
+  // The chunk announces the whole body and ends early.
+  return Buffer.concat([head, Buffer.from(`${prepared.body.length.toString(16)}\r\n`), part]);
 }

@@ -1,61 +1,86 @@
 import { gzipSync } from 'node:zlib';
-import type { Delivery } from './delivery.ts';
 import { type Refusal, titleOf } from './refusal.ts';
 
-/** Below this a body is sent as it is: compressing it would not pay. */
+/** Smaller bodies are not worth compressing. */
 const GZIP_BYTES_MIN = 1_024;
 
-/** An answer, before it is put on the wire. Immutable: a fault makes a changed copy. */
-export interface Reply {
+/** A response before it is sent. Immutable: a fault makes a changed copy. */
+export interface PreparedResponse {
   readonly status: number;
-  /** Without content-length, date and x-request-id, which are added on the way out. */
+  /** Without content-length, date and x-request-id, which are added when it is sent. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** How it goes onto the wire; plainly unless a fault says otherwise. */
+  /** How it is sent. Absent: as a plain HTTP response. */
   readonly delivery?: Delivery;
-  /** Milliseconds to wait before it is sent, besides the latency of the emulator. */
+  /** Milliseconds to wait before sending, in addition to the emulator's latency. */
   readonly delayMs?: number;
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;
+/** A faulty way of sending a response. */
+export type Delivery =
+  /** Never sends anything. */
+  | { readonly type: 'hang' }
+  /** Resets the TCP connection before the headers (null), or after this many bytes of the body. */
+  | { readonly type: 'reset'; readonly afterBytes: number | null }
+  /** Ends the connection after this many bytes of the body. */
+  | { readonly type: 'cut'; readonly bytes: number; readonly framing: Framing }
+  /** Sends the body in pieces of this many bytes. */
+  | { readonly type: 'drip'; readonly bytes: number; readonly intervalMs: number }
+  /** Ends the connection after the whole response; only `announced` sends `connection: close` first. */
+  | { readonly type: 'fin'; readonly announced: boolean }
+  /** Sends these bytes instead of an HTTP message, then ends the connection. */
+  | { readonly type: 'raw'; readonly bytes: Buffer };
 
-/** An answer with a JSON text. */
-export function jsonReply(
+/** What marks the end of a body: its length, a last chunk, or the end of the connection. */
+export type Framing = 'length' | 'chunked' | 'close';
+
+/** True when the client receives at least the status. */
+export function showsResponse(delivery: Delivery | undefined): boolean {
+  if (delivery?.type === 'reset') return delivery.afterBytes !== null;
+  return delivery?.type !== 'hang' && delivery?.type !== 'raw';
+}
+
+/** A response with a JSON text as its body. */
+export function jsonResponse(
   status: number,
   json: string,
   headers: Readonly<Record<string, string>> = {},
-): Reply {
-  return { status, headers: { ...JSON_HEADERS, ...headers }, body: Buffer.from(json) };
+): PreparedResponse {
+  const type = { 'content-type': 'application/json; charset=utf-8' };
+  return { status, headers: { ...type, ...headers }, body: Buffer.from(json) };
 }
 
-/** The answer to a refused request (specification, sections 2.6 and 7). */
-export function problemReply(refusal: Refusal, requestId: string): Reply {
+/** The response to a refused request (specification, sections 2.6 and 7). */
+export function problemResponse(refusal: Refusal, requestId: string): PreparedResponse {
   const { status, message: detail, headers } = refusal;
-  return jsonReply(status, JSON.stringify({ title: titleOf(status), detail, status, requestId }), headers);
+  return jsonResponse(status, JSON.stringify({ title: titleOf(status), detail, status, requestId }), headers);
 }
 
-/** The answer to a refused request in a shape that the specification does not show. */
-export function foreignReply(refusal: Refusal, shape: 'error' | 'text'): Reply {
+/** The response to a refused request in a shape that the specification does not show. */
+export function foreignResponse(refusal: Refusal, shape: 'error' | 'text'): PreparedResponse {
   const { status, message, headers } = refusal;
-  if (shape === 'error')
-    return jsonReply(status, JSON.stringify({ error: { code: titleOf(status), message } }), headers);
+  const title = titleOf(status);
+  if (shape === 'error') {
+    return jsonResponse(status, JSON.stringify({ error: { code: title, message } }), headers);
+  }
   return {
     status,
     headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
-    body: Buffer.from(`${titleOf(status)}\n${message}\n`),
+    body: Buffer.from(`${title}\n${message}\n`),
   };
 }
 
-const compressed = new WeakMap<Buffer, Buffer>();
+const compressedBodies = new WeakMap<Buffer, Buffer>();
 
-/** The reply compressed, if it is worth it and not encoded yet. The work is done once per body. */
-export function gzipReply(reply: Reply): Reply {
-  if (reply.body.length < GZIP_BYTES_MIN || reply.headers['content-encoding'] !== undefined) return reply;
-  const body = compressed.get(reply.body) ?? gzipSync(reply.body, { level: 5 });
-  compressed.set(reply.body, body);
+/** Compresses a response, unless it is small or already encoded. Each body is compressed once. */
+export function compressResponse(response: PreparedResponse): PreparedResponse {
+  const { body, headers } = response;
+  if (body.length < GZIP_BYTES_MIN || headers['content-encoding'] !== undefined) return response;
+  const compressed = compressedBodies.get(body) ?? gzipSync(body, { level: 5 });
+  compressedBodies.set(body, compressed);
   return {
-    ...reply,
-    headers: { ...reply.headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },
-    body,
+    ...response,
+    headers: { ...headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },
+    body: compressed,
   };
 }

@@ -5,7 +5,7 @@ export function titleOf(status: number): string {
   return STATUS_CODES[status] ?? 'Unknown';
 }
 
-/** A request that the service refuses; becomes the error body of the specification, section 2.6. */
+/** A request that the service refuses. It becomes the error body of the specification, section 2.6. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -3,21 +3,21 @@ import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
 import { hashText } from '../dataset/hash.ts';
 import { randomChars } from '../dataset/ids.ts';
 
-/** What the first line of a request says, apart from the method. */
-export interface Target {
+/** The path and query of a request, and what follows from them. */
+export interface RequestTarget {
   /** Path and query as sent. */
   readonly url: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The stream that the path belongs to; null for paths outside analytics and readiness. */
+  /** The stream that the path belongs to; null outside analytics and readiness. */
   readonly stream: Stream | null;
-  /** The days asked for, as sent: `2026-02-01`, `2026-02-01..2026-02-07`, or '' where none are named. */
+  /** The requested days as sent: `2026-02-01`, `2026-02-01..2026-02-07`, or '' when none are named. */
   readonly days: string;
-  /** Follows from the URL alone, so that equal requests get equal answers. */
+  /** Derived from the URL alone, so that equal requests get equal responses. */
   readonly requestId: string;
 }
 
-/** Targets remembered, by URL. A walk asks for each URL once or twice, so there is no use in more. */
+/** Maximum number of targets kept. A walk requests each URL once or twice, so more would not help. */
 const TARGETS_MAX = 4_096;
 
 const STREAM_OF_PATH: ReadonlyMap<string, Stream> = new Map<string, Stream>([
@@ -26,9 +26,9 @@ const STREAM_OF_PATH: ReadonlyMap<string, Stream> = new Map<string, Stream>([
   [READINESS_MOVED_PATH, 'readiness'],
 ]);
 
-/** Reads targets and remembers the latest. */
-export function targetReader(seed: number): (url: string) => Target {
-  const known = new Map<string, Target>();
+/** Returns a function that reads a URL and remembers the latest ones. */
+export function targetReader(seed: number): (url: string) => RequestTarget {
+  const known = new Map<string, RequestTarget>();
   return (url) => {
     const found = known.get(url);
     if (found !== undefined) return found;
@@ -39,7 +39,7 @@ export function targetReader(seed: number): (url: string) => Target {
   };
 }
 
-function readTarget(url: string, seed: number): Target {
+function readTarget(url: string, seed: number): RequestTarget {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));

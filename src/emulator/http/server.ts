@@ -6,16 +6,16 @@ import { UsageError } from '../../core/errors.ts';
 export interface HttpServer {
   /** Origin, without a trailing slash. */
   readonly url: string;
-  /** Stops listening and destroys every open connection, also those that wait for an answer. May be repeated. */
+  /** Stops listening and destroys all connections, including those with a request in progress. May be repeated. */
   close(): Promise<void>;
 }
 
-/** Connections may wait this long between two requests: longer than any test, so that only faults end them. */
+/** Maximum idle time of a connection: longer than any test, so that only faults end connections. */
 const KEEP_ALIVE_MS = 600_000;
 
 /**
  * Listens on an address.
- * @throws {UsageError} when that is not possible, for instance because the port is taken.
+ * @throws {UsageError} when the address cannot be used, for example because the port is taken.
  */
 export async function listen(
   onRequest: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
@@ -27,7 +27,7 @@ export async function listen(
   });
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    // A client may vanish at any moment; what was being written to it is of no use to anyone.
+    // A client may disconnect at any moment; what was being sent to it is no longer needed.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => sockets.delete(socket));
   });

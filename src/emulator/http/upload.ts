@@ -1,22 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { SESSIONS_PATH } from '../../api/paths.ts';
 
-/** Bytes of the body of a creation at most; more is answered 413. */
+/** Maximum bytes in the body of a request that creates a session; a larger one gets 413. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 
-/** What came with a request to create a session. */
+/** The body of a request to create a session. */
 export interface Upload {
   readonly contentType: string;
-  /** Null when it has more than {@link BODY_BYTES_MAX} bytes. */
+  /** Null when it exceeds {@link BODY_BYTES_MAX}. */
   readonly body: Buffer | null;
 }
 
 /**
- * Hands out a request together with its body, once that is whole or too large. At once and without one for anything
- * but a creation; never when the client goes away before.
+ * Calls `serve` once with the body of the request, as soon as it is complete or too large. Only a POST to the session
+ * endpoint has its body read; other requests are served at once, with null. `serve` is not called when the client
+ * disconnects first.
  */
-export function receive(request: IncomingMessage, serve: (upload: Upload | null) => void): void {
-  if (request.method !== 'POST' || !isForSessions(request.url)) {
+export function receiveUpload(request: IncomingMessage, serve: (upload: Upload | null) => void): void {
+  if (request.method !== 'POST' || request.url?.split('?', 1)[0] !== SESSIONS_PATH) {
     serve(null);
     return;
   }
@@ -31,13 +32,9 @@ export function receive(request: IncomingMessage, serve: (upload: Upload | null)
   };
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    // What follows is read and thrown away, so that the client gets to see the answer.
+    // The rest is read and dropped, because a client that is still sending would not see the response.
     if (bytes > BODY_BYTES_MAX) finish(null);
     else chunks.push(chunk);
   });
   request.once('end', () => finish(Buffer.concat(chunks)));
-}
-
-function isForSessions(url = ''): boolean {
-  return url.split('?', 1)[0] === SESSIONS_PATH;
 }

@@ -3,18 +3,24 @@ import { UsageError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
 
 /**
- * Reads a value that came from outside as JSON. `at` is where it stands, for example `rules[2].match.page`.
- * Throws `UsageError` that names the place, what is expected there, and what was found.
+ * Reads a JSON value from outside. `at` is its place, for example `rules[2].match.page`.
+ * Throws `UsageError` that names the place, what is accepted there, and what was found.
  */
 export type Parser<T> = (value: unknown, at: string) => T;
 
-/** What a parser gives. */
+/** The type of what a parser returns. */
 export type Parsed<P> = P extends Parser<infer T> ? T : never;
 
 type Parsers = Readonly<Record<string, Parser<unknown>>>;
-type Fields<Required extends Parsers, Optional extends Parsers> = {
-  readonly [K in keyof Required]: Parsed<Required[K]>;
-} & { readonly [K in keyof Optional]?: Parsed<Optional[K]> };
+type Fields<Required extends Parsers, Optional extends Parsers> = Flat<
+  { readonly [K in keyof Required]: Parsed<Required[K]> } & {
+    readonly [K in keyof Optional]?: Parsed<Optional[K]>;
+  }
+>;
+/** One object type instead of an intersection, which error messages and editors show better. */
+type Flat<T> = { [K in keyof T]: T[K] };
+
+const LIST_LENGTH_MAX = 10_000;
 
 /** Refuses the value at `at`. */
 export function refuse(at: string, expected: string, value: unknown): never {
@@ -22,7 +28,6 @@ export function refuse(at: string, expected: string, value: unknown): never {
   throw new UsageError(`${at}: ${found} is not accepted`, { hint: `${at} must be ${expected}` });
 }
 
-/** Refuses a field of that name. */
 function refuseName(at: string, name: string, known: readonly string[]): never {
   const near = nearestName(name, known);
   throw new UsageError(`${at}: there is no field of this name`, {
@@ -47,7 +52,7 @@ export const text: Parser<string> = (value, at) =>
 export const day: Parser<UtcDay> = (value, at) =>
   isDay(value) ? value : refuse(at, 'a calendar day written YYYY-MM-DD', value);
 
-/** Any JSON value, as it is. */
+/** Any JSON value. */
 export const anything: Parser<unknown> = (value, at) =>
   value === undefined ? refuse(at, 'present', value) : value;
 
@@ -67,26 +72,21 @@ export function integer(min: number, max = 1_000_000_000): Parser<number> {
       : refuse(at, `a whole number from ${min} to ${max}`, value);
 }
 
-/** One of some texts. */
-export function oneOf<const T extends string>(...choices: readonly T[]): Parser<T> {
-  return (value, at) =>
-    choices.find((choice) => choice === value) ??
-    refuse(
-      at,
-      `${choices.map((choice) => JSON.stringify(choice)).join(' or ')}${meant(value, choices)}`,
-      value,
-    );
-}
-
-function meant(value: unknown, choices: readonly string[]): string {
-  const near = typeof value === 'string' ? nearestName(value, choices) : undefined;
-  return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
+/** One of the given values. */
+export function oneOf<const T extends string | number | boolean>(...choices: readonly T[]): Parser<T> {
+  return (value, at) => {
+    const found = choices.find((choice) => choice === value);
+    if (found !== undefined) return found;
+    const near = typeof value === 'string' ? nearestName(value, choices.map(String)) : undefined;
+    const advice = near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
+    return refuse(at, choices.map((choice) => JSON.stringify(choice)).join(' or ') + advice, value);
+  };
 }
 
 /** A list of at most 10,000 elements. */
 export function listOf<T>(element: Parser<T>): Parser<readonly T[]> {
   return (value, at) =>
-    Array.isArray(value) && value.length <= 10_000
+    Array.isArray(value) && value.length <= LIST_LENGTH_MAX
       ? value.map((item: unknown, index) => element(item, `${at}[${index}]`))
       : refuse(at, 'a list', value);
 }
@@ -101,12 +101,12 @@ export function mapOf<T>(element: Parser<T>): Parser<Readonly<Record<string, T>>
   };
 }
 
-/** null, or what `parser` reads. */
+/** null, or what `parser` accepts. */
 export function orNull<T>(parser: Parser<T>): Parser<T | null> {
   return (value, at) => (value === null ? null : parser(value, at));
 }
 
-/** The first of two readings that succeeds; `expected` describes both. */
+/** What either parser accepts; `expected` describes both. */
 export function either<A, B>(first: Parser<A>, second: Parser<B>, expected: string): Parser<A | B> {
   return (value, at) => {
     for (const parser of [first, second]) {
@@ -120,41 +120,41 @@ export function either<A, B>(first: Parser<A>, second: Parser<B>, expected: stri
   };
 }
 
-/** An object with exactly these keys: the required ones, and any of the optional ones. */
+/** An object with all of the required keys, any of the optional ones, and no others. */
 export function object<Required extends Parsers, Optional extends Parsers>(
   required: Required,
   optional: Optional,
 ): Parser<Fields<Required, Optional>> {
-  const known = [...Object.keys(required), ...Object.keys(optional)];
+  const fields = Object.entries({ ...required, ...optional });
+  const known = fields.map(([key]) => key);
   return (value, at) => {
     if (!isRecord(value)) return refuse(at, 'an object', value);
     const unknown = Object.keys(value).find((key) => !known.includes(key));
     if (unknown !== undefined) refuseName(`${at}.${unknown}`, unknown, known);
-    const read: [string, unknown][] = [];
-    for (const [key, parser] of Object.entries(required))
-      read.push([key, parser(value[key], `${at}.${key}`)]);
-    for (const [key, parser] of Object.entries(optional)) {
-      if (value[key] !== undefined) read.push([key, parser(value[key], `${at}.${key}`)]);
-    }
-    // The keys were taken from the two records of parsers, so the type follows from them.
+    const read = fields
+      .filter(([key]) => key in required || value[key] !== undefined)
+      .map(([key, parser]) => [key, parser(value[key], `${at}.${key}`)]);
+    // The keys come from the two records of parsers, so the type follows from them.
     return Object.fromEntries(read) as Fields<Required, Optional>;
   };
 }
 
-/** The parser of each tag gives the rest of the object whose `type` is that tag. */
-type Tagged<Variants extends Parsers> = {
-  [Tag in keyof Variants & string]: { readonly type: Tag } & Parsed<Variants[Tag]>;
+type Tagged<Key extends string, Variants extends Parsers> = {
+  [Tag in keyof Variants & string]: Flat<{ readonly [K in Key]: Tag } & Parsed<Variants[Tag]>>;
 }[keyof Variants & string];
 
-/** An object whose `type` says which of the parsers reads the rest of it. */
-export function tagged<Variants extends Parsers>(variants: Variants): Parser<Tagged<Variants>> {
+/** An object whose field `key` decides which parser reads its other fields. */
+export function tagged<Key extends string, Variants extends Parsers>(
+  key: Key,
+  variants: Variants,
+): Parser<Tagged<Key, Variants>> {
   const tags = Object.keys(variants);
   return (value, at) => {
-    if (!isRecord(value)) return refuse(at, 'an object with a type', value);
-    const { type, ...rest } = value;
-    const tag = oneOf(...tags)(type, `${at}.type`);
+    if (!isRecord(value)) return refuse(at, `an object with the field ${key}`, value);
+    const { [key]: given, ...rest } = value;
+    const tag = oneOf(...tags)(given, `${at}.${key}`);
     const parsed = variants[tag]?.(rest, at);
-    // As in `object`: the tag and the parser that it names decide the type.
-    return { type: tag, ...(isRecord(parsed) ? parsed : {}) } as Tagged<Variants>;
+    // As in `object`: the tag and its parser decide the type.
+    return { [key]: tag, ...(isRecord(parsed) ? parsed : {}) } as Tagged<Key, Variants>;
   };
 }

@@ -1,4 +1,3 @@
-import type { UtcDay } from '../../core/day.ts';
 import {
   boolean,
   day,
@@ -10,222 +9,149 @@ import {
   object,
   oneOf,
   orNull,
+  type Parsed,
   type Parser,
   refuse,
   text,
 } from '../input/parse.ts';
-import { type Lies, readLies } from './lies.ts';
-
-/** Answers 429 above a rate. The emulator counts requests that carry a valid key. */
-export interface RateLimitQuirk {
-  readonly requestsPerMinute?: number;
-  /** Requests that may come at once before the rate applies; the requests of one minute unless given. */
-  readonly burst?: number;
-  /** Requests that may be in work at the same time. */
-  readonly inFlight?: number;
-  /** How Retry-After is written; `seconds` unless given. */
-  readonly retryAfter?: 'seconds' | 'date' | 'garbage' | 'absent';
-}
-
-/**
- * Behaviours that the specification leaves open or that a service may show. The defaults are the specification, and
- * where it is silent what is most likely. Each can be changed while the emulator runs.
- */
-export interface Quirks {
-  /** The key under which `by_model` elements name the model. */
-  readonly modelKey: 'model_id' | 'model' | 'model_name' | 'group_key';
-  /** `by_model` elements and rows by model carry `model_tier`. */
-  readonly modelTier: boolean;
-  /** `by_model` elements and rows by model carry the cache metrics. */
-  readonly cacheFields: boolean;
-  /** The key under which `by_user` elements name the user. */
-  readonly userKey: 'user_id' | 'user' | 'id' | 'group_key';
-  /** `by_user` with a nested `by_model`, without it, or not there at all. */
-  readonly byUser: 'nested' | 'flat' | 'absent';
-  /** Days without activity: no row, or a row of zeros. Before the first day with data there is never a row. */
-  readonly emptyDays: 'absent' | 'zeros';
-  /** Days on which nobody is active. */
-  readonly inactiveDays: readonly UtcDay[];
-  /** Longest range of one request in days; a longer one is answered 400. */
-  readonly maxRangeDays: number;
-  /** Longest answer in characters; a range that would exceed it is answered 400. Bounds the memory of the emulator. */
-  readonly maxAnswerChars: number;
-  /** A start before the first day with data: those days are empty, or 400. */
-  readonly beforeEpoch: 'empty' | 'reject';
-  /** An unsupported group_by: 400, or answered as if it were not there. */
-  readonly unsupportedGroupBy: 'reject' | 'ignore';
-  /** Numbers of days up to this age are provisional: they change from day to day, and some users are missing. */
-  readonly provisionalDays: number;
-  /** Yesterday has no data yet: for ever (true), or for this many requests that ask for it. */
-  readonly lateBatch: boolean | number;
-  /** What the limit of /users counts over several days: users, or rows (and then the last user's rows are complete). */
-  readonly limitCounts: 'users' | 'rows';
-  /** The server caps the limit of /users. */
-  readonly usersLimitCap: number | null;
-  /** The limit of /users is ignored: pages have this many users, or one of these sizes, chosen by cursor. */
-  readonly pageSize: number | readonly number[] | null;
-  /** Now and then a page of /users is empty although more follow. */
-  readonly emptyPageWithMore: boolean;
-  /** Each page of /users repeats the last user of the page before: with the same numbers, or with others. */
-  readonly overlappingPages: 'off' | 'identical' | 'conflicting';
-  /** A cursor that is not a user id: the walk goes on after that text, or 400. */
-  readonly unknownCursor: 'resume' | 'reject';
-  /** Share of metrics that are null or absent. */
-  readonly nullMetrics: number;
-  /** Every object of an answer has a field that nobody knows. */
-  readonly unknownFields: boolean;
-  /** A client type that the specification does not name. */
-  readonly newClientType: boolean;
-  /** Criteria that earlier reports did not have. */
-  readonly newCriteria: boolean;
-  /** Share of criteria whose numerator is null because they were skipped. */
-  readonly nullNumerators: number;
-  /** Most reports of one page of the readiness list; also what is served without a limit. */
-  readonly readinessLimitCap: number;
-  /** Order of the readiness list. */
-  readonly readinessOrder: 'newest' | 'oldest' | 'shuffled';
-  /** The readiness path answers 308 to its other name on the same host. */
-  readonly readinessRedirect: 'off' | '308';
-  /** Who may read readiness reports. */
-  readonly readinessRoles: 'any' | 'manager';
-  /** The largest limit of the readiness list; a larger one is answered 400, with 0 any limit is. */
-  readonly readinessLimitMax: number | null;
-  /** Readiness answers 401 to every key. */
-  readonly readinessUnauthorized: boolean;
-  /** The body of readiness refusals: that of the other endpoints, `{"error":{"code","message"}}`, or plain text. */
-  readonly readinessErrors: 'problem' | 'error' | 'text';
-  /** `createdAt` of readiness reports has a fraction of a millisecond. */
-  readonly fractionalCreatedAt: boolean;
-  /** Analytics answers 403: not enabled for the organization. */
-  readonly analyticsDisabled: boolean;
-  /** Creating a session answers 403: not enabled for the organization. */
-  readonly sessionsDisabled: boolean;
-  /** A JWT that creates sessions as the owner's key does; other endpoints answer it 401. */
-  readonly sessionsJwt: string | null;
-  /** The computers that a session can be created on; any other is answered 400. */
-  readonly computers: readonly string[];
-  /** Answers 429 above a rate. */
-  readonly rateLimit: RateLimitQuirk | null;
-  /** Answers are compressed for clients that accept gzip. */
-  readonly gzip: boolean;
-  /** Connections stay open; false ends each one after a reply without announcing it. */
-  readonly keepAlive: boolean;
-  /** `meta.org_id` of all answers, as if the key belonged to another organization. */
-  readonly orgId: string | null;
-  /** Well-formed answers that are wrong. Setting it replaces all lies of before. */
-  readonly lies: Lies;
-}
-
-/** The specification, and where it is silent the likely behaviour. */
-export const DEFAULT_QUIRKS: Quirks = {
-  modelKey: 'model_id',
-  modelTier: true,
-  cacheFields: false,
-  userKey: 'user_id',
-  byUser: 'nested',
-  emptyDays: 'absent',
-  inactiveDays: [],
-  maxRangeDays: 100,
-  maxAnswerChars: 64 * 1024 * 1024,
-  beforeEpoch: 'empty',
-  unsupportedGroupBy: 'reject',
-  provisionalDays: 0,
-  lateBatch: false,
-  limitCounts: 'users',
-  usersLimitCap: null,
-  pageSize: null,
-  emptyPageWithMore: false,
-  overlappingPages: 'off',
-  unknownCursor: 'resume',
-  nullMetrics: 0,
-  unknownFields: false,
-  newClientType: false,
-  newCriteria: false,
-  nullNumerators: 0.05,
-  readinessLimitCap: 100,
-  readinessOrder: 'newest',
-  readinessRedirect: 'off',
-  readinessRoles: 'any',
-  readinessLimitMax: null,
-  readinessUnauthorized: false,
-  readinessErrors: 'problem',
-  fractionalCreatedAt: false,
-  analyticsDisabled: false,
-  sessionsDisabled: false,
-  sessionsJwt: null,
-  computers: ['computer-1', 'computer-2', 'computer-3'],
-  rateLimit: null,
-  gzip: false,
-  keepAlive: true,
-  orgId: null,
-  lies: {},
-};
+import { parseLies } from './lies.ts';
 
 const PAGE_SIZE_MAX = 100_000;
 const share = number(0, 1);
 const pageSize = integer(0, PAGE_SIZE_MAX);
 
-const PARSERS: { readonly [K in keyof Quirks]: Parser<Quirks[K]> } = {
-  modelKey: oneOf('model_id', 'model', 'model_name', 'group_key'),
-  modelTier: boolean,
-  cacheFields: boolean,
-  userKey: oneOf('user_id', 'user', 'id', 'group_key'),
-  byUser: oneOf('nested', 'flat', 'absent'),
-  emptyDays: oneOf('absent', 'zeros'),
-  inactiveDays: listOf(day),
-  maxRangeDays: integer(1, 10_000),
-  maxAnswerChars: integer(1_000, 256 * 1024 * 1024),
-  beforeEpoch: oneOf('empty', 'reject'),
-  unsupportedGroupBy: oneOf('reject', 'ignore'),
-  provisionalDays: integer(0, 365),
-  lateBatch: either(boolean, integer(0), 'true, false or a number of requests'),
-  limitCounts: oneOf('users', 'rows'),
-  usersLimitCap: orNull(integer(1, PAGE_SIZE_MAX)),
-  pageSize: orNull(either(pageSize, listOf(pageSize), 'a number of users, a list of numbers, or null')),
-  emptyPageWithMore: boolean,
-  overlappingPages: oneOf('off', 'identical', 'conflicting'),
-  unknownCursor: oneOf('resume', 'reject'),
-  nullMetrics: share,
-  unknownFields: boolean,
-  newClientType: boolean,
-  newCriteria: boolean,
-  nullNumerators: share,
-  readinessLimitCap: integer(1, PAGE_SIZE_MAX),
-  readinessOrder: oneOf('newest', 'oldest', 'shuffled'),
-  readinessRedirect: oneOf('off', '308'),
-  readinessRoles: oneOf('any', 'manager'),
-  readinessLimitMax: orNull(integer(0, PAGE_SIZE_MAX)),
-  readinessUnauthorized: boolean,
-  readinessErrors: oneOf('problem', 'error', 'text'),
-  fractionalCreatedAt: boolean,
-  analyticsDisabled: boolean,
-  sessionsDisabled: boolean,
-  sessionsJwt: orNull(text),
-  computers: listOf(text),
-  rateLimit: orNull(
-    object(
-      {},
-      {
-        requestsPerMinute: integer(1),
-        burst: integer(1),
-        inFlight: integer(1),
-        retryAfter: oneOf('seconds', 'date', 'garbage', 'absent'),
-      },
-    ),
+const rateLimit = object(
+  {},
+  {
+    requestsPerMinute: integer(1),
+    /** Requests accepted at once before the rate applies. Default: the requests of one minute. */
+    burst: integer(1),
+    /** Maximum number of requests in progress. */
+    inFlight: integer(1),
+    /** The form of Retry-After. Default `seconds`. */
+    retryAfter: oneOf('seconds', 'date', 'garbage', 'absent'),
+  },
+);
+
+/** Responds with 429 above a rate. Requests with a valid key are counted. */
+export type RateLimitQuirk = Parsed<typeof rateLimit>;
+
+/** The values that a quirk accepts, and its default. */
+type Quirk<T> = Parser<T> & { readonly initial: T };
+
+function quirk<T>(initial: NoInfer<T>, parse: Parser<T>): Quirk<T> {
+  return Object.assign((value: unknown, at: string) => parse(value, at), { initial });
+}
+
+/** Every quirk with its default and its accepted values. */
+const QUIRKS = {
+  /** The key that names the model in `by_model` elements. */
+  modelKey: quirk('model_id', oneOf('model_id', 'model', 'model_name', 'group_key')),
+  /** `by_model` elements have `model_tier`. */
+  modelTier: quirk(true, boolean),
+  /** `by_model` elements and rows by model have the cache metrics. */
+  cacheFields: quirk(false, boolean),
+  /** The key that names the user in `by_user` elements. */
+  userKey: quirk('user_id', oneOf('user_id', 'user', 'id', 'group_key')),
+  /** `by_user` has a nested `by_model`, has none, or is itself absent. */
+  byUser: quirk('nested', oneOf('nested', 'flat', 'absent')),
+  /** A day without activity has no row, or a row of zeros. Days before the first day with data never have a row. */
+  emptyDays: quirk('absent', oneOf('absent', 'zeros')),
+  /** Days on which nobody is active. */
+  inactiveDays: quirk([], listOf(day)),
+  /** Longest range of one request in days; a longer one gets 400. */
+  maxRangeDays: quirk(100, integer(1, 10_000)),
+  /** Longest response in characters; a range that needs more gets 400. This bounds the emulator's memory. */
+  maxAnswerChars: quirk(64 * 1024 * 1024, integer(1_000, 256 * 1024 * 1024)),
+  /** Days before the first day with data are empty, or a range that starts there gets 400. */
+  beforeEpoch: quirk('empty', oneOf('empty', 'reject')),
+  /** An unsupported group_by gets 400, or is ignored. */
+  unsupportedGroupBy: quirk('reject', oneOf('reject', 'ignore')),
+  /** Days up to this age are provisional: their numbers change from day to day, and some users are missing. */
+  provisionalDays: quirk(0, integer(0, 365)),
+  /** Yesterday has no data yet: always (true), or for this many requests that cover it. */
+  lateBatch: quirk(false, either(boolean, integer(0), 'true, false or a number of requests')),
+  /** What the limit of /users counts over several days. With `rows`, the last user's rows are still complete. */
+  limitCounts: quirk('users', oneOf('users', 'rows')),
+  /** The server's own maximum for the limit of /users. */
+  usersLimitCap: quirk(null, orNull(integer(1, PAGE_SIZE_MAX))),
+  /** Replaces the limit of /users: this many users per page, or one of these numbers, chosen by the cursor. */
+  pageSize: quirk(
+    null,
+    orNull(either(pageSize, listOf(pageSize), 'a number of users, a list of numbers, or null')),
   ),
-  gzip: boolean,
-  keepAlive: boolean,
-  orgId: orNull(text),
-  lies: readLies,
+  /** Some pages of /users are empty although more follow. */
+  emptyPageWithMore: quirk(false, boolean),
+  /** Each page of /users repeats the last user of the previous page, with the same numbers or with different ones. */
+  overlappingPages: quirk('off', oneOf('off', 'identical', 'conflicting')),
+  /** A cursor that is not a user id: the walk continues after that text, or gets 400. */
+  unknownCursor: quirk('resume', oneOf('resume', 'reject')),
+  /** Share of metrics that are null or absent. */
+  nullMetrics: quirk(0, share),
+  /** Every object of a response has an undocumented field. */
+  unknownFields: quirk(false, boolean),
+  /** There is a client type that the specification does not name. */
+  newClientType: quirk(false, boolean),
+  /** Readiness reports have criteria that did not exist before. */
+  newCriteria: quirk(false, boolean),
+  /** Share of criteria that were skipped; their numerator is null. */
+  nullNumerators: quirk(0.05, share),
+  /** Maximum number of reports per page of the readiness list; also the default limit. */
+  readinessLimitCap: quirk(100, integer(1, PAGE_SIZE_MAX)),
+  /** Order of the readiness list. */
+  readinessOrder: quirk('newest', oneOf('newest', 'oldest', 'shuffled')),
+  /** The readiness path redirects with 308 to its other name on the same host. */
+  readinessRedirect: quirk('off', oneOf('off', '308')),
+  /** Who may read readiness reports. */
+  readinessRoles: quirk('any', oneOf('any', 'manager')),
+  /** A larger limit of the readiness list gets 400; with 0 every limit does. */
+  readinessLimitMax: quirk(null, orNull(integer(0, PAGE_SIZE_MAX))),
+  /** Readiness responds with 401 to every key. */
+  readinessUnauthorized: quirk(false, boolean),
+  /** Body of readiness refusals: as on other endpoints, `{"error":{"code","message"}}`, or plain text. */
+  readinessErrors: quirk('problem', oneOf('problem', 'error', 'text')),
+  /** `createdAt` of readiness reports has a fraction of a millisecond. */
+  fractionalCreatedAt: quirk(false, boolean),
+  /** Analytics responds with 403: not enabled for the organization. */
+  analyticsDisabled: quirk(false, boolean),
+  /** Creating a session gets 403: not enabled for the organization. */
+  sessionsDisabled: quirk(false, boolean),
+  /** A JWT that creates sessions like the owner's key; other endpoints respond to it with 401. */
+  sessionsJwt: quirk(null, orNull(text)),
+  /** The computers on which sessions can be created; any other gets 400. */
+  computers: quirk(['computer-1', 'computer-2', 'computer-3'], listOf(text)),
+  rateLimit: quirk(null, orNull(rateLimit)),
+  /** Responses are compressed for clients that accept gzip. */
+  gzip: quirk(false, boolean),
+  /** Connections stay open. With false each one ends after a response, without an announcement. */
+  keepAlive: quirk(true, boolean),
+  /** `meta.org_id` of all responses, as if the key belonged to another organization. */
+  orgId: quirk(null, orNull(text)),
+  /** Well-formed responses that are wrong. A new value replaces all earlier lies. */
+  lies: quirk({}, parseLies),
 };
 
 /**
+ * Behaviours that the specification leaves open or that a service may show. The defaults follow the specification and,
+ * where it is silent, the likely behaviour. Each can be changed while the emulator runs.
+ */
+export type Quirks = { readonly [Name in keyof typeof QUIRKS]: Parsed<(typeof QUIRKS)[Name]> };
+
+/** The default of every quirk. */
+export const DEFAULT_QUIRKS = Object.fromEntries(
+  Object.entries(QUIRKS).map(([name, { initial }]) => [name, initial]),
+  // The names come from the table, so the type follows from it.
+) as Quirks;
+
+const readQuirks = object({}, QUIRKS);
+
+/**
  * Reads quirks from JSON: an object with any of the names of {@link Quirks}.
+ * @example
+ * parseQuirks({ modelKey: 'model_name', maxRangeDays: 31 });
  * @throws {UsageError} that names the place and what is accepted there.
  */
 export function parseQuirks(json: unknown): Partial<Quirks> {
   if (isRecord(json) || json === undefined) return readQuirks(json ?? {}, 'quirks');
   return refuse('quirks', 'an object', json);
 }
-
-const readQuirks = object({}, PARSERS);

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
+import type { ApiCall } from '../http/api-call.ts';
 import { type Role, requireKey } from '../http/auth.ts';
-import type { Call } from '../http/incoming-request.ts';
-import { jsonReply, type Reply } from '../http/prepared-response.ts';
+import { jsonResponse, type PreparedResponse } from '../http/prepared-response.ts';
 import { Refusal } from '../http/refusal.ts';
 import { BODY_BYTES_MAX, type Upload } from '../http/upload.ts';
 import { isRecord } from '../input/parse.ts';
 import { distort } from '../quirks/distort.ts';
-import type { SessionWish } from '../world/sessions.ts';
+import type { SessionRequest } from '../world/sessions.ts';
 import type { World } from '../world/world.ts';
-import { refusalReply } from './refusal.ts';
+import { sessionRefusal } from './refusal.ts';
 import { violationsOf } from './validate.ts';
 
 /** Problems that one answer names. */
@@ -18,57 +18,57 @@ const PROBLEMS_MAX = 100;
  * Answers a request to `/api/v0/sessions` (specification, section 4.1), in the order of every endpoint: method, key,
  * permission, rate, and only then the body. `admit` refuses what is too many.
  */
-export function answerSessions(world: World, call: Call, admit: () => void): Reply {
+export function answerSessions(world: World, call: ApiCall, admit: () => void): PreparedResponse {
   if (call.method !== 'POST') {
     const headers = { allow: 'POST' };
-    return refusalReply({ status: 405, detail: `${call.method} is not allowed here`, headers });
+    return sessionRefusal({ status: 405, detail: `${call.method} is not allowed here`, headers });
   }
   try {
     const isJwt = call.caller.credential === world.quirks().sessionsJwt;
     const role = isJwt ? 'owner' : requireKey(call.caller);
     if (world.quirks().sessionsDisabled)
-      return refusalReply({ status: 403, detail: 'Sessions are not enabled for the organization' });
+      return sessionRefusal({ status: 403, detail: 'Sessions are not enabled for the organization' });
     admit();
     return answerUpload(world, role, call.upload ?? { contentType: '', body: null });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { status, message: detail, headers } = error;
-    return refusalReply({ status, detail, headers });
+    return sessionRefusal({ status, detail, headers });
   }
 }
 
-function answerUpload(world: World, role: Role, { contentType, body }: Upload): Reply {
+function answerUpload(world: World, role: Role, { contentType, body }: Upload): PreparedResponse {
   if (body === null) {
     const headers = { connection: 'close' };
-    return refusalReply({ status: 413, detail: `A body has at most ${BODY_BYTES_MAX} bytes`, headers });
+    return sessionRefusal({ status: 413, detail: `A body has at most ${BODY_BYTES_MAX} bytes`, headers });
   }
   if (!/^application\/json\s*(;|$)/i.test(contentType))
-    return refusalReply({ status: 415, detail: 'The body must be application/json' });
+    return sessionRefusal({ status: 415, detail: 'The body must be application/json' });
   const json = parse(body);
-  if (json === undefined) return refusalReply({ status: 400, detail: 'The body is not JSON' });
+  if (json === undefined) return sessionRefusal({ status: 400, detail: 'The body is not JSON' });
   const problems = violationsOf(json);
   if (problems.length > 0 || !isWish(json)) {
     const metadata = { problems: problems.slice(0, PROBLEMS_MAX), total: problems.length };
-    return refusalReply({ status: 400, detail: 'The request is not valid', metadata });
+    return sessionRefusal({ status: 400, detail: 'The request is not valid', metadata });
   }
   return create(world, role, json);
 }
 
-function create(world: World, role: Role, wish: SessionWish): Reply {
+function create(world: World, role: Role, wish: SessionRequest): PreparedResponse {
   const { computerId } = wish;
   const quirks = world.quirks();
   if (!quirks.computers.includes(computerId)) {
-    return refusalReply({
+    return sessionRefusal({
       status: 400,
       detail: 'There is no such computer, or it is not connected',
       metadata: { computerId },
     });
   }
   const session = world.sessions.create(wish, role);
-  if (session === null) return refusalReply({ status: 500, detail: 'The emulator holds no more sessions' });
+  if (session === null) return sessionRefusal({ status: 500, detail: 'The emulator holds no more sessions' });
   // Which sessions there are is what the client came to know, so no number of it goes missing.
   const shown = distort(session, `session ${session.sessionId}`, { ...quirks, nullMetrics: 0 });
-  return jsonReply(201, JSON.stringify(shown));
+  return jsonResponse(201, JSON.stringify(shown));
 }
 
 function parse(body: Buffer): unknown {
@@ -82,6 +82,6 @@ function parse(body: Buffer): unknown {
 }
 
 /** Holds for everything in which {@link violationsOf} found nothing. */
-function isWish(json: unknown): json is SessionWish {
+function isWish(json: unknown): json is SessionRequest {
   return isRecord(json) && typeof json['computerId'] === 'string';
 }

@@ -1,4 +1,4 @@
-import { jsonReply, type Reply } from '../http/prepared-response.ts';
+import { jsonResponse, type PreparedResponse } from '../http/prepared-response.ts';
 import { titleOf } from '../http/refusal.ts';
 
 /** A refused creation. */
@@ -21,6 +21,6 @@ export function sessionProblem({
 }
 
 /** The answer to a refused creation. */
-export function refusalReply(problem: SessionProblem): Reply {
-  return jsonReply(problem.status, JSON.stringify(sessionProblem(problem)), problem.headers);
+export function sessionRefusal(problem: SessionProblem): PreparedResponse {
+  return jsonResponse(problem.status, JSON.stringify(sessionProblem(problem)), problem.headers);
 }

@@ -3,7 +3,7 @@ import { ulid } from '../dataset/ids.ts';
 import { ROLES, type Role } from '../http/auth.ts';
 
 /** What a valid creation asks for. */
-export interface SessionWish {
+export interface SessionRequest {
   readonly computerId: string;
   readonly cwd?: string;
   readonly sessionSettings?: object;
@@ -31,7 +31,7 @@ export interface EmulatedSession extends SessionView {
 /** The sessions that were created since the start. */
 export interface Sessions {
   /** Creates a session for the user of a key; null when there are {@link SESSIONS_MAX} already. */
-  create(wish: SessionWish, role: Role): SessionView | null;
+  create(wish: SessionRequest, role: Role): SessionView | null;
   /** All sessions as they are now, the oldest first. */
   all(): EmulatedSession[];
   /** How many sessions each user created on a day, which counts from the first day with data. */
@@ -60,7 +60,7 @@ const NOBODY: ReadonlyMap<number, number> = new Map();
 
 interface Entry {
   readonly id: string;
-  readonly wish: SessionWish;
+  readonly wish: SessionRequest;
   readonly user: number;
   readonly createdAtMs: number;
   readonly createdMonotonicMs: number;

@@ -1,18 +1,30 @@
+import type { Clock } from '../../core/clock.ts';
 import { FIRST_DAY, shiftDay, startOfDayMs, type UtcDay } from '../../core/day.ts';
 import { type Dataset, openDataset } from '../dataset/dataset.ts';
 import { hash } from '../dataset/hash.ts';
 import { ulid } from '../dataset/ids.ts';
 import { buildPopulation, DAY_MS } from '../dataset/population.ts';
 import { listReports, openReports, type ReportList, type Reports } from '../dataset/readiness.ts';
-import type { DayRange } from '../endpoints/params.ts';
-import { type Keys, keysFor } from '../http/auth.ts';
-import type { ResolvedOptions } from '../options.ts';
+import { deriveKeys, type Keys } from '../http/auth.ts';
 import { DEFAULT_QUIRKS, type Quirks } from '../quirks/quirks.ts';
 import { openRevisions, type Revisions } from './revisions.ts';
 import { withSessions } from './session-days.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 
-/** What the service knows and how it behaves at the moment. Everything that changes while it runs changes here. */
+/** What decides how the organization looks at the start. */
+export interface WorldOptions {
+  readonly today: UtcDay;
+  readonly seed: number;
+  readonly users: number;
+  readonly steady: boolean;
+  readonly reports: number;
+  readonly apiKey: string | undefined;
+  readonly orgId: string | undefined;
+  readonly quirks: Partial<Quirks>;
+  readonly clock: Clock;
+}
+
+/** The data and behaviour of the service at this moment. Everything that changes while it runs changes here. */
 export interface World {
   readonly orgId: string;
   readonly keys: Keys;
@@ -20,27 +32,27 @@ export interface World {
   readonly reports: Reports;
   readonly revisions: Revisions;
   readonly sessions: Sessions;
-  /** The readiness list as it is now, in the order of the quirk. */
+  /** The current readiness list, in the order of the quirk. */
   reportList(): ReportList;
   today(): UtcDay;
   setToday(day: UtcDay): void;
   quirks(): Quirks;
   setQuirks(changes: Partial<Quirks>): void;
-  /** The instant that the service takes for now: today, at the time of day of the injected clock. */
+  /** The emulated instant: today, at the time of day of the injected clock. */
   now(): Date;
   /**
-   * The last day of the range that has its data, counted from the first day with data. Counts the request when
-   * yesterday's batch is late for a number of requests.
+   * Returns the last day of the range that has data; days count from the first day with data. While yesterday's batch
+   * is late for a number of requests, each call counts as one of them.
    */
-  lastDayWithData(range: DayRange): number;
-  /** Grows with every change: answers made under another version are out of date. */
+  lastDayWithData(range: { readonly endDate: UtcDay; readonly last: number }): number;
+  /** Grows with every change. A response made under an earlier version is out of date. */
   version(): number;
-  /** Must be called after a change to `revisions`. */
+  /** Call it after every change to `revisions`. */
   changed(): void;
 }
 
 /** Opens the world of an organization. */
-export function openWorld(options: ResolvedOptions): World {
+export function openWorld(options: WorldOptions): World {
   const { seed, clock } = options;
   let today = options.today;
   let quirks: Quirks = { ...DEFAULT_QUIRKS, ...options.quirks };
@@ -71,7 +83,7 @@ export function openWorld(options: ResolvedOptions): World {
 
   return {
     orgId: options.orgId ?? ulid('org_', startOfDayMs(FIRST_DAY) - 300 * DAY_MS, hash(seed, 0x0a6), 0),
-    keys: keysFor(seed, options.apiKey),
+    keys: deriveKeys(seed, options.apiKey),
     dataset: openDataset(population, withSessions(revisions.variantOf, sessions)),
     reports,
     revisions,
@@ -93,12 +105,12 @@ export function openWorld(options: ResolvedOptions): World {
       changed();
     },
     now,
-    lastDayWithData(range) {
+    lastDayWithData({ endDate, last }) {
       const { lateBatch } = quirks;
-      const late = typeof lateBatch === 'number' ? lateRequests < lateBatch : lateBatch;
-      if (!late || range.endDate !== shiftDay(today, -1)) return range.last;
+      const isLate = typeof lateBatch === 'number' ? lateRequests < lateBatch : lateBatch;
+      if (!isLate || endDate !== shiftDay(today, -1)) return last;
       lateRequests += 1;
-      return range.last - 1;
+      return last - 1;
     },
     version: () => version,
     changed,

@@ -1,6 +1,12 @@
 import pg from 'pg';
 import { UsageError } from '../../core/errors.ts';
-import type { Link } from './link.ts';
+import type { Row } from '../port.ts';
+
+/** A connection to the schema of a warehouse. */
+export interface SchemaConnection {
+  readonly schema: string;
+  query(sql: string, values?: readonly string[]): Promise<Row[]>;
+}
 
 /** What a role may do with the schema of a warehouse. */
 interface SchemaRights {
@@ -17,7 +23,7 @@ interface SchemaRights {
  * without a word where the role lacks USAGE.
  * @throws {UsageError} with the GRANT that is missing.
  */
-export async function expectUsableSchema(link: Link): Promise<void> {
+export async function expectUsableSchema(link: SchemaConnection): Promise<void> {
   const rights = await rightsIn(link);
   if (rights === null || rights.isSearched) return;
   throw refusal(link, rights, rights.mayCreate || rights.hasTables ? 'USAGE' : 'USAGE, CREATE');
@@ -27,14 +33,14 @@ export async function expectUsableSchema(link: Link): Promise<void> {
  * Makes sure that tables can be created in the schema, which exists.
  * @throws {UsageError} with the GRANT that is missing.
  */
-export async function expectCreatable(link: Link): Promise<void> {
+export async function expectCreatable(link: SchemaConnection): Promise<void> {
   await expectUsableSchema(link);
   const rights = await rightsIn(link);
   if (rights !== null && !rights.mayCreate) throw refusal(link, rights, 'CREATE');
 }
 
 /** Null where there is no such schema. */
-async function rightsIn(link: Link): Promise<SchemaRights | null> {
+async function rightsIn(link: SchemaConnection): Promise<SchemaRights | null> {
   const [row] = await link.query(
     `SELECT n.nspname = ANY (current_schemas(false)), has_schema_privilege(n.oid, 'CREATE'),
        EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'export_units'),
@@ -52,7 +58,7 @@ async function rightsIn(link: Link): Promise<SchemaRights | null> {
   };
 }
 
-function refusal({ schema }: Link, { role }: SchemaRights, missing: string): UsageError {
+function refusal({ schema }: SchemaConnection, { role }: SchemaRights, missing: string): UsageError {
   const grant = `GRANT ${missing} ON SCHEMA ${pg.escapeIdentifier(schema)} TO ${pg.escapeIdentifier(role)}`;
   return new UsageError(`the role ${role} may not use the schema ${schema}: ${missing} is not granted`, {
     hint: `run as the owner of the schema: ${grant}`,

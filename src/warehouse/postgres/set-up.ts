@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { UsageError } from '../../core/errors.ts';
-import type { Link } from './link.ts';
-import { expectUsableSchema } from './schema-rights.ts';
+import type { Row } from '../port.ts';
+import { expectUsableSchema, type SchemaConnection } from './schema-rights.ts';
+
+/** A new connection, which may run several statements at once. */
+interface NewConnection extends SchemaConnection {
+  script(sql: string): Promise<Row[]>;
+}
 
 /** The oldest server that this program works with, as `server_version_num` says it. */
 const SERVER_VERSION_MIN = 150_000;
@@ -16,7 +21,7 @@ const CLIENT_CHECK = '2s';
  * @throws {UsageError} for a server that is too old, a database that is not UTF-8, a worker node of Citus, or a schema
  * that the role may not use.
  */
-export async function setUp(link: Link): Promise<string> {
+export async function setUp(link: NewConnection): Promise<string> {
   const [row] = await link.script(
     `SET search_path = pg_catalog, ${pg.escapeIdentifier(link.schema)}, pg_temp;
      SELECT current_setting('server_version_num')::int, current_setting('server_version'),
@@ -62,7 +67,7 @@ function settings(mark: string): string {
  * Refuses a worker node of Citus: advisory locks belong to the node that took them, and the tables of migrations are
  * the coordinator's. The coordinator is group 0.
  */
-async function expectCoordinator(link: Link): Promise<void> {
+async function expectCoordinator(link: SchemaConnection): Promise<void> {
   const [row] = await link.query('SELECT max(groupid) FROM pg_catalog.pg_dist_local_group');
   const group = Number(row?.[0] ?? 0);
   if (group === 0) return;

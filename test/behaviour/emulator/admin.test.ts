@@ -140,7 +140,7 @@ test('what is not there, not allowed or not JSON is refused', async () => {
   expect((await admin(at, 'PUT', '/rules', '{')).json.detail).toBe('the body is not JSON');
   expect((await admin(at, 'PUT', '/today')).status).toBe(400);
   expect((await admin(at, 'PUT', '/quirks', `{"orgId":"${'x'.repeat(9_000_000)}"}`)).json.detail).toMatch(
-    /above \d+ bytes/,
+    /exceeds \d+ bytes/,
   );
 });
 

@@ -194,9 +194,9 @@ describe('reports', () => {
 });
 
 const REFUSED: [string, RevisionRequest, RegExp][] = [
-  ['no day', { kind: 'restate' }, /the day that is not named/],
-  ["today's day", { kind: 'empty', day: parseDay('2026-06-01') }, /the day 2026-06-01/],
-  ['a day before the data', { kind: 'empty', day: parseDay('2026-01-13') }, /the day 2026-01-13/],
+  ['no day', { kind: 'restate' }, /no day is given/],
+  ["today's day", { kind: 'empty', day: parseDay('2026-06-01') }, /2026-06-01 is not a past day/],
+  ['a day before the data', { kind: 'empty', day: parseDay('2026-01-13') }, /2026-01-13 is not a past day/],
   [
     'an unknown user',
     { kind: 'vanish-users', day: DAY, users: ['user_x'] },
@@ -204,7 +204,7 @@ const REFUSED: [string, RevisionRequest, RegExp][] = [
   ],
   ['an unknown model', { kind: 'vanish-models', day: DAY, models: ['gpt'] }, /model "gpt" cannot be chosen/],
   ['no users at all', { kind: 'vanish-users', day: DAY, count: 0 }, /no user to choose/],
-  ['an unknown report', { kind: 'delete-report', reportId: 'x' }, /no report x to revise/],
+  ['an unknown report', { kind: 'delete-report', reportId: 'x' }, /no report x/],
 ];
 
 test.each(REFUSED)('%s is refused with a remedy', async (_, request, message) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StatusAction } from '../../../src/emulator/faults/action.ts';
+import type { ActionOf } from '../../../src/emulator/faults/action.ts';
 import type { Rule } from '../../../src/emulator/index.ts';
 import {
   answered,
@@ -18,7 +18,7 @@ import { firings } from '../../support/rig/journal.ts';
 import type { Rig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
-function status(code: number, more: Partial<Rule> = {}, action: Partial<StatusAction> = {}): Rule {
+function status(code: number, more: Partial<Rule> = {}, action: Partial<ActionOf<'status'>> = {}): Rule {
   return { id: 'fault', ...more, action: { type: 'status', status: code, ...action } };
 }
 
@@ -44,7 +44,7 @@ onEachDatabase((database) => {
   });
 
   describe('H2: 429', () => {
-    test.each<readonly [string, StatusAction['retryAfter'], number]>(
+    test.each<readonly [string, ActionOf<'status'>['retryAfter'], number]>(
       casesFor(database, [
         ['with seconds', 3, 3_000],
         ['with a date', { dateInSeconds: 4 }, 3_000],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RULES, type RuleName } from '../../../src/core/rules.ts';
-import type { CursorAction } from '../../../src/emulator/faults/action.ts';
+import type { ActionOf } from '../../../src/emulator/faults/action.ts';
 import type { Lies } from '../../../src/emulator/quirks/lies.ts';
 import type { Quirks } from '../../../src/emulator/quirks/quirks.ts';
 import { createClient } from '../../../src/index.ts';
@@ -29,7 +29,7 @@ function pagesAsked(rig: Rig): number {
 
 onEachDatabase((database) => {
   describe('a walk of users that cannot end fails its unit and changes nothing of it', () => {
-    test.each<readonly [string, CursorAction['mode']]>(
+    test.each<readonly [string, ActionOf<'cursor'>['mode']]>(
       casesFor(database, [
         ['G1: a cursor that repeats', 'repeat'],
         ['G1: cursors that cycle', 'cycle'],

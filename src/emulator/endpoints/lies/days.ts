@@ -3,16 +3,16 @@ import type { DailyStream, Stream } from '../../../core/stream.ts';
 import { addBit, type Bitset, emptyBitset, membersOf } from '../../dataset/bitset.ts';
 import { hash, unitOf } from '../../dataset/hash.ts';
 import type { DaysByStream, Lies, Where } from '../../quirks/lies.ts';
-import type { DayRange } from '../params.ts';
+import type { RequestedRange } from '../params.ts';
 
 /** A request for days of a stream; readiness is asked for without days. */
-export interface Asked {
+export interface RequestScope {
   readonly stream: Stream;
-  readonly range: DayRange | null;
+  readonly range: RequestedRange | null;
 }
 
 /** True when the request is among those that a lie answers. */
-export function applies(where: Where, { stream, range }: Asked): boolean {
+export function applies(where: Where, { stream, range }: RequestScope): boolean {
   if (where.streams !== undefined && !where.streams.includes(stream)) return false;
   if (where.asked !== undefined && where.asked !== (isRange(range) ? 'range' : 'day')) return false;
   return (
@@ -31,7 +31,11 @@ export function namesDay(days: DaysByStream | undefined, stream: DailyStream, da
  * The days of a range that have rows at all, counted from the first day with data: up to `last`, without those that
  * a lie leaves out.
  */
-export function daysTold(lies: Lies, asked: Asked & { stream: DailyStream }, last: number): number[] {
+export function selectDays(
+  lies: Lies,
+  asked: RequestScope & { stream: DailyStream },
+  last: number,
+): number[] {
   const { range, stream } = asked;
   if (range === null) return [];
   const drop = droppedFrom(lies, asked);
@@ -48,10 +52,10 @@ export function daysTold(lies: Lies, asked: Asked & { stream: DailyStream }, las
 }
 
 /** Who of the users active on a day is told of: all of them, unless a range is trimmed by users. */
-export function usersTold(
+export function selectUsers(
   active: Bitset,
   lies: Lies,
-  asked: Asked,
+  asked: RequestScope,
   day: { index: number; seed: number },
 ): Bitset {
   const drop = droppedFrom(lies, asked);
@@ -65,7 +69,7 @@ export function usersTold(
 }
 
 /** The day that `meta` names in place of one that was asked for. */
-export function dayNamed(date: UtcDay, lies: Lies, asked: Asked): UtcDay {
+export function chooseMetaDay(date: UtcDay, lies: Lies, asked: RequestScope): UtcDay {
   const { otherRange } = lies;
   if (otherRange === undefined || !applies(otherRange, asked)) return date;
   return shiftDay(date, otherRange.shiftDays ?? 1);
@@ -75,18 +79,18 @@ export function dayNamed(date: UtcDay, lies: Lies, asked: Asked): UtcDay {
 const TRIMMED_SHARE = 1 / 3;
 const ASPECT = { trimmed: 0x7269 } as const;
 
-function droppedFrom({ ranges }: Lies, asked: Asked): NonNullable<Lies['ranges']>['drop'] | null {
+function droppedFrom({ ranges }: Lies, asked: RequestScope): NonNullable<Lies['ranges']>['drop'] | null {
   if (ranges === undefined || !isRange(asked.range)) return null;
   return applies(ranges, asked) ? ranges.drop : null;
 }
 
 /** Three fifths of the range, between its ends. */
-function middleOf({ startDate, endDate, first, last }: DayRange): { first: number; last: number } {
+function middleOf({ startDate, endDate, first, last }: RequestedRange): { first: number; last: number } {
   const kept = Math.max(1, Math.floor((daysBetween(startDate, endDate) + 1) / 5));
   return { first: first + kept, last: last - kept };
 }
 
-function isRange(range: DayRange | null): boolean {
+function isRange(range: RequestedRange | null): boolean {
   return range !== null && range.last > range.first;
 }
 

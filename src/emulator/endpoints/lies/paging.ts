@@ -1,6 +1,6 @@
 import { hashText } from '../../dataset/hash.ts';
 import type { Lies } from '../../quirks/lies.ts';
-import { type Asked, applies } from './days.ts';
+import { applies, type RequestScope } from './days.ts';
 
 /** What `meta` of /users has besides the organization and the range. A field that is undefined is left out. */
 export interface Paging {
@@ -16,12 +16,12 @@ export interface PageEnd {
 }
 
 /** The cursor by which the rows of a page are chosen: the one that was sent, or none where each page is the first. */
-export function cursorTold(cursor: string | null, lies: Lies, asked: Asked): string | null {
+export function chooseCursor(cursor: string | null, lies: Lies, asked: RequestScope): string | null {
   return lies.samePage !== undefined && applies(lies.samePage, asked) ? null : cursor;
 }
 
 /** The paging that a page shows, after the cursor that was sent. */
-export function pagingTold(end: PageEnd, sent: string | null, lies: Lies, asked: Asked): Paging {
+export function choosePaging(end: PageEnd, sent: string | null, lies: Lies, asked: RequestScope): Paging {
   const { samePage, paging } = lies;
   const honest = { has_more: end.hasMore, next_cursor: end.hasMore ? end.cursor : null };
   if (samePage !== undefined && sent !== null && applies(samePage, asked)) {

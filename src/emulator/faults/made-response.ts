@@ -1,9 +1,9 @@
 import { SESSIONS_PATH } from '../../api/paths.ts';
-import type { Call } from '../http/incoming-request.ts';
-import { jsonReply, type Reply } from '../http/prepared-response.ts';
+import type { ApiCall } from '../http/api-call.ts';
+import { jsonResponse, type PreparedResponse } from '../http/prepared-response.ts';
 import { titleOf } from '../http/refusal.ts';
 import { sessionProblem } from '../sessions/refusal.ts';
-import type { BodyAction, RedirectAction, SpoilAction, StatusAction } from './action.ts';
+import type { ActionOf } from './action.ts';
 import { fillHeader, fillTemplate, fillTemplates } from './template.ts';
 
 const CAPTIVE_PAGE =
@@ -12,20 +12,20 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** A byte that never occurs in UTF-8, in quotes so that only the decoding fails. */
 const INVALID_UTF8 = Buffer.from([0x22, 0xff, 0x22]);
 
-/** The reply of a status action. */
-export function statusReply(action: StatusAction, call: Call, now: Date): Reply {
+/** The response of a status action. */
+export function statusResponse(action: ActionOf<'status'>, call: ApiCall, now: Date): PreparedResponse {
   const { status, title = titleOf(status), detail = `Injected fault ${status}` } = action;
   const isSession = call.target.path === SESSIONS_PATH;
   const made = { title, detail, status, requestId: call.target.requestId };
   const body = action.body ?? (isSession ? sessionProblem(made) : made);
-  return jsonReply(status, JSON.stringify(fillTemplates(body, call)), {
+  return jsonResponse(status, JSON.stringify(fillTemplates(body, call)), {
     ...fillHeaders(action.headers, call),
     ...retryAfter(action.retryAfter, call, now),
   });
 }
 
-/** The reply of a body action. */
-export function bodyReply(action: BodyAction, call: Call): Reply {
+/** The response of a body action. */
+export function bodyResponse(action: ActionOf<'body'>, call: ApiCall): PreparedResponse {
   const type =
     action.contentType ?? (action.html ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8');
   const text = action.html ? CAPTIVE_PAGE : fillTemplate(action.text ?? '', call);
@@ -36,18 +36,18 @@ export function bodyReply(action: BodyAction, call: Call): Reply {
   };
 }
 
-/** The reply of a redirect action. */
-export function redirectReply(action: RedirectAction, call: Call): Reply {
+/** The response of a redirect action. */
+export function redirectResponse(action: ActionOf<'redirect'>, call: ApiCall): PreparedResponse {
   const location = fillHeader(action.location, call);
-  return jsonReply(action.status ?? 302, JSON.stringify({ redirect: location }), { location });
+  return jsonResponse(action.status ?? 302, JSON.stringify({ redirect: location }), { location });
 }
 
-/** The reply with the bytes of its body made invalid. */
-export function spoil(reply: Reply, how: SpoilAction['how']): Reply {
-  return { ...reply, body: spoilt(reply.body, how) };
+/** The response with the bytes of its body made invalid. */
+export function spoil(response: PreparedResponse, how: ActionOf<'spoil'>['how']): PreparedResponse {
+  return { ...response, body: spoilt(response.body, how) };
 }
 
-function spoilt(body: Buffer, how: SpoilAction['how']): Buffer {
+function spoilt(body: Buffer, how: ActionOf<'spoil'>['how']): Buffer {
   switch (how) {
     case 'invalid-json':
       return Buffer.concat([body, Buffer.from('}')]);
@@ -63,13 +63,17 @@ function spoilt(body: Buffer, how: SpoilAction['how']): Buffer {
   }
 }
 
-function fillHeaders(headers: Readonly<Record<string, string>> = {}, call: Call): Record<string, string> {
+function fillHeaders(headers: Readonly<Record<string, string>> = {}, call: ApiCall): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), fillHeader(value, call)]),
   );
 }
 
-function retryAfter(wanted: StatusAction['retryAfter'], call: Call, now: Date): Record<string, string> {
+function retryAfter(
+  wanted: ActionOf<'status'>['retryAfter'],
+  call: ApiCall,
+  now: Date,
+): Record<string, string> {
   if (wanted === undefined) return {};
   if (typeof wanted !== 'object') return { 'retry-after': fillHeader(String(wanted), call) };
   return { 'retry-after': new Date(now.getTime() + wanted.dateInSeconds * 1_000).toUTCString() };
