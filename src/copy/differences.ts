@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { byKey } from '../../schema/order.ts';
-import { Reader } from '../core/chunk-reader.ts';
+import { ChunkReader } from '../core/chunk-reader.ts';
 import type { Row } from '../warehouse/port.ts';
 import { sameRow } from './same-row.ts';
 
@@ -19,7 +19,7 @@ export async function* differences(
   source: AsyncIterable<readonly Row[]>,
   destination: AsyncIterable<readonly Row[]>,
 ): AsyncGenerator<readonly Difference[]> {
-  const sides = { from: new Reader(source), to: new Reader(destination) };
+  const sides = { from: new ChunkReader(source), to: new ChunkReader(destination) };
   const rules = { compare: byKey(table), isSame: sameRow(table) };
   try {
     for (;;) {
@@ -41,7 +41,10 @@ interface Rules {
 }
 
 /** Merges until one side must be read on. */
-function mergeAtHand({ from, to }: { from: Reader<Row>; to: Reader<Row> }, rules: Rules): Difference[] {
+function mergeAtHand(
+  { from, to }: { from: ChunkReader<Row>; to: ChunkReader<Row> },
+  rules: Rules,
+): Difference[] {
   const found: Difference[] = [];
   while (!from.isWaiting && !to.isWaiting) {
     const { item: row } = from;

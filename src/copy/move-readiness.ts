@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { compareUtf8 } from '../../schema/order.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
-import { Reader } from '../core/chunk-reader.ts';
+import { ChunkReader } from '../core/chunk-reader.ts';
 import type { Row, Warehouse } from '../warehouse/port.ts';
 import { ChangeSet } from './change-set.ts';
 import { NO_UNITS, type Target } from './destination.ts';
@@ -68,7 +68,7 @@ interface TableDifferences {
 async function* changedReports(sides: Sides, orgId: string): AsyncGenerator<TableDifferences[]> {
   const readers = READINESS.map((table) => ({
     table,
-    reader: new Reader(differencesOf(sides, { table, scope: { orgId } })),
+    reader: new ChunkReader(differencesOf(sides, { table, scope: { orgId } })),
   }));
   try {
     for (;;) {
@@ -86,15 +86,10 @@ async function* changedReports(sides: Sides, orgId: string): AsyncGenerator<Tabl
   }
 }
 
-async function takeReport(reader: Reader<Difference>, id: string): Promise<Difference[]> {
+async function takeReport(reader: ChunkReader<Difference>, id: string): Promise<Difference[]> {
   const found: Difference[] = [];
-  for (;;) {
-    const { item } = reader;
-    if (item === undefined || reportOf(item) !== id) return found;
-    found.push(item);
-    reader.advance();
-    await reader.fill();
-  }
+  for await (const part of reader.takeWhile((item) => reportOf(item) === id)) found.push(...part);
+  return found;
 }
 
 function reportOf({ row }: Difference): string {

@@ -1,5 +1,5 @@
-/** Reads what comes in chunks item by item, and only as far as it is asked to. */
-export class Reader<Item> {
+/** Reads a stream of chunks item by item, and no further than the caller needs. Holds one chunk. */
+export class ChunkReader<Item> {
   readonly #chunks: AsyncIterator<readonly Item[]>;
   #chunk: readonly Item[] = [];
   #index = 0;
@@ -9,24 +9,25 @@ export class Reader<Item> {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** The item at hand; undefined at the end, and while {@link isWaiting}. */
+  /** The current item; undefined at the end, and while {@link isWaiting}. */
   get item(): Item | undefined {
     return this.#chunk[this.#index];
   }
 
-  /** True when {@link fill} must be called before the next item is known. */
+  /** True when {@link fill} must be called before the current item is known. */
   get isWaiting(): boolean {
     return !this.#isDone && this.#index >= this.#chunk.length;
   }
 
-  /** Reads until an item is at hand or the end is known. */
-  async fill(): Promise<void> {
+  /** Reads on until there is a current item or the stream ends, and returns that item. */
+  async fill(): Promise<Item | undefined> {
     while (this.isWaiting) {
       const next = await this.#chunks.next();
       this.#isDone = next.done === true;
       this.#chunk = next.done === true ? [] : next.value;
       this.#index = 0;
     }
+    return this.item;
   }
 
   /** Goes on to the next item. */
@@ -34,7 +35,19 @@ export class Reader<Item> {
     this.#index += 1;
   }
 
-  /** Ends the reading, wherever it is. */
+  /** Hands out the items up to the first one that does not match, in the chunks that they came in. */
+  async *takeWhile(matches: (item: Item) => boolean): AsyncGenerator<readonly Item[]> {
+    while ((await this.fill()) !== undefined) {
+      const rest = this.#chunk.slice(this.#index);
+      const end = rest.findIndex((item) => !matches(item));
+      const items = end < 0 ? rest : rest.slice(0, end);
+      this.#index += items.length;
+      if (items.length > 0) yield items;
+      if (end >= 0) return;
+    }
+  }
+
+  /** Stops reading, wherever it is. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

@@ -1,120 +1,52 @@
 import { compareUtf8 } from '../../schema/order.ts';
 import { tables } from '../../schema/tables.ts';
+import { ChunkReader } from '../core/chunk-reader.ts';
 import type { Row } from '../warehouse/port.ts';
 import type { Batch } from './parquet/column.ts';
 
-/** Lists that are remembered at most. */
-const LISTS_MAX = 10_000;
-
-/** What is read of `user_daily_languages`. */
+/** The columns of `user_daily_languages` that {@link withLanguages} reads. */
 export const LANGUAGE_COLUMNS = ['date', 'user_id', 'language'] as const;
 
-const USER_KEY = positionsOf(Object.keys(tables.userDaily.columns));
-const LANGUAGE_KEY = positionsOf(LANGUAGE_COLUMNS);
-const LANGUAGE = LANGUAGE_COLUMNS.indexOf('language');
-
-function positionsOf(columns: readonly string[]): [date: number, user: number] {
-  return [columns.indexOf('date'), columns.indexOf('user_id')];
-}
+const [LANGUAGE_DATE, LANGUAGE_USER, LANGUAGE] = [0, 1, 2];
+const USER_COLUMNS = Object.keys(tables.userDaily.columns);
+const DATE = USER_COLUMNS.indexOf('date');
+const USER = USER_COLUMNS.indexOf('user_id');
 
 /**
- * Rows of `user_daily` of one organization, each with the list of the user's languages of the day in their order: an
- * empty one where there are none. Both tables are read side by side, in key order, of
- * the languages {@link LANGUAGE_COLUMNS}.
+ * Adds to rows of `user_daily` of one organization the list of languages of each user and day, sorted; it is empty where
+ * there are none. Both tables are read side by side in key order, `user_daily_languages` by {@link LANGUAGE_COLUMNS}.
  */
 export async function* withLanguages(
   users: AsyncIterable<readonly Row[]>,
   languages: AsyncIterable<readonly Row[]>,
 ): AsyncGenerator<Batch> {
-  const children = new Children(languages);
-  const lists = new Lists();
+  const reader = new ChunkReader(languages);
   try {
     for await (const rows of users) {
-      const joined: (readonly string[])[] = [];
-      for (const row of rows) {
-        let list = lists.empty;
+      const lists: string[][] = [];
+      for (const user of rows) {
+        const list: string[] = [];
         for (;;) {
-          if (children.isRead) await children.read();
-          const order = children.compareWith(row);
+          // Not awaited for each user: there are hundreds of thousands.
+          if (reader.isWaiting) await reader.fill();
+          const { item } = reader;
+          const order = item === undefined ? 1 : compareToUser(item, user);
           if (order > 0) break;
-          if (order === 0) list = lists.extended(list, children.language);
-          children.next();
+          if (order === 0) list.push(String(item?.[LANGUAGE]));
+          reader.advance();
         }
-        joined.push(list);
+        lists.push(list);
       }
-      yield { rows, languages: joined };
+      yield { rows, languages: lists };
     }
   } finally {
-    await children.close();
+    await reader.close();
   }
 }
 
-/** The rows of `user_daily_languages`, one after the other. */
-class Children {
-  readonly #chunks: AsyncIterator<readonly Row[]>;
-  #rows: readonly Row[] = [];
-  #at = 0;
-  #isOver = false;
-
-  constructor(chunks: AsyncIterable<readonly Row[]>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
-  }
-
-  /** True when {@link read} must be called before anything is asked. */
-  get isRead(): boolean {
-    return this.#at >= this.#rows.length && !this.#isOver;
-  }
-
-  async read(): Promise<void> {
-    while (this.isRead) {
-      const { value, done } = await this.#chunks.next();
-      this.#isOver = done === true;
-      this.#rows = done === true ? [] : value;
-      this.#at = 0;
-    }
-  }
-
-  /** Below 0 where this row is of an earlier user or day, 0 where it is of this user, above 0 where it is later or none. */
-  compareWith(user: Row): number {
-    const row = this.#rows[this.#at];
-    if (row === undefined) return 1;
-    const [date, id] = LANGUAGE_KEY;
-    const [userDate, userId] = USER_KEY;
-    return (
-      compareUtf8(String(row[date]), String(user[userDate])) ||
-      compareUtf8(String(row[id]), String(user[userId]))
-    );
-  }
-
-  get language(): string {
-    return String(this.#rows[this.#at]?.[LANGUAGE]);
-  }
-
-  next(): void {
-    this.#at += 1;
-  }
-
-  async close(): Promise<void> {
-    await this.#chunks.return?.();
-  }
-}
-
-/** Lists that are told apart by what they hold: thousands of users work in the same few languages. */
-class Lists {
-  readonly empty: readonly string[] = [];
-  readonly #longer = new Map<readonly string[], Map<string, readonly string[]>>();
-  #count = 0;
-
-  /** The list with one more element: the same array for the same list and element, unless there are too many. */
-  extended(list: readonly string[], element: string): readonly string[] {
-    const known = this.#longer.get(list)?.get(element);
-    if (known !== undefined) return known;
-    const longer = [...list, element];
-    if (this.#count < LISTS_MAX) {
-      const siblings = this.#longer.get(list) ?? new Map<string, readonly string[]>();
-      this.#longer.set(list, siblings.set(element, longer));
-      this.#count += 1;
-    }
-    return longer;
-  }
+function compareToUser(language: Row, user: Row): number {
+  return (
+    compareUtf8(String(language[LANGUAGE_DATE]), String(user[DATE])) ||
+    compareUtf8(String(language[LANGUAGE_USER]), String(user[USER]))
+  );
 }

@@ -1,5 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { compareUtf8 } from '../../schema/order.ts';
+import { ChunkReader } from '../core/chunk-reader.ts';
 import type { Row, Warehouse } from '../warehouse/port.ts';
 
 /** The first values of the key of some rows: what they have in common. */
@@ -10,12 +11,12 @@ export type GroupKey = readonly string[];
  * chunk of each table, never a whole group.
  */
 export class Groups {
-  readonly #readers: ReadonlyMap<AnyTable, GroupReader>;
+  readonly #readers: ReadonlyMap<AnyTable, ChunkReader<Row>>;
   readonly #keyLength: number;
 
   /** The first `keyLength` columns of every one of these tables are the first of its key. */
   constructor(warehouse: Warehouse, tables: readonly AnyTable[], keyLength: number) {
-    this.#readers = new Map(tables.map((table) => [table, new GroupReader(warehouse.scan(table))]));
+    this.#readers = new Map(tables.map((table) => [table, new ChunkReader(warehouse.scan(table))]));
     this.#keyLength = keyLength;
   }
 
@@ -23,7 +24,7 @@ export class Groups {
   async next(): Promise<GroupKey | undefined> {
     let first: GroupKey | undefined;
     for (const reader of this.#readers.values()) {
-      const row = await reader.head();
+      const row = await reader.fill();
       if (row === undefined) continue;
       const key = row.slice(0, this.#keyLength).map(String);
       if (first === undefined || compareKeys(key, first) < 0) first = key;
@@ -34,7 +35,8 @@ export class Groups {
   /** The rows of one table in the group of `key`, a chunk at a time. To be read to its end. */
   async *rows(table: AnyTable, key: GroupKey): AsyncGenerator<readonly Row[]> {
     const reader = this.#readers.get(table);
-    if (reader !== undefined) yield* reader.take((row) => key.every((part, at) => String(row[at]) === part));
+    if (reader !== undefined)
+      yield* reader.takeWhile((row) => key.every((part, at) => String(row[at]) === part));
   }
 
   async close(): Promise<void> {
@@ -49,43 +51,4 @@ function compareKeys(a: GroupKey, b: GroupKey): number {
     if (order !== 0) return order;
   }
   return 0;
-}
-
-/** The rows of one table, from a place on. */
-class GroupReader {
-  readonly #chunks: AsyncIterator<readonly Row[]>;
-  #chunk: readonly Row[] = [];
-  #at = 0;
-
-  constructor(chunks: AsyncIterable<readonly Row[]>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
-  }
-
-  /** The next row; undefined at the end. */
-  async head(): Promise<Row | undefined> {
-    while (this.#at >= this.#chunk.length) {
-      const next = await this.#chunks.next();
-      if (next.done === true) return undefined;
-      this.#chunk = next.value;
-      this.#at = 0;
-    }
-    return this.#chunk[this.#at];
-  }
-
-  /** The rows that follow one another and are meant. */
-  async *take(isMeant: (row: Row) => boolean): AsyncGenerator<readonly Row[]> {
-    for (;;) {
-      if ((await this.head()) === undefined) return;
-      const rest = this.#chunk.slice(this.#at);
-      const end = rest.findIndex((row) => !isMeant(row));
-      const rows = end < 0 ? rest : rest.slice(0, end);
-      this.#at += rows.length;
-      if (rows.length > 0) yield rows;
-      if (end >= 0) return;
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#chunks.return?.();
-  }
 }
