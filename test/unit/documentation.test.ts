@@ -70,3 +70,16 @@ test('docs/commands.md describes every command', () => {
   const headings = anchorsOf('docs/commands.md');
   for (const { name } of commands) expect(headings).toContain(`daywalk-${name.replaceAll(' ', '-')}`);
 });
+
+test('every file of the checkout that a page names exists', () => {
+  const missing = PAGES.flatMap((page) =>
+    [
+      ...read(page).matchAll(
+        /(?<![\w/.])(?:src|schema|jobs|test|bench|scripts|deploy)\/[\w/.-]+\.(?:ts|mjs|sh|py|sql|yaml)\b/g,
+      ),
+    ]
+      .filter(([path]) => !existsSync(join(ROOT, path)))
+      .map(([path]) => `${page}: ${path}`),
+  );
+  expect(missing).toEqual([]);
+});
