@@ -1,8 +1,14 @@
 import { contentSha256 } from '../../schema/digest.ts';
 import { tables as schema } from '../../schema/tables.ts';
-import { type DayCommit, decodedChunks, type EncodedRows, type SettleRule } from '../warehouse/port.ts';
+import {
+  type DayCommit,
+  type DayUnit,
+  dayKey,
+  decodedChunks,
+  type EncodedRows,
+  type SettleRule,
+} from '../warehouse/port.ts';
 import type { Findings } from './findings.ts';
-import type { DayUnit } from './plan.ts';
 
 /** A pulled and normalized day. */
 export interface NormalizedDay {
@@ -33,8 +39,7 @@ export function dayCommit(day: NormalizedDay, pull: Pull): DayCommit {
   const { quarantined, drift } = findings;
   const active = isActive(tables) ? 'loaded' : 'awaiting';
   return {
-    orgId,
-    ...unit,
+    ...dayKey(orgId, unit),
     tables,
     contentSha256: contentSha256(tables),
     state: quarantined.length > 0 ? 'quarantined' : active,

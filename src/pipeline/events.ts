@@ -1,8 +1,8 @@
 import type { UtcDay } from '../core/day.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import type { RuleName } from '../core/rules.ts';
-import type { Stream } from '../core/stream.ts';
-import type { UnitState } from '../warehouse/port.ts';
+import type { DailyStream, Stream } from '../core/stream.ts';
+import type { UnitName, UnitState } from '../warehouse/port.ts';
 
 /** What a run says while it works. Observers must not throw and should return at once. */
 export type RunEvent =
@@ -20,10 +20,8 @@ export type RunEvent =
       readonly lastDay: UtcDay;
       readonly streams: readonly Stream[];
     }
-  | {
+  | (UnitName & {
       readonly type: 'unit-done';
-      readonly stream: Stream;
-      readonly day: UtcDay | '';
       readonly state: UnitState;
       /** Rows that the unit holds. */
       readonly rows: number;
@@ -31,38 +29,32 @@ export type RunEvent =
       readonly requests: number;
       readonly restated: boolean;
       readonly quarantined: number;
-    }
+    })
   /** Another worker has brought a unit of the plan. */
-  | {
+  | (UnitName & {
       readonly type: 'unit-elsewhere';
-      readonly stream: Stream;
-      readonly day: UtcDay | '';
       readonly state: UnitState;
-    }
-  | {
+    })
+  | (UnitName & {
       readonly type: 'unit-failed';
-      readonly stream: Stream;
-      readonly day: UtcDay | '';
       readonly state: 'failed' | 'awaiting';
       readonly error: string;
       readonly hint: string | undefined;
-    }
+    })
   /** An answer would have removed stored rows; nothing of it is stored. */
-  | {
+  | (UnitName & {
       readonly type: 'unit-doubted';
-      readonly stream: Stream;
-      readonly day: UtcDay | '';
       readonly rule: RuleName;
       /** Stored rows with activity that are missing, of so many. */
       readonly rows: number;
       readonly of: number;
       /** Since when, as an ISO instant. */
       readonly since: string;
-    }
+    })
   /** A range of days leaves a stream of these days unclear, by this rule: it is asked for again. */
   | {
       readonly type: 'looks-again';
-      readonly stream: Stream;
+      readonly stream: DailyStream;
       readonly days: readonly UtcDay[];
       readonly rule: RuleName;
     }

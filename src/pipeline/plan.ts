@@ -1,12 +1,6 @@
 import { daysFrom, type UtcDay } from '../core/day.ts';
-import { type DailyStream, isDailyStream, type Stream } from '../core/stream.ts';
-import type { LedgerUnit } from '../warehouse/port.ts';
-
-/** One day of one stream, to be pulled. */
-export interface DayUnit {
-  readonly stream: DailyStream;
-  readonly day: UtcDay;
-}
+import { isDailyStream, type Stream } from '../core/stream.ts';
+import { type DayUnit, type LedgerUnit, unitName } from '../warehouse/port.ts';
 
 /** What a run is asked to bring up to date. */
 export interface PlanRequest {
@@ -30,17 +24,13 @@ export interface Plan {
  * pulled too young. Progress is what the ledger says, never what the data suggests.
  */
 export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[]): Plan {
-  const settled = new Set(ledger.filter((unit) => unit.settledAt !== null).map(nameOf));
+  const settled = new Set(ledger.filter((unit) => unit.settledAt !== null).map(unitName));
   const days = daysFrom(request.firstDay, request.lastDay);
   if (request.newestFirst) days.reverse();
   const streams = request.streams.filter(isDailyStream);
   const units = days.flatMap((day) => streams.map((stream) => ({ stream, day })));
   return {
-    units: request.force ? units : units.filter((unit) => !settled.has(nameOf(unit))),
+    units: request.force ? units : units.filter((unit) => !settled.has(unitName(unit))),
     readiness: request.streams.includes('readiness'),
   };
-}
-
-function nameOf({ stream, day }: { stream: Stream; day: string }): string {
-  return `${stream} ${day}`;
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
-import { isDay, type UtcDay } from '../core/day.ts';
-import type { LedgerUnit, ScanScope } from '../warehouse/port.ts';
+import type { UtcDay } from '../core/day.ts';
+import { isDayUnit, type LedgerDay, type LedgerUnit, type ScanScope } from '../warehouse/port.ts';
 import { pathOf } from './lake/names.ts';
 import { lakeColumnsOf } from './parquet/column.ts';
 import type { PartitionRows } from './partition-rows.ts';
@@ -62,7 +62,7 @@ interface Month {
 }
 
 function planDays(table: AnyTable, units: readonly LedgerUnit[]): PlannedPartition[] {
-  const loaded = units.filter(({ stream, rows }) => stream === table.stream && rows > 0);
+  const loaded = units.filter(isDayUnit).filter(({ stream, rows }) => stream === table.stream && rows > 0);
   return monthsOf(loaded).map(({ orgId, month, days, content }) => ({
     table,
     path: pathOf({ table, orgId, month }),
@@ -71,10 +71,9 @@ function planDays(table: AnyTable, units: readonly LedgerUnit[]): PlannedPartiti
   }));
 }
 
-function monthsOf(units: readonly LedgerUnit[]): Month[] {
+function monthsOf(units: readonly LedgerDay[]): Month[] {
   const months = new Map<string, Month>();
   for (const { orgId, day, contentSha256 } of units.toSorted((a, b) => (a.day < b.day ? -1 : 1))) {
-    if (!isDay(day)) continue;
     const month = day.slice(0, 7);
     const name = JSON.stringify([orgId, month]);
     const known = months.get(name) ?? { orgId, month, days: [], content: [] };

@@ -1,12 +1,13 @@
-import { parseDay, type UtcDay } from '../core/day.ts';
+import type { UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
-import type { LedgerUnit } from '../warehouse/port.ts';
+import { isDayUnit, type LedgerUnit } from '../warehouse/port.ts';
 
 /** The days on which a stream has stored activity, oldest first. */
 export function daysWithData(units: readonly LedgerUnit[], stream: Stream): UtcDay[] {
   return units
+    .filter(isDayUnit)
     .filter((unit) => unit.stream === stream && hasActivity(unit))
-    .flatMap(({ day }) => (day === '' ? [] : [parseDay(day)]))
+    .map(({ day }) => day)
     .sort();
 }
 

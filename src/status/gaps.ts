@@ -2,7 +2,7 @@ import { daysBetween, shiftDay, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/rules.ts';
 import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
 import { batchesOf } from '../pipeline/batch.ts';
-import type { LedgerUnit, UnitState } from '../warehouse/port.ts';
+import { isDayUnit, type LedgerUnit, type UnitState } from '../warehouse/port.ts';
 
 /** Days in a row that some streams do not hold whole. */
 export interface Hole {
@@ -55,11 +55,11 @@ export function mergeHoles(holes: readonly Hole[]): Hole[] {
 /** The days of which units settled although nothing confirmed them. */
 export function unconfirmedOf(units: readonly LedgerUnit[]): UnconfirmedDays[] {
   return DAILY_STREAMS.flatMap((stream) => {
-    const own = units.filter((unit) => unit.stream === stream && unit.confirmed === 'age');
+    const own = units.filter(isDayUnit).filter((unit) => unit.stream === stream && unit.confirmed === 'age');
     const rules = ['streams-disagree', 'fewer-users'] as const;
     return rules.flatMap((rule) => {
       const days = own.flatMap(({ day, state }) =>
-        day !== '' && (state === 'empty') === (rule === 'streams-disagree') ? [day] : [],
+        (state === 'empty') === (rule === 'streams-disagree') ? [day] : [],
       );
       return batchesOf(stream, days, days.length).map((batch) => ({
         rule,

@@ -1,7 +1,7 @@
 import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
 import { DaywalkError } from '../core/errors.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
-import type { LedgerUnit, RunRecord, Warehouse } from '../warehouse/port.ts';
+import { dateOf, type LedgerUnit, type RunRecord, type Warehouse } from '../warehouse/port.ts';
 import { daysWithData } from './days-with-data.ts';
 import { isCompleteRun, RUNS_MAX } from './runs.ts';
 
@@ -72,7 +72,7 @@ function isCompleteExport(run: RunRecord, units: readonly LedgerUnit[]): boolean
   const dueDays = daysFrom(FIRST_DAY, due).length;
   return STREAMS.every((stream) => {
     const own = units.filter((unit) => unit.stream === stream);
-    const held = own.filter(({ day, state }) => day <= due && state !== 'pending').length;
+    const held = own.filter((unit) => unit.state !== 'pending' && dateOf(unit) <= due).length;
     const expected = stream === 'readiness' ? 1 : dueDays;
     return held >= expected && own.some(({ lastPulledAt }) => (lastPulledAt ?? '') >= run.startedAt);
   });

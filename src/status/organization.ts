@@ -2,7 +2,7 @@ import { daysFrom, FIRST_DAY, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/rules.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
-import type { LedgerUnit, UnitState, Warehouse } from '../warehouse/port.ts';
+import { dateOf, type LedgerUnit, type UnitState, unitName, type Warehouse } from '../warehouse/port.ts';
 import { daysWithData } from './days-with-data.ts';
 import { type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
 import { readSchemaDrift, type SchemaDrift } from './schema-drift.ts';
@@ -74,8 +74,8 @@ export async function readOrganization(
   const readiness = await warehouse.readinessUnit(orgId);
   const units = readiness === null ? daily : [...daily, readiness];
   const days = daysFrom(FIRST_DAY, lastDay);
-  const ledger = new Map(daily.map((unit) => [`${unit.stream} ${unit.day}`, unit]));
-  const unitOf = (stream: DailyStream, day: UtcDay) => ledger.get(`${stream} ${day}`);
+  const ledger = new Map(daily.map((unit) => [unitName(unit), unit]));
+  const unitOf = (stream: DailyStream, day: UtcDay) => ledger.get(unitName({ stream, day }));
   return {
     orgId,
     streams: STREAMS.map((stream) => streamStatus(stream, units, days.length)),
@@ -94,17 +94,17 @@ export async function readOrganization(
     doubted: units.flatMap(doubtOf),
     neverConfirmed: unconfirmedOf(daily),
     schemaDrift: await readSchemaDrift(warehouse, orgId),
-    lastErrors: units.flatMap(({ stream, day, lastError }) =>
-      lastError === null ? [] : [{ stream, day, error: lastError }],
+    lastErrors: units.flatMap((unit) =>
+      unit.lastError === null ? [] : [{ stream: unit.stream, day: dateOf(unit), error: unit.lastError }],
     ),
   };
 }
 
-function doubtOf({ stream, day, state, doubt, doubtedAt }: LedgerUnit): DoubtedUnit[] {
-  const standing = state === 'doubted' ? parseDoubt(doubt, doubtedAt) : null;
+function doubtOf(unit: LedgerUnit): DoubtedUnit[] {
+  const standing = unit.state === 'doubted' ? parseDoubt(unit.doubt, unit.doubtedAt) : null;
   if (standing === null) return [];
   const { rule, rows, of, since } = standing;
-  return [{ stream, day, rule, rows, of, since }];
+  return [{ stream: unit.stream, day: dateOf(unit), rule, rows, of, since }];
 }
 
 function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: number): StreamStatus {

@@ -1,6 +1,6 @@
 import { daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
-import type { LedgerUnit } from '../warehouse/port.ts';
+import { isDayUnit, type LedgerUnit } from '../warehouse/port.ts';
 import type { FindingList } from './finding.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { FindingList } from './finding.ts';
  * day that any stream has to the last. Days that follow one another are one finding.
  */
 export function checkCalendar(orgId: string, units: readonly LedgerUnit[], findings: FindingList): void {
-  const daily = units.flatMap(({ stream, day }) => (day === '' ? [] : [{ stream, day }]));
+  const daily = units.filter(isDayUnit);
   const sorted = daily.map(({ day }) => day).toSorted();
   const [first] = sorted;
   const last = sorted.at(-1);

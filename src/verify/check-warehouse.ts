@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { compareUtf8 } from '../../schema/order.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { DAILY_STREAMS, isStream, type Stream } from '../core/stream.ts';
-import type { LedgerUnit, Row, UnitKey, Warehouse } from '../warehouse/port.ts';
+import { dateOf, type LedgerUnit, type Row, type Warehouse } from '../warehouse/port.ts';
 import { checkCalendar } from './calendar.ts';
 import { crossCheck, type Standing } from './cross-checks.ts';
 import { DaySums } from './day-sums.ts';
@@ -86,19 +86,19 @@ class OrganizationCheck {
       await this.#checkDay(days, String(key[1]));
     }
     const hasReports = (await reports.next())?.[0] === this.#orgId;
-    const isExpected = this.#units.has(nameOf({ stream: 'readiness', day: '' }));
+    const isExpected = this.#units.has(nameOf('readiness', ''));
     if (hasReports || isExpected) await this.#checkUnit('readiness', '', reports);
     // What the ledger has and no table has a row of.
-    for (const { stream, day } of this.#units.values()) await this.#checkUnit(stream, day, days);
+    for (const unit of this.#units.values()) await this.#checkUnit(unit.stream, dateOf(unit), days);
     checkCalendar(this.#orgId, units, this.#findings);
   }
 
   async #readLedger(ledger: Groups): Promise<readonly LedgerUnit[]> {
     const units = await this.#warehouse.units(this.#orgId);
-    this.#units = new Map(units.map((unit) => [nameOf(unit), unit]));
+    this.#units = new Map(units.map((unit) => [nameOf(unit.stream, dateOf(unit)), unit]));
     for await (const rows of ledger.rows(tables.exportUnits, [this.#orgId])) {
       for (const row of rows) {
-        if (this.#units.has(nameOf({ stream: row[STREAM], day: row[DATE] }))) continue;
+        if (this.#units.has(nameOf(row[STREAM], row[DATE]))) continue;
         // Whatever it is about, this version would take the unit for one that was never pulled.
         this.#add(row, 'a row of the ledger that cannot be', null, JSON.stringify(row.slice(STREAM)));
       }
@@ -110,7 +110,7 @@ class OrganizationCheck {
   async #readQuarantine(quarantine: Groups): Promise<void> {
     for await (const rows of quarantine.rows(tables.quarantine, [this.#orgId])) {
       for (const row of rows) {
-        const name = nameOf({ stream: row[STREAM], day: row[DATE] });
+        const name = nameOf(row[STREAM], row[DATE]);
         this.#quarantined.set(name, (this.#quarantined.get(name) ?? 0) + 1);
         const found = createHash('sha256').update(String(row[RECORD])).digest('hex');
         const expected = row[RECORD_SHA256] ?? null;
@@ -133,7 +133,7 @@ class OrganizationCheck {
     const key = stream === 'readiness' ? [this.#orgId] : [this.#orgId, day];
     const reading = await readUnit(tablesOf(stream), (table) => groups.rows(table, key), sums);
     this.#checked.rows += reading.rows;
-    const name = nameOf({ stream, day });
+    const name = nameOf(stream, day);
     const unit = this.#units.get(name);
     this.#units.delete(name);
     const at = { severity: 'broken', orgId: this.#orgId, stream, day } as const;
@@ -157,6 +157,6 @@ class OrganizationCheck {
   }
 }
 
-function nameOf({ stream, day }: { readonly [Name in keyof Omit<UnitKey, 'orgId'>]: unknown }): string {
+function nameOf(stream: unknown, day: unknown): string {
   return JSON.stringify([stream, day]);
 }

@@ -21,7 +21,7 @@ export function contradictionsOf(
 function contentOf(unit: LedgerUnit, reading: UnitReading): Contradiction[] {
   const found: Contradiction[] = [];
   // A unit that was never loaded has no digest, and must have no rows; a readiness walk under way has none yet.
-  const isUnderWay = unit.stream === 'readiness' && unit.contentSha256 === null;
+  const isUnderWay = unit.kind === 'readiness' && unit.contentSha256 === null;
   const digest = unit.contentSha256 === null && reading.rows === 0 ? null : reading.contentSha256;
   if (!isUnderWay && digest !== unit.contentSha256)
     found.push({ what: 'SHA-256 of the stored rows', expected: unit.contentSha256, found: digest });
@@ -36,11 +36,11 @@ function stateOf(unit: LedgerUnit, { isActive }: UnitReading): Contradiction[] {
   const found: Contradiction[] = [];
   const { state, settledAt } = unit;
   const isComplete = state === 'loaded' || state === 'empty' || state === 'quarantined';
-  if (isComplete && unit.stream !== 'readiness' && unit.contentSha256 === null)
+  if (isComplete && unit.kind === 'day' && unit.contentSha256 === null)
     found.push({ what: `SHA-256 of a unit that is ${state}`, expected: 'a digest', found: null });
-  if (isComplete && unit.stream !== 'readiness' && unit.firstLoadedAt === null)
+  if (isComplete && unit.kind === 'day' && unit.firstLoadedAt === null)
     found.push({ what: `first load of a unit that is ${state}`, expected: 'an instant', found: null });
-  if (unit.day !== '' && (state === 'loaded' || state === 'empty') && (state === 'loaded') !== isActive)
+  if (unit.kind === 'day' && (state === 'loaded' || state === 'empty') && (state === 'loaded') !== isActive)
     found.push({
       what: 'state, by the activity in the rows',
       expected: isActive ? 'loaded' : 'empty',
@@ -55,15 +55,15 @@ function stateOf(unit: LedgerUnit, { isActive }: UnitReading): Contradiction[] {
       expected: unit.lastPulledAt,
       found: settledAt,
     });
-  if (unit.day !== '' && !(Date.parse(settledAt) > startOfDayMs(unit.day)))
+  if (unit.kind === 'day' && !(Date.parse(settledAt) > startOfDayMs(unit.day)))
     found.push({ what: 'when it was settled: after its day', expected: unit.day, found: settledAt });
   return found;
 }
 
-function quarantineOf({ state, stream }: LedgerUnit, quarantined: number): Contradiction[] {
+function quarantineOf({ state, kind }: LedgerUnit, quarantined: number): Contradiction[] {
   const what = `records in quarantine of a unit that is ${state}`;
   if (state === 'quarantined' && quarantined === 0) return [{ what, expected: 'some', found: 0 }];
   // A readiness walk under way sets records aside before its state tells of them.
-  const isClean = stream !== 'readiness' && (state === 'loaded' || state === 'empty');
+  const isClean = kind === 'day' && (state === 'loaded' || state === 'empty');
   return isClean && quarantined > 0 ? [{ what, expected: 0, found: quarantined }] : [];
 }

@@ -2,7 +2,7 @@ import type { UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
 import type { SettleRule } from '../judge/agreement.ts';
 import type { EncodedRows, TableRows } from './rows.ts';
-import type { LedgerUnit, UnitKey } from './unit.ts';
+import type { DayKey, DayUnit, LedgerUnit, UnitKey } from './unit.ts';
 
 /** A record that is set aside, as JSON text. */
 export interface QuarantinedRecord {
@@ -21,10 +21,7 @@ export interface Drift {
 }
 
 /** The content of one day of one stream, ready to be stored. */
-export interface DayCommit {
-  readonly orgId: string;
-  readonly stream: DailyStream;
-  readonly day: UtcDay;
+export interface DayCommit extends DayKey {
   /** Every table of the stream, rows in key order, each key once. */
   readonly tables: readonly EncodedRows[];
   /** Digest of `tables`, see `schema/digest.ts`. */
@@ -78,7 +75,8 @@ export interface CommitOutcome {
 }
 
 /** An answer that is not believed: it would remove what is stored. The stored rows stay. */
-export interface UnitDoubt extends UnitKey {
+export interface UnitDoubt {
+  readonly unit: DayKey;
   /** The doubt as JSON text, and since when it stands, see `src/judge/doubt.ts`. */
   readonly doubt: string;
   readonly since: string;
@@ -88,9 +86,7 @@ export interface UnitDoubt extends UnitKey {
 }
 
 /** What a look at a settled unit leads to, see `src/judge/watch.ts`. */
-export interface UnitNotes {
-  readonly stream: DailyStream;
-  readonly day: UtcDay;
+export interface UnitNotes extends DayUnit {
   /** The content that was compared; notes on another one are dropped. */
   readonly contentSha256: string | null;
   /** The column `watch` from now on. */
@@ -134,7 +130,8 @@ export interface ReadinessWalkEnd {
 }
 
 /** A pull that failed. Stored rows stay as they are. */
-export interface UnitFailure extends UnitKey {
+export interface UnitFailure {
+  readonly unit: UnitKey;
   readonly state: 'failed' | 'awaiting';
   readonly error: string;
   readonly requests: number;

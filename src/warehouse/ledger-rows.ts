@@ -1,13 +1,34 @@
 import { isDay } from '../core/day.ts';
-import { isStream } from '../core/stream.ts';
-import { CONFIRMATIONS, type LedgerUnit, type Row, UNIT_STATES } from './port.ts';
+import { isDailyStream } from '../core/stream.ts';
+import type { Row } from './rows.ts';
+import {
+  CONFIRMATIONS,
+  dateOf,
+  dayKey,
+  type LedgerUnit,
+  pendingUnit,
+  readinessKey,
+  UNIT_STATES,
+  type UnitKey,
+  type UnitRecord,
+} from './unit.ts';
+
+/** The key columns of a unit, as every table of the ledger stores them: org_id, stream, date. */
+export function columnsOf(key: UnitKey): [orgId: string, stream: string, date: string] {
+  return [key.orgId, key.stream, dateOf(key)];
+}
+
+/** The unit that three key columns name; undefined for one that this version does not know. */
+export function keyOfColumns([orgId, stream, date]: Row): UnitKey | undefined {
+  if (typeof orgId !== 'string' || typeof stream !== 'string') return undefined;
+  if (stream === 'readiness') return date === '' ? readinessKey(orgId) : undefined;
+  return isDailyStream(stream) && isDay(date) ? dayKey(orgId, { stream, day: date }) : undefined;
+}
 
 /** The row of `export_units` for a unit, in the order of its columns. */
 export function rowOfUnit(unit: LedgerUnit): Row {
   return [
-    unit.orgId,
-    unit.stream,
-    unit.day,
+    ...columnsOf(unit),
     unit.state,
     unit.rows,
     unit.contentSha256,
@@ -29,16 +50,23 @@ export function rowOfUnit(unit: LedgerUnit): Row {
   ];
 }
 
-/** The unit that a row of `export_units` tells of; undefined for one that this version does not know. */
+/** The unit that a row of `export_units` describes; undefined for one that this version does not know. */
 export function unitOfRow(row: Row): LedgerUnit | undefined {
-  const [orgId, stream, day] = row;
+  const key = keyOfColumns(row);
+  const record = recordOfRow(row);
+  return key === undefined || record === undefined ? undefined : { ...key, ...record };
+}
+
+/** The ledger's row of `key`, read by that key; of a unit that was never pulled where there is no row. */
+export function unitOfKey<Key extends UnitKey>(key: Key, row: Row | undefined): Key & UnitRecord {
+  const record = row === undefined ? undefined : recordOfRow(row);
+  return record === undefined ? pendingUnit(key) : { ...key, ...record };
+}
+
+function recordOfRow(row: Row): UnitRecord | undefined {
   const state = UNIT_STATES.find((name) => name === row[3]);
-  if (typeof orgId !== 'string' || !isStream(stream) || state === undefined) return undefined;
-  if (day !== '' && !isDay(day)) return undefined;
+  if (state === undefined) return undefined;
   return {
-    orgId,
-    stream,
-    day,
     state,
     rows: Number(row[4]),
     contentSha256: textOf(row[5]),

@@ -3,6 +3,8 @@ import { agree, type SettleRule } from '../judge/agreement.ts';
 import { notesText, parseNotes } from '../judge/notes.ts';
 import type {
   DayCommit,
+  LedgerDay,
+  LedgerReadiness,
   LedgerUnit,
   ReadinessPageCommit,
   ReadinessWalkEnd,
@@ -11,61 +13,73 @@ import type {
   UnitNotes,
 } from './port.ts';
 
-/** What the ledger is told of a day: the commit without its rows, of which only the number counts. */
+/*
+ * Every way in which a row of the ledger changes. Each transition is a pure function from the row as it is to the row as
+ * it will be; the adapters read the row, call the function and write what it returns.
+ *
+ *   pending ──commit──▶ awaiting ──settle──▶ empty         a day without activity
+ *                └────▶ loaded ──settle──▶ loaded, settled  a day with activity
+ *                └────▶ quarantined                         some records were set aside; such a day does not settle
+ *   any ──doubt──▶ doubted ──commit──▶ …                    the answer would remove stored rows
+ *   any ──fail──▶ failed                                    a doubted unit stays doubted
+ *   settled ──look──▶ settled ──reopen──▶ loaded, awaiting  the watch found a difference, and found it again
+ *
+ *   readiness: pending ──page──▶ pending ──end──▶ loaded, empty, quarantined or doubted; it never settles
+ */
+
+/** A commit as the ledger sees it: without its rows, of which only the number counts. */
 export interface DayEntry extends Omit<DayCommit, 'tables'> {
   readonly rows: number;
 }
 
-/** What ends with the present pull: a doubt, an error, and why the unit was settled. */
-const FRESH = { settledAt: null, confirmed: null, doubtedAt: null, doubt: null, lastError: null } as const;
+/** What ends with a new answer: the settlement, a doubt and an error. */
+const UNDECIDED = {
+  settledAt: null,
+  confirmed: null,
+  doubtedAt: null,
+  doubt: null,
+  lastError: null,
+} as const;
 
 /**
- * The ledger's row after a day was committed, before it is settled together with the others of its day.
- * @throws {ClaimLostError} when the commit takes other content for stored than what is.
+ * A day was committed: any state → loaded, awaiting or quarantined, as the commit says. {@link settleDay} follows.
+ * @throws {ClaimLostError} when other content was stored since the commit was judged.
  */
-export function afterCommit(before: LedgerUnit, commit: DayEntry): LedgerUnit {
+export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
   const basedOn = commit.unchanged === undefined ? commit.basedOn : commit.contentSha256;
   if (basedOn !== undefined && before.contentSha256 !== basedOn) {
     throw new ClaimLostError(`${commit.stream} ${commit.day}: other content was stored meanwhile`);
   }
   const pulledAt = commit.pulledAt.toISOString();
-  const changed = before.contentSha256 !== commit.contentSha256;
+  const isChanged = before.contentSha256 !== commit.contentSha256;
   return {
     ...before,
-    ...FRESH,
+    ...UNDECIDED,
+    ...afterPull(before, commit),
     state: commit.state,
     rows: commit.rows,
     contentSha256: commit.contentSha256,
-    attempts: before.attempts + 1,
-    requests: before.requests + commit.requests,
     firstLoadedAt: before.firstLoadedAt ?? (commit.state === 'awaiting' ? null : pulledAt),
-    lastPulledAt: pulledAt,
-    changedAt: changed ? pulledAt : before.changedAt,
-    runId: changed ? commit.runId : before.runId,
+    changedAt: isChanged ? pulledAt : before.changedAt,
+    runId: isChanged ? commit.runId : before.runId,
     answersSha256: commit.answersSha256 ?? null,
     activeUsers: commit.activeUsers,
-    watch: notesAfterCommit(before.watch, commit, changed),
+    watch: notesAfterCommit(before.watch, commit, isChanged),
   };
 }
 
-/** What is remembered of a day that was pulled again: what was noted of other content is not. */
-function notesAfterCommit(watch: string | null, commit: DayEntry, changed: boolean): string | null {
-  const { shortOn, models, reopenedFor, reopenedAt, own } = parseNotes(watch);
-  const ownNow = commit.isOwn || own === commit.contentSha256 ? commit.contentSha256 : undefined;
-  return notesText({
-    ...(shortOn === undefined ? {} : { shortOn }),
-    ...(models === undefined ? {} : { models }),
-    ...(reopenedFor === undefined || changed ? {} : { reopenedFor }),
-    ...(reopenedAt === undefined || changed ? {} : { reopenedAt }),
-    ...(ownNow === undefined ? {} : { own: ownNow }),
-  });
+/** What a commit does: the ledger's row after it, whether it writes rows, and whether they restate what was published. */
+export function planCommit<Commit extends DayEntry>(before: LedgerDay, commit: Commit) {
+  const after = applyCommit(before, commit);
+  const writesRows = before.contentSha256 !== commit.contentSha256 || commit.rewrite === true;
+  return { commit, before, after, writesRows, restated: isRestatement(before, commit) };
 }
 
 /**
- * True when a commit changes content that was published before; a first load and a late batch restate nothing, and neither
- * does the day's own answer after a range that the same run loaded first.
+ * True when a commit changes content that was published before. A first load and a late batch restate nothing; neither does
+ * the day's own answer when it replaces a range that the same run loaded first.
  */
-export function restates(before: LedgerUnit, commit: DayEntry): boolean {
+function isRestatement(before: LedgerDay, commit: DayEntry): boolean {
   if (before.firstLoadedAt === null || before.contentSha256 === commit.contentSha256) return false;
   const isFirstRun = before.runId === commit.runId && before.changedAt === before.firstLoadedAt;
   const isOfRange = parseNotes(before.watch).own !== before.contentSha256;
@@ -73,46 +87,48 @@ export function restates(before: LedgerUnit, commit: DayEntry): boolean {
 }
 
 /**
- * The ledger's row after a pull failed: the stored content stays, and the unit is pulled again. A failure neither ends nor
- * restarts a doubt.
+ * A pull failed: any state → failed, or awaiting where the day is not over at the service. A doubted unit stays doubted:
+ * a failure neither ends nor restarts a doubt. The stored content stays, and the unit is open again.
  */
-export function afterFailure(before: LedgerUnit, failure: UnitFailure): LedgerUnit {
+export function applyFailure<Unit extends LedgerUnit>(before: Unit, failure: UnitFailure): Unit {
   return {
     ...before,
+    ...afterPull(before, failure),
     state: before.state === 'doubted' ? 'doubted' : failure.state,
-    attempts: before.attempts + 1,
-    requests: before.requests + failure.requests,
-    lastPulledAt: failure.pulledAt.toISOString(),
     settledAt: null,
     confirmed: null,
     lastError: failure.error,
   };
 }
 
-/** The ledger's row after an answer was doubted: the stored content stays, and the unit is pulled again. */
-export function afterDoubt(before: LedgerUnit, doubt: UnitDoubt): LedgerUnit {
+/** An answer is not believed: any state → doubted. The stored content stays, and the unit is open again. */
+export function applyDoubt(before: LedgerDay, doubt: UnitDoubt): LedgerDay {
   const { noted: _noted, due: _due, ...notes } = parseNotes(before.watch);
   return {
     ...before,
-    ...FRESH,
+    ...UNDECIDED,
+    ...afterPull(before, doubt),
     state: 'doubted',
-    attempts: before.attempts + 1,
-    requests: before.requests + doubt.requests,
-    lastPulledAt: doubt.pulledAt.toISOString(),
     doubt: doubt.doubt,
     doubtedAt: doubt.since,
     watch: notesText(notes),
   };
 }
 
-/** The ledger's row after a look at a settled unit; as it was where other content is stored meanwhile. */
-export function afterLook(before: LedgerUnit, { contentSha256, watch }: UnitNotes): LedgerUnit {
+/**
+ * The watch compared a settled unit with the service: the state stays, and `watch` holds what was found. Nothing changes
+ * where the unit is open again or holds other content by now.
+ */
+export function applyLook(before: LedgerDay, { contentSha256, watch }: UnitNotes): LedgerDay {
   const isSame = before.settledAt !== null && before.contentSha256 === contentSha256;
   return isSame ? { ...before, watch } : before;
 }
 
-/** The ledger's row of a unit that is pulled again although it has settled. */
-export function afterReopening(before: LedgerUnit): LedgerUnit {
+/**
+ * A settled unit is pulled again: empty → awaiting, any other state stays, and the unit is open again. A unit that was
+ * never pulled stays as it is.
+ */
+export function applyReopening(before: LedgerDay): LedgerDay {
   if (before.state === 'pending') return before;
   const { noted, ...notes } = parseNotes(before.watch);
   const reopenedFor = noted === undefined ? {} : { reopenedFor: noted.sha256, reopenedAt: noted.at };
@@ -125,47 +141,73 @@ export function afterReopening(before: LedgerUnit): LedgerUnit {
   };
 }
 
-/** What the end of a readiness walk found in the tables. */
-export interface WalkedContent {
-  readonly rows: number;
-  readonly contentSha256: string | null;
+/**
+ * A day settles, or opens again, after some of its units changed: awaiting ⇄ empty, and `settledAt` of loaded units. What
+ * one stream says of a day decides on the others, so all five are looked at, see {@link agree}.
+ * @param changed units of one day.
+ * @param known the five units of that day as the ledger has them.
+ * @param committed streams that were committed, and may settle by themselves.
+ * @returns the units to write: those that changed, and the others that agreement changes.
+ */
+export function settleDay(
+  changed: readonly LedgerDay[],
+  known: readonly LedgerDay[],
+  rule: SettleRule,
+  committed: ReadonlySet<string>,
+): LedgerDay[] {
+  const [first] = changed;
+  if (first === undefined) return [];
+  const own = new Map(changed.map((unit) => [unit.stream, unit]));
+  const units = [...own.values(), ...known.filter(({ stream }) => !own.has(stream))];
+  const settled = agree({ day: first.day, units, committed }, rule);
+  return settled.filter((unit, index) => index < own.size || !hasSameSettlement(unit, units[index]));
+}
+
+/** A day's unit that has changed. */
+export interface ChangedDay {
+  readonly unit: LedgerDay;
+  readonly rule: SettleRule;
+  /** It was committed, and may settle by itself. */
+  readonly isCommitted: boolean;
+}
+
+/** Settles every day of which units have changed, see {@link settleDay}. Returns all units to write. */
+export function settleDays(changed: readonly ChangedDay[], known: readonly LedgerDay[]): LedgerDay[] {
+  const days = new Set(changed.map(({ unit }) => unit.day));
+  return [...days].flatMap((day) => {
+    const own = changed.filter(({ unit }) => unit.day === day);
+    const [first] = own;
+    if (first === undefined) return [];
+    const committed = new Set(own.flatMap(({ unit, isCommitted }) => (isCommitted ? [unit.stream] : [])));
+    const units = own.map(({ unit }) => unit);
+    return settleDay(
+      units,
+      known.filter((unit) => unit.day === day),
+      first.rule,
+      committed,
+    );
+  });
+}
+
+/** What one page of readiness reports changed in the tables. */
+export interface StoredPage {
   readonly rowsWritten: number;
-  /** Records that are left in quarantine. */
-  readonly quarantined: number;
+  /** Rows of all reports; only needed when some were written. */
+  readonly rows: number;
 }
 
-/** The ledger's row of the readiness reports after a walk. */
-export function afterWalk(before: LedgerUnit, end: ReadinessWalkEnd, content: WalkedContent): LedgerUnit {
-  const pulledAt = end.pulledAt.toISOString();
-  const filled = content.rows > 0 ? 'loaded' : 'empty';
-  const isChanged = content.rowsWritten > 0;
-  return {
-    ...before,
-    ...FRESH,
-    state: end.doubt === undefined ? (content.quarantined > 0 ? 'quarantined' : filled) : 'doubted',
-    rows: content.rows,
-    contentSha256: content.contentSha256,
-    attempts: before.attempts + 1,
-    requests: before.requests + end.requests,
-    lastPulledAt: pulledAt,
-    changedAt: isChanged ? pulledAt : before.changedAt,
-    runId: isChanged ? end.runId : before.runId,
-    cursor: end.cursor,
-    doubt: end.doubt?.doubt ?? null,
-    doubtedAt: end.doubt?.since ?? null,
-  };
-}
-
-/** The ledger's row of the readiness reports after one page of a walk. */
-export function afterPage(
-  before: LedgerUnit,
+/**
+ * A page of readiness reports was stored: the state stays until the walk ends, and the cursor moves on. Where rows
+ * changed, the digest is unknown until then.
+ */
+export function applyPage(
+  before: LedgerReadiness,
   page: ReadinessPageCommit,
-  { rows, rowsWritten }: Pick<WalkedContent, 'rows' | 'rowsWritten'>,
-): LedgerUnit {
+  { rows, rowsWritten }: StoredPage,
+): LedgerReadiness {
   const pulledAt = page.pulledAt.toISOString();
   return {
     ...before,
-    // The digest is known again when the walk has ended.
     ...(rowsWritten > 0 ? { rows, contentSha256: null, changedAt: pulledAt, runId: page.runId } : {}),
     cursor: page.cursor,
     requests: before.requests + page.requests,
@@ -174,26 +216,59 @@ export function afterPage(
   };
 }
 
-/**
- * Settles the day of units that have changed together with its other units, as {@link agree} decides.
- * @param known the five units of the day as the ledger has them; pending ones are none.
- * @returns the units whose row is to be written: those that have changed, and others that agreement changes.
- */
-export function settledWith(
-  changed: readonly LedgerUnit[],
-  known: readonly LedgerUnit[],
-  rule: SettleRule,
-  committed: ReadonlySet<string>,
-): LedgerUnit[] {
-  const [first] = changed;
-  if (first === undefined || first.day === '') return [...changed];
-  const own = new Map(changed.map((unit) => [unit.stream, unit]));
-  const units = [...own.values(), ...known.filter(({ stream }) => !own.has(stream))];
-  const settled = agree({ day: first.day, units, committed }, rule);
-  return settled.filter((unit, index) => index < own.size || !isSameUnit(unit, units[index]));
+/** What a walk over the readiness reports left in the tables. */
+export interface WalkedContent extends StoredPage {
+  readonly contentSha256: string | null;
+  /** Records that are left in quarantine. */
+  readonly quarantined: number;
 }
 
-function isSameUnit(a: LedgerUnit, b: LedgerUnit | undefined): boolean {
+/** A walk over the readiness reports ended: any state → doubted, quarantined, loaded or empty, the first that applies. */
+export function applyWalkEnd(
+  before: LedgerReadiness,
+  end: ReadinessWalkEnd,
+  { rows, rowsWritten, contentSha256, quarantined }: WalkedContent,
+): LedgerReadiness {
+  const filled = rows > 0 ? 'loaded' : 'empty';
+  const isChanged = rowsWritten > 0;
+  return {
+    ...before,
+    ...UNDECIDED,
+    ...afterPull(before, end),
+    state: end.doubt === undefined ? (quarantined > 0 ? 'quarantined' : filled) : 'doubted',
+    rows,
+    contentSha256,
+    changedAt: isChanged ? end.pulledAt.toISOString() : before.changedAt,
+    runId: isChanged ? end.runId : before.runId,
+    cursor: end.cursor,
+    doubt: end.doubt?.doubt ?? null,
+    doubtedAt: end.doubt?.since ?? null,
+  };
+}
+
+/** What every pull that came to an end adds to a row, whatever became of it. */
+function afterPull(before: LedgerUnit, pull: { readonly requests: number; readonly pulledAt: Date }) {
+  return {
+    attempts: before.attempts + 1,
+    requests: before.requests + pull.requests,
+    lastPulledAt: pull.pulledAt.toISOString(),
+  };
+}
+
+/** What is remembered of a day that was pulled again; notes about other content are dropped. */
+function notesAfterCommit(watch: string | null, commit: DayEntry, isChanged: boolean): string | null {
+  const { shortOn, models, reopenedFor, reopenedAt, own } = parseNotes(watch);
+  const ownNow = commit.isOwn || own === commit.contentSha256 ? commit.contentSha256 : undefined;
+  return notesText({
+    ...(shortOn === undefined ? {} : { shortOn }),
+    ...(models === undefined ? {} : { models }),
+    ...(reopenedFor === undefined || isChanged ? {} : { reopenedFor }),
+    ...(reopenedAt === undefined || isChanged ? {} : { reopenedAt }),
+    ...(ownNow === undefined ? {} : { own: ownNow }),
+  });
+}
+
+function hasSameSettlement(a: LedgerDay, b: LedgerDay | undefined): boolean {
   return (
     a.state === b?.state &&
     a.settledAt === b.settledAt &&

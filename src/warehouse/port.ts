@@ -13,11 +13,12 @@ import type {
 } from './commits.ts';
 import type { EncodedRows, Row, TableRows, Value, Values } from './rows.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
-import type { LedgerUnit, UnitKey } from './unit.ts';
+import type { LedgerDay, LedgerReadiness, LedgerUnit, UnitKey } from './unit.ts';
 
 export type { SettleRule } from '../judge/agreement.ts';
 export * from './commits.ts';
 export { decodedChunks, decodeRows, encodeRows, isActiveRow, RowEncoder } from './encoded-rows.ts';
+export { keyOfColumns } from './ledger-rows.ts';
 export * from './unit.ts';
 export type { EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
 
@@ -115,7 +116,7 @@ export interface Warehouse {
   /** The ledger's units of an organization; all streams unless named. */
   units(orgId: string, streams?: readonly Stream[]): Promise<LedgerUnit[]>;
   /** The ledger's readiness unit of an organization. */
-  readinessUnit(orgId: string): Promise<LedgerUnit | null>;
+  readinessUnit(orgId: string): Promise<LedgerReadiness | null>;
 
   /**
    * Stores a day: rows upserted, rows of the day that are gone deleted, quarantine replaced, the ledger and, where
@@ -127,7 +128,7 @@ export interface Warehouse {
   /** Stores one page of readiness reports and the place where the walk goes on. */
   commitReadinessPage(page: ReadinessPageCommit): Promise<CommitOutcome>;
   /** Which of these reports are stored with the same content. */
-  knownReports(orgId: string, tables: readonly TableRows[]): Promise<Set<string>>;
+  knownReports(orgId: string, tables: readonly TableRows[]): Promise<ReadonlySet<string>>;
   /** The ids of all stored reports. */
   reportIds(orgId: string): Promise<readonly string[]>;
   /** Ends a readiness walk: deletes what is gone, and writes the unit's state and digest. */
@@ -135,11 +136,11 @@ export interface Warehouse {
   /** Records that a pull failed. */
   failUnit(failure: UnitFailure): Promise<void>;
   /** Records that an answer is doubted. */
-  doubtUnit(doubt: UnitDoubt): Promise<LedgerUnit>;
+  doubtUnit(doubt: UnitDoubt): Promise<LedgerDay>;
   /** Writes what looks at settled units found; units that are not settled any more are left alone. */
   noteUnits(orgId: string, notes: readonly UnitNotes[]): Promise<void>;
   /** Opens settled units again, all or none. Answers what the ledger says of them now. */
-  reopenDays(orgId: string, days: readonly ReopenedDay[]): Promise<LedgerUnit[]>;
+  reopenDays(orgId: string, days: readonly ReopenedDay[]): Promise<LedgerDay[]>;
 
   /**
    * Stores hook events, and gives those that were stored without an organization to this one. An event whose id is

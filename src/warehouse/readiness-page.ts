@@ -1,16 +1,11 @@
 import { tablesOf } from '../../schema/tables.ts';
-import type { Row, TableRows, UnitKey } from './port.ts';
+import type { LedgerReadiness, Row, TableRows } from './port.ts';
 
 /** The tables of the readiness reports, the reports before what hangs on them. */
 export const READINESS_TABLES = tablesOf('readiness');
 
 /** Position of `report_id` in the rows of each of them. */
 const REPORT_ID = 1;
-
-/** The one unit of an organization's reports. */
-export function readinessKey(orgId: string): UnitKey {
-  return { orgId, stream: 'readiness', day: '' };
-}
 
 /** The rows of a page by report: for each, every table with its rows of that report, in key order. */
 export function rowsByReport(page: readonly TableRows[]): Map<string, TableRows[]> {
@@ -29,10 +24,37 @@ export function rowsByReport(page: readonly TableRows[]): Map<string, TableRows[
   return reports;
 }
 
-/** True when `stored` are the same reports, tables and rows as `parts`. */
-export function isSameReport(stored: readonly TableRows[], parts: readonly TableRows[]): boolean {
+/** How a page of reports differs from what is stored. */
+export interface PageChanges {
+  /** The reports to write, by id: the rows of each table, in key order. */
+  readonly reports: ReadonlyMap<string, readonly TableRows[]>;
+  /** Reports that are stored with the same content. */
+  readonly known: ReadonlySet<string>;
+  /** A report that is stored has other content now. */
+  readonly restated: boolean;
+}
+
+/**
+ * Compares a page with what is stored of its reports.
+ * @param stored the tables of the page, with the stored rows of its reports in key order.
+ */
+export function comparePage(page: readonly TableRows[], stored: readonly TableRows[]): PageChanges {
+  const before = rowsByReport(stored);
+  const reports = rowsByReport(page);
+  const known = new Set<string>();
+  for (const [id, parts] of reports) if (isSameReport(before.get(id), parts)) known.add(id);
+  for (const id of known) reports.delete(id);
+  return { reports, known, restated: [...reports.keys()].some((id) => before.has(id)) };
+}
+
+function isSameReport(stored: readonly TableRows[] | undefined, parts: readonly TableRows[]): boolean {
   return parts.every(({ table, rows }, index) => {
-    const other = stored[index];
+    const other = stored?.[index];
     return other?.table === table && JSON.stringify(other.rows) === JSON.stringify(rows);
   });
+}
+
+/** True when the end of a walk leaves the content as its digest has it. A page that changed rows made it unknown. */
+export function isDigestKnown({ contentSha256 }: LedgerReadiness, rowsWritten: number): boolean {
+  return rowsWritten === 0 && contentSha256 !== null;
 }

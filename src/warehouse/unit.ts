@@ -1,5 +1,5 @@
 import type { UtcDay } from '../core/day.ts';
-import type { Stream } from '../core/stream.ts';
+import type { DailyStream } from '../core/stream.ts';
 
 /** The states of a unit, see the column `export_units.state`. */
 export const UNIT_STATES = [
@@ -24,15 +24,37 @@ export const CONFIRMATIONS = ['data', 'agreed', 'age'] as const;
 /** One of {@link CONFIRMATIONS}. */
 export type Confirmation = (typeof CONFIRMATIONS)[number];
 
-/** Names a unit: `day` is '' for readiness. */
-export interface UnitKey {
-  readonly orgId: string;
-  readonly stream: Stream;
-  readonly day: UtcDay | '';
+/** One stream of one UTC day. */
+export interface DayUnit {
+  readonly stream: DailyStream;
+  readonly day: UtcDay;
 }
 
-/** What the ledger says of a unit. */
-export interface LedgerUnit extends UnitKey {
+/** All readiness reports of an organization: they have no days and are one unit. */
+export interface ReadinessUnit {
+  readonly stream: 'readiness';
+}
+
+/** A unit of one organization, by name. */
+export type UnitName = DayUnit | ReadinessUnit;
+
+/** A unit of an organization that has one stream and one day. */
+export interface DayKey extends DayUnit {
+  readonly kind: 'day';
+  readonly orgId: string;
+}
+
+/** The readiness reports of an organization. */
+export interface ReadinessKey extends ReadinessUnit {
+  readonly kind: 'readiness';
+  readonly orgId: string;
+}
+
+/** Names a unit, the smallest thing that is pulled and recorded as a whole. */
+export type UnitKey = DayKey | ReadinessKey;
+
+/** What the ledger records of any unit. Instants are ISO texts. */
+export interface UnitRecord {
   readonly state: UnitState;
   readonly rows: number;
   readonly contentSha256: string | null;
@@ -59,29 +81,68 @@ export interface LedgerUnit extends UnitKey {
   readonly watch: string | null;
 }
 
-/** A unit that was never pulled. */
-export function pendingUnit(key: UnitKey): LedgerUnit {
-  return {
-    orgId: key.orgId,
-    stream: key.stream,
-    day: key.day,
-    state: 'pending',
-    rows: 0,
-    contentSha256: null,
-    attempts: 0,
-    requests: 0,
-    firstLoadedAt: null,
-    lastPulledAt: null,
-    changedAt: null,
-    settledAt: null,
-    cursor: null,
-    lastError: null,
-    answersSha256: null,
-    doubtedAt: null,
-    doubt: null,
-    confirmed: null,
-    runId: null,
-    activeUsers: null,
-    watch: null,
-  };
+/** The ledger's row of a day. */
+export type LedgerDay = DayKey & UnitRecord;
+
+/** The ledger's row of the readiness reports. */
+export type LedgerReadiness = ReadinessKey & UnitRecord;
+
+/** A row of the ledger. */
+export type LedgerUnit = LedgerDay | LedgerReadiness;
+
+/** The key of a day's unit. */
+export function dayKey(orgId: string, { stream, day }: DayUnit): DayKey {
+  return { kind: 'day', orgId, stream, day };
+}
+
+/** The key of the readiness reports. */
+export function readinessKey(orgId: string): ReadinessKey {
+  return { kind: 'readiness', orgId, stream: 'readiness' };
+}
+
+/** True for the ledger's row of a day. */
+export function isDayUnit(unit: LedgerUnit): unit is LedgerDay {
+  return unit.kind === 'day';
+}
+
+/** The name of a unit, without anything else that is known of it. */
+export function bareName(unit: UnitName): UnitName {
+  return unit.stream === 'readiness' ? { stream: unit.stream } : { stream: unit.stream, day: unit.day };
+}
+
+/** Names a unit in messages and maps: `users 2026-03-01`, `readiness`. */
+export function unitName(unit: UnitName): string {
+  return unit.stream === 'readiness' ? unit.stream : `${unit.stream} ${unit.day}`;
+}
+
+/** What the ledger records of a unit that was never pulled. */
+const PENDING: UnitRecord = {
+  state: 'pending',
+  rows: 0,
+  contentSha256: null,
+  attempts: 0,
+  requests: 0,
+  firstLoadedAt: null,
+  lastPulledAt: null,
+  changedAt: null,
+  settledAt: null,
+  cursor: null,
+  lastError: null,
+  answersSha256: null,
+  doubtedAt: null,
+  doubt: null,
+  confirmed: null,
+  runId: null,
+  activeUsers: null,
+  watch: null,
+};
+
+/** The `date` of a unit, as tables and JSON documents have it: '' for readiness, which has no days. */
+export function dateOf(unit: UnitName): UtcDay | '' {
+  return unit.stream === 'readiness' ? '' : unit.day;
+}
+
+/** The ledger's row of a unit that was never pulled. */
+export function pendingUnit<Key extends UnitKey>(key: Key): Key & UnitRecord {
+  return { ...key, ...PENDING };
 }

@@ -9,13 +9,14 @@ const LINES_MAX = 300;
 const LAYERS = {
   core: [],
   judge: ['core'],
+  privacy: ['core'],
   schema: ['core'],
   api: ['core', 'schema'],
   warehouse: ['core', 'schema', 'judge'],
-  stages: ['core', 'schema', 'api', 'judge', 'warehouse'],
-  run: ['core', 'schema', 'api', 'judge', 'warehouse', 'stages'],
+  stages: ['core', 'schema', 'api', 'judge', 'privacy', 'warehouse'],
+  run: ['core', 'schema', 'api', 'judge', 'privacy', 'warehouse', 'stages'],
   verify: ['core', 'schema', 'judge', 'warehouse'],
-  settings: ['core', 'api', 'stages'],
+  settings: ['core', 'api', 'privacy'],
   emulator: ['core', 'api'],
   copy: ['core', 'schema', 'warehouse'],
   hooks: ['core', 'warehouse', 'settings'],
@@ -25,6 +26,7 @@ const LAYERS = {
     'schema',
     'api',
     'judge',
+    'privacy',
     'warehouse',
     'stages',
     'run',
@@ -40,6 +42,7 @@ const LAYERS = {
     'schema',
     'api',
     'judge',
+    'privacy',
     'warehouse',
     'stages',
     'run',
@@ -59,6 +62,7 @@ type Layer = keyof typeof LAYERS;
 const FOLDERS: readonly (readonly [prefix: string, layer: Layer])[] = [
   ['src/core/', 'core'],
   ['src/judge/', 'judge'],
+  ['src/privacy/', 'privacy'],
   ['schema/', 'schema'],
   ['src/api/', 'api'],
   ['src/warehouse/', 'warehouse'],
@@ -80,7 +84,7 @@ const FOLDERS: readonly (readonly [prefix: string, layer: Layer])[] = [
 const EMULATOR_JOBS = ['jobs/demo.ts', 'jobs/demo-warehouse.ts', 'jobs/emulate.ts'];
 
 /** What the stages of the pipeline share: what they work on, what they find, whom they protect, what they tell. */
-const SHARED_BY_STAGES = ['batch', 'findings', 'privacy', 'events', 'too-deep'];
+const SHARED_BY_STAGES = ['batch', 'findings', 'events', 'too-deep'];
 
 /** Where the program meets the process that it runs in. */
 const ENTRY_POINTS = [

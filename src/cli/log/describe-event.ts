@@ -1,6 +1,7 @@
 import { EXIT } from '../../core/exit-code.ts';
 import { RULES } from '../../core/rules.ts';
 import type { RunEvent, RunReport } from '../../pipeline/events.ts';
+import { unitName } from '../../warehouse/port.ts';
 import type { ReportedEvent } from '../output/reported-event.ts';
 import { counted, formatDuration } from '../text/quantity.ts';
 import { describeCopyEvent } from './describe-copy-event.ts';
@@ -9,7 +10,9 @@ import type { EventWords, LogEntry } from './log.ts';
 /** A job's event as a log entry. */
 export function describeEvent(event: ReportedEvent): LogEntry {
   const { type, ...fields } = event;
-  return { event: type, fields, ...wordsOf(event) };
+  // Machines find the readiness reports under an empty day, as in the ledger.
+  const isDayless = 'stream' in event && event.stream === 'readiness';
+  return { event: type, fields: isDayless ? { day: '', ...fields } : fields, ...wordsOf(event) };
 }
 
 function wordsOf(event: ReportedEvent): EventWords {
@@ -19,11 +22,11 @@ function wordsOf(event: ReportedEvent): EventWords {
     case 'planned':
       return { level: 'info', message: planOf(event) };
     case 'unit-done':
-      return { level: 'info', message: `${unitOf(event)} is ${event.state}`, routine: true };
+      return { level: 'info', message: `${unitName(event)} is ${event.state}`, routine: true };
     case 'unit-elsewhere':
       return {
         level: 'info',
-        message: `${unitOf(event)} is ${event.state}, by another worker`,
+        message: `${unitName(event)} is ${event.state}, by another worker`,
         routine: true,
       };
     case 'unit-failed':
@@ -70,11 +73,6 @@ function wordsOf(event: ReportedEvent): EventWords {
   }
 }
 
-/** A unit by name: `users 2026-03-01`, `readiness`. */
-export function unitOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
-  return day === '' ? stream : `${stream} ${day}`;
-}
-
 // Most errors name the request already.
 function retryOf({ target, attempt, waitMs, error }: Extract<RunEvent, { type: 'retry' }>): string {
   const what = error.startsWith(target) || target === 'request' ? error : `${target}: ${error}`;
@@ -87,7 +85,7 @@ function planOf({ units, firstDay, lastDay }: Extract<RunEvent, { type: 'planned
 
 function failureOf(event: Extract<RunEvent, { type: 'unit-failed' }>): string {
   const what = event.state === 'failed' ? 'failed' : 'is not there yet';
-  return `${unitOf(event)} ${what}: ${event.error}`;
+  return `${unitName(event)} ${what}: ${event.error}`;
 }
 
 const DOUBT_HINT =
@@ -95,7 +93,7 @@ const DOUBT_HINT =
 
 function doubtOf(event: Extract<RunEvent, { type: 'unit-doubted' }>): string {
   const { rule, rows, of, since } = event;
-  return `${unitOf(event)} is doubted since ${since}: ${RULES[rule]} (${rows} of ${of} rows)`;
+  return `${unitName(event)} is doubted since ${since}: ${RULES[rule]} (${rows} of ${of} rows)`;
 }
 
 function endOf(report: RunReport): string {

@@ -1,3 +1,4 @@
+import { unitName } from '../../warehouse/port.ts';
 import type { ReportedEvent } from '../output/reported-event.ts';
 
 /** The rate is measured over this much of the past. */
@@ -58,7 +59,7 @@ export function advance(state: ProgressState, event: ReportedEvent, atMs: number
           unitsDone: state.unitsDone + 1,
           rowsWritten: state.rowsWritten + event.rowsWritten,
           requests: state.requests + event.requests,
-          current: `${event.stream} ${event.day}`.trim(),
+          current: unitName(event),
         },
         atMs,
       );

@@ -1,12 +1,19 @@
 import { READINESS_LIMIT, USERS_LIMIT } from '../../api/limits.ts';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
-import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../core/stream.ts';
+import { type DailyStream, isDailyStream } from '../../core/stream.ts';
 import { parseNotes } from '../../judge/notes.ts';
 import { CONFIRMING } from '../../judge/second-look.ts';
-import type { LedgerUnit, RunLock, UnitState, Warehouse } from '../../warehouse/port.ts';
+import {
+  type DayUnit,
+  type LedgerUnit,
+  type RunLock,
+  type UnitState,
+  unitName,
+  type Warehouse,
+} from '../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../batch.ts';
-import { type DayUnit, type Plan, type PlanRequest, planUnits } from '../plan.ts';
-import { Book } from '../run/known-ledger.ts';
+import { type Plan, type PlanRequest, planUnits } from '../plan.ts';
+import { KnownLedger } from '../run/known-ledger.ts';
 import { firstPass, parseWalkState } from '../run/readiness/walk-state.ts';
 import { type LongestRange, RangeGauge, rowsPerDay } from '../run/schedule/range-gauge.ts';
 import { Schedule } from '../run/schedule/schedule.ts';
@@ -150,14 +157,14 @@ class Rehearsal {
  */
 function secondLooks(plan: Plan, { ledger, request, rangeDays }: ForecastFacts): number {
   if (rangeDays === 1) return 0;
-  const held = new Map(ledger.map((unit) => [`${unit.stream} ${unit.day}`, unit]));
-  const planned = new Set(plan.units.map(({ stream, day }) => `${stream} ${day}`));
+  const held = new KnownLedger(ledger);
+  const planned = new Set(plan.units.map(unitName));
   const confirming = new Map<DailyStream, UtcDay[]>();
   let alone = 0;
   for (const day of new Set(plan.units.map((unit) => unit.day))) {
-    const units = DAILY_STREAMS.flatMap((stream) => held.get(`${stream} ${day}`) ?? []);
+    const units = held.onDay(day);
     const unclear = units
-      .filter((unit) => isUnclear(unit) && planned.has(`${unit.stream} ${day}`))
+      .filter((unit) => isUnclear(unit) && planned.has(unitName(unit)))
       .map(({ stream }) => stream);
     if (units.some(({ state }) => ACTIVE.includes(state))) {
       alone += unclear.length;
@@ -208,7 +215,7 @@ export function watchOf(options: {
     free: async () => undefined,
     release: async () => undefined,
   };
-  return Watch.begin({ ...options, lock, book: new Book(options.ledger) });
+  return Watch.begin({ ...options, lock, ledger: new KnownLedger(options.ledger) });
 }
 
 /** Days before the planned ones that are looked at for users who may be active on days not stored yet. */

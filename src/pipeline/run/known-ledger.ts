@@ -1,33 +1,36 @@
 import type { UtcDay } from '../../core/day.ts';
-import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import type { LedgerUnit } from '../../warehouse/port.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import { isDayUnit, type LedgerDay, type LedgerUnit, unitName } from '../../warehouse/port.ts';
 
 /** The ledger of one organization as far as this run knows it: as it was read, and what was committed since. */
-export class Book {
+export class KnownLedger {
   readonly #units: Map<string, LedgerUnit>;
 
   constructor(units: readonly LedgerUnit[]) {
-    this.#units = new Map(units.map((unit) => [nameOf(unit.stream, unit.day), unit]));
+    this.#units = new Map(units.map((unit) => [unitName(unit), unit]));
   }
 
-  of(stream: Stream, day: UtcDay | ''): LedgerUnit | undefined {
-    return this.#units.get(nameOf(stream, day));
+  /** What the ledger says of a day; undefined for one that was never pulled. */
+  of(stream: DailyStream, day: UtcDay): LedgerDay | undefined {
+    const unit = this.#units.get(unitName({ stream, day }));
+    return unit?.kind === 'day' ? unit : undefined;
   }
 
-  /** The daily units of a day. */
-  onDay(day: UtcDay): LedgerUnit[] {
+  /** The units of a day. */
+  onDay(day: UtcDay): LedgerDay[] {
     return DAILY_STREAMS.flatMap((stream) => this.of(stream, day) ?? []);
   }
 
   put(units: readonly LedgerUnit[]): void {
-    for (const unit of units) this.#units.set(nameOf(unit.stream, unit.day), unit);
+    for (const unit of units) this.#units.set(unitName(unit), unit);
   }
 
   all(): LedgerUnit[] {
     return [...this.#units.values()];
   }
-}
 
-function nameOf(stream: Stream, day: string): string {
-  return `${stream} ${day}`;
+  /** All units that have a day. */
+  days(): LedgerDay[] {
+    return this.all().filter(isDayUnit);
+  }
 }

@@ -5,12 +5,17 @@ import { DaywalkError, DefectError, messageOf, RequestsSpentError, UnitError } f
 import type { Stream } from '../../core/stream.ts';
 import { doubtText, type StandingDoubt } from '../../judge/doubt.ts';
 import {
+  bareName,
   type CommitOutcome,
   type DayCommit,
+  dayKey,
   type LedgerUnit,
+  readinessKey,
   rowCount,
   type SettleRule,
   type UnitKey,
+  type UnitName,
+  unitName,
   type Warehouse,
 } from '../../warehouse/port.ts';
 import type { DayBatch } from '../batch.ts';
@@ -18,7 +23,7 @@ import type { RunObserver } from '../events.ts';
 import { createBreaker } from './circuit-breaker.ts';
 import { CLAIM_WAIT_MS } from './claims/claim-wait.ts';
 import { minutesOf, namesOf } from './claims/unit-names.ts';
-import type { Book } from './known-ledger.ts';
+import type { KnownLedger } from './known-ledger.ts';
 import type { DoneUnit, Tally } from './run-counts.ts';
 
 /** What telling needs. */
@@ -30,18 +35,11 @@ export interface OutcomesOptions {
   readonly tally: Tally;
   /** Aborted here when the run must end. */
   readonly stop: AbortController;
-  readonly book: Book;
+  readonly ledger: KnownLedger;
   readonly rule: SettleRule;
   /** True when the application host has a credential of its own. */
   readonly hasAppKey: boolean;
 }
-
-function nameOf({ stream, day }: UnitName): string {
-  return `${stream} ${day}`;
-}
-
-/** A unit by name. */
-type UnitName = { readonly stream: Stream; readonly day: UtcDay | '' };
 
 /** What becomes of units: on record in the warehouse, counted, told, and judged for whether to go on. */
 export class Outcomes {
@@ -79,14 +77,14 @@ export class Outcomes {
   /** A day is stored. */
   stored(commit: DayCommit, outcome: CommitOutcome, warnings: readonly string[]): void {
     const { stream, day, requests, quarantined } = commit;
-    const { tally, book } = this.#options;
+    const { tally, ledger } = this.#options;
     tally.wrote(outcome.rowsWritten);
-    book.put(outcome.units);
-    for (const unit of outcome.units) tally.nowIs(nameOf(unit), unit.state);
+    ledger.put(outcome.units);
+    for (const unit of outcome.units) tally.nowIs(unitName(unit), unit.state);
     this.done(
       { stream, day },
       {
-        state: book.of(stream, day)?.state ?? commit.state,
+        state: ledger.of(stream, day)?.state ?? commit.state,
         rows: rowCount(commit),
         requests,
         quarantined: quarantined.length,
@@ -98,17 +96,18 @@ export class Outcomes {
   }
 
   /** An answer is doubted: that is put on record, and nothing else. */
-  async doubted(unit: UnitKey, requests: number, { since, ...doubt }: StandingDoubt): Promise<void> {
-    const { warehouse, clock, observe, tally, stop, book, rule } = this.#options;
-    const { stream, day } = unit;
+  async doubted(commit: DayCommit, { since, ...doubt }: StandingDoubt): Promise<void> {
+    const { warehouse, clock, observe, tally, stop, ledger, rule } = this.#options;
+    const { orgId, stream, day, requests } = commit;
+    const unit = dayKey(orgId, commit);
     try {
-      const entry = { ...unit, doubt: doubtText(doubt), since, requests, pulledAt: clock.now(), rule };
-      book.put([await warehouse.doubtUnit(entry)]);
+      const entry = { unit, doubt: doubtText(doubt), since, requests, pulledAt: clock.now(), rule };
+      ledger.put([await warehouse.doubtUnit(entry)]);
     } catch (storage) {
       stop.abort(storage);
       return;
     }
-    tally.done(nameOf(unit), { state: 'doubted', restated: false, quarantined: 0 });
+    tally.done(unitName(unit), { state: 'doubted', restated: false, quarantined: 0 });
     observe({ type: 'unit-doubted', stream, day, rule: doubt.rule, rows: doubt.rows, of: doubt.of, since });
   }
 
@@ -136,20 +135,21 @@ export class Outcomes {
 
   /** A unit is done. */
   done(
-    { stream, day }: UnitName,
-    unit: DoneUnit & { rows: number; rowsWritten: number; requests: number; warnings: readonly string[] },
+    unit: UnitName,
+    ended: DoneUnit & { rows: number; rowsWritten: number; requests: number; warnings: readonly string[] },
   ): void {
     const { observe, tally } = this.#options;
-    const { state, rows, rowsWritten, requests, restated, quarantined } = unit;
-    tally.done(nameOf({ stream, day }), unit);
-    observe({ type: 'unit-done', stream, day, state, rows, rowsWritten, requests, restated, quarantined });
-    for (const message of unit.warnings) observe({ type: 'warning', message, hint: undefined });
+    const { state, rows, rowsWritten, requests, restated, quarantined } = ended;
+    tally.done(unitName(unit), ended);
+    observe({ type: 'unit-done', ...unit, state, rows, rowsWritten, requests, restated, quarantined });
+    for (const message of ended.warnings) observe({ type: 'warning', message, hint: undefined });
   }
 
   /** Another worker has brought a unit meanwhile. */
-  elsewhere({ stream, day, state }: LedgerUnit): void {
-    this.#options.tally.elsewhere(nameOf({ stream, day }), state);
-    this.#options.observe({ type: 'unit-elsewhere', stream, day, state });
+  elsewhere(unit: LedgerUnit): void {
+    const { state } = unit;
+    this.#options.tally.elsewhere(unitName(unit), state);
+    this.#options.observe({ type: 'unit-elsewhere', ...bareName(unit), state });
   }
 
   /** Something is to be told that is nobody's failure. */
@@ -170,12 +170,12 @@ export class Outcomes {
   }
 
   /** A unit failed: its failure is put on record, unless it is one that ends the run. */
-  async failed({ stream, day }: UnitName, requests: number, thrown: unknown): Promise<void> {
+  async failed(unit: UnitName, requests: number, thrown: unknown): Promise<void> {
     const { warehouse, clock, observe, tally, stop, orgId, rule } = this.#options;
+    const { stream } = unit;
     // An abort is not the unit's failure: it stays as it was, and the next run pulls it.
     if (stop.signal.aborted) return;
-    const error =
-      thrown instanceof DaywalkError ? thrown : new DefectError(`${stream} ${day}`.trim(), thrown);
+    const error = thrown instanceof DaywalkError ? thrown : new DefectError(unitName(unit), thrown);
     if (error instanceof RequestsSpentError) {
       // The unit stays as it was, and others that are under way have what they need.
       this.#spent ??= error;
@@ -186,9 +186,10 @@ export class Outcomes {
       return;
     }
     this.#breaker.failed(stream, error);
-    const skewed = day !== '' && isTooEarly(error, day);
+    const skewed = unit.stream !== 'readiness' && isTooEarly(error, unit.day);
     const state = skewed ? 'awaiting' : 'failed';
-    const failure = { orgId, stream, day, state, error: messageOf(error), requests, rule } as const;
+    const key = unit.stream === 'readiness' ? readinessKey(orgId) : dayKey(orgId, unit);
+    const failure = { unit: key, state, error: messageOf(error), requests, rule } as const;
     try {
       await warehouse.failUnit({ ...failure, pulledAt: clock.now() });
     } catch (storage) {
@@ -196,12 +197,12 @@ export class Outcomes {
       return;
     }
     if (skewed) {
-      tally.done(nameOf({ stream, day }), { state, restated: false, quarantined: 0 });
+      tally.done(unitName(unit), { state, restated: false, quarantined: 0 });
       const hint = "this machine's clock is ahead of the service's; the day is pulled again in the next run";
       observe({ type: 'warning', message: messageOf(error), hint });
     } else {
-      tally.failed(nameOf({ stream, day }), stream, error);
-      observe({ type: 'unit-failed', stream, day, state, error: messageOf(error), hint: error.hint });
+      tally.failed(unitName(unit), stream, error);
+      observe({ type: 'unit-failed', ...unit, state, error: messageOf(error), hint: error.hint });
     }
   }
 

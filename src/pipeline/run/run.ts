@@ -3,24 +3,23 @@ import { setMaxListeners } from 'node:events';
 import { messageOf } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { RULES } from '../../core/rules.ts';
-import { MUCH_WRITTEN_ROWS } from '../../warehouse/port.ts';
+import { type DayUnit, MUCH_WRITTEN_ROWS, unitName } from '../../warehouse/port.ts';
 import type { RunReport } from '../events.ts';
-import { type DayUnit, type PlanRequest, planUnits } from '../plan.ts';
-import { acceptedUnits } from './accepted-units.ts';
+import { type PlanRequest, planUnits } from '../plan.ts';
 import { UnitClaims } from './claims/unit-claims.ts';
 import { Writer } from './days/commit-queue.ts';
 import { Work, type WorkOptions } from './days/day-work.ts';
 import { KnownDays } from './days/known-answers.ts';
 import { SecondLooks } from './days/second-looks.ts';
 import { Intake } from './days/sort-days.ts';
-import { Book } from './known-ledger.ts';
+import { KnownLedger } from './known-ledger.ts';
 import { Outcomes } from './outcomes.ts';
 import { workOnReadiness } from './readiness/run-readiness.ts';
 import { Tally } from './run-counts.ts';
 import { rangeGauge, rememberRange } from './schedule/remembered-range.ts';
 import { Schedule } from './schedule/schedule.ts';
 import { begin } from './start/scope.ts';
-import { doubtedBefore, isDoubted } from './suspect-units.ts';
+import { acceptedUnits, doubtedBefore, isDoubted } from './suspect-units.ts';
 import { lookAtModelSums } from './watch/compare-model-sums.ts';
 import { Watch } from './watch/watch.ts';
 
@@ -124,8 +123,8 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
   const beginning = await begin(options, stop.signal);
   const { orgId, today, lastDay, organizationsBefore } = beginning;
   const request = { ...options, lastDay };
-  const ledger = await warehouse.units(orgId);
-  const plan = planUnits(request, ledger);
+  const planned = await warehouse.units(orgId);
+  const plan = planUnits(request, planned);
   tally.orgId = orgId;
   tally.organizationsBefore = organizationsBefore;
   tally.range = { firstDay, lastDay };
@@ -133,26 +132,26 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
   observe({ type: 'planned', orgId, units: tally.planned, firstDay, lastDay, streams: options.streams });
 
   const rule = { today, settleDays: options.settleDays };
-  const book = new Book(ledger);
-  const looks = new SecondLooks(book);
-  const watch = await Watch.begin({ ...options, orgId, book, request, today });
-  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, tally, stop, book, rule, hasAppKey });
+  const ledger = new KnownLedger(planned);
+  const looks = new SecondLooks(ledger);
+  const watch = await Watch.begin({ ...options, orgId, ledger, request, today });
+  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, tally, stop, ledger, rule, hasAppKey });
   if (beginning.first !== undefined) outcomes.answered(beginning.first.unit.stream);
   const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
   const schedule = new Schedule(plan.units, { newestFirst: options.newestFirst, isWatched });
   schedule.add(watch.recent);
-  const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, book, isWatched, planned: ledger });
+  const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, ledger, isWatched, planned });
   const writer = new Writer((commits) => warehouse.commitDays(commits));
-  const gauge = await rangeGauge(options, orgId, book, today);
+  const gauge = await rangeGauge(options, orgId, ledger, today);
   if (watch.comparesUsers) gauge.compares('users');
-  const known = new KnownDays(options.force ? [] : ledger);
-  const planned = new Set(plan.units.map(({ stream, day }) => `${stream} ${day}`));
-  const isPlanned = ({ stream, day }: DayUnit) => planned.has(`${stream} ${day}`);
-  const intake = new Intake({ ...options, orgId, rule, book, watch, looks, isPlanned });
+  const known = new KnownDays(options.force ? [] : planned);
+  const toPull = new Set(plan.units.map(unitName));
+  const isPlanned = (unit: DayUnit) => toPull.has(unitName(unit));
+  const intake = new Intake({ ...options, orgId, rule, ledger, watch, looks, isPlanned });
   const parts = { schedule, gauge, claims, writer, outcomes, known, intake, looks, watch };
   const work = new Work(options, parts, { stop, beginning, rule });
   const readiness = plan.readiness
-    ? workOnReadiness({ ...options, orgId, outcomes, tally, stop, book, planned: ledger })
+    ? workOnReadiness({ ...options, orgId, outcomes, tally, stop, ledger, planned })
     : undefined;
   const workOff = async () => {
     do {
@@ -178,7 +177,7 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
     tally.reopened = reopened.length;
     tally.planned += units.length;
     if (reopened.length > 0) observe({ type: 'days-reopened', days: reopened.map(({ day }) => day) });
-    for (const { stream, day } of units) planned.add(`${stream} ${day}`);
+    for (const unit of units) toPull.add(unitName(unit));
     schedule.add(units);
     await workOff();
     await rememberRange(options, gauge, orgId, today);
@@ -188,7 +187,7 @@ async function walkUntil(options: NamedRun, tally: Tally, stop: AbortController)
     const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until it has seven such nights`;
     observe({ type: 'warning', message, hint: undefined });
   }
-  tally.doubted = book.all().filter((unit) => isDoubted(unit, request)).length;
+  tally.doubted = ledger.all().filter((unit) => isDoubted(unit, request)).length;
   if (tally.quarantinedUnits.length > 0) tally.accepted = await acceptedUnits(warehouse, orgId);
   outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;

@@ -1,4 +1,5 @@
-import type { LedgerUnit, Warehouse } from '../../warehouse/port.ts';
+import { tables } from '../../../schema/tables.ts';
+import { keyOfColumns, type LedgerUnit, unitName, type Warehouse } from '../../warehouse/port.ts';
 import type { PlanRequest } from '../plan.ts';
 
 /** Which units a run is about, and whose. */
@@ -22,11 +23,22 @@ export async function doubtedBefore(options: DoubtScope): Promise<number> {
 }
 
 /** True for a unit of the run's scope that is doubted. */
-export function isDoubted(
-  { stream, day, state }: LedgerUnit,
-  { streams, firstDay, lastDay }: PlanRequest,
-): boolean {
-  return (
-    state === 'doubted' && streams.includes(stream) && (day === '' || (day >= firstDay && day <= lastDay))
-  );
+export function isDoubted(unit: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
+  const isInRange = unit.kind === 'readiness' || (unit.day >= firstDay && unit.day <= lastDay);
+  return unit.state === 'doubted' && streams.includes(unit.stream) && isInRange;
+}
+
+/** Names of the units of an organization that have records in quarantine, of which a person has accepted every one. */
+export async function acceptedUnits(warehouse: Warehouse, orgId: string): Promise<Set<string>> {
+  const accepted = new Set<string>();
+  const open = new Set<string>();
+  const columns = ['stream', 'date', 'accepted_at'];
+  for await (const rows of warehouse.scan(tables.quarantine, { orgId }, columns)) {
+    for (const [stream, date, acceptedAt] of rows) {
+      // A unit that this version does not know stays open.
+      const key = keyOfColumns([orgId, stream ?? null, date ?? null]);
+      if (key !== undefined) (acceptedAt === null ? open : accepted).add(unitName(key));
+    }
+  }
+  return new Set([...accepted].filter((name) => !open.has(name)));
 }

@@ -3,14 +3,20 @@ import type { AnyTable } from '../../../schema/define.ts';
 import { contentSha256 } from '../../../schema/digest.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { DaywalkError, messageOf } from '../../core/errors.ts';
-import { DAILY_STREAMS, isDailyStream } from '../../core/stream.ts';
+import { DAILY_STREAMS } from '../../core/stream.ts';
 import type { NormalizedDay } from '../../pipeline/commit.ts';
-import type { DayUnit } from '../../pipeline/plan.ts';
 import type { PullCall, Source } from '../../pipeline/pull.ts';
 import { prepareBatch } from '../../pipeline/run/days/prepare-batch.ts';
 import { identify } from '../../pipeline/run/start/newest-day.ts';
 import type { Privacy } from '../../privacy/email.ts';
-import { decodeRows, type LedgerUnit, type Row, type Warehouse } from '../../warehouse/port.ts';
+import {
+  type DayUnit,
+  decodeRows,
+  isDayUnit,
+  type LedgerUnit,
+  type Row,
+  type Warehouse,
+} from '../../warehouse/port.ts';
 import type { FindingList } from '../finding.ts';
 import { compareGroups } from './compare-groups.ts';
 
@@ -72,11 +78,8 @@ async function sampleOf({ warehouse, units, seed }: Sampling, orgId: string): Pr
   const rankOf = ({ stream, day }: SampledUnit) =>
     createHash('sha256').update(`${seed} ${stream} ${day}`).digest('hex');
   return (await warehouse.units(orgId))
-    .flatMap(({ stream, day, contentSha256 }) =>
-      isDailyStream(stream) && day !== '' && contentSha256 !== null
-        ? [{ orgId, stream, day, contentSha256 }]
-        : [],
-    )
+    .filter(isDayUnit)
+    .filter(({ contentSha256 }) => contentSha256 !== null)
     .map((unit) => ({ unit, rank: rankOf(unit) }))
     .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
     .slice(0, units)

@@ -1,5 +1,6 @@
 import { BusyError, ClaimLostError } from '../../core/errors.ts';
-import type { LedgerUnit, LockOptions, RunLock, UnitKey } from '../port.ts';
+import { columnsOf } from '../ledger-rows.ts';
+import { type LedgerUnit, type LockOptions, type RunLock, type UnitKey, unitName } from '../port.ts';
 import { readUnitRows } from './ledger.ts';
 import type { Link } from './link.ts';
 import { lockKey } from './lock-key.ts';
@@ -74,7 +75,7 @@ export class Claims {
       if (generation === undefined || generation === this.#session.generation) continue;
       this.#held.delete(this.#keyOf(unit));
       throw new ClaimLostError(
-        `the connection to ${this.#session.target.location} was lost while ${unit.stream} ${unit.day} was pulled`,
+        `the connection to ${this.#session.target.location} was lost while ${unitName(unit)} was pulled`,
         { hint: 'the unit is pulled again' },
       );
     }
@@ -159,7 +160,7 @@ export class Claims {
     return lockKey(this.#session.target.schema, ['run']);
   }
 
-  #keyOf({ orgId, stream, day }: UnitKey): string {
-    return lockKey(this.#session.target.schema, ['unit', orgId, stream, day]);
+  #keyOf(unit: UnitKey): string {
+    return lockKey(this.#session.target.schema, ['unit', ...columnsOf(unit)]);
   }
 }

@@ -1,14 +1,16 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { keyPositions } from '../../../schema/order.ts';
 import { decodeRows } from '../encoded-rows.ts';
-import { afterCommit, restates } from '../ledger-transitions.ts';
+import { planCommit } from '../ledger-transitions.ts';
 import {
   type CommitOutcome,
   type DayCommit,
+  dayKey,
   type EncodedRows,
-  type LedgerUnit,
+  type LedgerDay,
   type Row,
   rowCount,
+  unitName,
 } from '../port.ts';
 import { csvOfEncoded } from './copy-csv.ts';
 import { noteDrift, readUnitRows, replaceQuarantine, sumsOf, writeRestatement } from './ledger.ts';
@@ -23,15 +25,13 @@ import {
   removeDays,
   removeRows,
 } from './rows.ts';
-import { settleUnits } from './settle-days.ts';
+import { writeSettled } from './settle-days.ts';
 import { quoted, tableIn } from './statements.ts';
 
-/** A unit on its way into the tables. */
-interface Pending {
+/** What is to be done for a day, see {@link planCommit}. */
+interface DayPlan {
   readonly commit: DayCommit;
-  readonly before: LedgerUnit;
-  readonly after: LedgerUnit;
-  readonly restated: boolean;
+  readonly before: LedgerDay;
 }
 
 /**
@@ -39,17 +39,16 @@ interface Pending {
  * by table, so that a group of small days takes as many statements as one.
  */
 export async function commitDays(link: Link, commits: readonly DayCommit[]): Promise<CommitOutcome[]> {
-  const units = await readUnitRows(link, commits);
-  const pending = commits.flatMap((commit, index): Pending[] => {
-    const before = units[index];
-    if (before === undefined) return [];
-    const entry = { ...commit, rows: rowCount(commit) };
-    return [{ commit, before, after: afterCommit(before, entry), restated: restates(before, entry) }];
-  });
-  const changed = pending.filter(
-    ({ commit, before }) => before.contentSha256 !== commit.contentSha256 || commit.rewrite === true,
+  const units = await readUnitRows(
+    link,
+    commits.map((commit) => dayKey(commit.orgId, commit)),
   );
-  const restated = changed.filter((unit) => unit.restated);
+  const plans = units.flatMap((before, index) => {
+    const commit = commits[index];
+    return commit === undefined ? [] : [planCommit(before, { ...commit, rows: rowCount(commit) })];
+  });
+  const changed = plans.filter(({ writesRows }) => writesRows);
+  const restated = changed.filter((plan) => plan.restated);
   const before = await sumsBefore(link, restated);
   const written = await writeContent(
     link,
@@ -58,11 +57,11 @@ export async function commitDays(link: Link, commits: readonly DayCommit[]): Pro
   await noteRestatements(link, restated, before);
   await replaceQuarantine(link, commits);
   for (const commit of commits) await noteDrift(link, commit, commit.drift, commit.day);
-  const settled = await settleUnits(
+  const settled = await writeSettled(
     link,
-    pending.map(({ after, commit }) => ({ unit: after, rule: commit.rule, isCommitted: true })),
+    plans.map(({ after, commit }) => ({ unit: after, rule: commit.rule, isCommitted: true })),
   );
-  return pending.map(({ commit, restated }) => ({
+  return plans.map(({ commit, restated }) => ({
     rowsWritten: written(commit),
     restated,
     units: settled.filter(({ day }) => day === commit.day),
@@ -81,25 +80,21 @@ async function writeContent(
     const stored = await storedKeys(link, table, units);
     if (stored.length === 0 && isWorthCopying(part) && (await isOpenToCopies(link, table))) {
       await copyRows(link, part);
-      for (const unit of units) count(nameOf(unit.commit), unit.part.count);
+      for (const unit of units) count(unitName(unit.commit), unit.part.count);
       continue;
     }
     const gone = goneRows(stored, table, units);
     const [only, ...others] = units;
     if (only !== undefined && others.length === 0) {
       const removed = await removeRows(link, { table, rows: gone });
-      count(nameOf(only.commit), removed + (await put(link, part)));
+      count(unitName(only.commit), removed + (await put(link, part)));
       continue;
     }
     const stream = only?.commit.stream ?? '';
     const days = [...(await removeDays(link, { table, rows: gone })), ...(await putDays(link, part))];
     for (const day of days) count(`${stream} ${day}`, 1);
   }
-  return (commit) => counts.get(nameOf(commit)) ?? 0;
-}
-
-function nameOf({ stream, day }: DayCommit): string {
-  return `${stream} ${day}`;
+  return (commit) => counts.get(unitName(commit)) ?? 0;
 }
 
 type UnitPart = { readonly commit: DayCommit; readonly part: EncodedRows };
@@ -156,7 +151,7 @@ function goneRows(stored: readonly Row[], table: AnyTable, units: readonly UnitP
     });
 }
 
-async function sumsBefore(link: Link, restated: readonly Pending[]): Promise<string[]> {
+async function sumsBefore(link: Link, restated: readonly DayPlan[]): Promise<string[]> {
   const sums: string[] = [];
   for (const { commit, before } of restated) sums.push(await sumsOfUnit(link, commit, before.contentSha256));
   return sums;
@@ -164,12 +159,12 @@ async function sumsBefore(link: Link, restated: readonly Pending[]): Promise<str
 
 async function noteRestatements(
   link: Link,
-  restated: readonly Pending[],
+  restated: readonly DayPlan[],
   sums: readonly string[],
 ): Promise<void> {
-  for (const [index, { commit }] of restated.entries()) {
+  for (const [index, { commit, before }] of restated.entries()) {
     const after = await sumsOfUnit(link, commit, commit.contentSha256);
-    await writeRestatement(link, commit, commit.pulledAt, { before: sums[index] ?? '{}', after });
+    await writeRestatement(link, before, commit.pulledAt, { before: sums[index] ?? '{}', after });
   }
 }
 

@@ -1,15 +1,27 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { Stream } from '../../core/stream.ts';
-import { rowOfUnit, unitOfRow } from '../ledger-rows.ts';
-import type { Drift, LedgerUnit, QuarantinedRecord, Row, UnitKey } from '../port.ts';
+import { columnsOf, rowOfUnit, unitOfKey, unitOfRow } from '../ledger-rows.ts';
+import type {
+  DayCommit,
+  Drift,
+  LedgerReadiness,
+  LedgerUnit,
+  QuarantinedRecord,
+  Row,
+  UnitKey,
+  UnitRecord,
+} from '../port.ts';
 import { restatementText } from '../restatement.ts';
-import { pendingUnit } from '../unit.ts';
+import { dayKey, pendingUnit, readinessKey } from '../unit.ts';
 import type { Link, Parameter } from './link.ts';
 import { arraysOf, everyPosition, putRows, removeRows } from './rows.ts';
 import { rowsFromArrays, selectSums, selectWhere, tableIn } from './statements.ts';
 
 const { exportState, exportUnits, quarantine, restatements, schemaDrift } = tables;
+
+/** The units whose streams and dates are the second and third parameter. */
+const AMONG_UNITS = '("stream", "date") IN (SELECT * FROM unnest($2::text[], $3::text[]))';
 
 /** The ledger's units of an organization. */
 export async function readUnits(
@@ -23,28 +35,30 @@ export async function readUnits(
 }
 
 /** The ledger's rows of units of one organization, in their order; pending ones where there is none. */
-export async function readUnitRows(link: Link, keys: readonly UnitKey[]): Promise<LedgerUnit[]> {
-  const conditions = [
-    '"org_id" = $1',
-    '("stream", "date") IN (SELECT * FROM unnest($2::text[], $3::text[]))',
-  ];
-  const stored = await link.query(selectWhere(link, exportUnits, conditions), [
+export async function readUnitRows<Key extends UnitKey>(
+  link: Link,
+  keys: readonly Key[],
+): Promise<(Key & UnitRecord)[]> {
+  const columns = keys.map(columnsOf);
+  const stored = await link.query(selectWhere(link, exportUnits, ['"org_id" = $1', AMONG_UNITS]), [
     keys[0]?.orgId ?? '',
-    keys.map(({ stream }) => stream),
-    keys.map(({ day }) => day),
+    columns.map(([, stream]) => stream),
+    columns.map(([, , date]) => date),
   ]);
-  const units = new Map(stored.flatMap((row) => unitOfRow(row) ?? []).map((unit) => [nameOf(unit), unit]));
-  return keys.map((key) => units.get(nameOf(key)) ?? pendingUnit(key));
-}
-
-function nameOf({ stream, day }: UnitKey): string {
-  return `${stream} ${day}`;
+  const rows = new Map(stored.map((row) => [`${row[1]} ${row[2]}`, row]));
+  return keys.map((key, index) => unitOfKey(key, rows.get(columns[index]?.slice(1).join(' ') ?? '')));
 }
 
 /** The ledger's row of one unit, or a pending one. */
-export async function readUnit(link: Link, key: UnitKey): Promise<LedgerUnit> {
+export async function readUnit<Key extends UnitKey>(link: Link, key: Key): Promise<Key & UnitRecord> {
   const [unit] = await readUnitRows(link, [key]);
   return unit ?? pendingUnit(key);
+}
+
+/** The ledger's row of the readiness reports; null where they were never pulled. */
+export async function readReadiness(link: Link, orgId: string): Promise<LedgerReadiness | null> {
+  const unit = await readUnit(link, readinessKey(orgId));
+  return unit.state === 'pending' && unit.lastPulledAt === null ? null : unit;
 }
 
 /** Writes the ledger's rows of units. */
@@ -53,7 +67,8 @@ export async function writeUnits(link: Link, units: readonly LedgerUnit[]): Prom
 }
 
 /** Quarantined records of one unit. */
-export interface UnitQuarantine extends UnitKey {
+export interface UnitQuarantine {
+  readonly unit: UnitKey;
   readonly quarantined: readonly QuarantinedRecord[];
   readonly pulledAt: Date;
 }
@@ -68,36 +83,34 @@ interface KnownRecord {
  * Makes the quarantine of each unit exactly its records; those that were there keep the instant they were first seen, and
  * the one they were accepted.
  */
-export async function replaceQuarantine(link: Link, units: readonly UnitQuarantine[]): Promise<void> {
+export async function replaceQuarantine(link: Link, commits: readonly DayCommit[]): Promise<void> {
   const stored = await link.query(
-    `SELECT "stream", "date", "record_sha256", "first_seen_at", "accepted_at" FROM ${tableIn(link, quarantine)} WHERE "org_id" = $1 ` +
-      'AND ("stream", "date") IN (SELECT * FROM unnest($2::text[], $3::text[]))',
-    [units[0]?.orgId ?? '', units.map(({ stream }) => stream), units.map(({ day }) => day)],
+    `SELECT "stream", "date", "record_sha256", "first_seen_at", "accepted_at" FROM ${tableIn(link, quarantine)} ` +
+      `WHERE "org_id" = $1 AND ${AMONG_UNITS}`,
+    [commits[0]?.orgId ?? '', commits.map(({ stream }) => stream), commits.map(({ day }) => day)],
   );
-  for (const unit of units) {
-    const own = stored.filter(([stream, day]) => stream === unit.stream && day === unit.day);
-    if (own.length === 0 && unit.quarantined.length === 0) continue;
-    const gone = own.map(([stream, day, sha256]) => [unit.orgId, stream ?? '', day ?? '', sha256 ?? '']);
+  for (const { orgId, quarantined, pulledAt, ...commit } of commits) {
+    const own = stored.filter(([stream, day]) => stream === commit.stream && day === commit.day);
+    if (own.length === 0 && quarantined.length === 0) continue;
+    const gone = own.map(([stream, day, sha256]) => [orgId, stream ?? '', day ?? '', sha256 ?? '']);
     await removeRows(link, { table: quarantine, rows: gone });
     const known = own.map(([, , sha256, since, acceptedAt]): [string, KnownRecord] => [
       String(sha256),
       { since: String(since), acceptedAt: typeof acceptedAt === 'string' ? acceptedAt : null },
     ]);
-    await addQuarantine(link, unit, new Map(known));
+    await addQuarantine(link, { unit: dayKey(orgId, commit), quarantined, pulledAt }, new Map(known));
   }
 }
 
 /** Adds records to the quarantine of a unit. One that is there may stand elsewhere now; since when it is known stays. */
 export async function addQuarantine(
   link: Link,
-  { orgId, stream, day, quarantined, pulledAt }: UnitQuarantine,
+  { unit, quarantined, pulledAt }: UnitQuarantine,
   known: ReadonlyMap<string, KnownRecord> = new Map(),
 ): Promise<void> {
   if (quarantined.length === 0) return;
   const rows = quarantined.map(({ recordSha256, reason, path, record }) => [
-    orgId,
-    stream,
-    day,
+    ...columnsOf(unit),
     recordSha256,
     reason,
     path,
@@ -115,7 +128,7 @@ export async function addQuarantine(
 /** Notes each place of drift once, with the earliest day on which it was seen; days are not pulled in order. */
 export async function noteDrift(
   link: Link,
-  { orgId, stream }: UnitKey,
+  { orgId, stream }: Pick<UnitKey, 'orgId' | 'stream'>,
   drift: readonly Drift[],
   seenOn: string,
 ): Promise<void> {
@@ -140,7 +153,7 @@ export async function writeRestatement(
 ): Promise<void> {
   for (let time = at.getTime(); ; time += 1) {
     const instant = new Date(time).toISOString();
-    const row = [unit.orgId, unit.stream, unit.day, instant, before, after];
+    const row = [...columnsOf(unit), instant, before, after];
     if (await insertRestatement(link, row)) return;
   }
 }

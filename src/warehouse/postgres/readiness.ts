@@ -1,15 +1,17 @@
 import { ContentHash } from '../../../schema/digest.ts';
 import { tables } from '../../../schema/tables.ts';
-import { afterPage, afterWalk } from '../ledger-transitions.ts';
-import type {
-  CommitOutcome,
-  LedgerUnit,
-  ReadinessPageCommit,
-  ReadinessWalkEnd,
-  Row,
-  TableRows,
+import { columnsOf } from '../ledger-rows.ts';
+import { applyPage, applyWalkEnd } from '../ledger-transitions.ts';
+import {
+  type CommitOutcome,
+  type LedgerReadiness,
+  type ReadinessPageCommit,
+  type ReadinessWalkEnd,
+  type Row,
+  readinessKey,
+  type TableRows,
 } from '../port.ts';
-import { isSameReport, READINESS_TABLES, readinessKey, rowsByReport } from '../readiness-page.ts';
+import { comparePage, isDigestKnown, READINESS_TABLES, rowsByReport } from '../readiness-page.ts';
 import { addQuarantine, noteDrift, readUnit, sumsOf, writeRestatement, writeUnits } from './ledger.ts';
 import type { Link } from './link.ts';
 import { putRows, removeRows } from './rows.ts';
@@ -26,50 +28,45 @@ export async function knownReports(
   link: Link,
   orgId: string,
   page: readonly TableRows[],
-): Promise<Set<string>> {
-  const reports = rowsByReport(page);
-  const stored = rowsByReport(await storedOf(link, orgId, [...reports.keys()]));
-  return new Set([...reports].filter(([id, parts]) => isStored(stored.get(id), parts)).map(([id]) => id));
+): Promise<ReadonlySet<string>> {
+  return comparePage(page, await storedPage(link, orgId, page)).known;
 }
 
 /** Stores a page of reports, see `Warehouse.commitReadinessPage`. Call inside a transaction. */
 export async function commitReadinessPage(link: Link, page: ReadinessPageCommit): Promise<CommitOutcome> {
-  const { orgId, pulledAt } = page;
-  const key = readinessKey(orgId);
-  const unit = await readUnit(link, key);
-  const reports = rowsByReport(page.tables);
-  const before = await storedOf(link, orgId, [...reports.keys()]);
-  const stored = rowsByReport(before);
-  const changed = [...reports].filter(([id, parts]) => !isStored(stored.get(id), parts)).map(([id]) => id);
-  const restated = changed.some((id) => stored.has(id));
+  const { orgId, pulledAt, quarantined } = page;
+  const before = await readUnit(link, readinessKey(orgId));
+  const stored = await storedPage(link, orgId, page.tables);
+  const { reports, restated } = comparePage(page.tables, stored);
   const sums = restated ? await sumsOfAll(link, orgId) : '';
-  const rowsWritten = await replaceReports(link, new Set(changed), { before, after: page.tables });
+  const rowsWritten = await replaceReports(link, reports, { before: stored, after: page.tables });
   if (restated)
-    await writeRestatement(link, key, pulledAt, { before: sums, after: await sumsOfAll(link, orgId) });
-  await addQuarantine(link, { ...key, quarantined: page.quarantined, pulledAt });
-  await noteDrift(link, key, page.drift, pulledAt.toISOString().slice(0, 10));
-  const rows = rowsWritten > 0 ? await countRows(link, orgId) : 0;
-  const walked = afterPage(unit, page, { rows, rowsWritten });
-  await writeUnits(link, [walked]);
-  return { rowsWritten, restated, units: [walked] };
+    await writeRestatement(link, before, pulledAt, { before: sums, after: await sumsOfAll(link, orgId) });
+  await addQuarantine(link, { unit: before, quarantined, pulledAt });
+  await noteDrift(link, before, page.drift, pulledAt.toISOString().slice(0, 10));
+  const rows = rowsWritten > 0 ? await countRows(link, orgId) : before.rows;
+  const unit = applyPage(before, page, { rows, rowsWritten });
+  await writeUnits(link, [unit]);
+  return { rowsWritten, restated, units: [unit] };
 }
 
 /** Ends a walk, see `Warehouse.endReadinessWalk`. Call inside a transaction. */
 export async function endReadinessWalk(link: Link, end: ReadinessWalkEnd): Promise<CommitOutcome> {
-  const { orgId, pulledAt } = end;
-  const key = readinessKey(orgId);
-  const unit = await readUnit(link, key);
-  const { seenReportIds: seen } = end;
+  const { orgId, pulledAt, seenReportIds: seen } = end;
+  const before = await readUnit(link, readinessKey(orgId));
   const gone = seen === null ? [] : (await storedReports(link, orgId)).filter((id) => !seen.has(id));
-  const before = gone.length > 0 ? await sumsOfAll(link, orgId) : '';
+  const restated = gone.length > 0;
+  const sums = restated ? await sumsOfAll(link, orgId) : '';
   const rowsWritten = await deleteReports(link, orgId, gone);
-  if (gone.length > 0)
-    await writeRestatement(link, key, pulledAt, { before, after: await sumsOfAll(link, orgId) });
-  const quarantined = await settleQuarantine(link, orgId, end.seenQuarantine);
-  const content = await contentAfter(link, unit, rowsWritten);
-  const walked = afterWalk(unit, end, { ...content, rowsWritten, quarantined });
-  await writeUnits(link, [walked]);
-  return { rowsWritten, restated: gone.length > 0, units: [walked] };
+  if (restated)
+    await writeRestatement(link, before, pulledAt, { before: sums, after: await sumsOfAll(link, orgId) });
+  const quarantined = await settleQuarantine(link, before, end.seenQuarantine);
+  const { rows, contentSha256 } = isDigestKnown(before, rowsWritten)
+    ? before
+    : { rows: await countRows(link, orgId), contentSha256: await digestOf(link, orgId) };
+  const unit = applyWalkEnd(before, end, { rows, contentSha256, rowsWritten, quarantined });
+  await writeUnits(link, [unit]);
+  return { rowsWritten, restated, units: [unit] };
 }
 
 /** The ids of all stored reports, see `Warehouse.reportIds`. */
@@ -79,23 +76,19 @@ export async function storedReports(link: Link, orgId: string): Promise<string[]
   return stored.map(([id]) => String(id));
 }
 
-function isStored(stored: readonly TableRows[] | undefined, parts: readonly TableRows[]): boolean {
-  return stored !== undefined && isSameReport(stored, parts);
-}
-
-/** The stored rows of reports, by table and in key order. */
-async function storedOf(link: Link, orgId: string, reportIds: readonly string[]): Promise<TableRows[]> {
+/** The stored rows of the reports of a page, by table and in key order. */
+async function storedPage(link: Link, orgId: string, page: readonly TableRows[]): Promise<TableRows[]> {
+  const ids = [...rowsByReport(page).keys()];
   const parts: TableRows[] = [];
-  for (const table of READINESS_TABLES) {
-    parts.push({ table, rows: await link.query(selectWhere(link, table, OF_REPORTS), [orgId, reportIds]) });
-  }
+  for (const { table } of page)
+    parts.push({ table, rows: await link.query(selectWhere(link, table, OF_REPORTS), [orgId, ids]) });
   return parts;
 }
 
 /** Writes the rows of changed reports, and removes those that they have no more. */
 async function replaceReports(
   link: Link,
-  changed: ReadonlySet<string>,
+  changed: ReadonlyMap<string, unknown>,
   { before, after }: { before: readonly TableRows[]; after: readonly TableRows[] },
 ): Promise<number> {
   let written = 0;
@@ -126,18 +119,14 @@ async function countRows(link: Link, orgId: string): Promise<number> {
   return rows;
 }
 
-async function contentAfter(
-  link: Link,
-  unit: LedgerUnit,
-  rowsWritten: number,
-): Promise<Pick<LedgerUnit, 'contentSha256' | 'rows'>> {
-  if (rowsWritten === 0 && unit.contentSha256 !== null) return unit;
+/** The digest of all reports, streamed: there may be millions of criteria. */
+async function digestOf(link: Link, orgId: string): Promise<string> {
   const hash = new ContentHash();
   for (const table of READINESS_TABLES) {
     hash.begin(table);
-    for await (const rows of scanRows(link, table, { orgId: unit.orgId })) hash.add(rows);
+    for await (const rows of scanRows(link, table, { orgId })) hash.add(rows);
   }
-  return { contentSha256: hash.hex(), rows: await countRows(link, unit.orgId) };
+  return hash.hex();
 }
 
 async function deleteReports(link: Link, orgId: string, reportIds: readonly string[]): Promise<number> {
@@ -155,12 +144,11 @@ async function deleteReports(link: Link, orgId: string, reportIds: readonly stri
 /** Drops from quarantine what a complete walk no longer met; answers how many records are left there. */
 async function settleQuarantine(
   link: Link,
-  orgId: string,
+  unit: LedgerReadiness,
   seen: ReadonlySet<string> | null,
 ): Promise<number> {
   const conditions = ['"org_id" = $1', '"stream" = $2', '"date" = $3'];
-  const { stream, day } = readinessKey(orgId);
-  const stored = await link.query(selectWhere(link, tables.quarantine, conditions), [orgId, stream, day]);
+  const stored = await link.query(selectWhere(link, tables.quarantine, conditions), columnsOf(unit));
   const gone = seen === null ? [] : stored.filter(([, , , sha256]) => !seen.has(String(sha256)));
   await removeRows(link, { table: tables.quarantine, rows: gone });
   return stored.length - gone.length;

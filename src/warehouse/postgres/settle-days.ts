@@ -1,49 +1,34 @@
+import type { UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
-import { afterLook, afterReopening, settledWith } from '../ledger-transitions.ts';
-import type { LedgerUnit, ReopenedDay, SettleRule, UnitKey, UnitNotes } from '../port.ts';
-import { readUnitRows, writeUnits } from './ledger.ts';
+import {
+  applyDoubt,
+  applyFailure,
+  applyLook,
+  applyReopening,
+  type ChangedDay,
+  settleDays,
+} from '../ledger-transitions.ts';
+import type { LedgerDay, ReopenedDay, UnitDoubt, UnitFailure, UnitNotes } from '../port.ts';
+import { dayKey } from '../unit.ts';
+import { readUnit, readUnitRows, writeUnits } from './ledger.ts';
 import type { Link } from './link.ts';
 import { lockKey } from './lock-key.ts';
 
-/** A unit that has changed. */
-export interface ChangedUnit {
-  readonly unit: LedgerUnit;
-  readonly rule: SettleRule;
-  /** It was committed, and may settle by itself. */
-  readonly isCommitted: boolean;
-}
-
 /**
  * Writes the ledger's rows of units of one organization that have changed, and of others of their days that settle, or
- * open again, with them. Answers all that were written. Workers that change the same day take turns, so that the last one
+ * open again, with them. Returns all that were written. Workers that change the same day take turns, so that the last one
  * sees what the others committed. Call last in a transaction.
  */
-export async function settleUnits(link: Link, changed: readonly ChangedUnit[]): Promise<LedgerUnit[]> {
-  const known = await lockedDays(
-    link,
-    changed.map(({ unit }) => unit),
-  );
-  const days = [...new Set(changed.map(({ unit }) => unit.day))];
-  const units = days.flatMap((day) => {
-    const own = changed.filter(({ unit }) => unit.day === day);
-    const [first] = own;
-    if (first === undefined) return [];
-    const committed = new Set(own.flatMap(({ unit, isCommitted }) => (isCommitted ? [unit.stream] : [])));
-    return settledWith(
-      own.map(({ unit }) => unit),
-      known.filter((unit) => unit.day === day),
-      first.rule,
-      committed,
-    );
-  });
+export async function writeSettled(link: Link, changed: readonly ChangedDay[]): Promise<LedgerDay[]> {
+  const days = changed.map(({ unit }) => unit.day);
+  const units = settleDays(changed, await lockDays(link, changed[0]?.unit.orgId ?? '', days));
   await writeUnits(link, units);
   return units;
 }
 
-/** The daily units of the days of `keys`, once no other worker changes these days. */
-async function lockedDays(link: Link, keys: readonly UnitKey[]): Promise<LedgerUnit[]> {
-  const orgId = keys[0]?.orgId ?? '';
-  const days = [...new Set(keys.flatMap(({ day }) => (day === '' ? [] : [day])))];
+/** The daily units of these days, once no other worker changes them. */
+async function lockDays(link: Link, orgId: string, wanted: readonly UtcDay[]): Promise<LedgerDay[]> {
+  const days = [...new Set(wanted)];
   if (days.length === 0) return [];
   // In one order, so that workers do not wait for each other in a circle.
   const locks = days.map((day) => lockKey(link.schema, ['day', orgId, day])).sort();
@@ -52,23 +37,33 @@ async function lockedDays(link: Link, keys: readonly UnitKey[]): Promise<LedgerU
   ]);
   return readUnitRows(
     link,
-    days.flatMap((day) => DAILY_STREAMS.map((stream) => ({ orgId, stream, day }))),
+    days.flatMap((day) => DAILY_STREAMS.map((stream) => dayKey(orgId, { stream, day }))),
   );
 }
 
-/** Writes what looks at settled units found, see `Warehouse.noteUnits`. */
+/** Records a failed pull, see `Warehouse.failUnit`. */
+export async function failUnit(link: Link, failure: UnitFailure): Promise<void> {
+  const unit = applyFailure(await readUnit(link, failure.unit), failure);
+  if (unit.kind === 'readiness') await writeUnits(link, [unit]);
+  else await writeSettled(link, [{ unit, rule: failure.rule, isCommitted: false }]);
+}
+
+/** Records a doubt, see `Warehouse.doubtUnit`. */
+export async function doubtUnit(link: Link, doubt: UnitDoubt): Promise<LedgerDay> {
+  const unit = applyDoubt(await readUnit(link, doubt.unit), doubt);
+  await writeSettled(link, [{ unit, rule: doubt.rule, isCommitted: false }]);
+  return unit;
+}
+
+/** Writes what the watch found of settled units, see `Warehouse.noteUnits`. */
 export async function noteUnits(link: Link, orgId: string, notes: readonly UnitNotes[]): Promise<void> {
-  const known = await lockedDays(
-    link,
-    notes.map((look) => ({ orgId, ...look })),
-  );
-  await writeUnits(
-    link,
-    notes.flatMap((look) => {
-      const unit = known.find(({ stream, day }) => stream === look.stream && day === look.day);
-      return unit === undefined ? [] : [afterLook(unit, look)];
-    }),
-  );
+  const days = notes.map(({ day }) => day);
+  const known = await lockDays(link, orgId, days);
+  const looked = notes.flatMap((look) => {
+    const unit = known.find(({ stream, day }) => stream === look.stream && day === look.day);
+    return unit === undefined ? [] : [applyLook(unit, look)];
+  });
+  await writeUnits(link, looked);
 }
 
 /** Opens settled units again, see `Warehouse.reopenDays`. */
@@ -76,13 +71,16 @@ export async function reopenDays(
   link: Link,
   orgId: string,
   days: readonly ReopenedDay[],
-): Promise<LedgerUnit[]> {
-  const keys = days.flatMap(({ day, streams }) => streams.map((stream) => ({ orgId, stream, day })));
-  const known = await lockedDays(link, keys);
-  const units = keys.flatMap(({ stream, day }) => {
-    const unit = known.find((candidate) => candidate.stream === stream && candidate.day === day);
-    return unit === undefined || unit.state === 'pending' ? [] : [afterReopening(unit)];
-  });
-  await writeUnits(link, units);
-  return units;
+): Promise<LedgerDay[]> {
+  const known = await lockDays(
+    link,
+    orgId,
+    days.map(({ day }) => day),
+  );
+  const units = days.flatMap(({ day, streams }) =>
+    known.filter((unit) => unit.day === day && streams.includes(unit.stream) && unit.state !== 'pending'),
+  );
+  const reopened = units.map(applyReopening);
+  await writeUnits(link, reopened);
+  return reopened;
 }

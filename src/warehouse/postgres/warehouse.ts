@@ -1,12 +1,10 @@
 import { tables } from '../../../schema/tables.ts';
 import { UsageError } from '../../core/errors.ts';
-import { afterDoubt, afterFailure } from '../ledger-transitions.ts';
-import type { DayCommit, Row, Warehouse } from '../port.ts';
-import { readinessKey } from '../readiness-page.ts';
+import { type DayCommit, dayKey, type Row, readinessKey, unitName, type Warehouse } from '../port.ts';
 import { Claims } from './claims.ts';
 import { commitDays } from './commit-days.ts';
 import { storeHookEvents } from './hook-events.ts';
-import { readState, readUnit, readUnits, writeState } from './ledger.ts';
+import { readReadiness, readState, readUnits, writeState } from './ledger.ts';
 import type { Link } from './link.ts';
 import { migrate } from './migrate.ts';
 import { Readers } from './readers.ts';
@@ -23,7 +21,7 @@ import {
   startRun,
 } from './runs.ts';
 import { Session, type SessionOptions } from './session.ts';
-import { noteUnits, reopenDays, settleUnits } from './settle-days.ts';
+import { doubtUnit, failUnit, noteUnits, reopenDays } from './settle-days.ts';
 import { parseTarget } from './target.ts';
 
 /**
@@ -53,8 +51,8 @@ function postgresWarehouse(session: Session): Warehouse {
   const read = <Result>(work: (link: Link) => Promise<Result>) =>
     readers.snapshotLink === undefined ? session.transaction('read', work) : work(readers.snapshotLink);
   const commit = (commits: readonly DayCommit[]) =>
-    session.transaction(`commit ${told(commits)} to`, (link) => {
-      claims.expectHeld(commits);
+    session.transaction(`commit ${namesOf(commits)} to`, (link) => {
+      claims.expectHeld(commits.map((day) => dayKey(day.orgId, day)));
       return commitDays(link, commits);
     });
   return {
@@ -62,8 +60,7 @@ function postgresWarehouse(session: Session): Warehouse {
     lock: (options) => claims.lock(options),
     organizations: () => read(readOrganizations),
     units: (orgId, streams) => read((link) => readUnits(link, orgId, streams)),
-    readinessUnit: (orgId) =>
-      read(async (link) => (await readUnits(link, orgId, ['readiness'])).at(0) ?? null),
+    readinessUnit: (orgId) => read((link) => readReadiness(link, orgId)),
     commitDay: async (day) => (await commit([day]))[0] ?? { rowsWritten: 0, restated: false, units: [] },
     commitDays: commit,
     commitReadinessPage: (page) =>
@@ -78,17 +75,8 @@ function postgresWarehouse(session: Session): Warehouse {
         claims.expectHeld([readinessKey(end.orgId)]);
         return endReadinessWalk(link, end);
       }),
-    failUnit: (failure) =>
-      session.transaction('record a failure in', async (link) => {
-        const unit = afterFailure(await readUnit(link, failure), failure);
-        await settleUnits(link, [{ unit, rule: failure.rule, isCommitted: false }]);
-      }),
-    doubtUnit: (doubt) =>
-      session.transaction('record a doubt in', async (link) => {
-        const unit = afterDoubt(await readUnit(link, doubt), doubt);
-        await settleUnits(link, [{ unit, rule: doubt.rule, isCommitted: false }]);
-        return unit;
-      }),
+    failUnit: (failure) => session.transaction('record a failure in', (link) => failUnit(link, failure)),
+    doubtUnit: (doubt) => session.transaction('record a doubt in', (link) => doubtUnit(link, doubt)),
     noteUnits: (orgId, notes) =>
       session.transaction('note differences in', (link) => noteUnits(link, orgId, notes)),
     reopenDays: (orgId, days) =>
@@ -133,8 +121,8 @@ function postgresWarehouse(session: Session): Warehouse {
   };
 }
 
-function told(commits: readonly DayCommit[]): string {
+function namesOf(commits: readonly DayCommit[]): string {
   const [first] = commits;
   const others = commits.length > 1 ? ` and ${commits.length - 1} other units` : '';
-  return first === undefined ? 'nothing' : `${first.stream} ${first.day}${others}`;
+  return first === undefined ? 'nothing' : `${unitName(first)}${others}`;
 }

@@ -1,8 +1,8 @@
 import { decodedChunks } from '../encoded-rows.ts';
-import { afterCommit, type DayEntry, restates } from '../ledger-transitions.ts';
-import { type CommitOutcome, type DayCommit, type LedgerUnit, rowCount } from '../port.ts';
+import { type DayEntry, planCommit } from '../ledger-transitions.ts';
+import { type CommitOutcome, type DayCommit, dayKey, type LedgerDay, rowCount } from '../port.ts';
 import type { Connection } from './connection.ts';
-import { noteDrift, readUnit, replaceQuarantine, settleUnits, writeRestatement } from './ledger.ts';
+import { noteDrift, readUnit, replaceQuarantine, writeRestatement, writeSettled } from './ledger.ts';
 import { type RowChunks, replaceScopeInSteps, type Scope } from './rows.ts';
 import type { Steps } from './steps.ts';
 import { sumsOf } from './sums.ts';
@@ -20,37 +20,39 @@ export function chunkedDay(commit: DayCommit): ChunkedDay {
 
 /** Stores days, see `Warehouse.commitDays`. Call inside a transaction. */
 export function* commitDays(connection: Connection, days: readonly ChunkedDay[]): Steps<CommitOutcome[]> {
-  const outcomes: CommitOutcome[] = [];
-  for (const day of days) outcomes.push(yield* commitDay(connection, day));
-  return outcomes;
+  const plans = days.map((day) => planCommit(readUnit(connection, dayKey(day.orgId, day)), day));
+  const written: number[] = [];
+  for (const plan of plans) written.push(yield* storeDay(connection, plan));
+  const changed = plans.map(({ after, commit }) => ({ unit: after, rule: commit.rule, isCommitted: true }));
+  const settled = writeSettled(connection, changed);
+  return plans.map(({ commit, restated }, index) => ({
+    rowsWritten: written[index] ?? 0,
+    restated,
+    units: settled.filter(({ day }) => day === commit.day),
+  }));
 }
 
-function* commitDay(connection: Connection, commit: ChunkedDay): Steps<CommitOutcome> {
-  const before = readUnit(connection, commit);
-  const after = afterCommit(before, commit);
-  const restated = restates(before, commit);
-  const isSame = before.contentSha256 === commit.contentSha256 && commit.rewrite !== true;
-  const rowsWritten = isSame ? 0 : yield* writeContent(connection, commit, before, restated);
-  replaceQuarantine(connection, commit, commit.quarantined, commit.pulledAt);
-  noteDrift(connection, commit, commit.drift, commit.day);
-  const units = settleUnits(connection, after, commit.rule, { isCommitted: true });
-  return { rowsWritten, restated, units };
-}
-
-function* writeContent(
+function* storeDay(
   connection: Connection,
-  commit: ChunkedDay,
-  unit: LedgerUnit,
-  restated: boolean,
+  plan: { commit: ChunkedDay; after: LedgerDay; before: LedgerDay; writesRows: boolean; restated: boolean },
+): Steps<number> {
+  const { commit, after } = plan;
+  const written = plan.writesRows ? yield* storeRows(connection, plan) : 0;
+  replaceQuarantine(connection, after, commit.quarantined, commit.pulledAt);
+  noteDrift(connection, after, commit.drift, commit.day);
+  return written;
+}
+
+function* storeRows(
+  connection: Connection,
+  { commit, before, restated }: { commit: ChunkedDay; before: LedgerDay; restated: boolean },
 ): Steps<number> {
   const scope: Scope = { columns: ['org_id', 'date'], values: [commit.orgId, commit.day] };
   const specs = commit.tables.map(({ table }) => table);
-  const before = restated ? sumsOf(connection, specs, { ...scope, sha256: unit.contentSha256 }) : '';
+  const sums = (sha256: string | null) => sumsOf(connection, specs, { ...scope, sha256 });
+  const sumsBefore = restated ? sums(before.contentSha256) : '';
   let written = 0;
   for (const rows of commit.tables) written += yield* replaceScopeInSteps(connection, rows, scope);
-  if (restated) {
-    const after = sumsOf(connection, specs, { ...scope, sha256: commit.contentSha256 });
-    writeRestatement(connection, commit, commit.pulledAt, before, after);
-  }
+  if (restated) writeRestatement(connection, before, commit.pulledAt, sumsBefore, sums(commit.contentSha256));
   return written;
 }

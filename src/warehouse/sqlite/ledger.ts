@@ -1,19 +1,30 @@
 import { tables } from '../../../schema/tables.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import { rowOfUnit, unitOfRow } from '../ledger-rows.ts';
-import { afterLook, afterReopening, settledWith } from '../ledger-transitions.ts';
+import { columnsOf, rowOfUnit, unitOfKey, unitOfRow } from '../ledger-rows.ts';
+import {
+  applyDoubt,
+  applyFailure,
+  applyLook,
+  applyReopening,
+  type ChangedDay,
+  settleDays,
+} from '../ledger-transitions.ts';
 import type {
   Drift,
+  LedgerDay,
+  LedgerReadiness,
   LedgerUnit,
   QuarantinedRecord,
   QuarantineScope,
   ReopenedDay,
   Row,
-  SettleRule,
+  UnitDoubt,
+  UnitFailure,
   UnitKey,
   UnitNotes,
+  UnitRecord,
 } from '../port.ts';
-import { pendingUnit } from '../unit.ts';
+import { dayKey, readinessKey } from '../unit.ts';
 import type { Connection } from './connection.ts';
 import { putRows } from './rows.ts';
 import { deleteScope, selectRows, selectWhere } from './statements.ts';
@@ -29,10 +40,15 @@ export function readUnits(connection: Connection, orgId: string, streams?: reado
 }
 
 /** The ledger's row of a unit, or a pending one where there is none. */
-export function readUnit(connection: Connection, key: UnitKey): LedgerUnit {
-  const sql = selectRows(tables.exportUnits, UNIT_SCOPE);
-  const row = connection.prepareRows(sql).get(key.orgId, key.stream, key.day) as Row | undefined;
-  return (row === undefined ? undefined : unitOfRow(row)) ?? pendingUnit(key);
+export function readUnit<Key extends UnitKey>(connection: Connection, key: Key): Key & UnitRecord {
+  const read = connection.prepareRows(selectRows(tables.exportUnits, UNIT_SCOPE));
+  return unitOfKey(key, read.get(...columnsOf(key)) as Row | undefined);
+}
+
+/** The ledger's row of the readiness reports; null where they were never pulled. */
+export function readReadiness(connection: Connection, orgId: string): LedgerReadiness | null {
+  const unit = readUnit(connection, readinessKey(orgId));
+  return unit.state === 'pending' && unit.lastPulledAt === null ? null : unit;
 }
 
 /** Writes the ledger's row of a unit. */
@@ -41,36 +57,43 @@ export function writeUnit(connection: Connection, unit: LedgerUnit): void {
 }
 
 /**
- * Writes the ledger's row of a unit that has changed, and of others of its day that settle, or open again, with it.
- * Answers all that were written. Call inside a transaction.
+ * Writes the ledger's rows of units of one organization that have changed, and of others of their days that settle, or open
+ * again, with them. Returns all that were written. Call inside a transaction.
  */
-export function settleUnits(
-  connection: Connection,
-  changed: LedgerUnit,
-  rule: SettleRule,
-  { isCommitted }: { readonly isCommitted: boolean },
-): LedgerUnit[] {
-  const { orgId, day } = changed;
-  const known = day === '' ? [] : DAILY_STREAMS.map((stream) => readUnit(connection, { orgId, stream, day }));
-  const committed = new Set(isCommitted ? [changed.stream] : []);
-  const units = settledWith([changed], known, rule, committed);
+export function writeSettled(connection: Connection, changed: readonly ChangedDay[]): LedgerDay[] {
+  const orgId = changed[0]?.unit.orgId ?? '';
+  const days = new Set(changed.map(({ unit }) => unit.day));
+  const known = [...days].flatMap((day) =>
+    DAILY_STREAMS.map((stream) => readUnit(connection, dayKey(orgId, { stream, day }))),
+  );
+  const units = settleDays(changed, known);
   for (const unit of units) writeUnit(connection, unit);
   return units;
 }
 
-/** Writes what looks at settled units found, see `Warehouse.noteUnits`. Call inside a transaction. */
+/** Records a failed pull, see `Warehouse.failUnit`. Call inside a transaction. */
+export function failUnit(connection: Connection, failure: UnitFailure): void {
+  const unit = applyFailure(readUnit(connection, failure.unit), failure);
+  if (unit.kind === 'readiness') writeUnit(connection, unit);
+  else writeSettled(connection, [{ unit, rule: failure.rule, isCommitted: false }]);
+}
+
+/** Records a doubt, see `Warehouse.doubtUnit`. Call inside a transaction. */
+export function doubtUnit(connection: Connection, doubt: UnitDoubt): LedgerDay {
+  const unit = applyDoubt(readUnit(connection, doubt.unit), doubt);
+  writeSettled(connection, [{ unit, rule: doubt.rule, isCommitted: false }]);
+  return unit;
+}
+
+/** Writes what the watch found of settled units, see `Warehouse.noteUnits`. Call inside a transaction. */
 export function noteUnits(connection: Connection, orgId: string, notes: readonly UnitNotes[]): void {
-  for (const look of notes) writeUnit(connection, afterLook(readUnit(connection, { orgId, ...look }), look));
+  for (const look of notes) writeUnit(connection, applyLook(readUnit(connection, dayKey(orgId, look)), look));
 }
 
 /** Opens settled units again, see `Warehouse.reopenDays`. Call inside a transaction. */
-export function reopenDays(
-  connection: Connection,
-  orgId: string,
-  days: readonly ReopenedDay[],
-): LedgerUnit[] {
+export function reopenDays(connection: Connection, orgId: string, days: readonly ReopenedDay[]): LedgerDay[] {
   const units = days.flatMap(({ day, streams }) =>
-    streams.map((stream) => afterReopening(readUnit(connection, { orgId, stream, day }))),
+    streams.map((stream) => applyReopening(readUnit(connection, dayKey(orgId, { stream, day })))),
   );
   const known = units.filter(({ state }) => state !== 'pending');
   for (const unit of known) writeUnit(connection, unit);
@@ -97,9 +120,9 @@ export function replaceQuarantine(
     .prepareRows(
       'SELECT record_sha256, first_seen_at, accepted_at FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?',
     )
-    .all(unit.orgId, unit.stream, unit.day) as [string, string, string | null][];
+    .all(...columnsOf(unit)) as [string, string, string | null][];
   if (stored.length === 0 && records.length === 0) return;
-  connection.prepare(deleteScope(tables.quarantine, UNIT_SCOPE)).run(unit.orgId, unit.stream, unit.day);
+  connection.prepare(deleteScope(tables.quarantine, UNIT_SCOPE)).run(...columnsOf(unit));
   const known = new Map(stored.map(([sha256, since, acceptedAt]) => [sha256, { since, acceptedAt }]));
   addQuarantine(connection, unit, records, seenAt, known);
 }
@@ -121,7 +144,7 @@ export function addQuarantine(
       since: seenAt.toISOString(),
       acceptedAt: null,
     };
-    insert.run(unit.orgId, unit.stream, unit.day, recordSha256, reason, path, record, since, acceptedAt);
+    insert.run(...columnsOf(unit), recordSha256, reason, path, record, since, acceptedAt);
   }
 }
 
@@ -161,7 +184,7 @@ export function writeRestatement(
   );
   for (let time = at.getTime(); ; time += 1) {
     const instant = new Date(time).toISOString();
-    if (insert.run(unit.orgId, unit.stream, unit.day, instant, before, after).changes > 0) return;
+    if (insert.run(...columnsOf(unit), instant, before, after).changes > 0) return;
   }
 }
 

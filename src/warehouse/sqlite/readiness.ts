@@ -1,8 +1,17 @@
 import { ContentHash } from '../../../schema/digest.ts';
 import { tables } from '../../../schema/tables.ts';
-import { afterPage, afterWalk } from '../ledger-transitions.ts';
-import type { CommitOutcome, ReadinessPageCommit, ReadinessWalkEnd, Row, TableRows } from '../port.ts';
-import { isSameReport, READINESS_TABLES, readinessKey, rowsByReport } from '../readiness-page.ts';
+import { columnsOf } from '../ledger-rows.ts';
+import { applyPage, applyWalkEnd } from '../ledger-transitions.ts';
+import {
+  type CommitOutcome,
+  type LedgerReadiness,
+  type ReadinessPageCommit,
+  type ReadinessWalkEnd,
+  type Row,
+  readinessKey,
+  type TableRows,
+} from '../port.ts';
+import { comparePage, isDigestKnown, READINESS_TABLES, rowsByReport } from '../readiness-page.ts';
 import type { Connection } from './connection.ts';
 import { addQuarantine, noteDrift, readUnit, UNIT_SCOPE, writeRestatement, writeUnit } from './ledger.ts';
 import { replaceScope, type Scope } from './rows.ts';
@@ -21,81 +30,62 @@ function reportScope(orgId: string, reportId: string): Scope {
 }
 
 /** Which reports of `page` are stored with the same content, see `Warehouse.knownReports`. */
-export function knownReports(connection: Connection, orgId: string, page: readonly TableRows[]): Set<string> {
-  const reports = rowsByReport(page);
-  return new Set([...reports.keys()].filter((id) => isStored(connection, orgId, id, reports.get(id) ?? [])));
+export function knownReports(
+  connection: Connection,
+  orgId: string,
+  page: readonly TableRows[],
+): ReadonlySet<string> {
+  return comparePage(page, storedPage(connection, orgId, page)).known;
 }
 
 /** Stores a page of reports, see `Warehouse.commitReadinessPage`. Call inside a transaction. */
 export function commitReadinessPage(connection: Connection, page: ReadinessPageCommit): CommitOutcome {
   const { orgId, pulledAt } = page;
-  const changed = changesOf(connection, page);
-  const before = changed.restated
-    ? sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null })
-    : '';
+  const before = readUnit(connection, readinessKey(orgId));
+  const { reports, restated } = comparePage(page.tables, storedPage(connection, orgId, page.tables));
+  const sums = restated ? sumsOfAll(connection, orgId) : '';
   let rowsWritten = 0;
-  for (const [reportId, parts] of changed.reports) {
+  for (const [reportId, parts] of reports) {
     for (const rows of parts) rowsWritten += replaceScope(connection, rows, reportScope(orgId, reportId));
   }
-  if (changed.restated) {
-    const after = sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null });
-    writeRestatement(connection, readinessKey(orgId), pulledAt, before, after);
-  }
-  addQuarantine(connection, readinessKey(orgId), page.quarantined, pulledAt);
-  noteDrift(connection, readinessKey(orgId), page.drift, pulledAt.toISOString().slice(0, 10));
-  const rows = rowsWritten > 0 ? countRows(connection, orgId) : 0;
-  const unit = afterPage(readUnit(connection, readinessKey(orgId)), page, { rows, rowsWritten });
+  if (restated) writeRestatement(connection, before, pulledAt, sums, sumsOfAll(connection, orgId));
+  addQuarantine(connection, before, page.quarantined, pulledAt);
+  noteDrift(connection, before, page.drift, pulledAt.toISOString().slice(0, 10));
+  const rows = rowsWritten > 0 ? countRows(connection, orgId) : before.rows;
+  const unit = applyPage(before, page, { rows, rowsWritten });
   writeUnit(connection, unit);
-  return { rowsWritten, restated: changed.restated, units: [unit] };
+  return { rowsWritten, restated, units: [unit] };
 }
 
 /** Ends a walk, see `Warehouse.endReadinessWalk`. Call inside a transaction. */
 export function endReadinessWalk(connection: Connection, end: ReadinessWalkEnd): CommitOutcome {
-  const { orgId, pulledAt } = end;
-  const { seenReportIds: seen } = end;
+  const { orgId, pulledAt, seenReportIds: seen } = end;
+  const before = readUnit(connection, readinessKey(orgId));
   const gone = seen === null ? [] : storedReports(connection, orgId).filter((id) => !seen.has(id));
-  const before =
-    gone.length > 0 ? sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null }) : '';
+  const restated = gone.length > 0;
+  const sums = restated ? sumsOfAll(connection, orgId) : '';
   const rowsWritten = gone.reduce((sum, reportId) => sum + deleteReport(connection, orgId, reportId), 0);
-  if (gone.length > 0) {
-    const after = sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null });
-    writeRestatement(connection, readinessKey(orgId), pulledAt, before, after);
-  }
-  const quarantined = settleQuarantine(connection, orgId, end.seenQuarantine);
-  const unit = readUnit(connection, readinessKey(orgId));
-  const unchanged = gone.length === 0 && unit.contentSha256 !== null;
-  const contentSha256 = unchanged ? unit.contentSha256 : digestOf(connection, orgId);
-  const rows = unchanged ? unit.rows : countRows(connection, orgId);
-  const after = afterWalk(unit, end, { rows, contentSha256, rowsWritten, quarantined });
-  writeUnit(connection, after);
-  return { rowsWritten, restated: gone.length > 0, units: [after] };
+  if (restated) writeRestatement(connection, before, pulledAt, sums, sumsOfAll(connection, orgId));
+  const quarantined = settleQuarantine(connection, before, end.seenQuarantine);
+  const { rows, contentSha256 } = isDigestKnown(before, rowsWritten)
+    ? before
+    : { rows: countRows(connection, orgId), contentSha256: digestOf(connection, orgId) };
+  const unit = applyWalkEnd(before, end, { rows, contentSha256, rowsWritten, quarantined });
+  writeUnit(connection, unit);
+  return { rowsWritten, restated, units: [unit] };
 }
 
-/** The reports of a page that differ from what is stored, and whether one of them was stored before. */
-function changesOf(connection: Connection, page: ReadinessPageCommit) {
-  const reports = rowsByReport(page.tables);
-  let restated = false;
-  for (const [reportId, parts] of reports) {
-    if (isStored(connection, page.orgId, reportId, parts)) reports.delete(reportId);
-    else
-      restated ||= rowsOf(connection, tables.readinessReports, reportScope(page.orgId, reportId)).length > 0;
-  }
-  return { reports, restated };
+/** The stored rows of the reports of a page, by table and in key order. */
+function storedPage(connection: Connection, orgId: string, page: readonly TableRows[]): TableRows[] {
+  const ids = [...rowsByReport(page).keys()];
+  return page.map(({ table }) => {
+    const read = connection.prepareRows(selectRows(table, ['org_id', 'report_id']));
+    return { table, rows: ids.flatMap((id) => read.all(orgId, id) as Row[]) };
+  });
 }
 
-function isStored(
-  connection: Connection,
-  orgId: string,
-  reportId: string,
-  parts: readonly TableRows[],
-): boolean {
-  const scope = reportScope(orgId, reportId);
-  const stored = parts.map(({ table }) => ({ table, rows: rowsOf(connection, table, scope) }));
-  return isSameReport(stored, parts);
-}
-
-function rowsOf(connection: Connection, table: TableRows['table'], scope: Scope): Row[] {
-  return connection.prepareRows(selectRows(table, scope.columns)).all(...scope.values) as Row[];
+function sumsOfAll(connection: Connection, orgId: string): string {
+  return sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null });
 }
 
 /** The ids of all stored reports, see `Warehouse.reportIds`. */
@@ -144,13 +134,17 @@ function deleteReport(connection: Connection, orgId: string, reportId: string): 
 }
 
 /** Drops from quarantine what a complete walk no longer met; returns how many records are left there. */
-function settleQuarantine(connection: Connection, orgId: string, seen: ReadonlySet<string> | null): number {
-  const key = readinessKey(orgId);
+function settleQuarantine(
+  connection: Connection,
+  unit: LedgerReadiness,
+  seen: ReadonlySet<string> | null,
+): number {
+  const columns = columnsOf(unit);
   const stored = connection
     .prepareRows('SELECT record_sha256 FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?')
-    .all(key.orgId, key.stream, key.day) as [string][];
+    .all(...columns) as [string][];
   const gone = seen === null ? [] : stored.filter(([sha256]) => !seen.has(sha256));
   const remove = connection.prepare(deleteScope(tables.quarantine, [...UNIT_SCOPE, 'record_sha256']));
-  for (const [sha256] of gone) remove.run(key.orgId, key.stream, key.day, sha256);
+  for (const [sha256] of gone) remove.run(...columns, sha256);
   return stored.length - gone.length;
 }

@@ -1,4 +1,3 @@
-import { afterDoubt, afterFailure } from '../ledger-transitions.ts';
 import type { RunLock, Warehouse } from '../port.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
@@ -6,12 +5,14 @@ import { discardNew } from './discard.ts';
 import { storeHookEvents } from './hook-events.ts';
 import {
   acceptQuarantine,
+  doubtUnit,
+  failUnit,
   noteUnits,
+  readReadiness,
   readState,
   readUnit,
   readUnits,
   reopenDays,
-  settleUnits,
   writeState,
 } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
@@ -54,8 +55,7 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     lock: async () => runLock(connection),
     organizations: async () => connection.read('read', () => readOrganizations(connection)),
     units: async (orgId, streams) => connection.read('read', () => readUnits(connection, orgId, streams)),
-    readinessUnit: async (orgId) =>
-      connection.read('read', () => readUnits(connection, orgId, ['readiness']).at(0) ?? null),
+    readinessUnit: async (orgId) => connection.read('read', () => readReadiness(connection, orgId)),
     commitDay: async (commit) => {
       const doing = `commit ${commit.stream} ${commit.day} to`;
       const [outcome] = await days.commitDays(doing, [commit]);
@@ -70,18 +70,8 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     reportIds: async (orgId) => connection.read('read', () => storedReports(connection, orgId)),
     endReadinessWalk: (end) =>
       connection.transaction('end the readiness walk in', () => endReadinessWalk(connection, end)),
-    failUnit: (failure) =>
-      connection.transaction(`record a failure in`, () => {
-        settleUnits(connection, afterFailure(readUnit(connection, failure), failure), failure.rule, {
-          isCommitted: false,
-        });
-      }),
-    doubtUnit: (doubt) =>
-      connection.transaction('record a doubt in', () => {
-        const unit = afterDoubt(readUnit(connection, doubt), doubt);
-        settleUnits(connection, unit, doubt.rule, { isCommitted: false });
-        return unit;
-      }),
+    failUnit: (failure) => connection.transaction('record a failure in', () => failUnit(connection, failure)),
+    doubtUnit: (doubt) => connection.transaction('record a doubt in', () => doubtUnit(connection, doubt)),
     noteUnits: (orgId, notes) =>
       connection.transaction('note differences in', () => noteUnits(connection, orgId, notes)),
     reopenDays: (orgId, opened) =>

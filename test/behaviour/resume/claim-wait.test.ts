@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { CLAIM_WAIT_MS, ClaimWait } from '../../../src/pipeline/run/claims/claim-wait.ts';
-import type { UnitKey } from '../../../src/warehouse/port.ts';
+import { dayKey, readinessKey, type UnitKey } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { createRig, type Ran, TODAY } from '../../support/rig/rig.ts';
 import { needsSessions, onDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
-const READINESS: UnitKey = { orgId: 'org_1', stream: 'readiness', day: '' };
+const READINESS = readinessKey('org_1');
 
 const warningsOf = ({ events }: Ran) =>
   events.flatMap((event) => (event.type === 'warning' ? [`${event.message}; ${event.hint}`] : []));
@@ -47,10 +47,10 @@ onDatabase(postgres, () => {
       const stuck = await open(rig.place);
       const { orgId } = rig.emulator;
       const held: UnitKey[] = [
-        { orgId, stream: 'readiness', day: '' },
-        ...[0, 1, 2, 3, 4].map((n): UnitKey => {
-          return { orgId, stream: 'tokens', day: shiftDay(parseDay('2026-01-20'), n) };
-        }),
+        readinessKey(orgId),
+        ...[0, 1, 2, 3, 4].map((n) =>
+          dayKey(orgId, { stream: 'tokens', day: shiftDay(parseDay('2026-01-20'), n) }),
+        ),
       ];
       const lock = await stuck.lock();
       expect(await lock.claim(held)).toHaveLength(held.length);

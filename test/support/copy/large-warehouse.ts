@@ -32,6 +32,7 @@ export async function fill(warehouse: Warehouse, { days, users, reports }: Size)
       },
     ];
     await warehouse.commitDay({
+      kind: 'day',
       orgId: ORG,
       stream: 'users',
       day,

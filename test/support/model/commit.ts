@@ -1,5 +1,4 @@
-import type { DayUnit } from '../../../src/pipeline/plan.ts';
-import type { SettleRule } from '../../../src/warehouse/port.ts';
+import type { DayUnit, SettleRule } from '../../../src/warehouse/port.ts';
 import { type Content, isActive } from './content.ts';
 import { type ModelCommit, ORG } from './memory.ts';
 
@@ -21,6 +20,7 @@ export function commitOf(
 ): ModelCommit {
   const state = isActive(content) ? 'loaded' : 'awaiting';
   return {
+    kind: 'day',
     orgId: ORG,
     stream,
     day,

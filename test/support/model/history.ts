@@ -1,7 +1,7 @@
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { isEmpty, isShortOf } from '../../../src/judge/agreement.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
-import type { LedgerUnit } from '../../../src/warehouse/port.ts';
+import type { LedgerDay } from '../../../src/warehouse/port.ts';
 import { sequence } from '../random/seed.ts';
 import { type Content, isActive, isSame } from './content.ts';
 import { Killed, Memory } from './memory.ts';
@@ -52,7 +52,7 @@ export class History {
   }
 
   /** Units of days that are settled in all streams as they truly are, and of which nothing is noted. */
-  #settledAndRight({ night, force }: Run): LedgerUnit[] {
+  #settledAndRight({ night, force }: Run): LedgerDay[] {
     if (force || !this.#world.lies.some((lie) => lie.firstNight <= night && night <= lie.lastNight))
       return [];
     return Array.from({ length: night }, (_, day) => {
@@ -68,9 +68,8 @@ export class History {
   }
 
   /** A lying night changes nothing that is settled, unless the nights before it said the same. */
-  #checkSettled(run: Run, before: readonly LedgerUnit[]): void {
+  #checkSettled(run: Run, before: readonly LedgerDay[]): void {
     for (const { stream, day, contentSha256 } of before) {
-      if (stream === 'readiness' || day === '') continue;
       const after = this.#memory.unit(stream, day);
       if (after.settledAt === null || after.contentSha256 !== contentSha256)
         this.#fault(run.night, stream, indexOf(day), 'a single lying night changed what was settled');
@@ -85,7 +84,7 @@ export class History {
       const active = this.#memory.unit('activity', dayAt(day)).activeUsers;
       for (const unit of units) {
         const { stream, confirmed } = unit;
-        if (stream === 'readiness' || unit.settledAt === null || confirmed === 'age') continue;
+        if (unit.settledAt === null || confirmed === 'age') continue;
         if (isEmpty(unit) && isActiveDay) this.#fault(night, stream, day, 'empty beside other streams');
         if (isShortOf(unit, active)) this.#fault(night, stream, day, 'fewer users than active ones');
       }
@@ -93,9 +92,9 @@ export class History {
   }
 
   /** What is truly there is taken for gone only after several nights. */
-  #checkLoss({ night, force, acceptLoss }: Run, unit: LedgerUnit, before: Content, after: Content): void {
+  #checkLoss({ night, force, acceptLoss }: Run, unit: LedgerDay, before: Content, after: Content): void {
     const { stream, day } = unit;
-    if (force || stream === 'readiness' || day === '' || before.keys.length === 0) return;
+    if (force || before.keys.length === 0) return;
     const gone = before.keys.filter((key) => !after.keys.includes(key)).length;
     const active = this.#memory.unit('activity', day).activeUsers ?? 0;
     const isShort = stream === 'users' && (after.activeUsers ?? 0) < active;

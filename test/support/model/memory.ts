@@ -1,17 +1,18 @@
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { doubtText, type StandingDoubt } from '../../../src/judge/doubt.ts';
-import { Book } from '../../../src/pipeline/run/known-ledger.ts';
+import { KnownLedger } from '../../../src/pipeline/run/known-ledger.ts';
 import {
-  afterCommit,
-  afterDoubt,
-  afterFailure,
-  afterLook,
-  afterReopening,
+  applyCommit,
+  applyDoubt,
+  applyFailure,
+  applyLook,
+  applyReopening,
 } from '../../../src/warehouse/ledger-transitions.ts';
 import {
   type DayCommit,
-  type LedgerUnit,
+  dayKey,
+  type LedgerDay,
   pendingUnit,
   type SettleRule,
 } from '../../../src/warehouse/port.ts';
@@ -35,21 +36,21 @@ export function isModelCommit(commit: object): commit is ModelCommit {
 
 /** A warehouse in memory. Every write is a transaction, before which the process may be killed. */
 export class Memory {
-  readonly book = new Book([]);
+  readonly ledger = new KnownLedger([]);
   readonly #contents = new Map<string, Content>();
   readonly #rules: Rules;
   watchState: string | null = null;
   /** Writes that are left before the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY;
   /** Told of every content that takes the place of another one. */
-  onReplaced: (unit: LedgerUnit, before: Content, after: Content) => void = () => undefined;
+  onReplaced: (unit: LedgerDay, before: Content, after: Content) => void = () => undefined;
 
   constructor(rules: Rules) {
     this.#rules = rules;
   }
 
-  unit(stream: DailyStream, day: UtcDay): LedgerUnit {
-    return this.book.of(stream, day) ?? pendingUnit({ orgId: ORG, stream, day });
+  unit(stream: DailyStream, day: UtcDay): LedgerDay {
+    return this.ledger.of(stream, day) ?? pendingUnit(dayKey(ORG, { stream, day }));
   }
 
   content(stream: DailyStream, day: UtcDay): Content {
@@ -60,7 +61,7 @@ export class Memory {
     this.#begin();
     const { stream, day, content } = commit;
     const before = this.unit(stream, day);
-    const after = afterCommit(before, { ...commit, rows: content.rows });
+    const after = applyCommit(before, { ...commit, rows: content.rows });
     if (before.firstLoadedAt !== null && before.contentSha256 !== content.text)
       this.onReplaced(before, this.content(stream, day), content);
     this.#contents.set(`${stream} ${day}`, content);
@@ -69,22 +70,26 @@ export class Memory {
 
   doubt(commit: ModelCommit, { since, ...doubt }: StandingDoubt): void {
     this.#begin();
-    const entry = { ...commit, doubt: doubtText(doubt), since };
-    this.#settle(afterDoubt(this.unit(commit.stream, commit.day), entry), commit.rule, false);
+    const entry = { ...commit, unit: dayKey(ORG, commit), doubt: doubtText(doubt), since };
+    this.#settle(applyDoubt(this.unit(commit.stream, commit.day), entry), commit.rule, false);
   }
 
   fail(stream: DailyStream, day: UtcDay, { pulledAt, rule }: { pulledAt: Date; rule: SettleRule }): void {
     this.#begin();
-    const failure = { orgId: ORG, stream, day, state: 'failed', error: 'HTTP 500', requests: 1 } as const;
-    this.#settle(afterFailure(this.unit(stream, day), { ...failure, pulledAt, rule }), rule, false);
+    const failure = {
+      unit: dayKey(ORG, { stream, day }),
+      state: 'failed',
+      error: 'HTTP 500',
+      requests: 1,
+    } as const;
+    this.#settle(applyFailure(this.unit(stream, day), { ...failure, pulledAt, rule }), rule, false);
   }
 
-  note(notes: readonly { readonly unit: LedgerUnit; readonly watch: string | null }[]): void {
+  note(notes: readonly { readonly unit: LedgerDay; readonly watch: string | null }[]): void {
     this.#begin();
     for (const { unit, watch } of notes) {
       const { stream, day, contentSha256 } = unit;
-      if (stream === 'readiness' || day === '') continue;
-      this.book.put([afterLook(this.unit(stream, day), { stream, day, contentSha256, watch })]);
+      this.ledger.put([applyLook(this.unit(stream, day), { stream, day, contentSha256, watch })]);
     }
   }
 
@@ -93,7 +98,7 @@ export class Memory {
     for (const { day, streams } of days)
       for (const stream of streams) {
         const unit = this.unit(stream, day);
-        if (unit.state !== 'pending') this.book.put([afterReopening(unit)]);
+        if (unit.state !== 'pending') this.ledger.put([applyReopening(unit)]);
       }
   }
 
@@ -107,11 +112,10 @@ export class Memory {
     this.writesLeft -= 1;
   }
 
-  #settle(changed: LedgerUnit, rule: SettleRule, isCommitted: boolean): void {
+  #settle(changed: LedgerDay, rule: SettleRule, isCommitted: boolean): void {
     const { day } = changed;
-    if (day === '') return;
     const known = DAILY_STREAMS.map((stream) => this.unit(stream, day));
     const committed = new Set(isCommitted ? [changed.stream] : []);
-    this.book.put(this.#rules.settledWith([changed], known, rule, committed));
+    this.ledger.put(this.#rules.settleDay([changed], known, rule, committed));
   }
 }

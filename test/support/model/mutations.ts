@@ -1,6 +1,6 @@
 import { lossOf } from '../../../src/judge/loss.ts';
 import { afterWatch, lookAt } from '../../../src/judge/watch.ts';
-import { settledWith } from '../../../src/warehouse/ledger-transitions.ts';
+import { settleDay } from '../../../src/warehouse/ledger-transitions.ts';
 import { RULES, type Rules } from './rules.ts';
 
 /** Rules with one fault each, by what the fault is. */
@@ -19,13 +19,13 @@ export const MUTATIONS = {
   },
   'a unit settles without the others of its day': {
     ...RULES,
-    settledWith: (changed, _known, rule, committed) =>
-      changed.flatMap((unit) => settledWith([unit], [], rule, committed)),
+    settleDay: (changed, _known, rule, committed) =>
+      changed.flatMap((unit) => settleDay([unit], [], rule, committed)),
   },
   'a commit leaves the other units of its day alone': {
     ...RULES,
-    settledWith: (changed, known, rule, committed) =>
-      settledWith(changed, known, rule, committed).slice(0, changed.length),
+    settleDay: (changed, known, rule, committed) =>
+      settleDay(changed, known, rule, committed).slice(0, changed.length),
   },
   'a difference that changed no row never counts again': {
     ...RULES,

@@ -2,9 +2,10 @@ import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
 import type { DayBatch } from '../../../src/pipeline/batch.ts';
-import { type DayUnit, planUnits } from '../../../src/pipeline/plan.ts';
+import { planUnits } from '../../../src/pipeline/plan.ts';
 import { SecondLooks } from '../../../src/pipeline/run/days/second-looks.ts';
 import { askInstead } from '../../../src/pipeline/run/watch/stand-in.ts';
+import { type DayUnit, unitName } from '../../../src/warehouse/port.ts';
 import type { Random } from '../random/seed.ts';
 import { commitOf } from './commit.ts';
 import type { Content } from './content.ts';
@@ -45,11 +46,11 @@ export class ModelRun {
     this.#run = run;
     this.#today = dayAt(run.night);
     this.#now = new Date(`${this.#today}T${String(run.hour).padStart(2, '0')}:00:00Z`);
-    this.#looks = new SecondLooks(model.memory.book);
+    this.#looks = new SecondLooks(model.memory.ledger);
     this.#watch = new ModelWatch(model, run);
     this.#usersRangeMax = model.world.rangeMax;
-    const doubted = model.memory.book.all().filter(({ state }) => state === 'doubted');
-    this.#doubtedAtStart = new Set(doubted.map(({ stream, day }) => `${stream} ${day}`));
+    const doubted = model.memory.ledger.all().filter(({ state }) => state === 'doubted');
+    this.#doubtedAtStart = new Set(doubted.map(unitName));
   }
 
   /**
@@ -60,7 +61,7 @@ export class ModelRun {
     const { memory, rules } = this.#model;
     memory.writesLeft = this.#run.killedAfter ?? Number.POSITIVE_INFINITY;
     const range = { firstDay: this.#firstOpenDay(), lastDay: dayAt(this.#run.night - 1) };
-    const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.book.all());
+    const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.ledger.all());
     this.#planned = new Set(units.map(({ stream, day }) => `${stream} ${day}`));
     this.#add([...units, ...this.#watch.recent]);
     this.#workOff();

@@ -1,7 +1,7 @@
 import { isDue, weighLoss } from '../../../src/judge/doubt.ts';
 import { lossOf } from '../../../src/judge/loss.ts';
 import { afterWatch, chooseReopened, lookAt, planWatch } from '../../../src/judge/watch.ts';
-import { settledWith } from '../../../src/warehouse/ledger-transitions.ts';
+import { settleDay } from '../../../src/warehouse/ledger-transitions.ts';
 
 /** The rules that a test may replace, to see that the property needs them. */
 export const RULES = {
@@ -12,7 +12,7 @@ export const RULES = {
   chooseReopened,
   lookAt,
   planWatch,
-  settledWith,
+  settleDay,
 } as const;
 
 /** As {@link RULES}, some of them replaced. */

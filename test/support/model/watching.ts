@@ -1,5 +1,5 @@
 import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
-import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../../src/core/stream.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
 import {
   type Confirmed,
@@ -9,8 +9,7 @@ import {
   type WatchPlan,
   watchStateText,
 } from '../../../src/judge/watch.ts';
-import type { DayUnit } from '../../../src/pipeline/plan.ts';
-import type { LedgerUnit } from '../../../src/warehouse/port.ts';
+import type { DayUnit, LedgerDay } from '../../../src/warehouse/port.ts';
 import { type Content, isActive } from './content.ts';
 import type { Nightly } from './nightly.ts';
 import type { Rules } from './rules.ts';
@@ -19,7 +18,7 @@ import { dayAt, indexOf, type Run, stretchesOf } from './world.ts';
 const LIGHT: readonly string[] = ['tools', 'activity', 'productivity'];
 
 interface Look {
-  readonly unit: LedgerUnit;
+  readonly unit: LedgerDay;
   readonly by: 'rows' | 'models';
   readonly seen: Seen;
   readonly models?: string;
@@ -30,7 +29,7 @@ export class ModelWatch {
   readonly #model: Nightly;
   readonly #run: Run;
   readonly #plan: WatchPlan | null;
-  readonly #units: ReadonlyMap<string, LedgerUnit>;
+  readonly #units: ReadonlyMap<string, LedgerDay>;
   readonly #looks: Look[] = [];
   #isComplete = true;
   #recent: DayUnit[] | undefined;
@@ -47,8 +46,8 @@ export class ModelWatch {
       watchDays: world.watchDays,
     };
     this.#plan = run.force ? null : rules.planWatch(state, range);
-    const settled = memory.book
-      .all()
+    const settled = memory.ledger
+      .days()
       .filter(({ settledAt, stream }) => settledAt !== null && run.streams.some((name) => name === stream));
     this.#units = new Map(this.#plan === null ? [] : settled.map((unit) => [nameOf(unit), unit]));
   }
@@ -75,9 +74,9 @@ export class ModelWatch {
     );
   }
 
-  settled(unit: DayUnit): LedgerUnit | undefined {
+  settled(unit: DayUnit): LedgerDay | undefined {
     const held = this.#units.get(nameOf(unit));
-    const isStill = this.#model.memory.book.of(unit.stream, unit.day)?.settledAt !== null;
+    const isStill = this.#model.memory.ledger.of(unit.stream, unit.day)?.settledAt !== null;
     return held !== undefined && isStill ? held : undefined;
   }
 
@@ -85,12 +84,12 @@ export class ModelWatch {
     this.#isComplete = false;
   }
 
-  look(unit: LedgerUnit, content: Content): void {
+  look(unit: LedgerDay, content: Content): void {
     const hasTrailing = /[1-9]/.test(content.text);
     const isIdle = content.rows === 0 || (unit.rows === 0 && !hasTrailing);
     const isStillIdle = unit.state === 'empty' && !isActive(content) && isIdle;
     const isSame = content.text === unit.contentSha256 || isStillIdle;
-    const stored = unit.stream === 'activity' && unit.day !== '' ? this.#stored(unit.stream, unit.day) : null;
+    const stored = unit.stream === 'activity' ? this.#stored(unit.stream, unit.day) : null;
     const trailing = stored?.plain === content.plain ? ({ trailing: true } as const) : {};
     const seen = isSame ? null : ({ sha256: content.text, by: 'rows', ...trailing } as const);
     this.#looks.push({ unit, by: 'rows', seen });
@@ -150,10 +149,9 @@ export class ModelWatch {
 
   conclude(rules: Rules, now: Date): { day: UtcDay; streams: readonly DailyStream[] }[] {
     if (this.#plan === null) return [];
-    const notes = new Map<string, { unit: LedgerUnit; watch: string | null }>();
+    const notes = new Map<string, { unit: LedgerDay; watch: string | null }>();
     const confirmed: Confirmed[] = [];
     for (const { unit, by, seen, models } of this.#looks) {
-      if (unit.day === '') continue;
       const known = notes.get(nameOf(unit));
       const before = known === undefined ? unit.watch : known.watch;
       const look = rules.lookAt(parseNotes(before), by, seen, now);
@@ -181,11 +179,8 @@ export class ModelWatch {
     memory.remember(watchStateText(rules.afterWatch(before, { older, heavy: this.#plan.heavy }, looked)));
   }
 
-  #unitsWhere(isMeant: (unit: LedgerUnit) => boolean): DayUnit[] {
-    return [...this.#units.values()].flatMap((unit) => {
-      const { stream, day } = unit;
-      return isDailyStream(stream) && day !== '' && isMeant(unit) ? [{ stream, day }] : [];
-    });
+  #unitsWhere(isMeant: (unit: LedgerDay) => boolean): DayUnit[] {
+    return [...this.#units.values()].filter(isMeant).map(({ stream, day }) => ({ stream, day }));
   }
 }
 

@@ -10,7 +10,9 @@ import type { DayCommit, Row, SettleRule, TableRows } from '../../../src/warehou
 export type RowsByTable = Readonly<Record<string, readonly Row[]>>;
 
 /** What a commit in a test may choose. */
-export type CommitSpec = Partial<Omit<DayCommit, 'day' | 'tables' | 'contentSha256' | 'pulledAt'>> & {
+export type CommitSpec = Partial<
+  Omit<DayCommit, 'kind' | 'day' | 'tables' | 'contentSha256' | 'pulledAt'>
+> & {
   readonly day?: string;
   readonly rows?: RowsByTable;
   readonly pulledAt?: string;
@@ -32,6 +34,7 @@ export function commitOf({ rows = {}, settled = false, ...spec }: CommitSpec = {
   const pulledAt = new Date(spec.pulledAt ?? '2026-02-02T03:00:00.000Z');
   const hasRows = tables.some((part) => part.rows.length > 0);
   return {
+    kind: 'day',
     state: hasRows ? 'loaded' : 'awaiting',
     rule: ruleOf(settled, pulledAt),
     isOwn: true,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { dayBatches } from '../../../src/copy/day-batches.ts';
 import type { UnitPair } from '../../../src/copy/unit-pairs.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
-import { pendingUnit } from '../../../src/warehouse/unit.ts';
+import { dayKey, pendingUnit } from '../../../src/warehouse/unit.ts';
 
 const DAYS = daysFrom(FIRST_DAY, shiftDay(FIRST_DAY, 39));
 const ROWS_MAX = 20_000;
@@ -27,7 +27,7 @@ function pairsOf(list: readonly Drawn[]): UnitPair[] {
   return DAYS.flatMap((day, index) => {
     const { isThere = false, isSame, rows = 0 } = list[index] ?? {};
     if (!isThere) return [];
-    const source = { ...pendingUnit({ orgId: 'org_1', stream: 'users', day }), rows };
+    const source = { ...pendingUnit(dayKey('org_1', { stream: 'users', day })), rows };
     return [{ stream: 'users', day, source, stored: isSame === true ? { ...source } : null }];
   });
 }

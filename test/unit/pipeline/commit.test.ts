@@ -4,8 +4,8 @@ import { parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 import { dayCommit } from '../../../src/pipeline/commit.ts';
 import { encodeRows } from '../../../src/warehouse/encoded-rows.ts';
-import { afterCommit, settledWith } from '../../../src/warehouse/ledger-transitions.ts';
-import { pendingUnit, rowCount } from '../../../src/warehouse/port.ts';
+import { applyCommit, settleDay } from '../../../src/warehouse/ledger-transitions.ts';
+import { dayKey, pendingUnit, rowCount } from '../../../src/warehouse/port.ts';
 import { normalize } from '../../support/pipeline/normalize.ts';
 
 const DAY = '2026-02-01';
@@ -20,8 +20,8 @@ function decided(stream: DailyStream, data: unknown[], options: { ageDays: numbe
   const rule = { today: parseDay(today), settleDays: options.settleDays ?? 3 };
   const pulledAt = new Date(`${today}T03:00:00Z`);
   const commit = dayCommit(day, { rule, runId: 'run-1', pulledAt, requests: 3, isOwn: true });
-  const unit = afterCommit(pendingUnit(commit), { ...commit, rows: rowCount(commit) });
-  const [settled = unit] = settledWith([unit], [], rule, new Set([stream]));
+  const unit = applyCommit(pendingUnit(dayKey('org_1', commit)), { ...commit, rows: rowCount(commit) });
+  const [settled = unit] = settleDay([unit], [], rule, new Set([stream]));
   return { commit, tables, pulledAt, state: settled.state, settled: settled.settledAt !== null };
 }
 

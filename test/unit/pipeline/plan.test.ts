@@ -4,7 +4,7 @@ import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, isDailyStream, STREAMS } from '../../../src/core/stream.ts';
 import { type PlanRequest, planUnits } from '../../../src/pipeline/plan.ts';
 import { type LedgerUnit, UNIT_STATES } from '../../../src/warehouse/port.ts';
-import { pendingUnit } from '../../../src/warehouse/unit.ts';
+import { dayKey, pendingUnit, readinessKey, type UnitKey } from '../../../src/warehouse/unit.ts';
 
 const FIRST = parseDay('2026-02-20');
 
@@ -34,9 +34,12 @@ const ledger: fc.Arbitrary<LedgerUnit[]> = fc
   )
   .map((units) =>
     units.map(({ stream, offset, state, settled }) => {
-      const day = stream === 'readiness' ? '' : shiftDay(FIRST, offset);
+      const key =
+        stream === 'readiness'
+          ? readinessKey('org_1')
+          : dayKey('org_1', { stream, day: shiftDay(FIRST, offset) });
       return {
-        ...pendingUnit({ orgId: 'org_1', stream, day }),
+        ...pendingUnit<UnitKey>(key),
         state,
         settledAt: settled ? '2026-03-01T00:00:00.000Z' : null,
       };
@@ -108,7 +111,7 @@ describe('the plan', () => {
       force: false,
       newestFirst: false,
     };
-    const unit = { ...pendingUnit({ orgId: 'org_1', stream: 'tokens', day: FIRST }), state };
+    const unit = { ...pendingUnit(dayKey('org_1', { stream: 'tokens', day: FIRST })), state };
     expect(planUnits(asked, [unit]).units).toHaveLength(1);
     expect(planUnits(asked, [{ ...unit, settledAt: '2026-03-01T00:00:00.000Z' }]).units).toHaveLength(0);
   });

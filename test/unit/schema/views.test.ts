@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../../schema/kinds.ts';
 import { allViews } from '../../../schema/views.ts';
 import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
-import type { Row } from '../../../src/warehouse/port.ts';
+import { dayKey, type Row } from '../../../src/warehouse/port.ts';
 import { commitOf, type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
 import { type Database, onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -72,9 +72,7 @@ async function filled(database: Database) {
     }),
   );
   await warehouse.failUnit({
-    orgId: 'org_1',
-    stream: 'tools',
-    day: shiftDay(FIRST_DAY, 1),
+    unit: dayKey('org_1', { stream: 'tools', day: shiftDay(FIRST_DAY, 1) }),
     state: 'failed',
     error: 'answered 500',
     requests: 6,

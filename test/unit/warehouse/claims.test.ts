@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import type { UnitKey } from '../../../src/warehouse/port.ts';
+import type { DailyStream } from '../../../src/core/stream.ts';
+import { dayKey, readinessKey, type UnitKey } from '../../../src/warehouse/port.ts';
 import { commitOf, ruleOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
 
-function unit(day: string, stream: UnitKey['stream'] = 'tokens'): UnitKey {
-  return { orgId: 'org_1', stream, day: day === '' ? '' : parseDay(day) };
+function unit(day: string, stream: DailyStream = 'tokens'): UnitKey {
+  return dayKey('org_1', { stream, day: parseDay(day) });
 }
 
 onEachDatabase((database) => {
@@ -21,10 +22,10 @@ onEachDatabase((database) => {
         unit('2026-02-02'),
         unit('2026-02-01'),
         unit('2026-02-01', 'users'),
-        unit('', 'readiness'),
+        readinessKey('org_1'),
       ];
       const claimed = await lock.claim(wanted);
-      expect(claimed.map(({ orgId, stream, day }) => ({ orgId, stream, day }))).toEqual(wanted);
+      expect(claimed).toMatchObject(wanted);
       expect(claimed.map(({ state, attempts }) => `${state} ${attempts}`)).toEqual([
         'pending 0',
         'loaded 1',
@@ -76,7 +77,7 @@ onEachDatabase((database) => {
       await warehouse.commitDay(commitOf({ rows: ROWS }));
       const pulledAt = new Date('2026-02-03T00:00:00Z');
       const rule = ruleOf(false, pulledAt);
-      await warehouse.failUnit({ ...claimed, state: 'failed', error: 'x', requests: 1, pulledAt, rule });
+      await warehouse.failUnit({ unit: claimed, state: 'failed', error: 'x', requests: 1, pulledAt, rule });
       expect(await warehouse.units('org_1')).toMatchObject([{ state: 'failed', attempts: 2 }]);
       await lock.release();
     });

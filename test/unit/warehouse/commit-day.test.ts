@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import { decodeRows, encodeRows } from '../../../src/warehouse/encoded-rows.ts';
-import type { QuarantinedRecord, Row } from '../../../src/warehouse/port.ts';
+import { dayKey, type QuarantinedRecord, type Row, unitName } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { type CommitSpec, commitOf, type RowsByTable } from '../../support/warehouse/commit-of.ts';
 import { type Found, onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
@@ -220,11 +220,9 @@ onEachDatabase((database) => {
     it('is none after a failure, when the content is the same', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
-      const { orgId, stream, day: unitDay, pulledAt, rule } = commitOf();
+      const { pulledAt, rule, ...unit } = commitOf();
       await warehouse.failUnit({
-        orgId,
-        stream,
-        day: unitDay,
+        unit: dayKey(unit.orgId, unit),
         state: 'failed',
         error: 'x',
         requests: 1,
@@ -345,12 +343,13 @@ onEachDatabase((database) => {
     it('are all stored, one after the other', async () => {
       const warehouse = await open(database);
       const days = Array.from({ length: 20 }, (_, n) => `2026-02-${String(n + 1).padStart(2, '0')}`);
-      const { pulledAt } = commitOf();
+      const { pulledAt, rule } = commitOf();
       await Promise.all([
         ...days.map((unitDay) => warehouse.commitDay(commitOf({ day: unitDay, rows: ROWS }))),
         ...days.map((unitDay) =>
           warehouse.failUnit({
-            ...commitOf({ day: unitDay, stream: 'users' }),
+            unit: dayKey('org_1', commitOf({ day: unitDay, stream: 'users' })),
+            rule,
             state: 'failed',
             error: 'x',
             requests: 1,
@@ -392,7 +391,7 @@ onEachDatabase((database) => {
           for (const [day, rows] of last) await fresh.commitDay(commitOf({ orgId, day, rows }));
           expect(await digestOf(told)).toEqual(await digestOf(fresh));
           const digests = async (warehouse: typeof told) =>
-            (await warehouse.units(orgId)).map((unit) => [unit.day, unit.contentSha256, unit.rows]);
+            (await warehouse.units(orgId)).map((unit) => [unitName(unit), unit.contentSha256, unit.rows]);
           expect((await digests(told)).toSorted()).toEqual((await digests(fresh)).toSorted());
         }),
         { numRuns: 12 },

@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/core/exit-code.ts';
-import type { UnitFailure } from '../../../src/warehouse/port.ts';
+import { dayKey, readinessKey, type UnitFailure } from '../../../src/warehouse/port.ts';
 import { commitOf, ruleOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
 
 function failureOf(spec: Partial<UnitFailure> = {}): UnitFailure {
-  const { orgId, stream, day } = commitOf();
   const pulledAt = new Date('2026-02-05T03:00:00.000Z');
   const rule = ruleOf(false, pulledAt);
   const failure = { state: 'failed', error: 'answered 500', requests: 6, pulledAt, rule } as const;
-  return { orgId, stream, day, ...failure, ...spec };
+  return { unit: dayKey('org_1', commitOf()), ...failure, ...spec };
 }
 
 onEachDatabase((database) => {
@@ -57,7 +56,7 @@ onEachDatabase((database) => {
         pulledAt,
         runId: 'run-1',
       });
-      await warehouse.failUnit(failureOf({ stream: 'readiness', day: '' }));
+      await warehouse.failUnit(failureOf({ unit: readinessKey('org_1') }));
       expect(await warehouse.readinessUnit('org_1')).toMatchObject({
         state: 'failed',
         cursor: '{"at":7}',

@@ -100,7 +100,6 @@ onEachDatabase((database) => {
       expect(await idsIn(warehouse.place)).toEqual(['a', 'b']);
       expect(await warehouse.readinessUnit('org_1')).toMatchObject({
         stream: 'readiness',
-        day: '',
         cursor: '{"at":1}',
         requests: 1,
         firstLoadedAt: '2026-02-02T03:00:00.000Z',

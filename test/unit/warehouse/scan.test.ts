@@ -3,7 +3,7 @@ import { byKey } from '../../../schema/order.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { decodeRows } from '../../../src/warehouse/encoded-rows.ts';
-import type { Row } from '../../../src/warehouse/port.ts';
+import { type Row, readinessKey } from '../../../src/warehouse/port.ts';
 import { collect } from '../../support/warehouse/collect.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Database, needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
@@ -90,9 +90,7 @@ onEachDatabase((database) => {
       await warehouse.commitDay(commitOf({ day: '2026-02-01', rows: { tokens_daily: [DAY] } }));
       await warehouse.commitDay(commitOf({ day: '2026-02-02' }));
       await warehouse.failUnit({
-        orgId: 'org_1',
-        stream: 'readiness',
-        day: '',
+        unit: readinessKey('org_1'),
         state: 'failed',
         error: 'x',
         requests: 1,

@@ -1,9 +1,18 @@
 import type { Clock } from '../../../core/clock.ts';
 import { ClaimLostError, UnitError } from '../../../core/errors.ts';
-import type { DayCommit, LedgerUnit, RunLock, UnitKey } from '../../../warehouse/port.ts';
+import {
+  type DayCommit,
+  type DayKey,
+  type DayUnit,
+  dayKey,
+  isDayUnit,
+  type LedgerUnit,
+  type RunLock,
+  type UnitKey,
+  unitName,
+} from '../../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../../batch.ts';
-import type { DayUnit } from '../../plan.ts';
-import type { Book } from '../known-ledger.ts';
+import type { KnownLedger } from '../known-ledger.ts';
 import type { Outcomes } from '../outcomes.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { ClaimWait } from './claim-wait.ts';
@@ -23,7 +32,7 @@ export interface UnitClaimsOptions {
   /** The ledger as the plan saw it. */
   readonly planned: readonly LedgerUnit[];
   /** Learns what the ledger says of claimed units. */
-  readonly book: Book;
+  readonly ledger: KnownLedger;
   /** True for a settled unit that is looked at, not pulled. */
   readonly isWatched: (unit: DayUnit) => boolean;
 }
@@ -33,23 +42,23 @@ export class UnitClaims {
   readonly #options: UnitClaimsOptions;
   /** Attempts of each unit when the plan was made: more of them since then tell that another worker was there. */
   readonly #attempts: ReadonlyMap<string, number>;
-  readonly #elsewhere = new Map<string, UnitKey>();
+  readonly #elsewhere = new Map<string, DayKey>();
   readonly #lost = new Map<string, number>();
   /** Units that this run pulls once more, although it has brought them. */
   readonly #again = new Set<string>();
   readonly #wait: ClaimWait;
-  #toFree: UnitKey[] = [];
+  #toFree: DayKey[] = [];
 
   constructor(options: UnitClaimsOptions) {
     this.#options = options;
     const { clock, outcomes } = options;
     this.#wait = new ClaimWait({ clock, pauseMs: PAUSE_MS, tell: (...told) => outcomes.warned(...told) });
-    this.#attempts = new Map(options.planned.map((unit) => [nameOf(unit), unit.attempts]));
+    this.#attempts = new Map(options.planned.map((unit) => [unitName(unit), unit.attempts]));
   }
 
   /** Units that were brought are to be pulled once more. */
   again(units: readonly DayUnit[]): void {
-    for (const unit of units) this.#again.add(nameOf(unit));
+    for (const unit of units) this.#again.add(unitName(unit));
   }
 
   /**
@@ -57,35 +66,35 @@ export class UnitClaims {
    * only watched need no claim.
    */
   async take(batches: readonly DayBatch[]): Promise<DayBatch[]> {
-    const { orgId, lock, outcomes, book, isWatched } = this.#options;
+    const { orgId, lock, outcomes, ledger, isWatched } = this.#options;
     await this.#freeDone();
     const wanted = batches.flatMap(({ stream, days }) =>
-      days.filter((day) => !isWatched({ stream, day })).map((day) => ({ orgId, stream, day })),
+      days.flatMap((day) => (isWatched({ stream, day }) ? [] : [dayKey(orgId, { stream, day })])),
     );
-    const claimed = new Map((await lock.claim(wanted)).map((unit) => [nameOf(unit), unit]));
-    book.put([...claimed.values()].filter(({ state }) => state !== 'pending'));
+    const claimed = new Map((await lock.claim(wanted)).map((unit) => [unitName(unit), unit]));
+    ledger.put([...claimed.values()].filter(({ state }) => state !== 'pending'));
     for (const unit of wanted) {
-      if (!claimed.has(nameOf(unit))) this.#elsewhere.set(nameOf(unit), unit);
+      if (!claimed.has(unitName(unit))) this.#elsewhere.set(unitName(unit), unit);
     }
     const done = [...claimed.values()].filter((unit) => this.#isDone(unit));
     for (const unit of done) {
-      claimed.delete(nameOf(unit));
+      claimed.delete(unitName(unit));
       outcomes.elsewhere(unit);
     }
     await this.free(done);
     return batches.flatMap(({ stream, days, ...batch }) =>
       batchesOf(
         stream,
-        days.filter((day) => claimed.has(nameOf({ stream, day })) || isWatched({ stream, day })),
+        days.filter((day) => claimed.has(unitName({ stream, day })) || isWatched({ stream, day })),
         days.length,
       ).map((free) => ({ ...batch, ...free })),
     );
   }
 
   /** A unit is done with: it is freed together with others, before the next ones are claimed. */
-  done({ orgId, stream, day }: UnitKey): void {
+  done(unit: DayUnit): void {
     // No more than the key: a commit would keep all rows of its day in memory until then.
-    this.#toFree.push({ orgId, stream, day });
+    this.#toFree.push(dayKey(this.#options.orgId, unit));
   }
 
   /** Frees units that are to be claimed again later. */
@@ -100,7 +109,7 @@ export class UnitClaims {
 
   /** Pulls a unit again whose claim was lost; gives it up when that happens again and again. */
   async tryAgain({ orgId, stream, day, requests }: DayCommit): Promise<void> {
-    const name = nameOf({ stream, day });
+    const name = unitName({ stream, day });
     const lost = (this.#lost.get(name) ?? 0) + 1;
     this.#lost.set(name, lost);
     if (lost <= LOST_MAX) {
@@ -111,7 +120,7 @@ export class UnitClaims {
       hint: 'check the server and the network to it, then run again: it resumes',
     });
     await this.#options.outcomes.failed({ stream, day }, requests, error);
-    await this.free([{ orgId, stream, day }]);
+    await this.free([dayKey(orgId, { stream, day })]);
   }
 
   /**
@@ -133,8 +142,8 @@ export class UnitClaims {
       const free = await this.#nowFree();
       if (free.length === 0) continue;
       for (const unit of free) {
-        this.#elsewhere.delete(nameOf(unit));
-        if (unit.day !== '' && unit.stream !== 'readiness') schedule.again(unit.stream, [unit.day], 1);
+        this.#elsewhere.delete(unitName(unit));
+        schedule.again(unit.stream, [unit.day], 1);
       }
       return true;
     }
@@ -147,24 +156,20 @@ export class UnitClaims {
     await this.free(units);
   }
 
-  async #nowFree(): Promise<UnitKey[]> {
+  async #nowFree(): Promise<DayKey[]> {
     const { lock } = this.#options;
     const free = await lock.claim([...this.#elsewhere.values()]);
     await lock.free(free);
-    return free;
+    return free.filter(isDayUnit);
   }
 
   /** True when another worker has brought the unit since the plan was made; one that failed there is tried here too. */
   #isDone(unit: LedgerUnit): boolean {
     return (
-      unit.attempts !== (this.#attempts.get(nameOf(unit)) ?? 0) &&
+      unit.attempts !== (this.#attempts.get(unitName(unit)) ?? 0) &&
       unit.state !== 'failed' &&
-      !this.#lost.has(nameOf(unit)) &&
-      !this.#again.has(nameOf(unit))
+      !this.#lost.has(unitName(unit)) &&
+      !this.#again.has(unitName(unit))
     );
   }
-}
-
-function nameOf({ stream, day }: Pick<UnitKey, 'stream' | 'day'>): string {
-  return `${stream} ${day}`;
 }

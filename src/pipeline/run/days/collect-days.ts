@@ -8,7 +8,7 @@ import { UserRow } from '../../../api/shapes/users.ts';
 import type { AnalyticsPage } from '../../../api/walk/pages.ts';
 import type { DailyStream } from '../../../core/stream.ts';
 import type { Privacy } from '../../../privacy/email.ts';
-import type { EncodedRows } from '../../../warehouse/port.ts';
+import type { DayUnit, EncodedRows } from '../../../warehouse/port.ts';
 import type { DayBatch } from '../../batch.ts';
 import type { NormalizedDay } from '../../commit.ts';
 import { Findings } from '../../findings.ts';
@@ -18,7 +18,6 @@ import { normalizeProductivity } from '../../normalize/productivity.ts';
 import { normalizeTokens } from '../../normalize/tokens.ts';
 import { normalizeTools } from '../../normalize/tools.ts';
 import { normalizeUsers } from '../../normalize/users.ts';
-import type { DayUnit } from '../../plan.ts';
 import { validateDays } from '../../validate.ts';
 
 /** What preparing units needs besides the units. */

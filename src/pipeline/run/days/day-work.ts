@@ -104,7 +104,7 @@ export class Work {
   #giveUp({ stream, days }: DayBatch): void {
     const { claims, watch } = this.#parts;
     for (const day of days) {
-      if (watch.settled({ stream, day }) === undefined) claims.done({ orgId: this.#orgId, stream, day });
+      if (watch.settled({ stream, day }) === undefined) claims.done({ stream, day });
       else watch.failed();
     }
   }
@@ -134,8 +134,7 @@ export class Work {
   }
 
   async #doubt(commit: DayCommit, doubt: StandingDoubt): Promise<void> {
-    const { orgId, stream, day, requests } = commit;
-    await this.#parts.outcomes.doubted({ orgId, stream, day }, requests, doubt);
+    await this.#parts.outcomes.doubted(commit, doubt);
     this.#parts.claims.done(commit);
   }
 
@@ -180,9 +179,10 @@ export class Work {
       const first = this.#takePrefetched(batch, call);
       const { days, same } = await prepareBatch(context, batch, call, { first, answers, flight });
       const { requests } = call.meter;
-      const commit = same === undefined ? undefined : intake.same(same, requests);
-      if (commit !== undefined)
+      if (same !== undefined) {
+        const commit = intake.same(same, requests);
         return { ready: [{ commit, warnings: [] }], alone: [], doubts: [], rows: rowCount(commit) };
+      }
       return await intake.sort(batch, days, { requests, answersSha256: answers?.digest.hex() ?? null });
     } catch (error) {
       await this.#failures.failed(batch, call.meter.requests, error);

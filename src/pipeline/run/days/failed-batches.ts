@@ -2,8 +2,8 @@ import { BadRequestError } from '../../../api/errors.ts';
 import type { UtcDay } from '../../../core/day.ts';
 import { DaywalkError, DefectError } from '../../../core/errors.ts';
 import type { DailyStream } from '../../../core/stream.ts';
+import { type DayUnit, dayKey } from '../../../warehouse/port.ts';
 import { batchName, type DayBatch } from '../../batch.ts';
-import type { DayUnit } from '../../plan.ts';
 import { RangeMisfitsError, UnclearRangeError } from '../../validate.ts';
 import type { UnitClaims } from '../claims/unit-claims.ts';
 import type { Outcomes } from '../outcomes.ts';
@@ -61,7 +61,7 @@ export class FailedBatches {
     }
     if (pulled.length === 0) return;
     await outcomes.failed({ stream, day: days[0] }, requests, error);
-    claims.done({ orgId: this.#options.orgId, stream, day: days[0] });
+    claims.done({ stream, day: days[0] });
   }
 
   /** Lets go of the days of a failed batch that are only looked at. */
@@ -96,6 +96,6 @@ export class FailedBatches {
 
   /** Frees units that are claimed again when their turn comes. */
   freeAll(stream: DailyStream, days: readonly UtcDay[]): Promise<void> {
-    return this.#options.claims.free(days.map((day) => ({ orgId: this.#options.orgId, stream, day })));
+    return this.#options.claims.free(days.map((day) => dayKey(this.#options.orgId, { stream, day })));
   }
 }

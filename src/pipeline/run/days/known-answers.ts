@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { LedgerUnit } from '../../../warehouse/port.ts';
-import type { DayUnit } from '../../plan.ts';
+import {
+  type DayUnit,
+  isDayUnit,
+  type LedgerDay,
+  type LedgerUnit,
+  unitName,
+} from '../../../warehouse/port.ts';
 
 /** Characters that are hashed at once. */
 const SLICE_CHARS = 256 * 1024;
 
 /** A stored day, and the digest of the answers that it was made of. */
 export interface KnownDay {
-  readonly unit: LedgerUnit & { readonly contentSha256: string };
+  readonly unit: LedgerDay & { readonly contentSha256: string };
   readonly answersSha256: string;
 }
 
@@ -55,28 +60,24 @@ export class KnownDays {
 
   constructor(ledger: readonly LedgerUnit[]) {
     this.#days = new Map(
-      ledger.flatMap((unit) => {
+      ledger.filter(isDayUnit).flatMap((unit) => {
         const known = knownDay(unit);
-        return known === undefined ? [] : [[nameOf(unit), known] as const];
+        return known === undefined ? [] : [[unitName(unit), known] as const];
       }),
     );
   }
 
   /** What is known of a day; told once, because whoever asks again did not get on with it. */
   take(unit: DayUnit): KnownDay | undefined {
-    const name = nameOf(unit);
+    const name = unitName(unit);
     if (this.#taken.has(name)) return undefined;
     this.#taken.add(name);
     return this.#days.get(name);
   }
 }
 
-function knownDay(unit: LedgerUnit): KnownDay | undefined {
+function knownDay(unit: LedgerDay): KnownDay | undefined {
   const { state, answersSha256, contentSha256 } = unit;
   if (state !== 'loaded' || answersSha256 === null || contentSha256 === null) return undefined;
   return { unit: { ...unit, contentSha256 }, answersSha256 };
-}
-
-function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
-  return `${stream} ${day}`;
 }

@@ -1,13 +1,12 @@
 import type { UtcDay } from '../../../core/day.ts';
 import type { RuleName } from '../../../core/rules.ts';
-import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../../core/stream.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../../core/stream.ts';
 import { isShortOf } from '../../../judge/agreement.ts';
 import { parseNotes } from '../../../judge/notes.ts';
 import { type DayView, secondLook, type UnitView } from '../../../judge/second-look.ts';
-import type { DayCommit, LedgerUnit } from '../../../warehouse/port.ts';
+import type { DayCommit, DayUnit, LedgerDay } from '../../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../../batch.ts';
-import type { DayUnit } from '../../plan.ts';
-import type { Book } from '../known-ledger.ts';
+import type { KnownLedger } from '../known-ledger.ts';
 
 /** What is to be asked, and what may be stored, before the days of a run are judged. */
 export interface NextLooks {
@@ -27,7 +26,7 @@ interface UsersRange {
 
 /** What a run has seen of each unit, so that what ranges of days leave unclear is looked at once more. */
 export class SecondLooks {
-  readonly #book: Book;
+  readonly #ledger: KnownLedger;
   readonly #seen = new Map<UtcDay, Map<DailyStream, 'range' | 'own'>>();
   /** Days of which a range had no row, ready to be stored. */
   readonly #gaps = new Map<UtcDay, Map<DailyStream, DayCommit>>();
@@ -36,18 +35,18 @@ export class SecondLooks {
   readonly #usersRanges = new Map<UtcDay, UsersRange>();
   #untrusted = new Set<UtcDay>();
   #later = new Set<UtcDay>();
-  /** Users that activity counts, as this run was answered. */
-  /** What was stored of it when the run began: an answer without the figure takes it away. */
+  /** Users that activity counts, as stored when the run began: an answer without the figure takes it away. */
   readonly #activeBefore: ReadonlyMap<UtcDay, number | null>;
+  /** The same, as this run was answered. */
   readonly #active = new Map<UtcDay, number | null>();
 
-  constructor(book: Book) {
-    this.#book = book;
+  constructor(ledger: KnownLedger) {
+    this.#ledger = ledger;
     this.#activeBefore = new Map(
-      book
-        .all()
+      ledger
+        .days()
         .flatMap(({ stream, day, activeUsers }) =>
-          stream === 'activity' && day !== '' ? [[day, activeUsers] as const] : [],
+          stream === 'activity' ? [[day, activeUsers] as const] : [],
         ),
     );
   }
@@ -65,7 +64,7 @@ export class SecondLooks {
 
   /** `daily_active_users` of a day: this run's where it has one, otherwise the stored. */
   activeUsers(day: UtcDay): number | null {
-    const stored = this.#activeBefore.get(day) ?? this.#book.of('activity', day)?.activeUsers;
+    const stored = this.#activeBefore.get(day) ?? this.#ledger.of('activity', day)?.activeUsers;
     return this.#active.get(day) ?? stored ?? null;
   }
 
@@ -135,27 +134,24 @@ export class SecondLooks {
   /** Days whose own answer still has fewer users than the service counts as active. */
   get short(): readonly { readonly day: UtcDay; readonly users: number; readonly active: number }[] {
     return [...this.#seen].flatMap(([day, seen]) => {
-      const users = this.#book.of('users', day);
-      const active = this.#book.of('activity', day)?.activeUsers ?? null;
+      const users = this.#ledger.of('users', day);
+      const active = this.#ledger.of('activity', day)?.activeUsers ?? null;
       const isMeant = seen.has('users') && users?.state === 'loaded' && isShortOf(users, active);
       return isMeant ? [{ day, users: users.activeUsers ?? 0, active: active ?? 0 }] : [];
     });
   }
 
   #viewOf(day: UtcDay): DayView {
-    const active = this.#book.of('activity', day)?.activeUsers ?? null;
+    const active = this.#ledger.of('activity', day)?.activeUsers ?? null;
     const views = new Map<DailyStream, UnitView>();
-    for (const unit of this.#book.onDay(day)) {
-      if (isDailyStream(unit.stream))
-        views.set(unit.stream, this.#viewOfUnit(unit, unit.stream, day, active));
-    }
+    for (const unit of this.#ledger.onDay(day)) views.set(unit.stream, this.#viewOfUnit(unit, active));
     for (const stream of this.#gaps.get(day)?.keys() ?? [])
       views.set(stream, { from: 'gap', isActive: false, isShort: false });
     return views;
   }
 
-  #viewOfUnit(unit: LedgerUnit, stream: DailyStream, day: UtcDay, active: number | null): UnitView {
-    const from = this.#seen.get(day)?.get(stream) ?? 'ledger';
+  #viewOfUnit(unit: LedgerDay, active: number | null): UnitView {
+    const from = this.#seen.get(unit.day)?.get(unit.stream) ?? 'ledger';
     // What the day's own answer said before, and a range says again, needs no other look.
     const isKnown = from === 'range' && parseNotes(unit.watch).own === unit.contentSha256;
     const isActive = ['loaded', 'quarantined', 'doubted'].includes(unit.state);

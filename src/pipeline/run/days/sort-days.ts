@@ -5,18 +5,20 @@ import type { StandingDoubt } from '../../../judge/doubt.ts';
 import { parseNotes } from '../../../judge/notes.ts';
 import {
   type DayCommit,
+  type DayUnit,
+  dayKey,
   decodeRows,
-  type LedgerUnit,
+  type LedgerDay,
   pendingUnit,
   type Row,
   type SettleRule,
+  unitName,
   type Warehouse,
 } from '../../../warehouse/port.ts';
 import type { DayBatch } from '../../batch.ts';
 import { dayCommit, isActive, type NormalizedDay } from '../../commit.ts';
 import { judgeDay } from '../../judge-day.ts';
-import type { DayUnit } from '../../plan.ts';
-import type { Book } from '../known-ledger.ts';
+import type { KnownLedger } from '../known-ledger.ts';
 import type { Watch } from '../watch/watch.ts';
 import type { KnownDay } from './known-answers.ts';
 import type { PreparedDay } from './prepare-batch.ts';
@@ -32,7 +34,7 @@ export interface IntakeOptions {
   readonly force: boolean;
   /** Accept losses that were doubted when the run began, and are no larger now. */
   readonly acceptLoss: boolean;
-  readonly book: Book;
+  readonly ledger: KnownLedger;
   readonly watch: Watch;
   readonly looks: SecondLooks;
   /** True for a unit that the run pulls. */
@@ -66,7 +68,7 @@ export class Intake {
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#doubtedAtStart = new Set(
-      options.book.all().flatMap((unit) => (unit.state === 'doubted' ? [nameOf(unit)] : [])),
+      options.ledger.days().flatMap((unit) => (unit.state === 'doubted' ? [unitName(unit)] : [])),
     );
   }
 
@@ -112,14 +114,11 @@ export class Intake {
   }
 
   /** A day of which the answers were the same as before: its content is stored already. */
-  same({ unit, answersSha256 }: KnownDay, requests: number): DayCommit | undefined {
-    const { orgId, stream, day, contentSha256, rows, activeUsers } = unit;
-    if (stream === 'readiness' || day === '') return undefined;
+  same({ unit, answersSha256 }: KnownDay, requests: number): DayCommit {
+    const { orgId, contentSha256, rows, activeUsers } = unit;
     const { rule, runId, clock } = this.#options;
     return {
-      orgId,
-      stream,
-      day,
+      ...dayKey(orgId, unit),
       tables: [],
       contentSha256,
       unchanged: { rows },
@@ -140,7 +139,7 @@ export class Intake {
     day: NormalizedDay,
     pulled: { requests: number; answersSha256: string | null; isOwn: boolean },
   ): DayCommit {
-    const { rule, runId, clock, force, book } = this.#options;
+    const { rule, runId, clock, force, ledger } = this.#options;
     const { warnings, quarantined } = day.findings;
     // What was found in an answer is to be told each time.
     const isClean = pulled.isOwn && warnings.length === 0 && quarantined.length === 0;
@@ -151,33 +150,33 @@ export class Intake {
       runId,
       pulledAt: clock.now(),
       answersSha256: isClean ? pulled.answersSha256 : null,
-      basedOn: book.of(stream, day.unit.day)?.contentSha256 ?? null,
+      basedOn: ledger.of(stream, day.unit.day)?.contentSha256 ?? null,
     });
     return { ...commit, rewrite: force };
   }
 
   #judge(commit: DayCommit, setAside: number) {
-    const { warehouse, book, clock, acceptLoss, isPlanned, looks } = this.#options;
+    const { warehouse, ledger, clock, acceptLoss, isPlanned, looks } = this.#options;
     const { stream, day } = commit;
     return judgeDay(commit, {
       warehouse,
-      known: book.of(stream, day) ?? pendingUnit(commit),
+      known: ledger.of(stream, day) ?? pendingUnit(dayKey(commit.orgId, commit)),
       setAside,
       active: looks.activeUsers(day),
       isActiveDue: isPlanned({ stream: 'activity', day }) && looks.isOpen(day),
-      acceptsLoss: acceptLoss && this.#doubtedAtStart.has(nameOf(commit)),
+      acceptsLoss: acceptLoss && this.#doubtedAtStart.has(unitName(commit)),
       now: clock.now(),
     });
   }
 
   /** True for a day without a row in a range, unless the day's own answer said so before. */
   #isOpenGap({ stream, day, contentSha256, isOwn }: DayCommit): boolean {
-    const known = this.#options.book.of(stream, day);
+    const known = this.#options.ledger.of(stream, day);
     return !isOwn && (known === undefined || parseNotes(known.watch).own !== contentSha256);
   }
 
   /** Compares a settled unit with what the service says of it now. */
-  async #look(unit: LedgerUnit, day: NormalizedDay): Promise<void> {
+  async #look(unit: LedgerDay, day: NormalizedDay): Promise<void> {
     const { contentSha256: sha256 } = this.#commitOf(day, { requests: 0, answersSha256: null, isOwn: false });
     const isSame = sha256 === unit.contentSha256 || isStillIdle(unit, day);
     const trailing = !isSame && (await this.#isTrailingOnly(day));
@@ -216,7 +215,7 @@ export class Intake {
  * True for a day without activity that has none still. No row and a row of zeros say the same, but counts over trailing
  * days, which an idle day has too, must not get lost.
  */
-function isStillIdle(unit: LedgerUnit, day: NormalizedDay): boolean {
+function isStillIdle(unit: LedgerDay, day: NormalizedDay): boolean {
   if (unit.state !== 'empty' || isActive(day.tables)) return false;
   return storedRows(day) === 0 || (unit.rows === 0 && !hasTrailing(day));
 }
@@ -232,8 +231,4 @@ function hasTrailing({ tables }: NormalizedDay): boolean {
 
 function storedRows({ tables }: NormalizedDay): number {
   return tables.reduce((sum, { count }) => sum + count, 0);
-}
-
-function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
-  return `${stream} ${day}`;
 }

@@ -1,9 +1,9 @@
 import { ClaimLostError } from '../../../core/errors.ts';
-import type { LedgerUnit, RunLock, UnitKey } from '../../../warehouse/port.ts';
+import { type LedgerUnit, type RunLock, readinessKey } from '../../../warehouse/port.ts';
 import type { RunObserver } from '../../events.ts';
 import type { PullCall } from '../../pull.ts';
 import { ClaimWait } from '../claims/claim-wait.ts';
-import type { Book } from '../known-ledger.ts';
+import type { KnownLedger } from '../known-ledger.ts';
 import type { Outcomes } from '../outcomes.ts';
 import type { Tally } from '../run-counts.ts';
 import type { ReadinessContext } from './store-page.ts';
@@ -21,7 +21,7 @@ export interface ReadinessWork extends Omit<ReadinessContext, 'onPage'> {
   readonly tally: Tally;
   readonly observe: RunObserver;
   readonly stop: AbortController;
-  readonly book: Book;
+  readonly ledger: KnownLedger;
   /** The ledger as the plan saw it. */
   readonly planned: readonly LedgerUnit[];
 }
@@ -88,22 +88,17 @@ async function walk(work: ReadinessWork, { mayBeLost }: { mayBeLost: boolean }):
     const outcome = await walkReadiness({ ...work, onPage }, call);
     const unit = await warehouse.readinessUnit(orgId);
     tally.wrote(outcome.rowsWritten - rowsTold);
-    if (unit !== null) work.book.put([unit]);
+    if (unit !== null) work.ledger.put([unit]);
     if (outcome.doubt !== null) {
       const { rule, rows, of, since } = outcome.doubt;
-      observe({ type: 'unit-doubted', stream: 'readiness', day: '', rule, rows, of, since });
+      observe({ type: 'unit-doubted', stream: 'readiness', rule, rows, of, since });
     }
     const { state = 'loaded', rows = 0 } = unit ?? {};
-    outcomes.done({ stream: 'readiness', day: '' }, { ...outcome, state, rows });
+    outcomes.done({ stream: 'readiness' }, { ...outcome, state, rows });
     outcomes.answered('readiness');
   } catch (error) {
     if (mayBeLost && error instanceof ClaimLostError) return 'lost';
-    await outcomes.failed({ stream: 'readiness', day: '' }, call.meter.requests, error);
+    await outcomes.failed({ stream: 'readiness' }, call.meter.requests, error);
   }
   return 'ended';
-}
-
-/** The one unit of an organization's reports. */
-function readinessKey(orgId: string): UnitKey {
-  return { orgId, stream: 'readiness', day: '' };
 }

@@ -1,7 +1,7 @@
 import { daysBetween, isDay, type UtcDay } from '../../../core/day.ts';
 import { isObject } from '../../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../core/stream.ts';
-import type { LedgerUnit } from '../../../warehouse/port.ts';
+import { isDayUnit, type LedgerUnit } from '../../../warehouse/port.ts';
 
 /** Rows that a batch may hold in memory, roughly; several batches are in flight. */
 const BATCH_ROWS_TARGET = 8_000;
@@ -140,7 +140,7 @@ const RECENT_UNITS = 14;
 export function rowsPerDay(ledger: readonly LedgerUnit[]): Map<DailyStream, number> {
   return new Map(
     DAILY_STREAMS.flatMap((stream) => {
-      const held = ledger.filter((unit) => unit.stream === stream && unit.rows > 0);
+      const held = ledger.filter(isDayUnit).filter((unit) => unit.stream === stream && unit.rows > 0);
       const recent = held.toSorted((a, b) => (a.day < b.day ? 1 : -1)).slice(0, RECENT_UNITS);
       return recent.length === 0 ? [] : [[stream, Math.max(...recent.map(({ rows }) => rows))] as const];
     }),

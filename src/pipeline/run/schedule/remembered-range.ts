@@ -1,7 +1,7 @@
 import type { UtcDay } from '../../../core/day.ts';
 import { canonicalJson } from '../../../core/json.ts';
 import type { Warehouse } from '../../../warehouse/port.ts';
-import type { Book } from '../known-ledger.ts';
+import type { KnownLedger } from '../known-ledger.ts';
 import { RangeGauge, rememberedRange, rowsPerDay } from './range-gauge.ts';
 
 /** Under this name a run remembers the longest range of days that the service answers. */
@@ -11,11 +11,11 @@ export const RANGES = 'ranges';
 export async function rangeGauge(
   { warehouse, rangeDays }: { readonly warehouse: Warehouse; readonly rangeDays: number },
   orgId: string,
-  book: Book,
+  ledger: KnownLedger,
   today: UtcDay,
 ): Promise<RangeGauge> {
   const remembered = rememberedRange(await warehouse.state(orgId, RANGES), today);
-  return new RangeGauge(rangeDays, rowsPerDay(book.all()), remembered);
+  return new RangeGauge(rangeDays, rowsPerDay(ledger.all()), remembered);
 }
 
 /** Remembers for the next runs what this one learned. */

@@ -1,7 +1,7 @@
 import type { UtcDay } from '../../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../core/stream.ts';
+import type { DayUnit } from '../../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../../batch.ts';
-import type { DayUnit } from '../../plan.ts';
 
 /** What the order of a run depends on. */
 export interface Order {

@@ -4,7 +4,7 @@ import type { AnalyticsPage } from '../../../api/walk/pages.ts';
 import { FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../../../core/day.ts';
 import { DaywalkError, messageOf, RunError } from '../../../core/errors.ts';
 import { DAILY_STREAMS, isDailyStream, type Stream } from '../../../core/stream.ts';
-import type { DayUnit } from '../../plan.ts';
+import type { DayUnit } from '../../../warehouse/port.ts';
 import { pullFirstPage, type Source } from '../../pull.ts';
 
 /** Days before the newest one that are tried when it is refused. */

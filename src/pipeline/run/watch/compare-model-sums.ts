@@ -7,7 +7,7 @@ import { MODEL_KEYS, TokensByModelRow } from '../../../api/shapes/tokens.ts';
 import type { UtcDay } from '../../../core/day.ts';
 import { canonicalJson } from '../../../core/json.ts';
 import { parseNotes } from '../../../judge/notes.ts';
-import type { LedgerUnit, Warehouse } from '../../../warehouse/port.ts';
+import type { LedgerDay, Warehouse } from '../../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../../batch.ts';
 import { type PullCall, pullGrouped, type Source } from '../../pull.ts';
 import { expectAnswerTo } from '../../validate.ts';
@@ -154,7 +154,7 @@ function isEqual(answered: Sums, stored: Sums = new Map()): boolean {
 }
 
 /** Sums that cannot be compared with the rows are compared with what the same call said last. */
-function isAsBefore(unit: LedgerUnit, sha256: string): boolean {
+function isAsBefore(unit: LedgerDay, sha256: string): boolean {
   const { models } = parseNotes(unit.watch);
   return models === undefined || models === sha256;
 }

@@ -1,5 +1,4 @@
-import type { UtcDay } from '../../../core/day.ts';
-import type { LedgerUnit } from '../../../warehouse/port.ts';
+import type { LedgerDay } from '../../../warehouse/port.ts';
 import type { DayBatch } from '../../batch.ts';
 
 /**
@@ -7,8 +6,8 @@ import type { DayBatch } from '../../batch.ts';
  * stored with activity has no row either when it is asked alone: then that day speaks for all. Nothing is asked where no
  * day of the range is stored with activity.
  */
-export function askInstead({ stream }: DayBatch, watched: readonly LedgerUnit[]): DayBatch[] {
-  const own = watched.flatMap(({ day }): UtcDay[] => (day === '' ? [] : [day]));
-  const newest = watched.findLast(({ state }) => state !== 'empty')?.day ?? '';
-  return newest === '' ? [] : [{ stream, days: [newest], speaksFor: own }];
+export function askInstead({ stream }: DayBatch, watched: readonly LedgerDay[]): DayBatch[] {
+  const newest = watched.findLast(({ state }) => state !== 'empty');
+  if (newest === undefined) return [];
+  return [{ stream, days: [newest.day], speaksFor: watched.map(({ day }) => day) }];
 }

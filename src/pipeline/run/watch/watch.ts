@@ -1,5 +1,5 @@
 import { shiftDay, type UtcDay } from '../../../core/day.ts';
-import { DAILY_STREAMS, type DailyStream, isDailyStream } from '../../../core/stream.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../../core/stream.ts';
 import { type Noted, notesText, parseNotes } from '../../../judge/notes.ts';
 import {
   afterWatch,
@@ -13,9 +13,17 @@ import {
   type WatchPlan,
   watchStateText,
 } from '../../../judge/watch.ts';
-import type { LedgerUnit, ReopenedDay, RunLock, UnitNotes, Warehouse } from '../../../warehouse/port.ts';
-import type { DayUnit, PlanRequest } from '../../plan.ts';
-import type { Book } from '../known-ledger.ts';
+import {
+  type DayUnit,
+  type LedgerDay,
+  type ReopenedDay,
+  type RunLock,
+  type UnitNotes,
+  unitName,
+  type Warehouse,
+} from '../../../warehouse/port.ts';
+import type { PlanRequest } from '../../plan.ts';
+import type { KnownLedger } from '../known-ledger.ts';
 
 /** The streams whose answers are small: a few kilobytes a day. */
 const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
@@ -28,7 +36,7 @@ export interface WatchOptions {
   readonly orgId: string;
   readonly warehouse: Warehouse;
   readonly lock: RunLock;
-  readonly book: Book;
+  readonly ledger: KnownLedger;
   readonly request: PlanRequest;
   /** The UTC day on which the run began. */
   readonly today: UtcDay;
@@ -38,7 +46,7 @@ export interface WatchOptions {
 
 /** A settled unit as the service answered for it: `seen` is null where that is what is stored. */
 export interface Looked {
-  readonly unit: LedgerUnit;
+  readonly unit: LedgerDay;
   readonly by: Noted['by'];
   readonly seen: Seen;
   /** Digest of sums by model that only the next look can be compared with. */
@@ -52,15 +60,15 @@ export interface Looked {
 export class Watch {
   readonly #options: WatchOptions;
   readonly #plan: WatchPlan | null;
-  readonly #units: ReadonlyMap<string, LedgerUnit>;
+  readonly #units: ReadonlyMap<string, LedgerDay>;
   readonly #looks: Looked[] = [];
   #isComplete = true;
 
   private constructor(options: WatchOptions, plan: WatchPlan | null) {
     this.#options = options;
     this.#plan = plan;
-    const settled = options.book.all().filter((unit) => this.#isInScope(unit));
-    this.#units = new Map(plan === null ? [] : settled.map((unit) => [nameOf(unit), unit]));
+    const settled = options.ledger.days().filter((unit) => this.#isInScope(unit));
+    this.#units = new Map(plan === null ? [] : settled.map((unit) => [unitName(unit), unit]));
   }
 
   /** The watch of a run; one that looks at nothing where it is off, or another worker has it. */
@@ -94,12 +102,12 @@ export class Watch {
 
   /** Settled units of the older stretch, to be asked for after all others. */
   get older(): DayUnit[] {
-    const recent = new Set(this.recent.map(nameOf));
+    const recent = new Set(this.recent.map(unitName));
     return this.#unitsWhere(
       (unit) =>
         isWithin(unit.day, this.#older) &&
         LIGHT.some((stream) => stream === unit.stream) &&
-        !recent.has(nameOf(unit)),
+        !recent.has(unitName(unit)),
     );
   }
 
@@ -107,10 +115,8 @@ export class Watch {
   get modelDays(): { readonly days: readonly UtcDay[] }[] {
     const tokens = [...this.#units.values()].filter(({ stream }) => stream === 'tokens');
     const daysIn = (stretch: Stretch | null | undefined) =>
-      tokens.flatMap(({ day }) => (day !== '' && isWithin(day, stretch) ? [day] : []));
-    const noted = tokens.flatMap(({ day, watch }) =>
-      day !== '' && parseNotes(watch).noted?.by === 'models' ? [day] : [],
-    );
+      tokens.flatMap(({ day }) => (isWithin(day, stretch) ? [day] : []));
+    const noted = tokens.flatMap(({ day, watch }) => (parseNotes(watch).noted?.by === 'models' ? [day] : []));
     const stretches = [daysIn(this.#plan?.recent), daysIn(this.#older)];
     const covered = new Set(stretches.flat());
     return [...stretches, ...noted.filter((day) => !covered.has(day)).map((day) => [day])]
@@ -119,10 +125,10 @@ export class Watch {
   }
 
   /** The unit as it was when the run began, where it is looked at; undefined for one that is pulled. */
-  settled(unit: DayUnit): LedgerUnit | undefined {
-    const held = this.#units.get(nameOf(unit));
+  settled(unit: DayUnit): LedgerDay | undefined {
+    const held = this.#units.get(unitName(unit));
     // One that was opened again meanwhile is pulled like any other.
-    return held !== undefined && this.#options.book.of(unit.stream, unit.day)?.settledAt !== null
+    return held !== undefined && this.#options.ledger.of(unit.stream, unit.day)?.settledAt !== null
       ? held
       : undefined;
   }
@@ -140,7 +146,7 @@ export class Watch {
   /** Writes what the looks found, and opens the days again whose difference is confirmed. */
   async conclude(now: Date): Promise<readonly ReopenedDay[]> {
     if (this.#plan === null) return [];
-    const { warehouse, orgId, book } = this.#options;
+    const { warehouse, orgId, ledger } = this.#options;
     const { notes, confirmed } = this.#judge(now);
     if (notes.length > 0) await warehouse.noteUnits(orgId, notes);
     const reopened = chooseReopened(confirmed).map(
@@ -149,7 +155,7 @@ export class Watch {
         streams: trailing ? ['activity'] : DAILY_STREAMS,
       }),
     );
-    if (reopened.length > 0) book.put(await warehouse.reopenDays(orgId, reopened));
+    if (reopened.length > 0) ledger.put(await warehouse.reopenDays(orgId, reopened));
     await this.#remember();
     return reopened;
   }
@@ -159,12 +165,11 @@ export class Watch {
     const confirmed: Confirmed[] = [];
     for (const { unit, by, seen, models } of this.#looks) {
       const { stream, day, contentSha256 } = unit;
-      if (!isDailyStream(stream) || day === '') continue;
-      const before = notes.get(nameOf({ stream, day }))?.watch ?? unit.watch;
+      const before = notes.get(unitName({ stream, day }))?.watch ?? unit.watch;
       const look = lookAt(parseNotes(before), by, seen, now);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
-      if (watch !== before) notes.set(nameOf({ stream, day }), { stream, day, contentSha256, watch });
+      if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });
       if (look.isConfirmed) confirmed.push({ day, trailing: look.notes.noted?.trailing === true });
     }
     return { notes: [...notes.values()], confirmed };
@@ -189,29 +194,16 @@ export class Watch {
     return this.#plan?.older ?? null;
   }
 
-  #isInScope({ stream, day, settledAt }: LedgerUnit): boolean {
+  #isInScope({ stream, day, settledAt }: LedgerDay): boolean {
     const { streams, firstDay, lastDay } = this.#options.request;
-    return (
-      settledAt !== null &&
-      isDailyStream(stream) &&
-      streams.includes(stream) &&
-      day >= firstDay &&
-      day <= lastDay
-    );
+    return settledAt !== null && streams.includes(stream) && day >= firstDay && day <= lastDay;
   }
 
-  #unitsWhere(isMeant: (unit: LedgerUnit) => boolean): DayUnit[] {
-    return [...this.#units.values()].flatMap((unit) => {
-      const { stream, day } = unit;
-      return isDailyStream(stream) && day !== '' && isMeant(unit) ? [{ stream, day }] : [];
-    });
+  #unitsWhere(isMeant: (unit: LedgerDay) => boolean): DayUnit[] {
+    return [...this.#units.values()].filter(isMeant).map(({ stream, day }) => ({ stream, day }));
   }
 }
 
 function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
   return stretch !== null && stretch !== undefined && day >= stretch.first && day <= stretch.last;
-}
-
-function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
-  return `${stream} ${day}`;
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../../src/core/day.ts';
-import type { RunLock, UnitKey } from '../../../../src/warehouse/port.ts';
+import { dateOf, dayKey, type RunLock, readinessKey, type UnitKey } from '../../../../src/warehouse/port.ts';
 import { firstLine, startScript } from '../../../support/process/script.ts';
 import { commitOf } from '../../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open } from '../../../support/warehouse/each-database.ts';
@@ -8,9 +8,9 @@ import { postgres } from '../../../support/warehouse/postgres-place.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
 const DAYS = Array.from({ length: 20 }, (_, n) => shiftDay(parseDay('2026-02-01'), n));
-const UNITS: readonly UnitKey[] = DAYS.map((day) => ({ orgId: 'org_1', stream: 'tokens', day }));
+const UNITS = DAYS.map((day) => dayKey('org_1', { stream: 'tokens', day }));
 
-const daysOf = (units: readonly UnitKey[]) => units.map(({ day }) => day);
+const daysOf = (units: readonly UnitKey[]) => units.map(dateOf);
 
 onDatabase(postgres, () => {
   describe('workers that share a warehouse', () => {
@@ -38,12 +38,7 @@ onDatabase(postgres, () => {
       const { mine, theirs } = await workers();
       const claim = (lock: RunLock) => Promise.all(UNITS.map((unit) => lock.claim([unit])));
       const [ours, others] = await Promise.all([claim(mine), claim(theirs)]);
-      expect(
-        [...ours, ...others]
-          .flat()
-          .map(({ day }) => day)
-          .toSorted(),
-      ).toEqual(DAYS);
+      expect([...ours, ...others].flat().map(dateOf).toSorted()).toEqual(DAYS);
     });
 
     it('see what the last holder of a unit committed', async () => {
@@ -60,9 +55,9 @@ onDatabase(postgres, () => {
       const { mine, theirs } = await workers();
       const [unit] = await mine.claim(UNITS.slice(0, 1));
       const others: UnitKey[] = [
-        { orgId: 'org_2', stream: 'tokens', day: parseDay('2026-02-01') },
-        { orgId: 'org_1', stream: 'tools', day: parseDay('2026-02-01') },
-        { orgId: 'org_1', stream: 'readiness', day: '' },
+        dayKey('org_2', { stream: 'tokens', day: parseDay('2026-02-01') }),
+        dayKey('org_1', { stream: 'tools', day: parseDay('2026-02-01') }),
+        readinessKey('org_1'),
       ];
       expect(await theirs.claim(others)).toHaveLength(others.length);
       const elsewhere = await (await open(postgres)).lock();
@@ -89,7 +84,7 @@ onDatabase(postgres, () => {
       const taken = new Set<string>();
       await expect
         .poll(async () => {
-          for (const { day } of await lock.claim(UNITS.slice(0, 5))) taken.add(day);
+          for (const day of daysOf(await lock.claim(UNITS.slice(0, 5)))) taken.add(day);
           return [...taken].toSorted();
         })
         .toEqual(DAYS.slice(0, 5));

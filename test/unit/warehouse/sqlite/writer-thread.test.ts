@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { digestOf } from '../../../../src/warehouse/digest.ts';
-import type { Row } from '../../../../src/warehouse/port.ts';
+import { dateOf, dayKey, type Row } from '../../../../src/warehouse/port.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 import { daywalk, envOf } from '../../../support/process/daywalk-process.ts';
 import { WITHOUT_THREADS } from '../../../support/process/without-threads.ts';
@@ -163,17 +163,17 @@ describe('the thread that writes', () => {
 
   it('takes its turn with what is written here', async () => {
     const { warehouse } = await withThread();
-    const { rule } = day('2026-02-03', []);
-    const failure = { orgId: 'org_1', stream: 'tokens', requests: 1, pulledAt: new Date(), rule } as const;
-    const { day: third } = day('2026-02-03', []);
+    const { rule, ...third } = day('2026-02-03', []);
+    const unit = dayKey('org_1', third);
+    const failure = { unit, requests: 1, pulledAt: new Date(), rule } as const;
     await Promise.all([
       warehouse.commitDay(day('2026-02-03', rowsOf(900))),
-      warehouse.failUnit({ ...failure, day: third, state: 'failed', error: 'first' }),
+      warehouse.failUnit({ ...failure, state: 'failed', error: 'first' }),
       warehouse.commitDay(day('2026-02-03', rowsOf(901))),
-      warehouse.failUnit({ ...failure, day: third, state: 'failed', error: 'second' }),
+      warehouse.failUnit({ ...failure, state: 'failed', error: 'second' }),
     ]);
-    const [unit] = (await warehouse.units('org_1')).filter((known) => known.day === third);
-    expect(unit).toMatchObject({ attempts: 4, rows: 901, state: 'failed', lastError: 'second' });
+    const [known] = (await warehouse.units('org_1')).filter((one) => dateOf(one) === third.day);
+    expect(known).toMatchObject({ attempts: 4, rows: 901, state: 'failed', lastError: 'second' });
   });
 
   it.each([
@@ -227,7 +227,7 @@ describe('the thread that writes', () => {
     expect(await thrownBy(warehouse.commitDay(day('2026-02-04', rowsOf(1))))).toMatchObject(failure);
     await warehouse.close();
     const next = await openTemporary(warehouse.path);
-    expect((await next.units('org_1')).map((unit) => [unit.day, unit.rows])).toEqual([
+    expect((await next.units('org_1')).map((unit) => [dateOf(unit), unit.rows])).toEqual([
       ['2026-02-01', MANY],
       ['2026-02-02', 1],
     ]);

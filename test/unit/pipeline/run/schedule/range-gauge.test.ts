@@ -3,7 +3,7 @@ import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
 import type { DailyStream } from '../../../../../src/core/stream.ts';
 import { RangeGauge, rowsPerDay } from '../../../../../src/pipeline/run/schedule/range-gauge.ts';
 import type { LedgerUnit } from '../../../../../src/warehouse/port.ts';
-import { pendingUnit } from '../../../../../src/warehouse/unit.ts';
+import { dayKey, pendingUnit } from '../../../../../src/warehouse/unit.ts';
 
 const known = (rows: number) =>
   new Map<DailyStream, number>([
@@ -95,7 +95,7 @@ describe('how many days are asked for at once', () => {
 describe('what the ledger tells of the size of a day', () => {
   const first = parseDay('2026-02-01');
   const unit = (offset: number, rows: number, stream: DailyStream = 'users'): LedgerUnit => ({
-    ...pendingUnit({ orgId: 'org_1', stream, day: shiftDay(first, offset) }),
+    ...pendingUnit(dayKey('org_1', { stream, day: shiftDay(first, offset) })),
     rows,
   });
 
