@@ -16,7 +16,7 @@ import { STREAMS } from '../src/core/stream.ts';
 import { parseRules, startEmulator } from '../src/emulator/index.ts';
 import { digestOf } from '../src/warehouse/digest.ts';
 import { openWarehouse } from '../src/warehouse/open.ts';
-import type { Row } from '../src/warehouse/port.ts';
+import type { HookEventRow } from '../src/warehouse/port.ts';
 
 const FOLDER = fileURLToPath(new URL('../test/support/fixtures/warehouses/', import.meta.url));
 const SCHEMA = 'daywalk_fixture';
@@ -74,9 +74,17 @@ async function fill(location: string) {
   return digest;
 }
 
-function eventRow(id: string): Row {
-  const payload = `{"hook_event_name":"Stop", "id":"${id}"}`;
-  return [id, '2026-01-30T11:00:00.000Z', 'Stop', 's-1', '/srv/app', null, null, payload];
+function eventRow(id: string): HookEventRow {
+  return {
+    event_id: id,
+    received_at: '2026-01-30T11:00:00.000Z',
+    hook_event_name: 'Stop',
+    session_id: 's-1',
+    cwd: '/srv/app',
+    message: null,
+    reason: null,
+    payload: `{"hook_event_name":"Stop", "id":"${id}"}`,
+  };
 }
 
 async function dumpPostgres(url: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, isExact, isObject, isStorable } from '../core/json.ts';
-import type { Row } from '../warehouse/port.ts';
+import type { HookEventRow } from '../warehouse/port.ts';
 import type { SpoolRecord } from './spool/record.ts';
 
 /**
@@ -19,23 +19,27 @@ export type ScrubJson = (json: string) => string;
  * database can hold (NUL, half a surrogate pair) have U+FFFD in these places. The id is that of the event as it came,
  * so that another choice of what is stored does not make another event of it.
  */
-export function rowOf(record: SpoolRecord, received: Record<string, unknown>, scrubJson: ScrubJson): Row {
+export function rowOf(
+  record: SpoolRecord,
+  received: Record<string, unknown>,
+  scrubJson: ScrubJson,
+): HookEventRow {
   const text = scrubJson(record.text);
   const event = text === record.text ? received : parseObject(text);
   const label = (field: string) => {
     const value = Object.hasOwn(event, field) ? event[field] : undefined;
     return typeof value === 'string' ? storableText(value) : null;
   };
-  return [
-    eventIdOf(record),
-    record.receivedAt,
-    label('hook_event_name'),
-    label('session_id'),
-    label('cwd'),
-    label('message'),
-    label('reason'),
-    payloadOf(text, event),
-  ];
+  return {
+    event_id: eventIdOf(record),
+    received_at: record.receivedAt,
+    hook_event_name: label('hook_event_name'),
+    session_id: label('session_id'),
+    cwd: label('cwd'),
+    message: label('message'),
+    reason: label('reason'),
+    payload: payloadOf(text, event),
+  };
 }
 
 function parseObject(text: string): Record<string, unknown> {

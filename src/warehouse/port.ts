@@ -1,4 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
+import type { RowOf } from '../../schema/row.ts';
+import type { tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
 import type {
@@ -38,12 +40,17 @@ export interface QuarantineScope {
   readonly day?: UtcDay | undefined;
 }
 
+/** A row of `sessions`. */
+export type SessionRow = RowOf<typeof tables.sessions>;
+
+/** A row of `hook_events` without its organization, which the event does not name. */
+export type HookEventRow = Omit<RowOf<typeof tables.hookEvents>, 'org_id'>;
+
 /** Hook events, ready to be stored. */
 export interface HookEventCommit {
   /** The organization that they belong to; '' where it is not known. */
   readonly orgId: string;
-  /** Rows of `hook_events` without `org_id`. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly HookEventRow[];
 }
 
 /** How the right to run is asked for. */
@@ -156,8 +163,8 @@ export interface Warehouse {
   /** Remembers a JSON text, in place of the one before. */
   setState(orgId: string, name: string, value: string): Promise<void>;
 
-  /** Stores a created session, a row of the table `sessions`; one that is stored already is replaced. */
-  recordSession(row: Row): Promise<void>;
+  /** Stores a created session, or replaces the stored one. */
+  recordSession(row: SessionRow): Promise<void>;
 
   startRun(run: RunStart): Promise<void>;
   endRun(run: RunEnd): Promise<void>;

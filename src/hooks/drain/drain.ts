@@ -2,7 +2,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { messageOf, StorageError } from '../../core/errors.ts';
 import { type EmailPolicy, privacyOf } from '../../privacy/email.ts';
 import { onlyOrganization } from '../../warehouse/only-organization.ts';
-import type { Row, Warehouse } from '../../warehouse/port.ts';
+import type { HookEventRow, Warehouse } from '../../warehouse/port.ts';
 import { rowOf, type ScrubJson } from '../row.ts';
 import { linesOf } from '../spool/lines.ts';
 import { spoolOf } from '../spool/location.ts';
@@ -100,7 +100,7 @@ async function drainFile(
   { file, orgId, scrubJson, signal }: FileToDrain,
 ): Promise<FileCounts> {
   const counts: FileCounts = { events: 0, stored: 0, torn: 0, hasUnknown: false };
-  let rows: Row[] = [];
+  let rows: HookEventRow[] = [];
   let characters = 0;
   const store = async () => {
     signal.throwIfAborted();

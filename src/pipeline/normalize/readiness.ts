@@ -1,9 +1,13 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { inKeyOrder } from '../../../schema/order.ts';
+import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { ReadinessReport } from '../../api/shapes/readiness.ts';
-import type { TableRows, Value } from '../../warehouse/port.ts';
-import { flagOf, type NormalizeContext, orNull } from './context.ts';
+import type { TableRows, Values } from '../../warehouse/port.ts';
+import type { NormalizeContext } from './context.ts';
+import { mapping } from './mapping.ts';
+
+const { readinessReports, readinessReportApps, readinessReportCriteria } = tables;
 
 /** The reasoning efforts that the specification names for an evaluation; others are kept and reported as drift. */
 const EFFORTS = ['low', 'medium', 'high', 'off'] as const;
@@ -22,49 +26,53 @@ const REPORT_FIELDS = new Set([
   'droidVersion',
 ]);
 const MODEL_FIELDS = new Set(['id', 'reasoningEffort']);
-const APP_FIELDS = new Set(['description']);
-const CRITERION_FIELDS = new Set(['numerator', 'denominator', 'rationale']);
 
-interface Report {
-  readonly row: Value[];
-  readonly apps: Value[][];
-  readonly criteria: Value[][];
+const encodeReport = encoderOf(readinessReports);
+const appRow = mapping(readinessReportApps, {
+  place: 'reports[].apps[*]',
+  given: ['report_id', 'app_path'],
+});
+const criterionRow = mapping(readinessReportCriteria, {
+  place: 'reports[].report[*]',
+  given: ['report_id', 'criterion_id'],
+});
+
+interface ReportRows {
+  readonly report: Values;
+  readonly apps: readonly Values[];
+  readonly criteria: readonly Values[];
 }
 
 /**
  * Collects the rows of a page of readiness reports: the reports, their applications and their criteria. A repeated
- * report counts once, and of two that contradict each other the last one counts.
+ * report counts once; of two contradicting records the last one counts.
  */
 export function normalizeReadiness() {
-  const reports = new Map<string, Report>();
+  const reports = new Map<string, ReportRows>();
   return {
     add(record: ReadinessReport, context: NormalizeContext): void {
-      const report = {
-        row: rowOf(record, context),
-        apps: appsOf(record, context),
-        criteria: criteriaOf(record, context),
-      };
+      const rows = rowsOf(record, context);
       const known = reports.get(record.reportId);
-      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(report)) {
+      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(rows)) {
         context.findings.warn(
-          `readiness report ${record.reportId} was answered twice with different values; the last one is kept`,
+          `readiness report ${record.reportId} was returned twice with different values; the last one is kept`,
         );
       }
-      reports.set(record.reportId, report);
+      reports.set(record.reportId, rows);
     },
     finish: (): TableRows[] => {
       const all = [...reports.values()];
       return [
         inOrder(
-          tables.readinessReports,
-          all.map(({ row }) => row),
+          readinessReports,
+          all.map(({ report }) => report),
         ),
         inOrder(
-          tables.readinessReportApps,
+          readinessReportApps,
           all.flatMap(({ apps }) => apps),
         ),
         inOrder(
-          tables.readinessReportCriteria,
+          readinessReportCriteria,
           all.flatMap(({ criteria }) => criteria),
         ),
       ];
@@ -72,57 +80,43 @@ export function normalizeReadiness() {
   };
 }
 
-function inOrder(table: AnyTable, rows: Value[][]): TableRows {
+function inOrder(table: AnyTable, rows: readonly Values[]): TableRows {
   return { table, rows: inKeyOrder(table, rows) };
 }
 
-function appsOf(
-  { reportId, apps }: ReadinessReport,
-  { orgId, findings, exact }: NormalizeContext,
-): Value[][] {
-  const source = { place: 'reports[].apps[*]', exact };
-  return Object.entries(apps).map(([path, app]) => [
-    orgId,
-    reportId,
-    path,
-    orNull(app.description),
-    findings.extra(app, APP_FIELDS, source),
-  ]);
+function rowsOf(record: ReadinessReport, context: NormalizeContext): ReportRows {
+  const { reportId: report_id } = record;
+  return {
+    report: valuesOf(record, context),
+    apps: Object.entries(record.apps).map(([app_path, app]) => appRow(app, { report_id, app_path }, context)),
+    criteria: Object.entries(record.report).map(([criterion_id, criterion]) =>
+      criterionRow(criterion, { report_id, criterion_id }, context),
+    ),
+  };
 }
 
-function criteriaOf(
-  { reportId, report }: ReadinessReport,
-  { orgId, findings, exact }: NormalizeContext,
-): Value[][] {
-  const source = { place: 'reports[].report[*]', exact };
-  return Object.entries(report).map(([id, criterion]) => [
-    orgId,
-    reportId,
-    id,
-    orNull(criterion.numerator),
-    orNull(criterion.denominator),
-    orNull(criterion.rationale),
-    findings.extra(criterion, CRITERION_FIELDS, source),
-  ]);
-}
-
-function rowOf(report: ReadinessReport, { orgId, findings, exact }: NormalizeContext): Value[] {
+function valuesOf(report: ReadinessReport, { orgId, findings, exact }: NormalizeContext): Values {
   const model = report.modelUsed ?? {};
   findings.expectOneOf(EFFORTS, model.reasoningEffort, 'reports[].modelUsed.reasoningEffort');
   const text = findings.extra(model, MODEL_FIELDS, { place: 'reports[].modelUsed', exact });
-  return [
-    orgId,
-    report.reportId,
+  return encodeReport({
+    org_id: orgId,
+    report_id: report.reportId,
     // A fraction is rounded: neither database nor a Date holds less than a millisecond of it.
-    new Date(Math.round(report.createdAt)).toISOString(),
-    report.repoUrl,
-    orNull(report.commitHash),
-    orNull(report.branch),
-    flagOf(report.hasLocalChanges),
-    flagOf(report.hasNonRemoteCommits),
-    orNull(model.id),
-    orNull(model.reasoningEffort),
-    orNull(report.droidVersion),
-    findings.extra(report, REPORT_FIELDS, { place: 'reports[]', exact }, { name: 'modelUsed', text }),
-  ];
+    created_at: new Date(Math.round(report.createdAt)).toISOString(),
+    repo_url: report.repoUrl,
+    commit_hash: report.commitHash ?? null,
+    branch: report.branch ?? null,
+    has_local_changes: flagOf(report.hasLocalChanges),
+    has_non_remote_commits: flagOf(report.hasNonRemoteCommits),
+    model_id: model.id ?? null,
+    model_reasoning_effort: model.reasoningEffort ?? null,
+    droid_version: report.droidVersion ?? null,
+    extra: findings.extra(report, REPORT_FIELDS, { place: 'reports[]', exact }, { name: 'modelUsed', text }),
+  });
+}
+
+function flagOf(value: boolean | null | undefined): 0 | 1 | null {
+  if (value === null || value === undefined) return null;
+  return value ? 1 : 0;
 }

@@ -5,31 +5,31 @@ import {
   decodeRows,
   type EncodedRows,
   encodeRows,
-  type Row,
   RowEncoder,
   type Value,
+  type Values,
 } from '../../warehouse/port.ts';
 
 /** Collects the rows of one table for one unit, each key once. */
 export interface RowSet {
-  /** Adds a row. One with a key that is there already is merged with it, see the two kinds of set. */
-  add(row: Value[]): void;
-  /** Adds rows that come in no order of their own, such as those of one element of a list. */
-  addAll(rows: Value[][]): void;
+  /** Adds a row. It is merged with the rows of the same key, see {@link summedRows} and {@link distinctRows}. */
+  add(row: Values): void;
+  /** Adds rows in any order, such as those of one element of a list. */
+  addAll(rows: Values[]): void;
   /** The rows in key order. */
   finish(): EncodedRows;
 }
 
-/** The one row that becomes of several with the same key, in the order in which they came. */
-type Merge = (rows: readonly Row[]) => Value[];
+/** Makes one row of several with the same key, which stand in the order in which they came. */
+type Merge = (rows: readonly Values[]) => Values;
 
-/** Rows that come in key order, each key once, are encoded and let go; from the first on that does not, all are kept. */
+// Rows usually come in key order, each key once. They are encoded and released until one does not; then all are kept.
 function rowSet(table: AnyTable, merge: Merge): RowSet {
   const compare = byKey(table);
   const ordered = new RowEncoder(table);
-  let last: Row | undefined;
+  let last: Values | undefined;
   let merged: MergedRows | undefined;
-  const add = (row: Value[]) => {
+  const add = (row: Values) => {
     if (merged === undefined && (last === undefined || compare(last, row) < 0)) {
       last = row;
       ordered.add(row);
@@ -47,21 +47,21 @@ function rowSet(table: AnyTable, merge: Merge): RowSet {
   };
 }
 
-/** Rows in any order, those with the same key together. */
+/** Rows in any order, grouped by their keys. */
 class MergedRows {
   readonly #table: AnyTable;
   readonly #merge: Merge;
   readonly #positions: readonly number[];
-  readonly #rows = new Map<string, Row[]>();
+  readonly #rows = new Map<string, Values[]>();
 
-  constructor(table: AnyTable, merge: Merge, rows: readonly Row[]) {
+  constructor(table: AnyTable, merge: Merge, rows: readonly Values[]) {
     this.#table = table;
     this.#merge = merge;
     this.#positions = keyPositions(table);
     for (const row of rows) this.add(row);
   }
 
-  add(row: Row): void {
+  add(row: Values): void {
     const key = JSON.stringify(this.#positions.map((position) => row[position]));
     const same = this.#rows.get(key);
     if (same === undefined) this.#rows.set(key, [row]);
@@ -75,29 +75,29 @@ class MergedRows {
 }
 
 /**
- * A set in which rows with the same key are summed: numbers add up (NULL adds nothing), of texts the greatest counts.
- * A list has no order that means something, so the result does not depend on it.
+ * A set that sums rows with the same key: numbers add up and NULL adds nothing; of texts the greatest counts. The order of
+ * a list in an answer means nothing, so the result does not depend on it.
  */
 export function summedRows(table: AnyTable): RowSet {
   const kinds = Object.values(table.columns).map(({ kind }) => kind);
   return rowSet(table, (rows) =>
-    kinds.map((kind, index) => {
-      const values = rows.map((row) => row[index] ?? null);
+    kinds.map((kind, position) => {
+      const values = rows.map((row) => row[position] ?? null);
       return kind === 'metric' ? sumOf(values) : greatestOf(values);
     }),
   );
 }
 
-/** A set for records that occur once; should one repeat, the last one counts. */
+/** A set for records that occur once. If one repeats, the last one counts. */
 export function distinctRows(table: AnyTable): RowSet {
-  return rowSet(table, (rows) => [...(rows.at(-1) ?? [])]);
+  return rowSet(table, (rows) => rows.at(-1) ?? []);
 }
 
-/** The sum of numbers, the same for any order of them; NULL adds nothing, and is the sum of nothing else. */
+/** The sum of numbers, the same for any order. NULL adds nothing; the sum of no numbers is NULL. */
 export function sumOf(values: readonly Value[]): number | null {
   const numbers = values.filter((value) => typeof value === 'number');
   if (numbers.length === 0) return null;
-  // Sums of fractions depend on their order.
+  // The sum of fractions depends on their order.
   const total = numbers.sort((a, b) => a - b).reduce((sum, value) => sum + value, 0);
   if (numbers.length === 1 || Math.abs(total) <= Number.MAX_SAFE_INTEGER) return total;
   throw new UnitError(
@@ -109,9 +109,8 @@ export function sumOf(values: readonly Value[]): number | null {
 }
 
 /** The greatest of values of one type; NULL where there is none. */
-export function greatestOf(values: readonly Value[]): Value {
-  return values.reduce(
-    (best, value) => (best === null || (value !== null && value > best) ? value : best),
-    null,
-  );
+export function greatestOf<Type extends Value>(values: readonly (Type | null)[]): Type | null {
+  let greatest: Type | null = null;
+  for (const value of values) if (value !== null && (greatest === null || value > greatest)) greatest = value;
+  return greatest;
 }

@@ -3,9 +3,8 @@ import type { CreatedSession } from '../../api/sessions/create.ts';
 import { canonicalJson, isExact } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
 import type { Privacy } from '../../privacy/email.ts';
-import type { Row, Value } from '../../warehouse/port.ts';
+import type { SessionRow } from '../../warehouse/port.ts';
 import { Findings } from '../findings.ts';
-import { orNull } from './context.ts';
 
 const FIELDS = new Set([
   'sessionId',
@@ -23,29 +22,29 @@ const FIELDS = new Set([
 export function sessionRow(
   { session, text }: CreatedSession,
   { orgId, privacy }: { readonly orgId: string; readonly privacy: Privacy },
-): Row {
+): SessionRow {
   const exact = exactText({ text, body: session });
   const settings = session.sessionSettings ?? null;
   const settingsJson =
     settings === null || isExact(settings)
       ? canonicalJson(settings)
       : canonicalText(exact.fieldText(session, 'sessionSettings') ?? 'null');
-  const { title } = session;
-  return [
-    orgId,
-    session.sessionId,
-    orNull(title === null || title === undefined ? title : privacy.scrub(title)),
-    session.status,
-    session.messageCount,
-    instantOf(session.createdAt),
-    instantOf(session.updatedAt),
-    instantOf(session.completedAt ?? null),
-    orNull(session.computerId),
-    settings === null ? null : canonicalText(privacy.scrubJson(settingsJson)),
-    new Findings(privacy).extra(session, FIELDS, { place: 'session', exact }),
-  ];
+  const { title, completedAt } = session;
+  return {
+    org_id: orgId,
+    session_id: session.sessionId,
+    title: title === null || title === undefined ? null : privacy.scrub(title),
+    status: session.status,
+    message_count: session.messageCount,
+    created_at: instantOf(session.createdAt),
+    updated_at: instantOf(session.updatedAt),
+    completed_at: completedAt === null || completedAt === undefined ? null : instantOf(completedAt),
+    computer_id: session.computerId ?? null,
+    session_settings: settings === null ? null : canonicalText(privacy.scrubJson(settingsJson)),
+    extra: new Findings(privacy).extra(session, FIELDS, { place: 'session', exact }),
+  };
 }
 
-function instantOf(unixMs: number | null): Value {
-  return unixMs === null ? null : new Date(unixMs).toISOString();
+function instantOf(unixMs: number): string {
+  return new Date(unixMs).toISOString();
 }

@@ -1,4 +1,3 @@
-import { CREDIT_COLUMNS } from '../../../schema/credits.ts';
 import { tables } from '../../../schema/tables.ts';
 import {
   MODEL_KEYS,
@@ -7,82 +6,88 @@ import {
   type TokensUserElement,
   USER_KEYS,
 } from '../../api/shapes/tokens.ts';
-import type { EncodedRows, Value } from '../../warehouse/port.ts';
-import { type NormalizeContext, orNull } from './context.ts';
+import type { EncodedRows } from '../../warehouse/port.ts';
+import type { NormalizeContext } from './context.ts';
+import { mapping } from './mapping.ts';
 import { distinctRows, summedRows } from './rows.ts';
 
-const ROW_FIELDS = new Set<string>(['date', ...CREDIT_COLUMNS, 'by_model', 'by_user']);
+const { tokensDaily, tokensDailyByModel, tokensDailyByUser, tokensDailyByUserModel } = tables;
 
-/** Known fields of a model element whose model stands under a key; the other keys are extra then. */
-const MODEL_FIELDS = new Map(
-  MODEL_KEYS.map((key) => [key, new Set<string>([key, 'model_tier', ...CREDIT_COLUMNS])]),
+const dayRow = mapping(tokensDaily, { place: 'data[]', known: ['by_model', 'by_user'] });
+
+// A model or user stands under one of several names. The others are unknown fields then, so each name has a mapping.
+const modelRow = mappingPerName(MODEL_KEYS, (name) =>
+  mapping(tokensDailyByModel, {
+    place: 'data[].by_model[]',
+    given: ['date', 'model_id'],
+    known: [name],
+  }),
 );
-
-/** Known fields of a user element whose user stands under a key; the other keys are extra then. */
-const USER_FIELDS = new Map(
-  USER_KEYS.map((key) => [key, new Set<string>([key, 'user_email', ...CREDIT_COLUMNS, 'by_model'])]),
+const userRow = mappingPerName(USER_KEYS, (name) =>
+  mapping(tokensDailyByUser, {
+    place: 'data[].by_user[]',
+    given: ['date', 'user_id', 'user_email'],
+    known: [name, 'user_email', 'by_model'],
+  }),
+);
+const userModelRow = mappingPerName(MODEL_KEYS, (name) =>
+  mapping(tokensDailyByUserModel, {
+    place: 'data[].by_user[].by_model[]',
+    given: ['date', 'user_id', 'model_id'],
+    known: [name],
+  }),
 );
 
 /** Collects the rows of a day of /tokens: the day, its models, its users, and each user's models. */
 export function normalizeTokens() {
-  const days = distinctRows(tables.tokensDaily);
-  const models = summedRows(tables.tokensDailyByModel);
-  const users = summedRows(tables.tokensDailyByUser);
-  const userModels = summedRows(tables.tokensDailyByUserModel);
+  const days = distinctRows(tokensDaily);
+  const models = summedRows(tokensDailyByModel);
+  const users = summedRows(tokensDailyByUser);
+  const userModels = summedRows(tokensDailyByUserModel);
 
-  function addUser(scope: readonly Value[], user: TokensUserElement, context: NormalizeContext): void {
-    const place = 'data[].by_user[]';
-    const { key, id: userId } = identityOf(USER_KEYS, user);
-    const known = USER_FIELDS.get(key) ?? ROW_FIELDS;
-    const extra = context.findings.extra(user, known, { place, exact: context.exact });
-    users.add([...scope, userId, context.privacy.email(user.user_email), ...creditsOf(user), extra]);
+  function addUser(date: string, user: TokensUserElement, context: NormalizeContext): void {
+    const { name, id: user_id } = identityOf(USER_KEYS, user);
+    const user_email = context.privacy.email(user.user_email);
+    users.add(userRow[name](user, { date, user_id, user_email }, context));
     userModels.addAll(
-      (user.by_model ?? []).map((element) => [
-        ...scope,
-        userId,
-        ...modelOf(element, `${place}.by_model[]`, context),
-      ]),
+      (user.by_model ?? []).map((element) => {
+        const model = identityOf(MODEL_KEYS, element);
+        return userModelRow[model.name](element, { date, user_id, model_id: model.id }, context);
+      }),
     );
+  }
+
+  function addModel(date: string, element: ModelElement, context: NormalizeContext): void {
+    const { name, id: model_id } = identityOf(MODEL_KEYS, element);
+    models.add(modelRow[name](element, { date, model_id }, context));
   }
 
   return {
     add(row: TokensRow, context: NormalizeContext): void {
-      const scope = [context.orgId, row.date];
-      days.add([
-        ...scope,
-        ...creditsOf(row),
-        context.findings.extra(row, ROW_FIELDS, { place: 'data[]', exact: context.exact }),
-      ]);
-      for (const element of row.by_model ?? [])
-        models.add([...scope, ...modelOf(element, 'data[].by_model[]', context)]);
-      for (const user of row.by_user ?? []) addUser(scope, user, context);
+      const { date, by_model, by_user } = row;
+      days.add(dayRow(row, {}, context));
+      for (const element of by_model ?? []) addModel(date, element, context);
+      for (const user of by_user ?? []) addUser(date, user, context);
     },
     finish: (): EncodedRows[] => [days.finish(), models.finish(), users.finish(), userModels.finish()],
   };
 }
 
-type Credits = { [Name in (typeof CREDIT_COLUMNS)[number]]?: number | null };
-
-function creditsOf(record: Credits): Value[] {
-  return CREDIT_COLUMNS.map((name) => orNull(record[name]));
+function mappingPerName<Name extends string, Made>(
+  names: readonly Name[],
+  make: (name: Name) => Made,
+): Record<Name, Made> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, Made>;
 }
 
-/** Model, tier, credits and extra of a model element. The shape of the row has checked that there is a model. */
-function modelOf(element: ModelElement, place: string, context: NormalizeContext): Value[] {
-  const { key, id } = identityOf(MODEL_KEYS, element);
-  const known = MODEL_FIELDS.get(key) ?? ROW_FIELDS;
-  const extra = context.findings.extra(element, known, { place, exact: context.exact });
-  return [id, orNull(element.model_tier), ...creditsOf(element), extra];
-}
-
-/** The first name under which an element is identified, and what by. The shape of the row has checked that there is one. */
+/** The first name under which an element is identified, and its id there. */
 function identityOf<Name extends string>(
-  names: readonly [Name, ...Name[]],
+  names: readonly Name[],
   element: { readonly [Key in Name]?: unknown },
-): { readonly key: Name; readonly id: string | null } {
-  for (const key of names) {
-    const id = element[key];
-    if (typeof id === 'string' && id !== '') return { key, id };
+): { readonly name: Name; readonly id: string } {
+  for (const name of names) {
+    const id = element[name];
+    if (typeof id === 'string' && id !== '') return { name, id };
   }
-  return { key: names[0], id: null };
+  throw new TypeError(`an element without ${names.join(', ')} passed its shape`);
 }

@@ -1,38 +1,36 @@
+import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { McpServerElement, ToolsRow } from '../../api/shapes/tools.ts';
 import { canonicalJson } from '../../core/json.ts';
-import type { EncodedRows, Value } from '../../warehouse/port.ts';
-import { type NormalizeContext, orNull } from './context.ts';
+import type { EncodedRows } from '../../warehouse/port.ts';
+import type { NormalizeContext } from './context.ts';
+import { mapping } from './mapping.ts';
 import { distinctRows, greatestOf, summedRows, sumOf } from './rows.ts';
 
-const METRICS = [
-  'tool_calls',
-  'mcp_users_with_mcp',
-  'skills_invocations',
-  'slash_commands_invocations',
-  'hooks_invocations',
-  'web_users',
-  'autonomy_ratio_avg',
-  'autonomy_ratio_p50',
-  'autonomy_ratio_p90',
-  'tool_calls_per_session_avg',
-  'user_turns_per_session_avg',
-] as const;
-const LEVELS = ['auto_high', 'auto_medium', 'auto_low', 'manual'] as const;
-const LISTS = [
-  'by_tool',
-  'mcp_by_server',
-  'skills_by_name',
-  'slash_commands_by_name',
-  'hooks_by_event',
-] as const;
-
-const ROW_FIELDS = new Set<string>(['date', ...METRICS, ...LISTS, 'tool_autonomy_level_ratio']);
-const LEVEL_FIELDS = new Set<string>(LEVELS);
-const TOOL_FIELDS = new Set(['tool', 'invocations']);
+const LEVELS = 'tool_autonomy_level_ratio';
+const LEVEL_FIELDS = new Set(['auto_high', 'auto_medium', 'auto_low', 'manual']);
 const SERVER_FIELDS = new Set(['server', 'invocations']);
-const NAMED_FIELDS = new Set(['name', 'count']);
-const HOOK_FIELDS = new Set(['event', 'matcher', 'command', 'count']);
+
+const dayRow = mapping(tables.toolsDaily, {
+  place: 'data[]',
+  given: ['autonomy_auto_high', 'autonomy_auto_medium', 'autonomy_auto_low', 'autonomy_manual'],
+  known: ['by_tool', 'mcp_by_server', 'skills_by_name', 'slash_commands_by_name', 'hooks_by_event', LEVELS],
+});
+const toolRow = mapping(tables.toolsDailyByTool, {
+  place: 'data[].by_tool[]',
+  given: ['date', 'is_artifact'],
+});
+const serverRow = encoderOf(tables.toolsDailyByMcpServer);
+const skillRow = mapping(tables.toolsDailyBySkill, { place: 'data[].skills_by_name[]', given: ['date'] });
+const commandRow = mapping(tables.toolsDailyBySlashCommand, {
+  place: 'data[].slash_commands_by_name[]',
+  given: ['date'],
+});
+const hookRow = mapping(tables.toolsDailyByHook, {
+  place: 'data[].hooks_by_event[]',
+  given: ['date', 'matcher', 'command'],
+  known: ['matcher', 'command'],
+});
 
 /** Characters that no tool name has, but leftovers of a badly parsed call do. */
 const ARTIFACT = /[\s<>{}[\]()"'`\\=,;|&$]|^$/;
@@ -52,60 +50,44 @@ export function normalizeTools() {
   const commands = summedRows(tables.toolsDailyBySlashCommand);
   const hooks = summedRows(tables.toolsDailyByHook);
 
-  function addDay(scope: readonly Value[], row: ToolsRow, { findings, exact }: NormalizeContext): void {
-    const levels = row.tool_autonomy_level_ratio ?? {};
-    const name = 'tool_autonomy_level_ratio';
-    const text = findings.extra(levels, LEVEL_FIELDS, { place: `data[].${name}`, exact });
-    const extra = findings.extra(row, ROW_FIELDS, { place: 'data[]', exact }, { name, text });
-    const metrics = METRICS.map((name) => orNull(row[name]));
-    days.add([...scope, ...metrics, ...LEVELS.map((level) => orNull(levels[level])), extra]);
+  function addDay(row: ToolsRow, context: NormalizeContext): void {
+    const levels = row[LEVELS] ?? {};
+    const source = { place: `data[].${LEVELS}`, exact: context.exact };
+    const nested = { name: LEVELS, text: context.findings.extra(levels, LEVEL_FIELDS, source) };
+    const columns = {
+      autonomy_auto_high: levels.auto_high ?? null,
+      autonomy_auto_medium: levels.auto_medium ?? null,
+      autonomy_auto_low: levels.auto_low ?? null,
+      autonomy_manual: levels.manual ?? null,
+    };
+    days.add(dayRow(row, columns, context, nested));
   }
 
-  function addElements(scope: readonly Value[], row: ToolsRow, { findings, exact }: NormalizeContext): void {
-    const extra = (element: object, known: ReadonlySet<string>, list: (typeof LISTS)[number]) =>
-      findings.extra(element, known, { place: `data[].${list}[]`, exact });
-    for (const element of row.by_tool ?? []) {
-      const { tool, invocations } = element;
-      tools.add([
-        ...scope,
-        tool,
-        orNull(invocations),
-        Number(isArtifact(tool)),
-        extra(element, TOOL_FIELDS, 'by_tool'),
-      ]);
-    }
-    for (const [server, spellings] of byLowerCase(row.mcp_by_server ?? [])) {
-      const extras = spellings.map((element) => extra(element, SERVER_FIELDS, 'mcp_by_server'));
-      servers.add([...scope, server, ...mergeSpellings(spellings), greatestOf(extras)]);
-    }
-    for (const element of row.skills_by_name ?? []) {
-      skills.add([
-        ...scope,
-        element.name,
-        orNull(element.count),
-        extra(element, NAMED_FIELDS, 'skills_by_name'),
-      ]);
-    }
-    for (const element of row.slash_commands_by_name ?? []) {
-      commands.add([
-        ...scope,
-        element.name,
-        orNull(element.count),
-        extra(element, NAMED_FIELDS, 'slash_commands_by_name'),
-      ]);
-    }
-    for (const element of row.hooks_by_event ?? []) {
-      const { event, matcher, command, count } = element;
-      const key = [event, matcher ?? '', command ?? ''];
-      hooks.add([...scope, ...key, orNull(count), extra(element, HOOK_FIELDS, 'hooks_by_event')]);
+  function addServers({ date, mcp_by_server }: ToolsRow, context: NormalizeContext): void {
+    const { orgId: org_id, findings, exact } = context;
+    const source = { place: 'data[].mcp_by_server[]', exact };
+    for (const [server, elements] of byLowerCase(mcp_by_server ?? [])) {
+      const extra = greatestOf(elements.map((element) => findings.extra(element, SERVER_FIELDS, source)));
+      servers.add(serverRow({ org_id, date, server, ...mergeSpellings(elements), extra }));
     }
   }
 
   return {
     add(row: ToolsRow, context: NormalizeContext): void {
-      const scope = [context.orgId, row.date];
-      addDay(scope, row, context);
-      addElements(scope, row, context);
+      const { date } = row;
+      addDay(row, context);
+      for (const element of row.by_tool ?? []) {
+        const is_artifact = isArtifact(element.tool) ? 1 : 0;
+        tools.add(toolRow(element, { date, is_artifact }, context));
+      }
+      addServers(row, context);
+      for (const element of row.skills_by_name ?? []) skills.add(skillRow(element, { date }, context));
+      for (const element of row.slash_commands_by_name ?? [])
+        commands.add(commandRow(element, { date }, context));
+      for (const element of row.hooks_by_event ?? []) {
+        const { matcher, command } = element;
+        hooks.add(hookRow(element, { date, matcher: matcher ?? '', command: command ?? '' }, context));
+      }
     },
     finish: (): EncodedRows[] => [days, tools, servers, skills, commands, hooks].map((set) => set.finish()),
   };
@@ -124,13 +106,16 @@ function byLowerCase(elements: readonly McpServerElement[]): Map<string, McpServ
 }
 
 /** Invocations of all spellings together, and of each as a JSON object. */
-function mergeSpellings(elements: readonly McpServerElement[]): Value[] {
-  const spellings = new Map<string, Value[]>();
-  for (const { server, invocations } of elements) {
-    const values = spellings.get(server);
-    if (values === undefined) spellings.set(server, [orNull(invocations)]);
-    else values.push(orNull(invocations));
+function mergeSpellings(elements: readonly McpServerElement[]) {
+  const values = new Map<string, (number | null)[]>();
+  for (const { server, invocations = null } of elements) {
+    const own = values.get(server);
+    if (own === undefined) values.set(server, [invocations]);
+    else own.push(invocations);
   }
-  const sums = [...spellings].map(([server, values]) => [server, sumOf(values)] as const);
-  return [sumOf(sums.map(([, value]) => value)), canonicalJson(Object.fromEntries(sums))];
+  const sums = [...values].map(([server, own]) => [server, sumOf(own)] as const);
+  return {
+    invocations: sumOf(sums.map(([, sum]) => sum)),
+    spellings: canonicalJson(Object.fromEntries(sums)),
+  };
 }

@@ -1,53 +1,48 @@
-import { inKeyOrder } from '../../../schema/order.ts';
+import { compareUtf8 } from '../../../schema/order.ts';
+import { readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { decodeRows, type EncodedRows, encodeRows, type Row } from '../../warehouse/port.ts';
-import { languageRows, type OrderedUsers, USER_ID } from './users-ordered.ts';
+import { decodeRows, type EncodedRows, encodeRows, type Values } from '../../warehouse/port.ts';
+import type { OrderedUsers, UserRows } from './users-ordered.ts';
 
-interface User {
-  readonly row: Row;
-  readonly spoken: readonly string[];
-}
+const { userDaily, userDailyLanguages } = tables;
+const idOfUser = readerOf(userDaily, 'user_id');
+const idOfLanguage = readerOf(userDailyLanguages, 'user_id');
 
-/** Users of a day in any order, also repeated; of one who is repeated the last counts. */
+/** Users of a day in any order. Of a user who is repeated the last record counts. */
 export class MergedUsers {
-  readonly #users = new Map<string, User>();
+  readonly #users = new Map<string, UserRows>();
 
   /** Takes over users who came in order. */
   static of(ordered: OrderedUsers): MergedUsers {
     const merged = new MergedUsers();
-    const [users, languages] = ordered.finish().map(decodeRows);
-    const spoken = new Map<string, string[]>();
-    for (const [, , userId, language] of languages?.rows ?? []) {
-      const own = spoken.get(String(userId));
-      if (own === undefined) spoken.set(String(userId), [String(language)]);
-      else own.push(String(language));
+    const [users, languages] = ordered.finish();
+    const spoken = new Map<string, Values[]>();
+    for (const row of decodeRows(languages).rows) {
+      const userId = String(idOfLanguage(row));
+      const own = spoken.get(userId);
+      if (own === undefined) spoken.set(userId, [row]);
+      else own.push(row);
     }
-    for (const row of users?.rows ?? []) merged.add(row, spoken.get(String(row[USER_ID])) ?? []);
+    for (const user of decodeRows(users).rows) {
+      const userId = String(idOfUser(user));
+      merged.add({ userId, user, languages: spoken.get(userId) ?? [] });
+    }
     return merged;
   }
 
-  /** Adds a user. Tells of one who was here with other values. */
-  add(row: Row, spoken: readonly string[]): 'other' | undefined {
-    const userId = String(row[USER_ID]);
-    const before = this.#users.get(userId);
-    const user = { row, spoken };
-    this.#users.set(userId, user);
-    const isOther = before !== undefined && JSON.stringify(before) !== JSON.stringify(user);
-    return isOther ? 'other' : undefined;
+  /** Adds a user. Returns true where the user was there already with other values. */
+  add(rows: UserRows): boolean {
+    const before = this.#users.get(rows.userId);
+    this.#users.set(rows.userId, rows);
+    return before !== undefined && JSON.stringify(before) !== JSON.stringify(rows);
   }
 
   /** Rows in key order. */
-  finish(): EncodedRows[] {
-    const users = [...this.#users.values()];
-    const spoken = new Map(users.map((user) => [user.row, user.spoken]));
-    const rows = inKeyOrder(
-      tables.userDaily,
-      users.map(({ row }) => row),
-    );
-    const languages = rows.flatMap((row) => languageRows(row, spoken.get(row) ?? []));
+  finish(): [users: EncodedRows, languages: EncodedRows] {
+    const users = [...this.#users.values()].sort((a, b) => compareUtf8(a.userId, b.userId));
     return [
-      { table: tables.userDaily, rows },
-      { table: tables.userDailyLanguages, rows: languages },
-    ].map(encodeRows);
+      encodeRows({ table: userDaily, rows: users.map(({ user }) => user) }),
+      encodeRows({ table: userDailyLanguages, rows: users.flatMap(({ languages }) => languages) }),
+    ];
   }
 }

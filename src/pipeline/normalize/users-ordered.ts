@@ -1,16 +1,14 @@
 import { compareUtf8 } from '../../../schema/order.ts';
 import { tables } from '../../../schema/tables.ts';
-import { type EncodedRows, type Row, RowEncoder, type Value } from '../../warehouse/port.ts';
+import { type EncodedRows, RowEncoder, type Values } from '../../warehouse/port.ts';
 
-/** Position of the id in a row of `user_daily`. */
-export const USER_ID = 2;
-
-/** The rows of a user's languages, in the order of the languages. */
-export function languageRows(
-  [orgId = null, date = null, userId = null]: Row,
-  spoken: readonly string[],
-): Row[] {
-  return spoken.map((language): Value[] => [orgId, date, userId, language, null]);
+/** The rows of one user on one day. */
+export interface UserRows {
+  readonly userId: string;
+  /** The row of `user_daily`. */
+  readonly user: Values;
+  /** The rows of `user_daily_languages`, in key order. */
+  readonly languages: readonly Values[];
 }
 
 /** Users of a day who come in the order of their ids, each once. */
@@ -24,15 +22,16 @@ export class OrderedUsers {
     return this.#last === undefined || compareUtf8(this.#last, userId) < 0;
   }
 
-  /** Adds a user who is next. */
-  add(row: Row, spoken: readonly string[]): void {
-    this.#last = String(row[USER_ID]);
-    this.#users.add(row);
-    for (const language of languageRows(row, spoken)) this.#languages.add(language);
+  /** Adds a user who is next. Returns false: nobody was there with other values. */
+  add({ userId, user, languages }: UserRows): boolean {
+    this.#last = userId;
+    this.#users.add(user);
+    for (const language of languages) this.#languages.add(language);
+    return false;
   }
 
   /** Rows in key order. */
-  finish(): EncodedRows[] {
+  finish(): [users: EncodedRows, languages: EncodedRows] {
     return [this.#users.finish(), this.#languages.finish()];
   }
 }

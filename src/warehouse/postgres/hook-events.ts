@@ -1,35 +1,37 @@
+import { encoderOf, positionsOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { HookEventCommit, Row } from '../port.ts';
+import type { HookEventCommit, Values } from '../port.ts';
 import type { Link } from './link.ts';
 import { arraysOf, everyPosition, removeRows } from './rows.ts';
 import { readOrganizations } from './runs.ts';
-import { quoted, rowsFromArrays, selectWhere, tableIn } from './statements.ts';
+import { columnList, rowsFromArrays, selectWhere, tableIn } from './statements.ts';
 
 const { hookEvents } = tables;
-const COLUMNS = Object.keys(hookEvents.columns);
-const EVENT_ID = COLUMNS.indexOf('event_id');
+const encode = encoderOf(hookEvents);
+const idOf = readerOf(hookEvents, 'event_id');
+const [ORG_ID = 0] = positionsOf(hookEvents, ['org_id']);
 
 /** Stores hook events, each once, see `Warehouse.storeHookEvents`. Call inside a transaction. Answers rows written. */
 export async function storeHookEvents(link: Link, { orgId, rows }: HookEventCommit): Promise<number> {
   const adopted = orgId === '' ? [] : await takeHomeless(link);
-  const events = [...adopted, ...rows].map((row) => [orgId, ...row]);
-  const known = await knownEvents(
-    link,
-    [...new Set([...(await readOrganizations(link)), orgId, ''])],
-    events.map((row) => String(row[EVENT_ID])),
-  );
-  const fresh = new Map(events.map((row) => [String(row[EVENT_ID]), row]));
+  const events = [
+    ...adopted.map((values) => values.with(ORG_ID, orgId)),
+    ...rows.map((row) => encode({ org_id: orgId, ...row })),
+  ];
+  const fresh = new Map(events.map((values) => [String(idOf(values)), values]));
+  const orgs = [...new Set([...(await readOrganizations(link)), orgId, ''])];
+  const known = await knownEvents(link, orgs, [...fresh.keys()]);
   return insert(
     link,
-    [...fresh].flatMap(([id, row]) => (known.has(id) ? [] : [row])),
+    [...fresh].flatMap(([id, values]) => (known.has(id) ? [] : [values])),
   );
 }
 
 /** Takes out the events without an organization. The column that rows are distributed by cannot be updated in place. */
-async function takeHomeless(link: Link): Promise<Row[]> {
+async function takeHomeless(link: Link): Promise<Values[]> {
   const homeless = await link.query(selectWhere(link, hookEvents, ['"org_id" = $1']), ['']);
   await removeRows(link, { table: hookEvents, rows: homeless });
-  return homeless.map((row) => row.slice(1));
+  return homeless;
 }
 
 /** Which events are stored. One may have been stored when another organization, or none, was the only one. */
@@ -46,9 +48,9 @@ async function knownEvents(
   return new Set(stored.map(([id]) => String(id)));
 }
 
-async function insert(link: Link, rows: readonly Row[]): Promise<number> {
+async function insert(link: Link, rows: readonly Values[]): Promise<number> {
   const written = await link.query(
-    `INSERT INTO ${tableIn(link, hookEvents)} (${COLUMNS.map(quoted).join(', ')}) ` +
+    `INSERT INTO ${tableIn(link, hookEvents)} (${columnList(hookEvents)}) ` +
       `${rowsFromArrays(hookEvents)} ON CONFLICT DO NOTHING RETURNING "event_id"`,
     arraysOf(rows, everyPosition(hookEvents)),
   );

@@ -1,3 +1,4 @@
+import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { UsageError } from '../../core/errors.ts';
 import { type DayCommit, dayKey, type Row, readinessKey, unitName, type Warehouse } from '../port.ts';
@@ -23,6 +24,8 @@ import {
 import { Session, type SessionOptions } from './session.ts';
 import { doubtUnit, failUnit, noteUnits, reopenDays } from './settle-days.ts';
 import { parseTarget } from './target.ts';
+
+const encodeSession = encoderOf(tables.sessions);
 
 /**
  * Opens a schema of a PostgreSQL database as a warehouse and brings it to the schema of this version.
@@ -88,7 +91,7 @@ function postgresWarehouse(session: Session): Warehouse {
       session.transaction('store hook events in', (link) => storeHookEvents(link, events)),
     recordSession: async (row) => {
       await session.transaction('record a session in', (link) =>
-        putRows(link, { table: tables.sessions, rows: [row] }),
+        putRows(link, { table: tables.sessions, rows: [encodeSession(row)] }),
       );
     },
     startRun: (run) => session.transaction('record the run in', (link) => startRun(link, run)),

@@ -1,15 +1,13 @@
+import { columnsOf, encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { HookEventCommit } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { readOrganizations } from './runs.ts';
 
-const { hookEvents } = tables;
-const COLUMNS = Object.keys(hookEvents.columns);
-/** Where the id stands in a row that lacks the organization. */
-const EVENT_ID = COLUMNS.indexOf('event_id') - 1;
-const QUOTED = COLUMNS.map((name) => `"${name}"`).join(', ');
+const COLUMNS = columnsOf(tables.hookEvents);
+const encode = encoderOf(tables.hookEvents);
 
-const INSERT = `INSERT INTO "hook_events" (${QUOTED})
+const INSERT = `INSERT INTO "hook_events" (${COLUMNS.join(', ')})
 SELECT ${COLUMNS.map(() => '?').join(', ')}
 WHERE NOT EXISTS (
   SELECT 1 FROM "hook_events" WHERE event_id = ? AND org_id IN (SELECT value FROM json_each(?))
@@ -23,7 +21,8 @@ export function storeHookEvents(connection: Connection, { orgId, rows }: HookEve
   const adopted = orgId === '' ? 0 : connection.prepare(ADOPT).run(orgId).changes;
   const insert = connection.prepare(INSERT);
   return rows.reduce(
-    (written, row) => written + insert.run(orgId, ...row, row[EVENT_ID], everyOrg).changes,
+    (written, row) =>
+      written + insert.run(...encode({ org_id: orgId, ...row }), row.event_id, everyOrg).changes,
     adopted,
   );
 }

@@ -15,7 +15,10 @@ onEachCopyable((database) => {
   test('large hook events are moved a few at a time', async () => {
     const source = await open(sqlite);
     const ids = Array.from({ length: 70 }, (_, number) => `event_${number}`);
-    const rows = ids.map((id) => [...eventRow(id).slice(0, -1), JSON.stringify({ pad: id.repeat(70_000) })]);
+    const rows = ids.map((id) => ({
+      ...eventRow(id),
+      payload: JSON.stringify({ pad: id.repeat(70_000) }),
+    }));
     await source.storeHookEvents({ orgId: 'org_1', rows });
     const { location } = database.place();
     const { report, events } = await copy(source.place.location, location);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { ChangeSet } from '../../../src/copy/change-set.ts';
 import { createTarget } from '../../../src/copy/destination.ts';
@@ -13,7 +14,9 @@ test('nothing is written to a destination whose lock somebody else has taken', a
   const taken = { ...lock, claim: () => Promise.reject(new BusyError('taken')) };
   const target = createTarget({ destination, lock: taken, observe: () => undefined });
   const changes = new ChangeSet();
-  changes.add(tables.sessions, [{ kind: 'put', row: sessionRow('org_1', 'session_1') }]);
+  changes.add(tables.sessions, [
+    { kind: 'put', row: encoderOf(tables.sessions)(sessionRow('org_1', 'session_1')) },
+  ]);
   const units = { unitsMoved: 0, unitsUnchanged: 0, unitsRemoved: 0 };
   await expect(
     target.commit(changes, { what: 'sessions', firstDay: '', lastDay: '', units }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../../../src/warehouse/port.ts';
+import type { HookEventRow } from '../../../src/warehouse/port.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -11,7 +11,16 @@ function withSettings(place: Place, settings: Readonly<Record<string, string>>):
 }
 
 /** A hook event without message and reason. */
-const EVENT: Row = ['a', '2026-02-01T10:00:00.123Z', 'Stop', 's-1', '/srv', null, null, '{}'];
+const EVENT: HookEventRow = {
+  event_id: 'a',
+  received_at: '2026-02-01T10:00:00.123Z',
+  hook_event_name: 'Stop',
+  session_id: 's-1',
+  cwd: '/srv',
+  message: null,
+  reason: null,
+  payload: '{}',
+};
 
 /** Functions of the names that a session calls; each notes that it ran. */
 function traps(schema: string): string {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { Row } from '../../../src/warehouse/port.ts';
+import type { HookEventRow, Row } from '../../../src/warehouse/port.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
@@ -23,7 +24,16 @@ async function behindCounter(place: Place = postgres.place()) {
 }
 
 const model = (id: string, billable: number): Row => [id, null, billable, 1, 1, 1, 1, null];
-const EVENT: Row = ['a', '2026-02-01T10:00:00.123Z', 'Stop', 's-1', '/srv', null, null, '{}'];
+const EVENT: HookEventRow = {
+  event_id: 'a',
+  received_at: '2026-02-01T10:00:00.123Z',
+  hook_event_name: 'Stop',
+  session_id: 's-1',
+  cwd: '/srv',
+  message: null,
+  reason: null,
+  payload: '{}',
+};
 
 onDatabase(postgres, () => {
   describe('a server that counts the rows that were sent as written', () => {
@@ -56,7 +66,9 @@ onDatabase(postgres, () => {
       const { warehouse } = await behindCounter();
       expect(await warehouse.storeHookEvents({ orgId: 'org_1', rows: [EVENT] })).toBe(1);
       expect(await warehouse.storeHookEvents({ orgId: 'org_1', rows: [EVENT] })).toBe(0);
-      const put = [{ table: tables.hookEvents, rows: [['org_1', ...EVENT]] }];
+      const put = [
+        { table: tables.hookEvents, rows: [encoderOf(tables.hookEvents)({ org_id: 'org_1', ...EVENT })] },
+      ];
       expect(await warehouse.change({ put, remove: [] })).toBe(0);
     });
   });

@@ -34,30 +34,30 @@ async function fullRig(): Promise<Rig> {
   const [orgId = ''] = await warehouse.organizations();
   await warehouse.storeHookEvents({
     orgId,
-    rows: ['2026-01-31T23:59:59.999Z', '2026-02-01T00:00:00.000Z'].map((at, n) => [
-      `event-${n}`,
-      at,
-      'Stop',
-      's-1',
-      '/srv',
-      null,
-      null,
-      '{"n":1}',
-    ]),
+    rows: ['2026-01-31T23:59:59.999Z', '2026-02-01T00:00:00.000Z'].map((received_at, n) => ({
+      event_id: `event-${n}`,
+      received_at,
+      hook_event_name: 'Stop',
+      session_id: 's-1',
+      cwd: '/srv',
+      message: null,
+      reason: null,
+      payload: '{"n":1}',
+    })),
   });
-  await warehouse.recordSession([
-    orgId,
-    's-1',
-    null,
-    'idle',
-    3,
-    '2026-02-03T04:05:06.007Z',
-    '2026-02-03T04:05:06.007Z',
-    null,
-    'computer-1',
-    '{"model":"m"}',
-    null,
-  ]);
+  await warehouse.recordSession({
+    org_id: orgId,
+    session_id: 's-1',
+    title: null,
+    status: 'idle',
+    message_count: 3,
+    created_at: '2026-02-03T04:05:06.007Z',
+    updated_at: '2026-02-03T04:05:06.007Z',
+    completed_at: null,
+    computer_id: 'computer-1',
+    session_settings: '{"model":"m"}',
+    extra: null,
+  });
   return rig;
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import type { Row } from '../../../src/warehouse/port.ts';
@@ -236,13 +237,24 @@ describe('an organization', () => {
 
   test('that is not known is NULL: hook events of the time before the first pull', async () => {
     const warehouse = await openTemporary();
-    const event: Row = ['e-1', '2026-02-01T10:00:00.000Z', 'Stop', null, null, null, null, '{}'];
+    const event = {
+      event_id: 'e-1',
+      received_at: '2026-02-01T10:00:00.000Z',
+      hook_event_name: 'Stop',
+      session_id: null,
+      cwd: null,
+      message: null,
+      reason: null,
+      payload: '{}',
+    };
     await warehouse.storeHookEvents({ orgId: '', rows: [event] });
     const { lake } = await lakeOf(warehouse.path);
     expect(await ask(`SELECT org_id, event_id, month FROM ${tableIn(lake, 'hook_events')}`)).toEqual([
       [null, 'e-1', '2026-02'],
     ]);
-    expect(await rowsIn(lake, tables.hookEvents)).toEqual([['', ...event]]);
+    expect(await rowsIn(lake, tables.hookEvents)).toEqual([
+      encoderOf(tables.hookEvents)({ org_id: '', ...event }),
+    ]);
   });
 
   test('whose id is too long for a folder is refused before anything is written', async () => {

@@ -3,35 +3,35 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import type { Row } from '../../../src/warehouse/port.ts';
+import type { HookEventRow, SessionRow } from '../../../src/warehouse/port.ts';
 import { createRig, type Rig, rigOver, TODAY } from '../rig/rig.ts';
 
 /** A row of `sessions`. */
-export const sessionRow = (orgId: string, id: string): Row => [
-  orgId,
-  id,
-  'Ärger mit "Quotes"',
-  'pending',
-  0,
-  '2026-02-09T10:00:00.000Z',
-  '2026-02-09T10:00:00.000Z',
-  null,
-  'computer-1',
-  '{"interactionMode":"auto","tags":[{"name":"nightly"}]}',
-  '{"a":{"b":[1,2.5,null]},"z":9007199254740993}',
-];
+export const sessionRow = (orgId: string, id: string): SessionRow => ({
+  org_id: orgId,
+  session_id: id,
+  title: 'Ärger mit "Quotes"',
+  status: 'pending',
+  message_count: 0,
+  created_at: '2026-02-09T10:00:00.000Z',
+  updated_at: '2026-02-09T10:00:00.000Z',
+  completed_at: null,
+  computer_id: 'computer-1',
+  session_settings: '{"interactionMode":"auto","tags":[{"name":"nightly"}]}',
+  extra: '{"a":{"b":[1,2.5,null]},"z":9007199254740993}',
+});
 
 /** A row of `hook_events` without its organization. */
-export const eventRow = (id: string): Row => [
-  id,
-  '2026-02-09T11:00:00.000Z',
-  'Notification',
-  's-1',
-  '/srv/app',
-  'line\nbreak, tab\t and \\N',
-  null,
-  `{"hook_event_name":"Notification", "id":"${id}", "n":1.0}`,
-];
+export const eventRow = (id: string): HookEventRow => ({
+  event_id: id,
+  received_at: '2026-02-09T11:00:00.000Z',
+  hook_event_name: 'Notification',
+  session_id: 's-1',
+  cwd: '/srv/app',
+  message: 'line\nbreak, tab\t and \\N',
+  reason: null,
+  payload: `{"hook_event_name":"Notification", "id":"${id}", "n":1.0}`,
+});
 
 /**
  * A rig whose warehouse holds something of everything: two organizations, units in every state, restatements, quarantine,

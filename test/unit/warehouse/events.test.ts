@@ -1,16 +1,40 @@
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../../../src/warehouse/port.ts';
+import type { HookEventRow, SessionRow } from '../../../src/warehouse/port.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
-/** A hook event without its organization. */
-function event(id: string, payload = '{"hook_event_name":"Stop"}'): Row {
-  return [id, '2026-02-01T10:00:00.123Z', 'Stop', 's-1', '/srv', null, null, payload];
+function event(event_id: string, payload = '{"hook_event_name":"Stop"}'): HookEventRow {
+  return {
+    event_id,
+    received_at: '2026-02-01T10:00:00.123Z',
+    hook_event_name: 'Stop',
+    session_id: 's-1',
+    cwd: '/srv',
+    message: null,
+    reason: null,
+    payload,
+  };
 }
 
-function session(id: string, status: string, settings: string | null = '{"a":{"b":[1,2]}}'): Row {
+function session(
+  session_id: string,
+  status: string,
+  settings: string | null = '{"a":{"b":[1,2]}}',
+): SessionRow {
   const at = '2026-02-01T10:00:00.000Z';
-  return ['org_1', id, 'a title', status, 3, at, at, null, 'computer-1', settings, null];
+  return {
+    org_id: 'org_1',
+    session_id,
+    title: 'a title',
+    status,
+    message_count: 3,
+    created_at: at,
+    updated_at: at,
+    completed_at: null,
+    computer_id: 'computer-1',
+    session_settings: settings,
+    extra: null,
+  };
 }
 
 const events = ({ query }: Place) =>

@@ -1,0 +1,67 @@
+import type { AnyTable } from '../../../schema/define.ts';
+import { type ColumnOf, columnsOf, type RowOf, type Value, type Values } from '../../../schema/row.ts';
+import type { Nested } from '../findings.ts';
+import type { NormalizeContext } from './context.ts';
+
+/** Columns that no record has as fields: they follow from the context. */
+type FromContext = 'org_id' | 'extra';
+
+/** The columns whose values are the record's fields of the same name. */
+type Copied<T extends AnyTable, Given> = Exclude<ColumnOf<T>, Given | FromContext>;
+
+/** Those of them that may not be NULL. */
+type Required<T extends AnyTable, Given> = {
+  [Name in Copied<T, Given>]: null extends RowOf<T>[Name] ? never : Name;
+}[Copied<T, Given>];
+
+type Fields<T extends AnyTable, Given> = Pick<RowOf<T>, Required<T, Given>> & {
+  readonly [Name in Exclude<Copied<T, Given>, Required<T, Given>>]?: RowOf<T>[Name] | undefined;
+};
+
+/** Where the shape of the record lacks a column, these properties are missing: the compiler names the column. */
+type Lacking<T extends AnyTable, Given, Shape> = Pick<RowOf<T>, Exclude<Copied<T, Given>, keyof Shape>>;
+
+/** How the records of one list of an answer become rows of a table. */
+export interface MappingSpec<Given> {
+  /** Where the records stand in the answer, for example `data[].by_tool[]`. */
+  readonly place: string;
+  /** Columns that the caller computes. All others are copied from the record. @default [] */
+  readonly given?: readonly Given[];
+  /** Fields of a record that are known although they are not copied. @default [] */
+  readonly known?: readonly string[];
+}
+
+/**
+ * Turns a record into the values of a row. A field that is null or missing becomes NULL. Fields that are neither copied
+ * nor known become `extra`, together with `nested`.
+ */
+export type Mapping<T extends AnyTable, Given extends ColumnOf<T>> = <Shape extends Fields<T, Given>>(
+  record: Shape & Lacking<T, Given, Shape>,
+  given: Pick<RowOf<T>, Given>,
+  context: NormalizeContext,
+  nested?: Nested,
+) => Values;
+
+/**
+ * Maps records to rows of a table by name: every column that is not given is the record's field of the same name. A new
+ * column therefore needs its declaration, the field in the shape of the record, and no code here.
+ *
+ * @example
+ * const rowOf = mapping(tables.productivityDailyByExtension, { place: 'data[].by_extension[]', given: ['date'] });
+ * rowOf({ extension: '.ts', count: 3 }, { date: '2026-02-01' }, context);
+ */
+export function mapping<T extends AnyTable, Given extends ColumnOf<T> = never>(
+  table: T,
+  { place, given = [], known = [] }: MappingSpec<Given>,
+): Mapping<T, Given> {
+  const apart: ReadonlySet<string> = new Set([...given, 'org_id', 'extra']);
+  const columns = columnsOf(table).map((name) => ({ name: name as string, isCopied: !apart.has(name) }));
+  const copied = columns.filter(({ isCopied }) => isCopied).map(({ name }) => name);
+  const expected: ReadonlySet<string> = new Set([...copied, ...known]);
+  return (record, own, { orgId, findings, exact }, nested) => {
+    const extra = findings.extra(record, expected, { place, exact }, nested);
+    const fields: Readonly<Record<string, Value | undefined>> = record;
+    const others: Readonly<Record<string, Value>> = { ...own, org_id: orgId, extra };
+    return columns.map(({ name, isCopied }) => (isCopied ? fields[name] : others[name]) ?? null);
+  };
+}
