@@ -2,6 +2,7 @@ import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { NoWarehouseError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { isDailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
+import type { RunEvent } from '../src/pipeline/events.ts';
 import { type DurationForecast, forecastDuration } from '../src/pipeline/forecast/duration.ts';
 import { type AskedFacts, NOTHING_KNOWN, readFacts } from '../src/pipeline/forecast/facts.ts';
 import { type ForecastFacts, forecastRequests } from '../src/pipeline/forecast/requests.ts';
@@ -40,7 +41,7 @@ const PACE_RUNS = 10;
 export function forecastExport(
   settings: Settings,
   asked: ExportRequest,
-  context: JobContext,
+  context: JobContext<RunEvent>,
 ): Promise<ExportForecast> {
   const request = planRequest(asked, context);
   const facts: AskedFacts = {

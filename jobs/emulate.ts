@@ -36,7 +36,7 @@ export interface EmulatedService {
  */
 export async function emulateService(
   request: EmulationRequest,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  { clock, signal }: Pick<JobContext<never>, 'clock' | 'signal'>,
   onListening: (service: EmulatedService) => void,
 ): Promise<void> {
   const { rulesFile, quirksFile, today, ...options } = request;

@@ -33,7 +33,7 @@ export interface PublishReport {
 export function publish(
   settings: Settings,
   { parquet, sqlite }: PublishRequest,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  { clock, signal }: Pick<JobContext<never>, 'clock' | 'signal'>,
 ): Promise<PublishReport> {
   return withWarehouse(settings.warehouse, { clock, create: false }, async (warehouse) => {
     const lake = parquet === undefined ? null : await publishLake({ warehouse, clock, signal }, parquet);

@@ -1,4 +1,5 @@
 import type { Retry } from '../src/api/transport/transport.ts';
+import { systemRandom } from '../src/core/clock.ts';
 import { yesterdayOf } from '../src/core/day.ts';
 import { DamagedError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
@@ -45,7 +46,7 @@ const SEEDS = 1_000_000_000;
  */
 export function verifyWarehouse(
   settings: Settings,
-  { againstApi, seed = Math.floor(Math.random() * SEEDS) }: VerifyRequest,
+  { againstApi, seed = Math.floor(systemRandom() * SEEDS) }: VerifyRequest,
   context: JobContext<RunEvent>,
 ): Promise<Verification> {
   // Refused before the warehouse is read, which may take an hour.

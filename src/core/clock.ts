@@ -10,6 +10,11 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** A random number from 0 to below 1. Injected where tests must repeat it. */
+export function systemRandom(): number {
+  return Math.random();
+}
+
 /** The machine's clock. With `frozenAt`, `now()` always answers that instant while durations stay real. */
 export function systemClock(frozenAt?: Date): Clock {
   return {

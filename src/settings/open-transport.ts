@@ -1,4 +1,5 @@
 import { createTransport, type Transport, type TransportOptions } from '../api/transport/transport.ts';
+import { systemRandom } from '../core/clock.ts';
 import { packageVersion } from '../core/package.ts';
 import type { ApiSettings } from './require-api.ts';
 import type { Settings } from './settings.ts';
@@ -20,7 +21,7 @@ export function openTransport(
     requestTimeoutMs: settings.requestTimeoutMs,
     attempts: settings.attempts,
     clock,
-    random: Math.random,
+    random: systemRandom,
     onRetry,
   });
 }

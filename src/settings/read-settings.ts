@@ -1,11 +1,12 @@
 import { UsageError } from '../core/errors.ts';
+import type { EmailPolicy } from '../privacy/email.ts';
 import { APP_KEY, readApiKey } from './api-key.ts';
 import { type DotenvFault, readDotenv } from './dotenv.ts';
 import { readProxy, withProxyNames } from './proxy-settings.ts';
 import { readNotifySettings } from './receiver/notify-settings.ts';
 import type { AnySetting } from './setting.ts';
 import { createSettingReader, type SettingEntry, type SettingReader } from './setting-reader.ts';
-import type { EmailPolicy, LogFormat, Settings } from './settings.ts';
+import type { LogFormat, Settings } from './settings.ts';
 import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
 import { exposedKeyFile, type SettingWarning, warningsOf, weakSalt } from './warnings.ts';
 

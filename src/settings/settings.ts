@@ -1,8 +1,6 @@
 import type { ProxyOptions } from '../api/http/connections.ts';
 import type { EmailPolicy } from '../privacy/email.ts';
 
-export type { EmailPolicy } from '../privacy/email.ts';
-
 /** Where logs go: for people, for machines, or nowhere. */
 export type LogFormat = 'pretty' | 'json' | 'silent';
 

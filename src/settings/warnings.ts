@@ -1,7 +1,7 @@
 import { nearestName } from '../core/nearest.ts';
+import type { EmailPolicy } from '../privacy/email.ts';
 import type { Dotenv } from './dotenv.ts';
 import type { SettingSources } from './lookup.ts';
-import type { EmailPolicy } from './settings.ts';
 import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
 
 /** A problem with the settings that does not stop the command. */

@@ -1,7 +1,6 @@
 import { FIRST_DAY } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import { saltFingerprint } from '../privacy/email.ts';
-import type { EmailPolicy } from '../settings/settings.ts';
+import { type EmailPolicy, saltFingerprint } from '../privacy/email.ts';
 import type { Warehouse } from './port.ts';
 
 /** Where the fingerprint is kept. It belongs to the warehouse, not to an organization. */

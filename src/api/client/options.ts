@@ -1,4 +1,4 @@
-import { systemClock } from '../../core/clock.ts';
+import { systemClock, systemRandom } from '../../core/clock.ts';
 import { UsageError } from '../../core/errors.ts';
 import { packageVersion } from '../../core/package.ts';
 import { parseOrigin } from '../origin.ts';
@@ -66,7 +66,7 @@ export function clientOptions(options: ClientOptions): { transport: TransportOpt
       requestTimeoutMs: wholeNumber('requestTimeoutMs', options.requestTimeoutMs ?? 30_000),
       attempts: wholeNumber('attempts', options.attempts ?? 6),
       clock: systemClock(),
-      random: Math.random,
+      random: systemRandom,
       ...(options.onRetry === undefined ? {} : { onRetry: options.onRetry }),
     },
   };

@@ -2,11 +2,12 @@ import { writeSync } from 'node:fs';
 import { messageOf } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { receive } from '../../hooks/receive/receive.ts';
+import { readReceiverSettings } from '../../settings/receiver/receiver-settings.ts';
 import { escapeForTerminal } from '../text/escape.ts';
 
 const STDERR = 2;
 
-function tell(line: string): void {
+function warn(line: string): void {
   try {
     writeSync(STDERR, `daywalk hook: ${escapeForTerminal(line)}\n`);
   } catch {
@@ -30,29 +31,33 @@ function end(): void {
 }
 
 process.on('uncaughtException', (error) => {
-  tell(`a defect in daywalk: ${messageOf(error)}`);
+  warn(`a defect in daywalk: ${messageOf(error)}`);
   end();
 });
 
 /** Receives one hook event as a process of its own, and ends it with exit code 0 whatever happens. */
 export async function receiveAsProcess(argv: readonly string[]): Promise<void> {
   try {
+    const settings = readReceiverSettings({ argv, env: process.env, directory: workingDirectory() });
+    const { ignored, spoolFolder, rehearsedNow, dropsEmails, notification } = settings;
+    if (ignored.length > 0) warn(`ignored what is no flag of this command: ${ignored.join(' ')}`);
     await receive({
-      argv,
-      env: process.env,
-      directory: workingDirectory(),
       pid: process.pid,
       stdin: () => process.stdin,
-      tell,
-      now: () => new Date(),
+      warn,
+      now: () => rehearsedNow ?? new Date(),
       ticks: () => process.hrtime.bigint(),
-      dropEmails: async (json) => {
-        const { privacyOf } = await import('../../privacy/email.ts');
-        return privacyOf({ mode: 'drop' }).scrubJson(json);
-      },
+      spoolFolder,
+      dropEmails: dropsEmails ? dropEmails : null,
+      notification: notification === null ? null : () => notification(warn),
     });
   } catch (error) {
-    tell(`a defect in daywalk: ${messageOf(error)}`);
+    warn(`a defect in daywalk: ${messageOf(error)}`);
   }
   end();
+}
+
+async function dropEmails(json: string): Promise<string> {
+  const { privacyOf } = await import('../../privacy/email.ts');
+  return privacyOf({ mode: 'drop' }).scrubJson(json);
 }

@@ -1,4 +1,4 @@
-import type { NotifyEvent } from '../../settings/receiver/hook-settings.ts';
+import type { NotifyEvent } from './channels.ts';
 
 /** A notification is read at a glance. */
 const TEXT_CHARACTERS_MAX = 500;

@@ -2,44 +2,51 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { messageOf } from '../../core/errors.ts';
 import { programScript } from '../../core/package.ts';
-import { NOTIFY_EVENTS, NOTIFY_SETTINGS, type NotifyEvent } from '../../settings/receiver/hook-settings.ts';
-import { type NotifySettings, readNotifySettings } from '../../settings/receiver/notify-settings.ts';
-import { createSettingReader } from '../../settings/setting-reader.ts';
+import { NOTIFY_EVENTS, type NotifyChannel, type NotifyEvent } from './channels.ts';
 import { messageFor } from './message.ts';
 import type { Notice } from './notice.ts';
+
+/** Which events to notify of, and how. */
+export interface NotifySettings {
+  /** @default none */
+  readonly channels: readonly NotifyChannel[];
+  readonly events: readonly NotifyEvent[];
+  /** Text with fields of the event in braces; null for a sentence per event. */
+  readonly template: string | null;
+  /** Address of the webhook; a secret. */
+  readonly webhook: string | null;
+  readonly webhookFormat: 'json' | 'chat';
+  readonly timeoutMs: number;
+}
 
 /** A received event that may be worth a notification. */
 export interface Notifiable {
   readonly event: Readonly<Record<string, unknown>>;
   readonly receivedAt: string;
-  readonly flags: Readonly<Record<string, string>>;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  tell(line: string): void;
+  readonly settings: NotifySettings;
+  /** Receives one line per notification that cannot be sent. */
+  warn(line: string): void;
 }
 
-const NO_DOTENV = { values: {}, readableByOthers: false, faults: [], lineOf: () => undefined };
 const MESSENGER = programScript('src/hooks/notify/messenger');
 
 /**
- * Tells of an event on every channel that is switched on. What may take time is handed to a process of its own, which
- * gives up after the set time; the agent waits for none of it.
+ * Notifies of an event on every configured channel. Whatever may take time runs in a process of its own, which gives up
+ * after the configured time; the agent never waits for it.
  */
-export async function notify({ event, receivedAt, flags, env, tell }: Notifiable): Promise<void> {
+export async function notify({ event, receivedAt, settings, warn }: Notifiable): Promise<void> {
   const name = NOTIFY_EVENTS.find((known) => known === event['hook_event_name']);
-  const reader = createSettingReader({ flags, env, dotenv: NO_DOTENV }, Object.values(NOTIFY_SETTINGS));
-  const settings = readNotifySettings(reader);
-  for (const problem of reader.problems) tell(`${problem.message}; ${problem.hint ?? ''}`);
   if (name === undefined || !settings.events.includes(name)) return;
 
   const text = messageFor(name, event, settings.template);
-  if (settings.channels.includes('bell')) ringBell(tell);
-  const webhook = webhookOf(settings, { name, event, text, receivedAt }, tell);
+  if (settings.channels.includes('bell')) ringBell(warn);
+  const webhook = webhookOf(settings, { name, event, text, receivedAt }, warn);
   const desktop = settings.channels.includes('desktop');
   if (!desktop && webhook === null) return;
-  await dispatch({ title: `Agent: ${name}`, text, desktop, webhook, timeoutMs: settings.timeoutMs }, tell);
+  await dispatch({ title: `Agent: ${name}`, text, desktop, webhook, timeoutMs: settings.timeoutMs }, warn);
 }
 
-interface Told {
+interface NotifiedEvent {
   readonly name: NotifyEvent;
   readonly event: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -48,12 +55,12 @@ interface Told {
 
 function webhookOf(
   { channels, webhook, webhookFormat }: NotifySettings,
-  { name, event, text, receivedAt }: Told,
-  tell: Notifiable['tell'],
+  { name, event, text, receivedAt }: NotifiedEvent,
+  warn: Notifiable['warn'],
 ): Notice['webhook'] {
   if (!channels.includes('webhook')) return null;
   if (webhook === null) {
-    tell('no webhook is called: DAYWALK_NOTIFY_WEBHOOK holds no address');
+    warn('no webhook is called: DAYWALK_NOTIFY_WEBHOOK holds no address');
     return null;
   }
   const field = (key: string) => (typeof event[key] === 'string' ? event[key].slice(0, 1_000) : null);
@@ -70,7 +77,7 @@ function webhookOf(
 }
 
 /** Rings the bell of the terminal that the agent runs on. Standard output is no way there: the client reads it. */
-function ringBell(tell: Notifiable['tell']): void {
+function ringBell(warn: Notifiable['warn']): void {
   try {
     const terminal = openSync('/dev/tty', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     try {
@@ -79,12 +86,12 @@ function ringBell(tell: Notifiable['tell']): void {
       closeSync(terminal);
     }
   } catch (error) {
-    tell(`no bell: there is no terminal (${messageOf(error)})`);
+    warn(`no bell: there is no terminal (${messageOf(error)})`);
   }
 }
 
 // The notice goes by a pipe: every user of the machine can read arguments, and the webhook's address is a secret.
-async function dispatch(notice: Notice, tell: Notifiable['tell']): Promise<void> {
+async function dispatch(notice: Notice, warn: Notifiable['warn']): Promise<void> {
   await new Promise<void>((resolve) => {
     const child = spawn(process.execPath, [MESSENGER], {
       detached: true,
@@ -92,7 +99,7 @@ async function dispatch(notice: Notice, tell: Notifiable['tell']): Promise<void>
       cwd: '/',
     });
     const fail = (error: Error) => {
-      tell(`no notification: ${error.message}`);
+      warn(`no notification: ${error.message}`);
       resolve();
     };
     child.on('error', fail);

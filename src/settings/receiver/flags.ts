@@ -5,15 +5,14 @@ const NAMES: readonly string[] = [
   ...[SPOOL_SETTING, ...Object.values(NOTIFY_SETTINGS)].flatMap(({ flag }) => (flag === null ? [] : [flag])),
 ];
 
-/** The flags of a command line, and what of it was not understood. */
+/** The receiver's flags on a command line, and the words that are none. */
 export interface ReceiverFlags {
   readonly flags: Readonly<Record<string, string>>;
   readonly ignored: readonly string[];
 }
 
 /**
- * Reads flags without a word about what is wrong with them: an event is received with its flags half understood
- * rather than not at all.
+ * Reads the flags of the receiver and refuses none: an event with a wrong flag is still received.
  */
 export function readFlags(argv: readonly string[]): ReceiverFlags {
   const flags: Record<string, string> = {};

@@ -1,3 +1,4 @@
+import { NOTIFY_CHANNELS, NOTIFY_EVENTS } from '../../hooks/notify/channels.ts';
 import { oneOf } from '../parsers/choice.ts';
 import { listOf } from '../parsers/list.ts';
 import { wholeNumber } from '../parsers/number.ts';
@@ -5,18 +6,6 @@ import { parseFolder, parseText } from '../parsers/text.ts';
 import { parseWebhook } from '../parsers/webhook.ts';
 import { REDACTED } from '../redact.ts';
 import { setting } from '../setting.ts';
-
-/** The channels of notifications about hook events. */
-export const NOTIFY_CHANNELS = ['desktop', 'bell', 'webhook'] as const;
-
-/** One of {@link NOTIFY_CHANNELS}. */
-export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
-
-/** The hook events that can cause a notification (specification, section 6). */
-export const NOTIFY_EVENTS = ['Notification', 'Stop', 'SubagentStop', 'SessionEnd'] as const;
-
-/** One of {@link NOTIFY_EVENTS}. */
-export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
 const shownList = (words: readonly string[]) => (words.length === 0 ? 'none' : words.join(','));
 

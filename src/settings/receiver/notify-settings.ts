@@ -1,18 +1,6 @@
+import type { NotifySettings } from '../../hooks/notify/notify.ts';
 import type { SettingReader } from '../setting-reader.ts';
-import { NOTIFY_SETTINGS, type NotifyChannel, type NotifyEvent } from './hook-settings.ts';
-
-/** How hook events are told to people. */
-export interface NotifySettings {
-  /** None unless asked for. */
-  readonly channels: readonly NotifyChannel[];
-  readonly events: readonly NotifyEvent[];
-  /** Text with fields of the event in braces; null for a sentence for each event. */
-  readonly template: string | null;
-  /** Address of the webhook; a secret. */
-  readonly webhook: string | null;
-  readonly webhookFormat: 'json' | 'chat';
-  readonly timeoutMs: number;
-}
+import { NOTIFY_SETTINGS } from './hook-settings.ts';
 
 /** Reads the settings of notifications. */
 export function readNotifySettings(reader: SettingReader): NotifySettings {

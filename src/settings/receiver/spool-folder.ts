@@ -1,21 +1,21 @@
 import { spoolOf } from '../../hooks/spool/location.ts';
 import { readDotenv } from '../dotenv.ts';
 
-/** What decides where a received event goes. */
-export interface DestinationSources {
+/** Where the place of the spool may be set. */
+export interface SpoolSources {
   readonly flags: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly directory: string;
 }
 
 /**
- * The spool that a received event goes to: flag before environment before `.env` before default, as everywhere.
- * `.env` is read only where neither flag nor environment says anything.
+ * The spool that a received event goes to: flag, then environment, then `.env`, then default, as for every setting.
+ * `.env` is read only if neither a flag nor the environment names a place.
  */
-export function destinationOf({ flags, env, directory }: DestinationSources): string {
+export function spoolFolderOf({ flags, env, directory }: SpoolSources): string {
   const given = (values: Readonly<Record<string, string | undefined>>, spool: string, warehouse: string) => ({
-    spool: said(values[spool]),
-    warehouse: said(values[warehouse]),
+    spool: textOf(values[spool]),
+    warehouse: textOf(values[warehouse]),
   });
   const byFlag = given(flags, '--spool', '--warehouse');
   const byEnv = given(env, 'DAYWALK_SPOOL', 'DAYWALK_WAREHOUSE');
@@ -30,7 +30,7 @@ export function destinationOf({ flags, env, directory }: DestinationSources): st
   });
 }
 
-function said(text: string | undefined): string | null {
+function textOf(text: string | undefined): string | null {
   const trimmed = text?.trim() ?? '';
   return trimmed === '' ? null : trimmed;
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '../../../core/errors.ts';
-import type { EmailPolicy } from '../../../settings/settings.ts';
+import type { EmailPolicy } from '../../../privacy/email.ts';
 import { exportSettings } from '../../arguments/setting-groups.ts';
 import type { Command } from '../../program/command.ts';
 

@@ -6,7 +6,7 @@ import { type Edited, install, remove } from '../../../hooks/file/edit.ts';
 import { type ConfiguredHook, hooksOf } from '../../../hooks/file/entries.ts';
 import { whileLocked } from '../../../hooks/file/lock.ts';
 import { readStored, replaceStored, type StoredFile } from '../../../hooks/file/storage.ts';
-import { NOTIFY_EVENTS } from '../../../settings/receiver/hook-settings.ts';
+import { NOTIFY_EVENTS } from '../../../hooks/notify/channels.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
 
 /** A receiver of this program: `daywalk hook …`, or its files called by Node. */
