@@ -1,19 +1,21 @@
-/** A model that the emulated organization uses, and when: days are counted from the first day with data. */
+import { split } from './names.ts';
+
+/** A model of the emulated organization. Days count from the first day with data. */
 export interface Model {
   readonly id: string;
   readonly tier: 'standard' | 'thinking';
   /** Credits per weighted token. */
   readonly rate: number;
-  /** First day on which it is used, and the last. */
+  /** First and last day of use. */
   readonly since: number;
   readonly until: number;
-  /** How often it is chosen, relative to the others. */
+  /** How often it is chosen in relation to the others. */
   readonly weight: number;
 }
 
 const ALWAYS = { since: 0, until: Number.MAX_SAFE_INTEGER };
 
-/** At most 31, because a set of models is kept as the bits of one integer. */
+/** At most 31, because one integer holds a set of models as bits. */
 export const MODELS: readonly Model[] = [
   { id: 'atlas-4', tier: 'standard', rate: 1, ...ALWAYS, weight: 30 },
   { id: 'atlas-4-thinking', tier: 'thinking', rate: 1.4, ...ALWAYS, weight: 18 },
@@ -30,26 +32,12 @@ export const MODELS: readonly Model[] = [
 export const CLIENT_TYPES = ['terminal-ui', 'web', 'non-interactive-cli'] as const;
 
 /** Built-in tools, the most used first. */
-export const TOOLS = [
-  'Read',
-  'Execute',
-  'Edit',
-  'Grep',
-  'Create',
-  'TodoWrite',
-  'LS',
-  'Glob',
-  'ApplyPatch',
-  'WebSearch',
-  'FetchUrl',
-  'Task',
-  'ExitSpecMode',
-  'AskUser',
-  'Skill',
-  'GenerateImage',
-] as const;
+export const TOOLS = split(`
+  Read Execute Edit Grep Create TodoWrite LS Glob ApplyPatch WebSearch FetchUrl Task ExitSpecMode AskUser
+  Skill GenerateImage
+`);
 
-/** MCP servers in the two spellings under which users configured them, with their tools. */
+/** MCP servers with the two spellings that users configured, and their tools. */
 export const MCP_SERVERS = [
   { spellings: ['github', 'GitHub'], tools: ['search_code', 'create_pull_request', 'get_issue'] },
   { spellings: ['linear', 'Linear'], tools: ['list_issues', 'update_issue', 'get_document'] },
@@ -62,12 +50,12 @@ export const MCP_SERVERS = [
 /** Tools per MCP server. */
 export const TOOLS_PER_SERVER = 3;
 
-/** The MCP tools as they stand among the tool names, server by server. */
+/** The tool names of the MCP tools, server by server. */
 export const MCP_TOOLS: readonly string[] = MCP_SERVERS.flatMap((server) =>
   server.tools.map((tool) => `mcp__${server.spellings[0]}__${tool}`),
 );
 
-/** What a faulty parse leaves in a tool name; `@` stands for the name of the tool. */
+/** Tool names that a faulty parser produced; `@` stands for the name of the tool. */
 export const TOOL_ARTIFACTS = [
   '@{"file_path":',
   '<invoke name="@">',
@@ -79,33 +67,15 @@ export const TOOL_ARTIFACTS = [
   "@'}]",
 ] as const;
 
-/** The names of skills. */
-export const SKILLS = [
-  'code-review',
-  'release-notes',
-  'write-tests',
-  'migrate-config',
-  'incident-report',
-  'api-docs',
-  'refactor',
-  'dependency-upgrade',
-] as const;
+export const SKILLS = split(`
+  code-review release-notes write-tests migrate-config incident-report api-docs refactor dependency-upgrade
+`);
 
-/** The names of slash commands. */
-export const SLASH_COMMANDS = [
-  'review',
-  'compact',
-  'model',
-  'clear',
-  'init',
-  'mcp',
-  'cost',
-  'resume',
-  'agents',
-  'standup',
-] as const;
+export const SLASH_COMMANDS = split(`
+  review compact model clear init mcp cost resume agents standup
+`);
 
-/** Hooks by event, matcher and command; matcher and command may be empty. */
+/** Hooks. Matcher and command may be empty. */
 export const HOOKS = [
   { event: 'PostToolUse', matcher: 'Edit|Create', command: 'npm run lint --silent' },
   { event: 'PostToolUse', matcher: 'Edit', command: 'prettier --write "$FILE"' },
@@ -117,7 +87,7 @@ export const HOOKS = [
   { event: 'SubagentStop', matcher: '', command: '' },
 ] as const;
 
-/** Programming languages with the extensions their files have. At most 31, as for models. */
+/** Programming languages with two file extensions each. At most 31, like the models. */
 export const LANGUAGES = [
   { name: 'TypeScript', extensions: ['.ts', '.tsx'] },
   { name: 'Python', extensions: ['.py', '.pyi'] },
@@ -135,103 +105,15 @@ export const LANGUAGES = [
   { name: 'Terraform', extensions: ['.tf', '.tfvars'] },
 ] as const;
 
-/** Every extension, each once, in the order of the languages. */
+/** Every extension once, in the order of the languages. */
 export const EXTENSIONS: readonly string[] = [
   ...new Set(LANGUAGES.flatMap((language) => language.extensions)),
 ];
 
-/** The place in {@link EXTENSIONS} of each language's first and second extension. */
+/** The indexes in {@link EXTENSIONS} of each language's two extensions. */
 export const EXTENSIONS_OF_LANGUAGE: readonly (readonly [number, number])[] = LANGUAGES.map(
   ({ extensions: [first, second] }) => [EXTENSIONS.indexOf(first), EXTENSIONS.indexOf(second)],
 );
 
-/** How much a user lets the agent do alone (specification, section 2.4). */
+/** How much the agent may do alone (specification, section 2.4). */
 export const DELEGATION = ['auto-high', 'auto-medium', 'auto-low', 'spec', 'manual'] as const;
-
-/** What emails are made of. */
-export const FIRST_NAMES = [
-  'ada',
-  'alan',
-  'amir',
-  'ana',
-  'bella',
-  'chen',
-  'dana',
-  'dmitri',
-  'elif',
-  'emre',
-  'fatima',
-  'grace',
-  'hana',
-  'ines',
-  'ivan',
-  'jonas',
-  'kofi',
-  'lena',
-  'li',
-  'lucia',
-  'mara',
-  'mateo',
-  'mei',
-  'nadia',
-  'noor',
-  'omar',
-  'paula',
-  'priya',
-  'rafael',
-  'ren',
-  'sara',
-  'sven',
-  'tariq',
-  'uma',
-  'vera',
-  'wei',
-  'yara',
-  'yuki',
-  'zane',
-  'zoe',
-] as const;
-
-/** What emails are made of, and what changes when one changes. */
-export const LAST_NAMES = [
-  'abe',
-  'adler',
-  'almeida',
-  'bauer',
-  'blanc',
-  'castro',
-  'cohen',
-  'diaz',
-  'eriksen',
-  'farah',
-  'fischer',
-  'garcia',
-  'gupta',
-  'haddad',
-  'hansen',
-  'ito',
-  'jansen',
-  'kaya',
-  'khan',
-  'kim',
-  'kowalski',
-  'kumar',
-  'larsen',
-  'lopez',
-  'mensah',
-  'moreau',
-  'nakamura',
-  'novak',
-  'okafor',
-  'oliveira',
-  'park',
-  'petrov',
-  'quinn',
-  'rossi',
-  'sato',
-  'silva',
-  'tanaka',
-  'usman',
-  'weber',
-  'zhang',
-] as const;

@@ -13,7 +13,7 @@ import { fillUserDay } from './fill-user-day.ts';
 import { openLru } from './lru.ts';
 import { type OrgDay, sumOrgDay } from './org-day.ts';
 import type { Population } from './population.ts';
-import { blankUserDay, type UserDay } from './user-day.ts';
+import { createUserDay, type UserDay } from './user-day.ts';
 import { type DayVariant, isAmong } from './variant.ts';
 
 /** Weight of all cached activity bits, and of all cached day sums, at most. */
@@ -49,7 +49,7 @@ export function openDataset(
 ): Dataset {
   const bits = openLru<Bitset>(BITS_BYTES_MAX);
   const sums = openLru<OrgDay>(ORG_DAY_BYTES_MAX);
-  const facts = blankUserDay();
+  const facts = createUserDay();
 
   function activeOn(day: number, stream: DailyStream): Bitset {
     const variant = variantOf(day, stream);

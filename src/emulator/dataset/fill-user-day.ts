@@ -1,15 +1,16 @@
+import { CLIENT_TYPES } from './catalog.ts';
 import { drawFiles } from './draw-files.ts';
 import { drawModels } from './draw-models.ts';
 import { drawCalls } from './draw-tools.ts';
 import { Draws, hash } from './hash.ts';
 import type { Population } from './population.ts';
-import { clearUserDay, type UserDay } from './user-day.ts';
+import { createUserDay, type UserDay } from './user-day.ts';
 import { type DayVariant, isAmong } from './variant.ts';
 
 const draws = new Draws();
 const ASPECT = { numbers: 20 } as const;
 
-/** Fills `into` with what an active user did. Depends on the arguments alone. */
+/** Fills `into` with what an active user did. The result depends on the arguments alone. */
 export function fillUserDay(
   population: Population,
   user: number,
@@ -26,7 +27,7 @@ export function fillUserDay(
   addCreatedSessions(population, user, day, variant, into);
 }
 
-/** The revision that gives this user other numbers on the day, or 0; the last one that touches the user wins. */
+/** Finds the salt of the last change that gives this user different numbers; 0 without one. */
 function saltOf(seed: number, user: number, variant: DayVariant): number {
   let salt = 0;
   for (const change of variant.renumbered) {
@@ -44,8 +45,8 @@ function drawMessages(draws: Draws, level: number, into: UserDay): void {
 }
 
 /**
- * Counts the sessions that were created through the API. A user who did nothing else on the day has these sessions
- * and nothing more: created sessions have no messages yet.
+ * Adds the sessions that were created through the API. A user who did nothing else has only these sessions, as the last
+ * client type, because created sessions have no messages yet.
  */
 function addCreatedSessions(
   population: Population,
@@ -56,7 +57,9 @@ function addCreatedSessions(
 ): void {
   const created = variant.createdSessions?.get(user) ?? 0;
   if (created === 0) return;
-  if (!isOtherwiseActive(population, user, day, variant)) clearUserDay(into);
+  if (!isOtherwiseActive(population, user, day, variant)) {
+    Object.assign(into, createUserDay(), { clients: 1 << (CLIENT_TYPES.length - 1) });
+  }
   into.sessions += created;
 }
 

@@ -1,46 +1,53 @@
 import { CLIENT_TYPES, DELEGATION, MCP_SERVERS, TOOLS_PER_SERVER } from './catalog.ts';
-import { blankUserDay, type UserDay } from './user-day.ts';
+import { createUserDay, type UserDay } from './user-day.ts';
 
-/** Spellings that each MCP server has. */
+/** Spellings per MCP server. */
 export const SPELLINGS = 2;
 
-/** The sums over all active users of one day. Arrays go by place in the catalog. */
-export interface OrgDay {
-  users: number;
-  sessions: number;
-  userMessages: number;
-  assistantMessages: number;
-  toolCalls: number;
-  skillCalls: number;
-  slashCommands: number;
-  hooks: number;
-  filesCreated: number;
-  filesEdited: number;
-  commits: number;
-  pullRequests: number;
-  mcpUsers: number;
-  readonly usersByClient: Float64Array;
-  readonly callsByDelegation: Float64Array;
-  readonly tools: Float64Array;
-  readonly mcpTools: Float64Array;
-  /** {@link SPELLINGS} numbers per MCP server. */
-  readonly servers: Float64Array;
-  readonly skills: Float64Array;
-  readonly commands: Float64Array;
-  readonly hooksBy: Float64Array;
-  readonly languages: Float64Array;
-  readonly extensions: Float64Array;
-  readonly models: Float64Array;
-  /** Broken tool names with their number of calls. */
-  readonly artifacts: Map<string, number>;
-  /** Of the users' autonomy ratios, in 1/10000. */
-  readonly autonomy: { avg: number; p50: number; p90: number };
+/** Creates the sums of a day without activity. */
+export function createOrgDay() {
+  const like = createUserDay();
+  return {
+    users: 0,
+    sessions: 0,
+    userMessages: 0,
+    assistantMessages: 0,
+    toolCalls: 0,
+    skillCalls: 0,
+    slashCommands: 0,
+    hooks: 0,
+    filesCreated: 0,
+    filesEdited: 0,
+    commits: 0,
+    pullRequests: 0,
+    mcpUsers: 0,
+    // Counts by index in the catalog.
+    usersByClient: new Float64Array(CLIENT_TYPES.length),
+    callsByDelegation: new Float64Array(DELEGATION.length),
+    tools: new Float64Array(like.tools.length),
+    mcpTools: new Float64Array(like.mcpTools.length),
+    /** {@link SPELLINGS} numbers per MCP server. */
+    servers: new Float64Array(MCP_SERVERS.length * SPELLINGS),
+    skills: new Float64Array(like.skills.length),
+    commands: new Float64Array(like.commands.length),
+    hooksBy: new Float64Array(like.hooksBy.length),
+    languages: new Float64Array(like.languages.length),
+    extensions: new Float64Array(like.extensions.length),
+    models: new Float64Array(like.models.length),
+    /** Broken tool names with their number of calls. */
+    artifacts: new Map<string, number>(),
+    /** Of the users' autonomy ratios, in 1/10000. */
+    autonomy: { avg: 0, p50: 0, p90: 0 },
+  };
 }
 
-/** Sums up a day. `eachUser` visits every active user once; `users` is how many that are. */
+/** The sums over all active users of one day. */
+export type OrgDay = ReturnType<typeof createOrgDay>;
+
+/** Sums up a day. `eachUser` visits every active user once; `users` is their number. */
 export function sumOrgDay(users: number, eachUser: (visit: (facts: UserDay) => void) => void): OrgDay {
   const ratios = new Int32Array(users);
-  const org = blankOrgDay();
+  const org = createOrgDay();
   eachUser((facts) => {
     ratios[org.users] = facts.autonomyRatio;
     addUser(org, facts);
@@ -84,39 +91,6 @@ function addMcp(org: OrgDay, facts: UserDay): void {
     const server = Math.floor(tool / TOOLS_PER_SERVER);
     bump(org.servers, server * SPELLINGS + facts.spelling, facts.mcpTools[tool] ?? 0);
   }
-}
-
-/** A day on which nothing happened. */
-export function blankOrgDay(): OrgDay {
-  const like = blankUserDay();
-  return {
-    users: 0,
-    sessions: 0,
-    userMessages: 0,
-    assistantMessages: 0,
-    toolCalls: 0,
-    skillCalls: 0,
-    slashCommands: 0,
-    hooks: 0,
-    filesCreated: 0,
-    filesEdited: 0,
-    commits: 0,
-    pullRequests: 0,
-    mcpUsers: 0,
-    usersByClient: new Float64Array(CLIENT_TYPES.length),
-    callsByDelegation: new Float64Array(DELEGATION.length),
-    tools: new Float64Array(like.tools.length),
-    mcpTools: new Float64Array(like.mcpTools.length),
-    servers: new Float64Array(MCP_SERVERS.length * SPELLINGS),
-    skills: new Float64Array(like.skills.length),
-    commands: new Float64Array(like.commands.length),
-    hooksBy: new Float64Array(like.hooksBy.length),
-    languages: new Float64Array(like.languages.length),
-    extensions: new Float64Array(like.extensions.length),
-    models: new Float64Array(like.models.length),
-    artifacts: new Map(),
-    autonomy: { avg: 0, p50: 0, p90: 0 },
-  };
 }
 
 function summarize(ratios: Int32Array, into: OrgDay['autonomy']): void {

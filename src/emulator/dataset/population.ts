@@ -1,7 +1,7 @@
 import { FIRST_DAY, startOfDayMs, weekdayOf } from '../../core/day.ts';
-import { FIRST_NAMES, LAST_NAMES } from './catalog.ts';
 import { hash, unitOf } from './hash.ts';
 import { ulid } from './ids.ts';
+import { FIRST_NAMES, LAST_NAMES } from './names.ts';
 
 /** Milliseconds of a UTC day. */
 export const DAY_MS = 86_400_000;

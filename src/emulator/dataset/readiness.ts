@@ -1,7 +1,7 @@
 import { daysBetween, daysFrom, FIRST_DAY, shiftDay, startOfDayMs, type UtcDay } from '../../core/day.ts';
-import { REPOSITORY_NAMES } from './criteria.ts';
 import { hash, unitOf } from './hash.ts';
 import { ulid, uuid } from './ids.ts';
+import { REPOSITORY_NAMES } from './names.ts';
 import { DAY_MS } from './population.ts';
 
 const FIRST_DAY_MS = startOfDayMs(FIRST_DAY);

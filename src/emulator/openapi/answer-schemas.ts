@@ -1,16 +1,17 @@
-import { EXAMPLES } from './examples.ts';
 import {
   choice,
-  day,
   described,
   flag,
   type JsonSchema,
+  type JsonSchemas,
   list,
   map,
   record,
   ref,
   text,
-} from './json-schema.ts';
+} from '../input/json-schema.ts';
+import { EXAMPLES } from './examples.ts';
+import { day } from './fields.ts';
 
 const meta = { org_id: text, start_date: day, end_date: day };
 
@@ -41,7 +42,7 @@ const readinessReport = record(
 );
 
 /** Whole answers: the envelopes of section 2.4, the readiness list of section 4.3, and the error of section 2.6. */
-export const ANSWER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+export const ANSWER_SCHEMAS: JsonSchemas = {
   Meta: record(meta),
   UsersMeta: record({
     ...meta,

@@ -1,8 +1,9 @@
 import { SESSIONS_PATH } from '../../api/paths.ts';
+import { SESSION_SCHEMAS } from '../sessions/schemas.ts';
 import { ANSWER_SCHEMAS } from './answer-schemas.ts';
 import { OPERATIONS } from './operations.ts';
 import { ROW_SCHEMAS } from './row-schemas.ts';
-import { SESSION_OPERATIONS, SESSION_SCHEMAS } from './sessions.ts';
+import { SESSION_OPERATIONS } from './sessions.ts';
 import { TAGS } from './tags.ts';
 
 /** Where the document is served, without a key. */

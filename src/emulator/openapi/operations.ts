@@ -1,5 +1,5 @@
 import { ANALYTICS_PATHS, GROUP_BY, READINESS_MOVED_PATH, READINESS_PATH } from '../../api/paths.ts';
-import { type JsonSchema, ref } from './json-schema.ts';
+import { type JsonSchema, ref } from '../input/json-schema.ts';
 import { groupBy, type Parameter, RANGE, READINESS_LIST, USERS_PAGE } from './parameters.ts';
 import { refusals, response } from './responses.ts';
 import { TAGS } from './tags.ts';

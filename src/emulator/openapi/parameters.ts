@@ -1,7 +1,8 @@
 import { USERS_LIMIT } from '../endpoints/params.ts';
+import type { JsonSchema } from '../input/json-schema.ts';
 import { DEFAULT_QUIRKS } from '../quirks/quirks.ts';
 import { EXAMPLES } from './examples.ts';
-import { day, type JsonSchema } from './json-schema.ts';
+import { day } from './fields.ts';
 
 /** A parameter of the query. Its example is known to an emulator with the default seed. */
 export interface Parameter {

@@ -1,4 +1,4 @@
-import { type JsonSchema, ref, text } from './json-schema.ts';
+import { type JsonSchema, ref, text } from '../input/json-schema.ts';
 
 interface Header {
   readonly description: string;

@@ -1,19 +1,15 @@
 import {
   choice,
-  count,
-  day,
   described,
-  email,
-  figure,
   type JsonSchema,
+  type JsonSchemas,
   list,
   map,
   record,
   ref,
-  row,
   text,
-  userId,
-} from './json-schema.ts';
+} from '../input/json-schema.ts';
+import { count, counts, day, email, figure, row, userId } from './fields.ts';
 
 const credits = {
   billable_tokens: described(
@@ -21,15 +17,13 @@ const credits = {
     'Credits consumed, from raw input and output tokens with cache discounts.',
   ),
   input_tokens: described(count, 'Raw input.'),
-  output_tokens: count,
-  cache_read_tokens: count,
-  cache_write_tokens: count,
+  ...counts('output_tokens', 'cache_read_tokens', 'cache_write_tokens'),
 };
 
 const share: JsonSchema = { ...count, maximum: 1 };
 
 /** The elements of the breakdowns within a row. Each has a name of its own, which a generated client takes over. */
-const ELEMENT_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+const ELEMENT_SCHEMAS: JsonSchemas = {
   ModelCredits: described(
     record({ model_id: text, model_tier: ref('ModelTier'), ...credits }, [
       'model_tier',
@@ -64,7 +58,7 @@ const ELEMENT_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
  * or absent, because the specification does not say that it never is. A breakdown is what tells a plain row from a
  * grouped one.
  */
-export const ROW_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+export const ROW_SCHEMAS: JsonSchemas = {
   ...ELEMENT_SCHEMAS,
   TokensRow: row(
     { date: day, by_model: list(ref('ModelCredits')), by_user: list(ref('UserCredits')) },
@@ -87,10 +81,7 @@ export const ROW_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     {
       tool_calls: count,
       mcp_users_with_mcp: described(count, 'Users who used MCP servers.'),
-      skills_invocations: count,
-      slash_commands_invocations: count,
-      hooks_invocations: count,
-      web_users: count,
+      ...counts('skills_invocations', 'slash_commands_invocations', 'hooks_invocations', 'web_users'),
       autonomy_ratio_avg: described(figure, 'Average tool calls per user turn.'),
       autonomy_ratio_p50: described(figure, 'Median.'),
       autonomy_ratio_p90: described(figure, '90th percentile.'),
@@ -122,7 +113,7 @@ export const ROW_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ),
   ProductivityRow: row(
     { date: day, by_extension: list(ref('ExtensionCount')), by_language: list(ref('LanguageCount')) },
-    { files_created: count, files_edited: count, git_commits: count, git_prs_created: count },
+    counts('files_created', 'files_edited', 'git_commits', 'git_prs_created'),
   ),
   UserRow: row(
     {
@@ -135,20 +126,22 @@ export const ROW_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       languages: list(text),
     },
     {
-      tool_calls: count,
-      billable_tokens: count,
-      files_created: count,
-      files_edited: count,
-      git_commits: count,
-      git_prs_created: count,
-      mcp_calls: count,
-      skill_calls: count,
-      slash_commands: count,
-      hooks: count,
-      sessions: count,
-      messages: count,
-      user_messages: count,
-      assistant_messages: count,
+      ...counts(
+        'tool_calls',
+        'billable_tokens',
+        'files_created',
+        'files_edited',
+        'git_commits',
+        'git_prs_created',
+        'mcp_calls',
+        'skill_calls',
+        'slash_commands',
+        'hooks',
+        'sessions',
+        'messages',
+        'user_messages',
+        'assistant_messages',
+      ),
       autonomy_ratio: figure,
     },
   ),

@@ -9,7 +9,7 @@ import { distort } from '../quirks/distort.ts';
 import type { SessionRequest } from '../world/sessions.ts';
 import type { World } from '../world/world.ts';
 import { sessionRefusal } from './refusal.ts';
-import { violationsOf } from './validate.ts';
+import { findViolations } from './validate.ts';
 
 /** Problems that one answer names. */
 const PROBLEMS_MAX = 100;
@@ -46,7 +46,7 @@ function answerUpload(world: World, role: Role, { contentType, body }: Upload): 
     return sessionRefusal({ status: 415, detail: 'The body must be application/json' });
   const json = parse(body);
   if (json === undefined) return sessionRefusal({ status: 400, detail: 'The body is not JSON' });
-  const problems = violationsOf(json);
+  const problems = findViolations(json);
   if (problems.length > 0 || !isWish(json)) {
     const metadata = { problems: problems.slice(0, PROBLEMS_MAX), total: problems.length };
     return sessionRefusal({ status: 400, detail: 'The request is not valid', metadata });
@@ -81,7 +81,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Holds for everything in which {@link violationsOf} found nothing. */
+/** Holds for everything in which {@link findViolations} found nothing. */
 function isWish(json: unknown): json is SessionRequest {
   return isRecord(json) && typeof json['computerId'] === 'string';
 }

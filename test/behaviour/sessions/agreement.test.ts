@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sessionRequestProblems } from '../../../src/api/sessions/request.ts';
-import { violationsOf } from '../../../src/emulator/sessions/validate.ts';
+import { findViolations } from '../../../src/emulator/sessions/validate.ts';
 import { BadRequestError, UsageError } from '../../../src/index.ts';
 import { clientOf, emulated, post } from '../../support/sessions/emulated-service.ts';
 import { someSettings } from '../../support/sessions/random-settings.ts';
@@ -19,7 +19,7 @@ describe("the client's and the emulator's validation, which share no code,", () 
       fc.property(someSettings, (sessionSettings) => {
         const request = { computerId: 'computer-1', sessionSettings };
         const own = new Set(sessionRequestProblems(request).map(({ path }) => path));
-        const theirs = new Set(violationsOf(onTheWire(request)).map(({ pointer }) => pointer));
+        const theirs = new Set(findViolations(onTheWire(request)).map(({ pointer }) => pointer));
         expect(own.size, [...own, ...theirs].join('\n')).toBe(theirs.size);
         verdicts[own.size === 0 ? 'valid' : 'invalid'] += 1;
       }),

@@ -1,8 +1,8 @@
 import type { DailyStream } from '../../../core/stream.ts';
-import { blankOrgDay, type OrgDay } from '../../dataset/org-day.ts';
+import { createOrgDay, type OrgDay } from '../../dataset/org-day.ts';
 import type { DayView } from './view.ts';
 
-const NOTHING = blankOrgDay();
+const NOTHING = createOrgDay();
 
 /** The sums of the day, zeros for a day without activity if the quirk says so, or null when there is no row. */
 export function orgDayOf(view: DayView, stream: DailyStream): OrgDay | null {
