@@ -6,7 +6,7 @@ import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const CANARY = 'canary-4f1e9a';
 
-test('config prints every value with its source, and no secret', async () => {
+test('config prints every value with its source, and no secrets', async () => {
   const cwd = tempDir();
   writeFileSync(join(cwd, '.env'), `DAYWALK_ATTEMPTS=9\nDAYWALK_EMAIL_SALT=${CANARY}\n`, { mode: 0o600 });
   const env = {
@@ -33,7 +33,7 @@ test('config prints every value with its source, and no secret', async () => {
   expect(stdout + stderr + table.stdout + table.stderr).not.toContain(CANARY);
 });
 
-test('config shows everything that is wrong, each with its place and remedy, and exits with 2', async () => {
+test('config lists every problem with its place and remedy, and exits with 2', async () => {
   const env = { DAYWALK_CONCURRENCY: '0', DAYWALK_LOG: 'loud', DAYWALK_API_KEY: `${CANARY} ${CANARY}` };
   const { code, stdout, stderr } = await daywalk(['config'], { cwd: tempDir(), env });
   expect(code).toBe(2);
@@ -42,7 +42,7 @@ test('config shows everything that is wrong, each with its place and remedy, and
   expect(stdout + stderr).not.toContain(CANARY);
 });
 
-test('a misspelt variable is warned of by every command that works', async () => {
+test('every command that succeeds warns about a misspelt variable', async () => {
   const { code, stderr } = await daywalk(['schema'], { cwd: tempDir(), env: { DAYWALK_CONCURENCY: '4' } });
   expect(code).toBe(0);
   expect(JSON.parse(stderr)).toMatchObject({ level: 'warn', hint: 'did you mean DAYWALK_CONCURRENCY?' });

@@ -26,7 +26,7 @@ describe('the demo', () => {
     expect(existsSync(join(cwd, 'daywalk-demo.db-wal'))).toBe(false);
   });
 
-  test('ignores settings of the real thing', async () => {
+  test('ignores the settings of a real export', async () => {
     const cwd = tempDir();
     writeFileSync(
       join(cwd, '.env'),
@@ -35,7 +35,7 @@ describe('the demo', () => {
     expect((await demo(cwd)).code).toBe(0);
   });
 
-  test('prints commands to copy that work', async () => {
+  test('prints commands that work when copied', async () => {
     const cwd = tempDir();
     const { stdout } = await demo(cwd);
     const commands = stdout.split('\n').filter((line) => /^ {2}(npx daywalk|sqlite3) /.test(line));
@@ -54,7 +54,7 @@ describe('the demo', () => {
     }
   });
 
-  test('begins afresh each time, and goes on with --keep', async () => {
+  test('starts from scratch each time, and continues with --keep', async () => {
     const cwd = tempDir();
     const unitsOf = async (...args: string[]) =>
       JSON.parse((await demo(cwd, '--json', ...args)).stdout).report.unitsDone;
@@ -70,7 +70,7 @@ describe('the demo', () => {
     ['text', (path) => writeFileSync(path, 'my notes')],
     ['a database of something else', (path) => new Sqlite(path).exec('CREATE TABLE t (x)').close()],
     ['a link', (path) => symlinkSync('/etc/hostname', path)],
-  ])('never deletes %s of that name', async (_, create) => {
+  ])('never deletes %s with the name of the demo', async (_, create) => {
     const cwd = tempDir();
     const path = join(cwd, 'daywalk-demo.db');
     create(path);
@@ -81,7 +81,7 @@ describe('the demo', () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test('never deletes a warehouse of the nightly job of that name', async () => {
+  test('never deletes the warehouse of a nightly job with that name', async () => {
     const cwd = tempDir();
     await demo(cwd);
     const path = join(cwd, 'daywalk-demo.db');

@@ -17,7 +17,7 @@ async function emulate(args: readonly string[] = [], env: Record<string, string>
   return { ...running, line, service };
 }
 
-test('emulate says where it listens in one line, and serves a whole export', async () => {
+test('emulate prints its URL in one line, and serves a whole export', async () => {
   const { child, ended, line, service } = await emulate(['--today', TODAY, '--api-key', 'trial-key-1']);
   expect(Object.keys(service)).toEqual(['url', 'apiKey', 'orgId']);
   expect(line).toBe(`${JSON.stringify(service)}\n`);
@@ -43,7 +43,7 @@ test('emulate says where it listens in one line, and serves a whole export', asy
   expect(await ended).toMatchObject({ code: 143, stderr: expect.not.stringContaining('daywalk:') });
 });
 
-test('emulate takes its day from the clock, and shows the key it made up even where the environment has the same', async () => {
+test('emulate takes its day from the clock, and prints its generated key even where the environment holds the same one', async () => {
   const env = { DAYWALK_NOW: '2026-01-20T12:00:00Z', DAYWALK_API_KEY: 'trial-key-2' };
   const { child, ended, service } = await emulate(['--api-key', 'trial-key-2'], env);
   expect(service.apiKey).toBe('trial-key-2');
@@ -74,7 +74,7 @@ test('emulate injects faults from a file', async () => {
   expect(answer.status).toBe(503);
 });
 
-test('emulate on a port that is taken is wrong usage', async () => {
+test('emulate on a port in use is a usage error', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -87,28 +87,25 @@ describe('the exit code of a run is', () => {
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)(
-    'after %s %i, within five seconds, and the rest comes with the next run',
-    async (signal, code) => {
-      const rig = await createRig({ latencyMs: 150 });
-      const { child, ended, stderr } = startDaywalk(['run', '--concurrency', '1'], { env: envOf(rig) });
-      await expect.poll(stderr, { timeout: 20_000 }).toContain('"event":"unit-done"');
-      const askedAt = performance.now();
-      child.kill(signal);
-      const result = await ended;
-      expect(performance.now() - askedAt).toBeLessThan(5_000);
-      expect(result).toMatchObject({ code, signal: null });
-      expect(result.stdout).toContain(`stopped by ${signal}; the next run resumes`);
-      expect(await rig.column('SELECT exit_code FROM export_runs')).toEqual([code]);
+  ] as const)('after %s %i, within five seconds; the next run completes the copy', async (signal, code) => {
+    const rig = await createRig({ latencyMs: 150 });
+    const { child, ended, stderr } = startDaywalk(['run', '--concurrency', '1'], { env: envOf(rig) });
+    await expect.poll(stderr, { timeout: 20_000 }).toContain('"event":"unit-done"');
+    const askedAt = performance.now();
+    child.kill(signal);
+    const result = await ended;
+    expect(performance.now() - askedAt).toBeLessThan(5_000);
+    expect(result).toMatchObject({ code, signal: null });
+    expect(result.stdout).toContain(`stopped by ${signal}; the next run resumes`);
+    expect(await rig.column('SELECT exit_code FROM export_runs')).toEqual([code]);
 
-      const partial = await rig.value('SELECT COUNT(*) FROM export_units');
-      const rest = await runOn(rig, ['--streams', 'tokens']);
-      expect(rest.code).toBe(0);
-      expect(await rig.value('SELECT COUNT(*) FROM export_units')).toBeGreaterThan(Number(partial));
-    },
-  );
+    const partial = await rig.value('SELECT COUNT(*) FROM export_units');
+    const rest = await runOn(rig, ['--streams', 'tokens']);
+    expect(rest.code).toBe(0);
+    expect(await rig.value('SELECT COUNT(*) FROM export_units')).toBeGreaterThan(Number(partial));
+  });
 
-  test('that of the signal when it comes twice', async () => {
+  test('that of the signal when the signal comes twice', async () => {
     const rig = await createRig({ latencyMs: 60_000 });
     const { child, ended, stderr } = startDaywalk(['run'], { env: envOf(rig) });
     await expect.poll(stderr, { timeout: 20_000 }).toContain('"event":"run-started"');
@@ -175,7 +172,7 @@ describe('wrong usage is exit code 2 with a message and a hint, and no request',
     expect(requestsOf(rig)).toBe(0);
   });
 
-  test('and a rules file that makes no sense', async () => {
+  test('an invalid rules file too', async () => {
     const file = join(tempDir(), 'rules.json');
     writeFileSync(file, '[{"action":{"type":"explode"}}]');
     const { code, stderr } = await daywalk(['emulate', '--rules', file]);
@@ -208,7 +205,7 @@ describe('a defect', () => {
     expect(stderr).not.toContain(CANARY);
   });
 
-  test('shows its stack where that was asked for, still without the key', async () => {
+  test('shows its stack on request, still without the key', async () => {
     const rig = await createRig({ latencyMs: 2_000 });
     const env = withKeyFile(rig, { DAYWALK_DEBUG: '1', DAYWALK_LOG: 'pretty' });
     const { code, stderr } = await daywalk(['run'], { env, nodeArgs: sabotage });

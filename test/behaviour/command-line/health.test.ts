@@ -22,7 +22,7 @@ async function healthOf(rig: Rig, now: string, ...args: string[]): Promise<[code
 describe.each([sqlite, postgres])('status --health on $name', (database) => {
   const small = { users: 4, reports: 2 };
 
-  test('is 0 for so many hours after a complete run, and 1 later', async () => {
+  test('is 0 for the given number of hours after a complete run, then 1', async () => {
     const rig = await createRig(small, { database });
     await rig.run();
     expect(await healthOf(rig, '2026-02-11T05:00:00Z')).toEqual([
@@ -62,7 +62,7 @@ describe.each([sqlite, postgres])('status --health on $name', (database) => {
     expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
   });
 
-  test('is 0 while a run is under way, and 1 once it was killed', async () => {
+  test('is 0 during a run, and 1 after the run was killed', async () => {
     const rig = await createRig(small, { database });
     await rig.run({ from: parseDay('2026-02-08') });
     const clock = systemClock(new Date('2026-02-10T03:30:00Z'));
@@ -76,7 +76,7 @@ describe.each([sqlite, postgres])('status --health on $name', (database) => {
     expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
   });
 
-  test('is 1 when a stream has had no data for four days, however fresh the export is', async () => {
+  test('is 1 when a stream has had no data for four days, even if the export is recent', async () => {
     const rig = await createRig(small, { database });
     const silent = daysFrom(parseDay('2026-02-06'), parseDay('2026-02-09'));
     rig.emulator.setQuirks({ lies: { lateDays: { tools: silent.slice(1) } } });
@@ -94,7 +94,7 @@ describe.each([sqlite, postgres])('status --health on $name', (database) => {
   });
 });
 
-test('status --health of a warehouse that is not there is one line and 1; --json is one document', async () => {
+test('status --health of a missing warehouse prints one line and exits with 1; --json prints one document', async () => {
   const env = { DAYWALK_WAREHOUSE: `${tempDir()}/none.db` };
   const { code, stdout } = await daywalkHere(['status', '--health'], { env });
   expect([code, stdout]).toEqual([1, `unhealthy: there is no warehouse at ${env.DAYWALK_WAREHOUSE}\n`]);

@@ -34,7 +34,7 @@ describe('with logs as JSON, an error on standard error is one line of JSON', ()
   });
 
   test.each([[[]], [['rum']], [['status', '--warehouse', '/nonexistent/w.db']]])(
-    'where the environment asks for it: daywalk %o',
+    'set by the environment: daywalk %o',
     async (args) => {
       expect(errorOf(await daywalkHere(args, { env: { DAYWALK_LOG: 'json' } }))).toMatchObject({
         exitCode: 2,
@@ -42,7 +42,7 @@ describe('with logs as JSON, an error on standard error is one line of JSON', ()
     },
   );
 
-  test('where .env asks for it', async () => {
+  test('set by .env', async () => {
     const cwd = tempDir();
     writeFileSync(join(cwd, '.env'), 'DAYWALK_LOG=json\nDAYWALK_CONCURRENCY=many\n');
     expect(errorOf(await daywalkHere(['run'], { cwd }))).toMatchObject({
@@ -51,7 +51,7 @@ describe('with logs as JSON, an error on standard error is one line of JSON', ()
     });
   });
 
-  test('but words where a flag asks for them, or nobody asked', async () => {
+  test('but plain text where a flag says so, or nothing is set', async () => {
     const env = { DAYWALK_LOG: 'json' };
     const args = ['status', '--warehouse', '/nonexistent/w.db'];
     expect((await daywalkHere([...args, '--log', 'pretty'], { env })).stderr).toMatch(

@@ -29,7 +29,7 @@ async function shell(line: string, rig?: Rig): Promise<{ code: number; output: s
 const hasFullDevice = existsSync('/dev/full');
 const NO_FULL_DEVICE = 'this machine has no /dev/full';
 
-describe('the data are safe when the output is lost:', () => {
+describe('all data are stored when the output is lost:', () => {
   beforeEach(({ skip }) => skip(!hasFullDevice, NO_FULL_DEVICE));
 
   test.each([
@@ -55,7 +55,7 @@ describe('the data are safe when the output is lost:', () => {
   });
 });
 
-describe('a result that is printed', () => {
+describe('a printed result', () => {
   let slowlyRead: ReturnType<typeof shell>;
   // While the reader sleeps, the other tests go on.
   beforeAll(() => {
@@ -67,14 +67,14 @@ describe('a result that is printed', () => {
     expect({ code, output }).toEqual({ code: 0, output: '# The warehouse\n' });
   });
 
-  test('is not lost in silence on a full disk', async ({ skip }) => {
+  test('reports a full disk instead of getting lost silently', async ({ skip }) => {
     skip(!hasFullDevice, NO_FULL_DEVICE);
     const { code, output } = await shell('daywalk schema >/dev/full');
     expect(code).toBe(6);
     expect(output).toContain('write the result to standard output');
   });
 
-  test('is whole when its reader is slow', async () => {
+  test('is complete when its reader is slow', async () => {
     expect(JSON.parse((await slowlyRead).output).tables.length).toBeGreaterThan(20);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
-describe('a command line with a mistake in it gets the remedy that fits', () => {
+describe('a wrong command line gets a fitting remedy', () => {
   test.each([
     ['help nope', "unknown command 'nope'", 'daywalk --help lists the commands'],
     ['help stat', "unknown command 'stat'", 'daywalk --help lists the commands'],
@@ -32,7 +32,7 @@ describe('a command line with a mistake in it gets the remedy that fits', () => 
     expect(stderr).toContain(`hint: ${hint}`);
   });
 
-  test('daywalk alone, or a group alone, prints what there is to choose from, and exits with 2', async () => {
+  test('daywalk alone, or a group alone, lists the choices and exits with 2', async () => {
     const alone = await daywalkHere([]);
     expect([alone.code, alone.stdout]).toEqual([2, '']);
     expect(alone.stderr).toMatch(/Usage: daywalk[\s\S]*\bstatus\b[\s\S]*daywalk: no command was given/);
@@ -53,7 +53,7 @@ describe('a command line with a mistake in it gets the remedy that fits', () => 
   });
 
   test.each(['status', 'run'])(
-    'a folder as the warehouse of %s is refused with the name of a file in it',
+    'a folder given as the warehouse of %s is refused, and a file name in it is suggested',
     async (command) => {
       const folder = join(tempDir(), 'warehouse');
       mkdirSync(folder);
@@ -85,7 +85,7 @@ describe('a command line with a mistake in it gets the remedy that fits', () => 
       'did you mean stream?',
     ],
     ['--rules', [{ action: { type: 'rest' } }], 'rules[0].action.type: "rest"', 'did you mean "reset"?'],
-  ])('a misspelt name in %s %o is named with the nearest one', async (flag, content, message, hint) => {
+  ])('for a misspelt name in %s %o the nearest one is suggested', async (flag, content, message, hint) => {
     const file = join(tempDir(), 'file.json');
     writeFileSync(file, JSON.stringify(content));
     const { code, stderr } = await daywalkHere(['emulate', flag, file]);

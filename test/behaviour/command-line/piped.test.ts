@@ -5,8 +5,8 @@ import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 
-describe('nothing is cut where the output is no terminal', () => {
-  test('of digest: every digest has its 64 hexadecimal digits', async () => {
+describe('nothing is cut when the output is not a terminal', () => {
+  test('digest prints all 64 hexadecimal digits of every digest', async () => {
     const rig = await createRig({ users: 4, reports: 2 });
     await rig.run({ from: parseDay('2026-02-08') });
     const { stdout } = await daywalkHere(['digest'], { env: envOf(rig) });
@@ -18,7 +18,7 @@ describe('nothing is cut where the output is no terminal', () => {
     for (const digest of digests) expect(stdout).toContain(digest);
   });
 
-  test('of status: neither a reason nor an error, however long', async () => {
+  test('status prints reasons and errors in full, however long', async () => {
     const detail = 'the reason for it is long '.repeat(10).trim();
     const rules = parseRules([
       {

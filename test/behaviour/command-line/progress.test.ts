@@ -57,7 +57,7 @@ const manualClock = (): Clock & { atMs: number } => ({
 });
 
 describe('the state of a run', () => {
-  test('is told by its events alone', () => {
+  test('follows from its events alone', () => {
     let state = startProgress(0);
     expect([requestRate(state, 100), timeLeftMs(state, 100)]).toEqual([null, null]);
     state = advance(state, planned(10), 0);
@@ -74,7 +74,7 @@ describe('the state of a run', () => {
     expect(timeLeftMs(state, 5_000)).toBe(5_000);
   });
 
-  test('forgets a rate of long ago, and keeps few samples in a fast run', () => {
+  test('forgets old rates, and keeps few samples in a fast run', () => {
     let state = advance(startProgress(0), planned(100_000), 0);
     for (let atMs = 0; atMs < 20_000; atMs += 1) state = advance(state, done, atMs);
     expect(state.samples.length).toBeLessThan(50);
@@ -84,7 +84,7 @@ describe('the state of a run', () => {
 });
 
 describe('the progress line', () => {
-  test.each([20, 40, 80, 120, 200])('fits %i cells and says how far it is', (width) => {
+  test.each([20, 40, 80, 120, 200])('fits %i cells and shows the progress', (width) => {
     let state = advance(startProgress(0), planned(1_240), 0);
     for (let index = 0; index < 620; index += 1) state = advance(state, done, index * 10);
     const line = renderProgress(state, { atMs: 6_200, width, style: createStyle(false) });
@@ -119,7 +119,7 @@ describe('on a terminal', () => {
     vi.useRealTimers();
   });
 
-  test('one line is drawn again in place, at most ten times a second', () => {
+  test('one line is redrawn in place, at most ten times a second', () => {
     open();
     for (const event of [started, planned(100)]) reporting.observe(event);
     for (let unit = 0; unit < 100; unit += 1) {
@@ -132,7 +132,7 @@ describe('on a terminal', () => {
     expect(stream.screen.at(-1)).toContain('100/100 units');
   });
 
-  test('log lines go by above it, and it stays the last line', () => {
+  test('log lines scroll above it, and it stays the last line', () => {
     open();
     for (const event of [started, planned(10), done]) reporting.observe(event);
     pass(100);
@@ -142,7 +142,7 @@ describe('on a terminal', () => {
     expect(visible.at(-1)).toContain('1/10 units');
   });
 
-  test('it is gone when the run ends, and nothing draws any more', () => {
+  test('it disappears when the run ends, and nothing is drawn afterwards', () => {
     open();
     for (const event of [started, planned(10), done]) reporting.observe(event);
     pass(500);
@@ -154,7 +154,7 @@ describe('on a terminal', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('its width follows the window', () => {
+  test('its width follows the window size', () => {
     open({}, 120);
     for (const event of [started, planned(10), done]) reporting.observe(event);
     pass(100);
@@ -167,7 +167,7 @@ describe('on a terminal', () => {
   });
 
   test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])(
-    'with %j there is no control code, and a line now and then',
+    'with %j there are no control codes, and a line appears now and then',
     (env) => {
       open(env);
       for (const event of [started, planned(10), done, failed]) reporting.observe(event);
@@ -179,14 +179,14 @@ describe('on a terminal', () => {
     },
   );
 
-  test('secrets and control codes from outside are not shown', () => {
+  test('secrets and foreign control codes are not shown', () => {
     open();
     reporting.observe({ type: 'warning', message: 'key canary \u001b[2Jcleared\nnext', hint: undefined });
     expect(stream.text).toContain('key [redacted] \\x1b[2Jcleared\\nnext');
   });
 });
 
-test('no part of a secret is left where a log line is broken', () => {
+test('no part of a secret remains where a log line is wrapped', () => {
   const secret = 'canary-0123456789abcdef';
   for (let columns = 20; columns <= 80; columns += 1) {
     const stream = new FakeStream({ columns });
@@ -204,8 +204,8 @@ test('no part of a secret is left where a log line is broken', () => {
   }
 });
 
-describe('elsewhere', () => {
-  test('each event is one line of JSON with time, level and event, and secrets are not in it', () => {
+describe('without a terminal', () => {
+  test('each event is one line of JSON with time, level and event, without secrets', () => {
     const stream = new FakeStream();
     const terminal = terminalOf(stream, {});
     const redact = (text: string) => text.replaceAll('canary', '[redacted]');
@@ -240,7 +240,7 @@ describe('elsewhere', () => {
     expect(lines[4].message).toBe('[redacted]\n{"event":"forged"}\u2028\u001b[0m');
   });
 
-  test('silence is silent', () => {
+  test('the level silent prints nothing', () => {
     const stream = new FakeStream();
     const options = {
       sink: createSink(stream),
@@ -254,7 +254,7 @@ describe('elsewhere', () => {
     expect(stream.text).toBe('');
   });
 
-  test('people see a few retries, not thousands', () => {
+  test('the text log shows a few retries, not thousands', () => {
     const stream = new FakeStream();
     const options = {
       sink: createSink(stream),

@@ -6,7 +6,7 @@ const DAYS = ['--from', '2026-02-01', '--until', '2026-02-02'];
 const SMALL = { users: 3, reports: 1 };
 
 test.each(['run', 'backfill'])(
-  '%s --quiet prints nothing when all went well, and has stored it',
+  '%s --quiet prints nothing on success, and stores everything',
   async (command) => {
     const rig = await createRig(SMALL);
     const ended = await daywalk([command, ...DAYS, '--quiet'], { env: envOf(rig) });
@@ -17,7 +17,7 @@ test.each(['run', 'backfill'])(
   },
 );
 
-test('--quiet changes nothing of what is printed when something went wrong', async () => {
+test('--quiet prints the same as without it when something went wrong', async () => {
   const rig = await createRig(SMALL);
   const env = envOf(rig, { DAYWALK_API_KEY: 'wrong', DAYWALK_LOG: 'pretty' });
   const loud = await daywalk(['run', ...DAYS], { env });
@@ -32,7 +32,7 @@ test('--quiet changes nothing of what is printed when something went wrong', asy
   expect(usage).toMatchObject({ code: 2, stderr: expect.stringContaining('2026-99-99') });
 });
 
-test('a quiet run that is stopped says so, also when it is ended at once', async () => {
+test('a quiet run that is stopped says so, also when a second signal ends it', async () => {
   const rig = await createRig({ ...SMALL, latencyMs: 400 });
   for (const signals of [1, 2]) {
     rig.emulator.resetJournal();

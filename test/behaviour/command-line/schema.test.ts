@@ -13,18 +13,18 @@ import { createRig } from '../../support/rig/rig.ts';
 const file = (path: string) =>
   readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
 
-test('.env.example is what the declarations say', () => {
+test('.env.example matches the declarations', () => {
   expect(file('.env.example'), 'run npm run docs').toBe(dotenvExample());
 });
 
 describe('daywalk schema', () => {
-  test('prints docs/warehouse.md, which is therefore what the declarations say', async () => {
+  test('prints docs/warehouse.md, which therefore matches the declarations', async () => {
     expect((await daywalk(['schema'])).stdout.trimEnd(), 'run npm run docs').toBe(
       file('docs/warehouse.md').trimEnd(),
     );
   });
 
-  test('as JSON has every column of every table and view, and marks those that may not be summed', async () => {
+  test('as JSON lists every column of every table and view, and marks those that must not be summed', async () => {
     const { stdout } = await daywalk(['schema', '--format', 'json']);
     const document: { tables: Part[]; views: Part[] } = JSON.parse(stdout);
     interface Part {
@@ -49,7 +49,7 @@ describe('daywalk schema', () => {
     expect(additive('tokens_daily', 'org_id')).toBeNull();
   });
 
-  test('as SQL makes the same database as a run does', async () => {
+  test('as SQL creates the same database as a run does', async () => {
     const rig = await createRig();
     await rig.run({ streams: ['tokens'] });
     const made = new Sqlite(':memory:').exec((await daywalk(['schema', '--format', 'sql'])).stdout);
@@ -59,7 +59,7 @@ describe('daywalk schema', () => {
     made.close();
   });
 
-  test('marks in the page exactly the columns that may not be summed', () => {
+  test('marks in the page exactly the columns that must not be summed', () => {
     const page = schemaMarkdown();
     const marked = page.match(/\*\*Do not sum\.\*\*/g)?.length;
     const declared = [...allTables, ...allViews].flatMap(({ columns }) => Object.values(columns));
@@ -68,7 +68,7 @@ describe('daywalk schema', () => {
     expect(page).not.toMatch(/\| `billable_tokens` \|.*Do not sum/);
   });
 
-  test('gives the types that the migrations have', () => {
+  test('states the types that the migrations use', () => {
     const database = new Sqlite(':memory:').exec(schemaSql());
     for (const { name, columns } of allTables) {
       const types = database
@@ -86,7 +86,7 @@ describe('daywalk schema', () => {
   });
 });
 
-test('every example query answers on a real warehouse', async () => {
+test('every example query returns rows on a real warehouse', async () => {
   const rig = await createRig();
   await rig.run();
   const answers = await Promise.all(

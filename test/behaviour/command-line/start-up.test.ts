@@ -7,7 +7,7 @@ import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-test('help, version and wrong usage need commander and nothing else, so that they come at once', () => {
+test('help, version and usage errors load only commander, so they start fast', () => {
   const directory = tempDir();
   cpSync(join(root, 'dist'), join(directory, 'dist'), { recursive: true });
   cpSync(join(root, 'package.json'), join(directory, 'package.json'));

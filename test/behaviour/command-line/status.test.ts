@@ -45,7 +45,7 @@ function troubledStatus(): ReturnType<typeof statusOf> {
 }
 
 describe('status', () => {
-  test('finds every hole as a range, and what each day is at worst', async () => {
+  test('reports every hole as a range, and the worst state of each day', async () => {
     const status = await troubledStatus();
     const [organization] = status.organizations;
     const holes = organization?.holes.map(({ state, firstDay, lastDay, days, streams }) =>
@@ -77,7 +77,7 @@ describe('status', () => {
     }
   });
 
-  test('sees a day that nobody pulled, although all that was pulled is well', async () => {
+  test('reports a day that was never pulled, even if all pulled days are fine', async () => {
     const rig = await createRig();
     await rig.run();
     const later = await statusOf(rig, '2026-02-14T09:00:00Z');
@@ -86,7 +86,7 @@ describe('status', () => {
     ]);
   });
 
-  test('knows when the last complete run ended, whatever failed since', async () => {
+  test('reports when the last complete run ended, whatever failed since', async () => {
     const rig = await createRig();
     await rig.run();
     await rig.run({ now: parseDay('2026-02-12'), settings: { apiKey: 'wrong' } });
@@ -96,7 +96,7 @@ describe('status', () => {
     expect(status.lastCompleteRunAgeMs).toBe(49 * 3_600_000);
   });
 
-  test('does not take a backfill for a nightly run', async () => {
+  test('does not count a backfill as a nightly run', async () => {
     const rig = await createRig();
     const day = parseDay('2026-02-01');
     const { report } = await rig.run({ command: 'backfill', from: day, until: day });
@@ -104,7 +104,7 @@ describe('status', () => {
     expect((await statusOf(rig)).lastCompleteRunAt).toBeNull();
   });
 
-  test.each([40, 80, 200])('is drawn in %i cells, with everything that matters', async (width) => {
+  test.each([40, 80, 200])('fits %i cells and shows all important facts', async (width) => {
     const status = await troubledStatus();
     const frame = { width, style: createStyle(false), isTerminal: true, redact: String };
     const lines = renderStatus(status, frame);
@@ -120,7 +120,7 @@ describe('status', () => {
 });
 
 describe('daywalk status', () => {
-  test('of a warehouse that is not there is wrong usage, and does not create it', async () => {
+  test('of a missing warehouse is a usage error, and does not create one', async () => {
     const path = join(tempDir(), 'nowhere.db');
     const { code, stderr } = await daywalkHere(['status', '--warehouse', path]);
     expect(code).toBe(2);
@@ -129,7 +129,7 @@ describe('daywalk status', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('shows schema drift, and per stream the newest day that has data', async () => {
+  test('shows schema drift, and the newest day with data per stream', async () => {
     const rig = await createRig({
       quirks: {
         unknownFields: true,
@@ -157,7 +157,7 @@ describe('daywalk status', () => {
     expect(stdout).toContain(`and ${Number(stored) - 5} more`);
   });
 
-  test('prints everything as JSON, and no calendar where nobody looks', async () => {
+  test('prints everything as JSON, and no calendar without a terminal', async () => {
     const rig = await createRig();
     await rig.run();
     const { code, stdout } = await daywalkHere(['status', '--json'], { env: envOf(rig) });
@@ -174,7 +174,7 @@ describe('daywalk status', () => {
     ['2026-02-11T04:59:59Z', 0],
     ['2026-02-11T05:00:00Z', 0],
     ['2026-02-11T05:00:01Z', 4],
-  ])('with --max-age 26, after a run at 03:00, is at %s exit code %i', async (now, code) => {
+  ])('with --max-age 26, after a run at 03:00, exits at %s with code %i', async (now, code) => {
     const rig = await createRig();
     await rig.run({ from: parseDay('2026-02-08') });
     const ended = await daywalk(['status', '--max-age', '26'], { env: envOf(rig, { DAYWALK_NOW: now }) });
@@ -183,7 +183,7 @@ describe('daywalk status', () => {
       expect(ended.stderr).toContain('the last complete run ended 26 hours ago, more than 26 hours');
   });
 
-  test('with --max-age is 4 while no run was complete', async () => {
+  test('with --max-age exits with 4 while no run was complete', async () => {
     const rig = await createRig({ rules: parseRules([failing('tools', '2026-02-03')]) });
     await rig.run({ from: parseDay('2026-02-03'), settings: { attempts: 1 } });
     const { code, stderr } = await daywalkHere(['status', '--max-age', '26'], { env: envOf(rig) });

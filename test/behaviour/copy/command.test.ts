@@ -15,7 +15,7 @@ async function source(): Promise<string> {
 }
 
 describe('daywalk copy', () => {
-  test('says what it moved table by table, and what to do next', async () => {
+  test('lists what it copied by table, and what to do next', async () => {
     const [from, to] = [await source(), sqlite.place().location];
     const first = await daywalkHere(['copy', '--warehouse', from, '--to', to, '--log', 'pretty']);
     expect(first.code, first.stderr).toBe(0);
@@ -32,7 +32,7 @@ describe('daywalk copy', () => {
     });
   });
 
-  test('tells which tables differ, with exit code 5 and the command that repairs them', async () => {
+  test('names the tables that differ, with exit code 5 and the command that repairs them', async () => {
     const from = await source();
     const place = sqlite.place();
     const args = ['copy', '--warehouse', from, '--to', place.location];
@@ -61,7 +61,7 @@ describe('daywalk copy', () => {
     }
   });
 
-  test.each(['json', 'pretty'])('shows no password of either side (%s)', async (log) => {
+  test.each(['json', 'pretty'])('shows the password of neither side (%s)', async (log) => {
     const from = await source();
     // The name of the user is shown, and here it is the password too.
     const unreachable = `postgres://${PASSWORD}:${PASSWORD}@127.0.0.1:1/d`;

@@ -14,8 +14,8 @@ async function expectNothingToDo(from: string, to: string, units: number): Promi
 }
 
 onEachCopyable((database) => {
-  describe('a copy of a warehouse that holds something of everything', () => {
-    test('has every row of every table, so has the copy of the copy, and a second one writes nothing', async () => {
+  describe('a copy of a warehouse with rows in every table', () => {
+    test('has every row of every table, as does a copy of the copy; repeating it writes nothing', async () => {
       const rig = await fullWarehouse();
       const content = await contentOf(rig.path);
       // Otherwise the test would prove nothing about them.
@@ -46,8 +46,8 @@ onEachCopyable((database) => {
     });
   });
 
-  describe('a copy that was made earlier', () => {
-    test('gets what has changed since, loses what is gone since, and nothing else is written', async () => {
+  describe('an earlier copy', () => {
+    test('receives later changes and deletions, and nothing else is written', async () => {
       const rig = await fullWarehouse();
       const { location } = database.place();
       await copy(rig.path, location);
@@ -68,7 +68,7 @@ onEachCopyable((database) => {
       expect(await contentOf(location)).toEqual(after);
     });
 
-    test('is where a run goes on: what was settled is not asked for again', async () => {
+    test('lets a run continue: settled days are not requested again', async () => {
       const rig = await fullWarehouse();
       rig.emulator.setRules([]);
       const place = database.place();

@@ -12,7 +12,7 @@ const USERS = isLongCampaign ? 50_000 : 20_000;
 const HEAP_MB = isLongCampaign ? 130 : 55;
 
 onEachCopyable((database) => {
-  test('large hook events are moved a few at a time', async () => {
+  test('large hook events are copied a few at a time', async () => {
     const source = await open(sqlite);
     const ids = Array.from({ length: 70 }, (_, number) => `event_${number}`);
     const rows = ids.map((id) => ({

@@ -49,8 +49,8 @@ async function refusal(from: string, to: string, options: CopyOptions = {}): Pro
 }
 
 onEachCopyable((database) => {
-  describe('a destination that holds what the source does not', () => {
-    test('keeps it: units, organizations, sessions, events and runs', async () => {
+  describe('a destination with content that the source lacks', () => {
+    test('keeps its units, organizations, sessions, events and runs', async () => {
       const { place, from, to } = await copied(database);
       const destination = await open(place);
       await store(destination, ['2026-02-04']);
@@ -74,13 +74,13 @@ onEachCopyable((database) => {
     test.each<[string, (destination: Warehouse) => Promise<void>]>([
       ['a unit', (destination) => store(destination, ['2026-02-04'])],
       ['a session', (destination) => destination.recordSession(sessionRow('org_1', 'session_9'))],
-    ])('keeps it where it is only %s', async (_, add) => {
+    ])('keeps it where the difference is only %s', async (_, add) => {
       const { place, from, to } = await copied(database);
       await add(await open(place));
       await refusal(from, to);
     });
 
-    test('becomes the same where that is asked for, and says what it lost', async () => {
+    test('becomes equal on request, and the output lists what was deleted', async () => {
       const { source, place, from, to } = await copied(database);
       const destination = await open(place);
       await store(destination, ['2026-02-04'], { rows: tokens(9) });
@@ -94,15 +94,15 @@ onEachCopyable((database) => {
       expect(await contentOf(to)).toEqual(await contentOf(source.place.location));
     });
 
-    test('is not one whose events were given to an organization since', async () => {
+    test('does not count events that were assigned to an organization later', async () => {
       const { source, from, to } = await copied(database);
       await source.storeHookEvents({ orgId: 'org_1', rows: [] });
       expect((await copy(from, to)).report).toMatchObject({ exitCode: 0, rowsWritten: 2 });
     });
   });
 
-  describe('a destination that something else has changed', () => {
-    test('is told by exit code 5 and the name of the table, and repaired where that is asked for', async () => {
+  describe('a destination that another program changed', () => {
+    test('is reported with exit code 5 and the table name, and repaired on request', async () => {
       const { place, from, to } = await copied(database);
       await place.execute("UPDATE tokens_daily SET billable_tokens = 7 WHERE date = '2026-02-02'");
       const { report } = await copy(from, to);
@@ -120,7 +120,7 @@ onEachCopyable((database) => {
       });
     });
 
-    test('is told whatever the table is', async () => {
+    test('is reported for every table', async () => {
       const { source, place, from, to } = await copied(database);
       await fill(source, { days: 1, users: 2, reports: 2 });
       await copy(from, to);
@@ -133,7 +133,7 @@ onEachCopyable((database) => {
       expect(await contentOf(to)).toEqual(await contentOf(from));
     });
 
-    test('loses rows that no ledger knows', async () => {
+    test('loses rows that are in no ledger', async () => {
       const { place, from, to } = await copied(database);
       await place.execute(
         "INSERT INTO tokens_daily SELECT org_id, '2025-12-24', 1, 1, 1, 1, 1, NULL FROM tokens_daily WHERE date = '2026-02-02'",
@@ -143,8 +143,8 @@ onEachCopyable((database) => {
     });
   });
 
-  describe('a destination on which a run is at work', () => {
-    test('is left alone, or waited for', async () => {
+  describe('a destination in use by a run', () => {
+    test('is refused, or waited for on request', async () => {
       const { place, from, to } = await copied(database);
       const lock = await (await open(place)).lock();
       await expect(copy(from, to)).rejects.toThrow(BusyError);
@@ -153,7 +153,7 @@ onEachCopyable((database) => {
       expect((await waiting).report.exitCode).toBe(0);
     });
 
-    test('is not the source: that may be at work', async () => {
+    test('differs from the source, which may be in use', async () => {
       const { source, from, to } = await copied(database);
       const lock = await source.lock();
       expect((await copy(from, to)).report.exitCode).toBe(0);
@@ -161,7 +161,7 @@ onEachCopyable((database) => {
     });
   });
 
-  test('what is written to the source during a copy is not seen half', async () => {
+  test('what is written to the source during a copy is copied whole or not at all', async () => {
     const { source, from } = await copied(database);
     const before = await contentOf(from);
     const place = database.place();
@@ -215,12 +215,12 @@ describe('a copy onto itself is refused', () => {
     ['postgres://db.example.com/w', 'postgres://db.example.com/w?schema=b'],
     ['postgres://db.example.com/w', 'postgres://db.example.com:5433/w'],
     ['postgres://db.example.com/w', 'postgres://db.example.com/v'],
-  ])('and not by the URLs %s and %s', (from, to) => {
+  ])('not by the different URLs %s and %s', (from, to) => {
     expect(isSameWarehouse(from, to)).toBe(false);
   });
 });
 
-test('a source that is missing makes no destination', async () => {
+test('a missing source creates no destination', async () => {
   const path = join(tempDir(), 'copy.db');
   await expect(copy(tempFile('missing.db'), path)).rejects.toThrow(UsageError);
   expect(existsSync(path)).toBe(false);

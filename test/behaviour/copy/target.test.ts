@@ -8,7 +8,7 @@ import { sessionRow } from '../../support/copy/full-warehouse.ts';
 import { open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
-test('nothing is written to a destination whose lock somebody else has taken', async () => {
+test('nothing is written to a destination locked by another program', async () => {
   const destination = await open(sqlite);
   const lock = await destination.lock({ exclusive: true });
   const taken = { ...lock, claim: () => Promise.reject(new BusyError('taken')) };

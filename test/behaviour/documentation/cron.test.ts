@@ -9,7 +9,7 @@ import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const README = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
 
-test('the crontab of the README finds daywalk and its Node where cron looks for neither, and a good night is silent', async () => {
+test('the crontab line of the README finds daywalk and Node with the search path of cron, and prints nothing on success', async () => {
   const [, path = '', line = ''] = /```cron\nPATH=(\S+)\n0 3 \* \* \* (.+)\n```/.exec(README) ?? [];
   const rig = await createRig({ users: 2, reports: 1, today: '2026-01-20' });
   const bin = join(tempDir(), 'bin');

@@ -48,14 +48,14 @@ function documented(names: readonly string[]): string[] {
   return names.filter((name) => !DOCS.includes(`| \`${name}\` |`));
 }
 
-test('every quirk stands in the documentation with its default', () => {
+test('every quirk is documented with its default', () => {
   for (const [name, value] of Object.entries(DEFAULT_QUIRKS)) {
     const row = new RegExp(`\\| \`${name}\` \\| (.*?) \\|`).exec(DOCS)?.[1];
     expect([name, row?.replaceAll('`', '')]).toEqual([name, JSON.stringify(value)]);
   }
 });
 
-test('every action and every kind of revision stands in the documentation, and no other', () => {
+test('the documentation lists all actions and kinds of revisions, and no others', () => {
   expect(documented(ACTION_TYPES)).toEqual([]);
   expect(documented(REVISION_KINDS)).toEqual([]);
   expect(() => parseRules([{ action: { type: 'none' } }])).toThrow(
@@ -65,18 +65,18 @@ test('every action and every kind of revision stands in the documentation, and n
   );
 });
 
-test('the examples of rules are rules, and every action has one', () => {
+test('the rule examples are valid, and every action has one', () => {
   const rules = blocks('json rules').flatMap((code) => parseRules(JSON.parse(code)));
   const shown = new Set<string>(rules.flatMap(({ action }) => [action].flat()).map(({ type }) => type));
   expect(ACTION_TYPES.filter((type) => !shown.has(type))).toEqual([]);
 });
 
-test('the example of quirks is one', () => {
+test('the quirks example is valid', () => {
   const [, quirks = ''] = blocks('json');
   expect(Object.keys(parseQuirks(JSON.parse(quirks)))).toEqual(['modelKey', 'maxRangeDays', 'rateLimit']);
 });
 
-test('the example of lies tells every lie, and each stands in the table', () => {
+test('the lies example has every lie, and the table lists each', () => {
   const [code = ''] = blocks('json lies');
   const told = Object.keys(parseQuirks(JSON.parse(code)).lies ?? {});
   expect(documented(told)).toEqual([]);
@@ -84,7 +84,7 @@ test('the example of lies tells every lie, and each stands in the table', () => 
   expect(told.toSorted()).toEqual(known?.split(', ').toSorted());
 });
 
-test('every admin request stands in the documentation', async () => {
+test('every admin request is documented', async () => {
   const { get } = await probe({ users: 1 });
   const { json: routes } = await get('/__admin');
   expect(routes.length).toBeGreaterThan(10);

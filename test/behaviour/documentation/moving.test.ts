@@ -42,7 +42,7 @@ async function run(script: string, cwd: string): Promise<{ code: number | null; 
 test.each([
   ['docs/moving.md', ''],
   ['README.md', '## From SQLite to PostgreSQL'],
-])('the commands of %s work as they stand there', async (page, heading) => {
+])('the commands of %s work as written', async (page, heading) => {
   const postgres = databases.find(({ name }) => name === 'PostgreSQL');
   if (postgres === undefined) throw new Error('the suite knows no PostgreSQL');
   needsSessions(postgres);

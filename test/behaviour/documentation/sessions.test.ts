@@ -60,7 +60,7 @@ async function run(script: string): Promise<{ code: number | null; output: strin
 }
 
 describe('the page about sessions', () => {
-  test('has commands that work, one after the other', async ({ skip }) => {
+  test('has commands that work in order', async ({ skip }) => {
     skip(!has('sqlite3') || !has('curl'), 'this machine has no sqlite3, or no curl');
     const [serve = '', ...commands] = blocks('sh');
     const [library = ''] = blocks('js');
@@ -86,7 +86,7 @@ describe('the page about sessions', () => {
     expect(output).toMatch(/^user_\w+\|\d+\.0$/m);
   });
 
-  test('has fault rules that the emulator takes', () => {
+  test('has fault rules that the emulator accepts', () => {
     const [rules = ''] = blocks('json');
     expect(parseRules(JSON.parse(rules))).toHaveLength(2);
   });

@@ -17,7 +17,7 @@ async function admin(
   return { status: response.status, json: await response.json() };
 }
 
-test('the list names every route, and each of them answers without a key', async () => {
+test('the list names every route, and every route answers without a key', async () => {
   const at = await probe();
   const { json } = await admin(at, 'GET', '');
   const names = json.map((route: Json) => `${route.method} ${route.path}`);
@@ -44,7 +44,7 @@ test('the list names every route, and each of them answers without a key', async
   }
 });
 
-test('rules are replaced, shown and refused', async () => {
+test('rules can be replaced and read, and invalid ones are refused', async () => {
   const at = await probe();
   const rules = [{ id: 'x', match: { stream: 'users' }, action: { type: 'status', status: 503 } }];
   expect(await admin(at, 'PUT', '/rules', rules)).toEqual({ status: 200, json: rules });
@@ -62,7 +62,7 @@ test('rules are replaced, shown and refused', async () => {
   expect((await at.get(pathOf('users', '2026-02-03'))).status).toBe(200);
 });
 
-test('the journal is shown and reset, and does not count admin requests', async () => {
+test('the journal can be read and reset, and does not count admin requests', async () => {
   const at = await probe();
   await at.get('/nowhere');
   expect((await admin(at, 'GET', '/journal')).json).toEqual(
@@ -73,7 +73,7 @@ test('the journal is shown and reset, and does not count admin requests', async 
   expect(at.emulator.journal().requests).toBe(0);
 });
 
-test('quirks are changed one by one, shown, reset and refused', async () => {
+test('quirks can be changed one by one, read and reset, and invalid ones are refused', async () => {
   const at = await probe({ quirks: { modelTier: false } });
   const changed = await admin(at, 'PUT', '/quirks', { maxRangeDays: 1 });
   expect(changed.json).toEqual({ ...DEFAULT_QUIRKS, modelTier: false, maxRangeDays: 1 });
@@ -84,7 +84,7 @@ test('quirks are changed one by one, shown, reset and refused', async () => {
   expect((await admin(at, 'GET', '/quirks')).json).toEqual(DEFAULT_QUIRKS);
 });
 
-test('today moves, within reason', async () => {
+test('today can be changed, within limits', async () => {
   const at = await probe();
   expect((await at.get(pathOf('activity', '2026-06-10'))).status).toBe(400);
   expect((await admin(at, 'PUT', '/today', { today: '2026-06-11' })).json).toEqual({ today: '2026-06-11' });
@@ -96,7 +96,7 @@ test('today moves, within reason', async () => {
   expect(at.emulator.today()).toBe(parseDay('2026-06-11'));
 });
 
-test('latency is set and passes by admin requests', async () => {
+test('latency can be set, and does not affect admin requests', async () => {
   const at = await probe();
   expect((await admin(at, 'PUT', '/latency', { ms: 150 })).json).toEqual({ ms: 150 });
   const started = performance.now();
@@ -109,7 +109,7 @@ test('latency is set and passes by admin requests', async () => {
   expect((await admin(at, 'PUT', '/latency', { ms: 10_000_000 })).status).toBe(400);
 });
 
-test('revisions are made and taken back', async () => {
+test('revisions can be made and reverted', async () => {
   const at = await probe();
   const before = await at.rows('tokens', '2026-02-03');
   const made = await admin(at, 'POST', '/revisions', { kind: 'vanish-users', day: '2026-02-03', count: 2 });
@@ -122,7 +122,7 @@ test('revisions are made and taken back', async () => {
   expect((await admin(at, 'POST', '/revisions', { kind: 'unmake' })).json.detail).toMatch(/^revision.kind:/);
 });
 
-test('keys and repositories are shown', async () => {
+test('keys and repositories can be read', async () => {
   const at = await probe({ apiKey: 'my-key' });
   expect((await admin(at, 'GET', '/keys')).json).toEqual(at.emulator.keys);
   expect(at.emulator.keys.owner).toBe('my-key');
@@ -133,7 +133,7 @@ test('keys and repositories are shown', async () => {
   });
 });
 
-test('what is not there, not allowed or not JSON is refused', async () => {
+test('unknown paths, wrong methods and bodies that are not JSON are refused', async () => {
   const at = await probe();
   expect((await admin(at, 'GET', '/nothing')).status).toBe(404);
   expect((await admin(at, 'POST', '/rules', [])).status).toBe(405);
@@ -144,12 +144,12 @@ test('what is not there, not allowed or not JSON is refused', async () => {
   );
 });
 
-test('faults do not reach admin requests', async () => {
+test('faults do not affect admin requests', async () => {
   const at = await probe({ rules: [{ action: { type: 'hang' } }] });
   expect((await admin(at, 'GET', '/today')).status).toBe(200);
 });
 
-describe('a web page that reaches the emulator by a name of its own', () => {
+describe('a web page that reaches the emulator through its own host name', () => {
   /** The status of a request with these headers; fetch lets nobody set Host. */
   function statusFor(at: Probe, headers: Record<string, string>, method = 'GET'): Promise<number> {
     const { port } = new URL(at.emulator.url);
@@ -164,7 +164,7 @@ describe('a web page that reaches the emulator by a name of its own', () => {
     });
   }
 
-  test('cannot read or steer it: a foreign Host or Origin gets 403', async () => {
+  test('cannot read or change it: a foreign Host or Origin gets 403', async () => {
     const at = await probe();
     const { host, port } = new URL(at.emulator.url);
     for (const foreign of [
@@ -188,7 +188,7 @@ describe('a web page that reaches the emulator by a name of its own', () => {
     }
   });
 
-  test('is told from this machine by any of its names', async () => {
+  test('is distinguished from requests to any local name', async () => {
     const at = await probe();
     const { host, port } = new URL(at.emulator.url);
     for (const own of [host, '127.0.0.1', 'localhost', `LOCALHOST:${port}`, '[::1]', `[::1]:${port}`]) {

@@ -14,7 +14,7 @@ afterAll(() => emulator.close());
 const DAYS = ['2026-01-14', '2026-02-16', '2026-03-01', '2026-05-29'];
 
 describe.each(DAYS)('on %s', (day) => {
-  test("the users' rows sum to the organization's on every endpoint", async () => {
+  test('on every endpoint the rows of users sum to those of the organization', async () => {
     const { rows: users } = await at.walk(day);
     const [tokens] = await at.rows('tokens', day);
     const [tools] = await at.rows('tools', day);
@@ -61,7 +61,7 @@ describe.each(DAYS)('on %s', (day) => {
     expect(sumOf(productivity.by_extension, 'count')).toBe(files);
   });
 
-  test('each user row agrees with itself and with the token breakdown', async () => {
+  test('each user row is consistent, also with the token breakdown', async () => {
     const { rows: users } = await at.walk(day);
     const [tokens] = await at.rows('tokens', day);
     const byId = new Map<string, Json>(tokens.by_user.map((user: Json) => [user.user_id, user]));
@@ -105,7 +105,7 @@ test('weekly and monthly active users are unions over the trailing days', async 
   }
 });
 
-test('clients: each at most the active users, together at least as many', async () => {
+test('each client has at most the active users, all clients together at least as many', async () => {
   const days = await at.rows('activity', '2026-02-01..2026-02-28');
   let overlaps = 0;
   for (const row of days) {

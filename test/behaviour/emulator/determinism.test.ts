@@ -19,7 +19,7 @@ async function digestInZone(zone: string): Promise<{ offset: string; digest: str
   return { offset, digest };
 }
 
-test('answers are the same in every time zone, and the same as ever', async () => {
+test('answers are the same in every time zone and every release', async () => {
   const [east, west] = await Promise.all([
     digestInZone('Pacific/Kiritimati'),
     digestInZone('America/St_Johns'),
@@ -45,7 +45,7 @@ test('answers do not depend on the order of requests, on concurrency or on what 
   }
 });
 
-test('another seed is another organization', async () => {
+test('another seed gives another organization', async () => {
   const [one, two] = [await probe({ seed: 1 }), await probe({ seed: 2 })];
   const users = async (at: typeof one) => (await at.walk('2026-03-10')).rows.map((row) => row.user_id);
   expect(one.emulator.orgId).not.toBe(two.emulator.orgId);
@@ -55,7 +55,7 @@ test('another seed is another organization', async () => {
   expect((await users(one)).filter((id) => others.has(id))).toEqual([]);
 });
 
-test('a day is the same whatever is today, once its numbers are final', async () => {
+test('once its numbers are final, a day does not depend on today', async () => {
   const early = await probe({ today: shiftDay(DAY, 1) });
   const late = await probe({ today: shiftDay(DAY, 200) });
   for (const stream of ['tokens', 'tools', 'activity', 'productivity'] as const) {

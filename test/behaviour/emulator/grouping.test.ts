@@ -12,7 +12,7 @@ afterAll(() => emulator.close());
 
 const DAYS = '2026-02-02..2026-02-04';
 
-test('tools by tool name: the nested breakdown, flattened', async () => {
+test('tools grouped by tool name equal the nested breakdown', async () => {
   const plain = await at.rows('tools', DAYS);
   const grouped = await at.rows('tools', DAYS, 'group_by=tool_name');
   expect(grouped).toEqual(
@@ -27,7 +27,7 @@ test('tools by tool name: the nested breakdown, flattened', async () => {
   expect(sumOf(grouped, 'tool_calls')).toBe(sumOf(plain, 'tool_calls'));
 });
 
-test('activity by client: the nested breakdown, flattened', async () => {
+test('activity grouped by client equals the nested breakdown', async () => {
   const plain = await at.rows('activity', DAYS);
   const grouped = await at.rows('activity', DAYS, 'group_by=client');
   expect(grouped).toEqual(
@@ -42,7 +42,7 @@ test('activity by client: the nested breakdown, flattened', async () => {
   expect(grouped).toHaveLength(9);
 });
 
-test('tokens by model: the nested breakdown, flattened', async () => {
+test('tokens grouped by model equal the nested breakdown', async () => {
   const plain = await at.rows('tokens', DAYS);
   const grouped = await at.rows('tokens', DAYS, 'group_by=model');
   expect(grouped).toEqual(

@@ -26,7 +26,7 @@ test('totals are exact by path, stream, days, status and role', async () => {
   });
 });
 
-test('the last requests are listed in their order, a bounded number of them', async () => {
+test('the last requests are listed in order, up to a limit', async () => {
   const at = await probe({ users: 5, journalEntriesMax: 4 });
   for (let i = 0; i < 13; i++) await at.get(`/nowhere?i=${i}`);
   const { recent, requests } = at.emulator.journal();
@@ -43,7 +43,7 @@ test('the last requests are listed in their order, a bounded number of them', as
   });
 });
 
-test('no key is in the journal, wherever a client puts it', async () => {
+test('the journal contains no key, wherever a client puts it', async () => {
   const at = await probe({ apiKey: 'canary-owner-key' });
   await at.get(`${pathOf('users', '2026-02-03')}&apiKey=canary-owner-key`);
   await at.get('/canary-owner-key/x');
@@ -54,7 +54,7 @@ test('no key is in the journal, wherever a client puts it', async () => {
   expect(at.emulator.apiKey).toBe('canary-owner-key');
 });
 
-test('the most requests at the same time are counted, and all of them end', async () => {
+test('the highest number of simultaneous requests is counted, and all of them end', async () => {
   const at = await probe({ users: 5, latencyMs: 60 });
   const together = Promise.all(Array.from({ length: 7 }, (_, i) => at.get(`/nowhere?i=${i}`)));
   await together;
@@ -65,7 +65,7 @@ test('the most requests at the same time are counted, and all of them end', asyn
   expect(at.emulator.journal()).toMatchObject({ requests: 1, inFlightMax: 1 });
 });
 
-test('a client that goes away is counted without a status', async () => {
+test('a client that disconnects is counted without a status', async () => {
   const at = await probe({ latencyMs: 5_000 });
   await expect(fetch(at.emulator.url, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
   for (let i = 0; i < 100 && at.emulator.journal().inFlight > 0; i++)
@@ -73,7 +73,7 @@ test('a client that goes away is counted without a status', async () => {
   expect(at.emulator.journal()).toMatchObject({ requests: 1, inFlight: 0, byStatus: { none: 1 } });
 });
 
-test('equal requests have equal request ids, others have others', async () => {
+test('equal requests have equal request ids, different requests different ones', async () => {
   const at = await probe();
   const id = async (path: string) => (await at.get(path)).headers.get('x-request-id');
   expect(await id('/a?x=1')).toBe(await id('/a?x=1'));

@@ -31,7 +31,7 @@ test('the same request gets the same lie, in any order of requests', async () =>
 });
 
 describe('otherRange', () => {
-  test('meta names another day, without rows or with them', async () => {
+  test('meta names another day, with or without rows', async () => {
     const at = await lying({ otherRange: { streams: ['tokens', 'users'] } });
     const { json } = await at.get(pathOf('tokens', DAY));
     expect(json).toMatchObject({ data: [], meta: { start_date: NEXT, end_date: NEXT } });
@@ -45,7 +45,7 @@ describe('otherRange', () => {
     expect([kept.meta.start_date, datesOf(kept.data)]).toEqual(['2026-02-01', [DAY]]);
   });
 
-  test('it can be told of some days alone, of ranges alone or of single days alone', async () => {
+  test('it can be limited to some days, to ranges or to single days', async () => {
     const at = await lying({ otherRange: { days: [DAY], asked: 'range' } });
     const startOf = async (days: string) => (await at.get(pathOf('activity', days))).json.meta.start_date;
     expect(await startOf(WEEK)).toBe('2026-02-03');
@@ -58,7 +58,7 @@ describe('otherRange', () => {
 });
 
 describe('days', () => {
-  test('lateDays have no rows in any request, and the days around them are as ever', async () => {
+  test('lateDays have no rows in any request, and other days are unchanged', async () => {
     const at = await probe({ users: 40 });
     const honest = await at.rows('activity', NEXT);
     at.emulator.setQuirks({ emptyDays: 'zeros', lies: { lateDays: [DAY] } });
@@ -70,7 +70,7 @@ describe('days', () => {
     expect((await at.get(pathOf('users', DAY))).json.meta).toMatchObject({ has_more: false });
   });
 
-  test('lateDays by stream arrive one after another as the switch says', async () => {
+  test('lateDays by stream arrive in the order of the switch', async () => {
     const at = await lying({ lateDays: { users: [DAY, NEXT], tokens: [NEXT] } });
     const dates = async () => [
       datesOf(await at.rows('users', `${DAY}..${NEXT}`)),
@@ -86,7 +86,7 @@ describe('days', () => {
     ]);
   });
 
-  test('zeroDays have their rows with every number 0', async () => {
+  test('zeroDays keep their rows, with every number 0', async () => {
     const at = await lying({ zeroDays: [DAY] });
     const [tokens] = await at.rows('tokens', DAY);
     expect(tokens).toMatchObject({
@@ -106,7 +106,7 @@ describe('days', () => {
 });
 
 describe('losses', () => {
-  test('someUsers leaves a share of the users everywhere, coherently', async () => {
+  test('someUsers keeps a share of the users, the same on every endpoint', async () => {
     const at = await probe({ users: 300 });
     const all = await at.walk(DAY);
     at.emulator.setQuirks({ lies: { someUsers: { share: 1 / 3 } } });
@@ -120,7 +120,7 @@ describe('losses', () => {
     expect(tokens.billable_tokens).toBe(sumOf(some.rows, 'billable_tokens'));
   });
 
-  test('someUsers of one stream and day: fewer users than daily_active_users counts', async () => {
+  test('someUsers of one stream and day returns fewer users than daily_active_users', async () => {
     const at = await lying({ someUsers: { share: 0.7, streams: ['users'], days: [DAY] } }, 300);
     const shown = async (day: string) => (await at.walk(day)).rows.length;
     const counted = async (day: string) => (await at.rows('activity', day))[0].daily_active_users;
@@ -133,7 +133,7 @@ describe('losses', () => {
     expect((await at.get(READINESS_PATH)).json).toEqual({ reports: [] });
   });
 
-  test('rolledBackTo answers as on an earlier day: with the numbers, days and reports of then', async () => {
+  test('rolledBackTo answers with the numbers, days and reports of an earlier day', async () => {
     const at = await probe({ users: 40, quirks: { provisionalDays: 3 } });
     const day = '2026-05-28';
     const path = pathOf('tokens', day);
@@ -158,7 +158,7 @@ describe('losses', () => {
 });
 
 describe('ranges', () => {
-  test('the middle days of a range are missing, and each day alone has its rows', async () => {
+  test('the middle days of a range are missing, but each day alone has its rows', async () => {
     const at = await lying({ ranges: { drop: 'middle' } });
     for (const stream of DAILY_STREAMS) {
       expect(datesOf(await at.rows(stream, WEEK)), stream).toEqual(['2026-02-02', '2026-02-08']);
@@ -166,7 +166,7 @@ describe('ranges', () => {
     }
   });
 
-  test('a range gets no rows at all, in the streams that are named', async () => {
+  test('a range has no rows in the named streams', async () => {
     const at = await lying({ ranges: { drop: 'all', streams: ['users', 'tools'] } });
     expect(await at.rows('tools', WEEK)).toEqual([]);
     expect((await at.get(pathOf('users', WEEK))).json).toMatchObject({ data: [], meta: { has_more: false } });
@@ -205,7 +205,7 @@ describe('paging', () => {
     expect({ has_more, next_cursor }).toEqual(expected);
   });
 
-  test('cursor-at-end hands out a cursor that leads to an empty page', async () => {
+  test('cursor-at-end returns a cursor that leads to an empty page', async () => {
     const at = await lying({ paging: { says: 'cursor-at-end' } });
     const last = await meta(at, 'limit=100');
     expect(last).toMatchObject({ has_more: false, next_cursor: expect.any(String) });
@@ -234,20 +234,23 @@ describe('paging', () => {
   });
 });
 
-test.each([202, 203, 206, 226] as const)('partial answers with %i and a part of the rows', async (status) => {
-  const at = await probe({ users: 40 });
-  const all = await at.rows('users', DAY, 'limit=100');
-  at.emulator.setQuirks({ lies: { partial: { status, streams: ['users', 'readiness'] } } });
-  const answer = await at.get(pathOf('users', DAY, 'limit=100'));
-  expect(answer.status).toBe(status);
-  expect(answer.json.data).toEqual(all.slice(0, Math.floor(all.length / 2)));
-  expect((await at.get(`${READINESS_PATH}?limit=10`)).json.reports).toHaveLength(5);
-  expect((await at.get(pathOf('tokens', DAY))).status).toBe(200);
-  at.emulator.setQuirks({ lies: { partial: { status, rows: 'none' } } });
-  expect((await at.get(pathOf('tokens', DAY))).json.data).toEqual([]);
-});
+test.each([202, 203, 206, 226] as const)(
+  'partial answers with status %i and some of the rows',
+  async (status) => {
+    const at = await probe({ users: 40 });
+    const all = await at.rows('users', DAY, 'limit=100');
+    at.emulator.setQuirks({ lies: { partial: { status, streams: ['users', 'readiness'] } } });
+    const answer = await at.get(pathOf('users', DAY, 'limit=100'));
+    expect(answer.status).toBe(status);
+    expect(answer.json.data).toEqual(all.slice(0, Math.floor(all.length / 2)));
+    expect((await at.get(`${READINESS_PATH}?limit=10`)).json.reports).toHaveLength(5);
+    expect((await at.get(pathOf('tokens', DAY))).status).toBe(200);
+    at.emulator.setQuirks({ lies: { partial: { status, rows: 'none' } } });
+    expect((await at.get(pathOf('tokens', DAY))).json.data).toEqual([]);
+  },
+);
 
-test('lies are replaced as a whole while the emulator runs, and read strictly', async () => {
+test('lies can be replaced as a whole at run time, and invalid ones are refused', async () => {
   const at = await lying({ noReports: true });
   const put = (body: unknown) =>
     fetch(`${at.emulator.url}/__admin/quirks`, { method: 'PUT', body: JSON.stringify(body) });

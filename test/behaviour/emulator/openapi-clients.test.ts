@@ -58,7 +58,7 @@ describe('headers are declared and sent', () => {
     }
   });
 
-  test('429 declares Retry-After, which the service may leave out', async () => {
+  test('429 declares Retry-After as optional', async () => {
     for (const [, operation] of operations) {
       expect(operation.responses[429].headers['retry-after'].schema).toEqual({ type: 'string' });
       expect(requiredHeaders(operation, 429)).toEqual(['x-request-id']);
@@ -70,7 +70,7 @@ describe('headers are declared and sent', () => {
     expect(answers[1]?.headers.get('retry-after')).toBe('60');
   });
 
-  test('the old path of the readiness list declares its 308, and the new path says when to call it', async () => {
+  test('the old path of the readiness list declares its 308, and the new path documents when to use it', async () => {
     emulator.setQuirks({ readinessRedirect: '308' });
     const moved = await send(`${READINESS_PATH}?limit=1`);
     emulator.resetQuirks();
@@ -83,7 +83,7 @@ describe('headers are declared and sent', () => {
 });
 
 describe('examples and links', () => {
-  test('every parameter and body has an example, which is valid and which the emulator answers', async () => {
+  test('every parameter and body has a valid example that the emulator accepts', async () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     for (const [path, { parameters = [], requestBody }] of operations) {
       const query = new URLSearchParams();
@@ -116,7 +116,7 @@ describe('examples and links', () => {
     expect(examples).toBeGreaterThan(5);
   });
 
-  test('the link of the users leads to the next page, that of the reports past the first one', async () => {
+  test('the link of users leads to the next page, the link of reports past the first page', async () => {
     const [users, reports] = [pathOf('users', '2026-02-03', 'limit=3'), `${READINESS_PATH}?limit=1`];
     const links = operations.flatMap(([, { responses }]) => Object.values<Json>(responses[200]?.links ?? {}));
     expect(links.map(({ operationId }) => operationId)).toEqual([
@@ -134,7 +134,7 @@ describe('examples and links', () => {
     expect([...report.reports, ...next.reports]).toEqual(both.reports);
   });
 
-  test('a cursor has at least one character, and the refusals say what happens to an unknown one', async () => {
+  test('a cursor has at least one character, and the documented refusals cover unknown cursors', async () => {
     const named = operations.flatMap(([, { parameters = [] }]) => parameters);
     const cursors = named.filter(({ name }: Json) => ['cursor', 'startAfter'].includes(name));
     expect(cursors.map(({ schema }: Json) => schema.minLength)).toEqual([1, 1, 1]);
@@ -147,7 +147,7 @@ describe('examples and links', () => {
 });
 
 describe('names', () => {
-  test('every object has a name of its own', () => {
+  test('every object has a unique name', () => {
     const unnamed: string[] = [];
     const look = (schema: Json, path: string, depth: number): void => {
       if (typeof schema !== 'object' || schema === null) return;
@@ -168,7 +168,7 @@ describe('names', () => {
     });
   });
 
-  test('the title makes a package name, and every operation has a tag, a summary and a description', () => {
+  test('the title is a valid package name, and every operation has a tag, a summary and a description', () => {
     expect(document.info).toMatchObject({ title: 'Agent Platform API', license: { identifier: 'MIT' } });
     expect(document.info.contact.name).toEqual(expect.any(String));
     const tags = document.tags.map(({ name }: Json) => name);

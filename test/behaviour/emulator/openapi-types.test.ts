@@ -24,7 +24,7 @@ describe('a plain answer and a grouped one', () => {
   ] as const;
 
   test.each(PAIRS)(
-    'of /%s are two named types, the plain one first, and none is taken for the other',
+    'of /%s are two named types, the plain one first, and neither matches the other',
     async (stream, plain, grouped) => {
       // Half of the metrics are null and half are absent, as a service may leave them out.
       const distorted = await probe({ quirks: { nullMetrics: 0.5 } });
@@ -47,7 +47,7 @@ describe('a plain answer and a grouped one', () => {
     },
   );
 
-  test('metrics of users and productivity may be null or absent, ids and dates may not', async () => {
+  test('metrics of users and productivity may be null or absent; ids and dates must be present', async () => {
     const { get } = await probe({ quirks: { nullMetrics: 0.5 } });
     const users = (await get(pathOf('users', '2026-02-03', 'limit=50'))).json;
     const productivity = (await get(pathOf('productivity', '2026-02-01..2026-02-20'))).json;

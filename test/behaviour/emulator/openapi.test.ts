@@ -68,7 +68,7 @@ describe('real answers conform', () => {
   });
 });
 
-test('the schemas refuse answers that are not as documented', async () => {
+test('the schemas refuse undocumented answers', async () => {
   const { json } = await at.get(pathOf('users', '2026-02-03', 'limit=1'));
   const [row] = json.data;
   const broken = [
@@ -82,7 +82,7 @@ test('the schemas refuse answers that are not as documented', async () => {
 });
 
 describe('the document', () => {
-  test('mentions every path and no other, each with its parameters and refusals', () => {
+  test('lists exactly the paths of the service, each with its parameters and refusals', () => {
     expect(Object.keys(document.paths)).toEqual([
       ...Object.values(ANALYTICS_PATHS),
       READINESS_PATH,
@@ -109,7 +109,7 @@ describe('the document', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('is OpenAPI 3.1 with a bearer scheme and limits, and every reference leads somewhere', () => {
+  test('is OpenAPI 3.1 with a bearer scheme and limits, and every reference resolves', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
     const limit = document.paths[ANALYTICS_PATHS.users].get.parameters[2];

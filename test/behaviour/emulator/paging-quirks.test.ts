@@ -10,7 +10,7 @@ async function withQuirks(quirks: Parameters<typeof probe>[0]) {
   return { at, expected: (await reference.walk(DAY)).rows };
 }
 
-test('usersLimitCap: a short page is not the last', async () => {
+test('usersLimitCap: a short page is not the last page', async () => {
   const { at, expected } = await withQuirks({ quirks: { usersLimitCap: 7 } });
   expect(await at.rows('users', DAY, 'limit=100')).toHaveLength(7);
   const { rows, pages } = await at.walk(DAY, 'limit=100');
@@ -24,7 +24,7 @@ test.each([1, 100, 1000])('pageSize %d ignores the limit', async (pageSize) => {
   expect((await at.walk(DAY, 'limit=5')).rows).toEqual(expected);
 });
 
-test('pageSize as a list: pages of all these sizes occur, also empty ones, and the walk is complete', async () => {
+test('pageSize as a list: pages of all listed sizes occur, also empty ones, and the walk is complete', async () => {
   const { at, expected } = await withQuirks({ quirks: { pageSize: [0, 1, 9] } });
   const { rows, cursors, pages } = await at.walk(DAY);
   expect(rows).toEqual(expected);
@@ -34,7 +34,7 @@ test('pageSize as a list: pages of all these sizes occur, also empty ones, and t
   expect(new Set(cursors).size).toBe(pages - 1);
 });
 
-test('pageSize 0: every other page is empty, and the walk ends all the same', async () => {
+test('pageSize 0: every other page is empty, and the walk still ends', async () => {
   const { at, expected } = await withQuirks({ quirks: { pageSize: 0 } });
   const first = await at.get(pathOf('users', DAY));
   expect(first.json).toMatchObject({ data: [], meta: { has_more: true, next_cursor: 'user_0' } });
@@ -73,7 +73,7 @@ describe('overlappingPages', () => {
   });
 });
 
-test('limitCounts rows: a page ends with the user who fills it', async () => {
+test('limitCounts rows: a page ends with the user who reaches the limit', async () => {
   const at = await probe({ quirks: { limitCounts: 'rows' } });
   const days = '2026-03-09..2026-03-13';
   const rows = await at.rows('users', days, 'limit=20');
@@ -83,7 +83,7 @@ test('limitCounts rows: a page ends with the user who fills it', async () => {
   expect((await at.walk(days, 'limit=20')).rows).toEqual((await reference.walk(days)).rows);
 });
 
-test('unknownCursor: the walk goes on after any text, or the cursor is refused', async () => {
+test('unknownCursor: the walk continues after any text, or the cursor is refused', async () => {
   const at = await probe();
   const { rows } = await at.walk(DAY);
   const middle = rows[5]?.user_id ?? '';
@@ -98,7 +98,7 @@ test('unknownCursor: the walk goes on after any text, or the cursor is refused',
   expect((await at.get(pathOf('users', DAY, 'cursor=zzz'))).json.detail).toBe('Invalid cursor "zzz"');
 });
 
-test('a cursor of a user who is gone goes on at the same place', async () => {
+test('the cursor of a user who disappeared continues at the same place', async () => {
   const at = await probe();
   const { rows } = await at.walk(DAY);
   const gone = rows[9]?.user_id ?? '';

@@ -32,7 +32,7 @@ describe('shapes', () => {
     expect(JSON.stringify(after.by_user)).not.toContain('user_id');
   });
 
-  test('modelTier and cacheFields take fields away and bring others', async () => {
+  test('modelTier and cacheFields remove fields and add others', async () => {
     const at = await probe({ quirks: { modelTier: false, cacheFields: true } });
     const [row] = await at.rows('tokens', DAY);
     expect(Object.keys(row.by_model[0])).toEqual([
@@ -96,7 +96,7 @@ describe('shapes', () => {
     for (const row of rows) expect([typeof row.user_id, row.date]).toEqual(['string', DAY]);
   });
 
-  test('newClientType and newCriteria bring names that nobody knows', async () => {
+  test('newClientType and newCriteria add unknown names', async () => {
     const at = await probe();
     const criteria = async () =>
       Object.keys((await at.get(`${READINESS_PATH}?limit=1`)).json.reports[0].report);
@@ -118,7 +118,7 @@ describe('shapes', () => {
 });
 
 describe('days', () => {
-  test('inactiveDays are absent, or rows of zeros with emptyDays zeros', async () => {
+  test('inactiveDays are absent, or rows of zeros if emptyDays is zeros', async () => {
     const at = await probe({ quirks: { inactiveDays: [parseDay(DAY)] } });
     for (const stream of ['tokens', 'tools', 'activity', 'productivity', 'users'] as const) {
       expect(await at.rows(stream, DAY)).toEqual([]);
@@ -185,7 +185,7 @@ describe('days', () => {
     expect((await at.rows('users', yesterday)).length).toBeGreaterThan(0);
   });
 
-  test('provisionalDays changes young days until they have settled', async () => {
+  test('provisionalDays changes recent days until they have settled', async () => {
     const at = await probe({ today: parseDay('2026-02-04'), quirks: { provisionalDays: 2 } });
     const walk = async () => (await at.walk(DAY)).rows;
     const atAge1 = await walk();
@@ -203,7 +203,7 @@ describe('days', () => {
   });
 });
 
-test('unsupportedGroupBy ignore answers as if it were not there', async () => {
+test('unsupportedGroupBy ignore answers as without group_by', async () => {
   const at = await probe({ quirks: { unsupportedGroupBy: 'ignore' } });
   expect(await at.rows('tools', DAY, 'group_by=weather')).toEqual(await at.rows('tools', DAY));
   expect((await at.rows('tools', DAY, 'group_by=tool_name'))[0]).toHaveProperty('group_key');
@@ -216,7 +216,7 @@ test('analyticsDisabled refuses all analytics and leaves readiness', async () =>
   expect((await at.get(READINESS_PATH)).status).toBe(200);
 });
 
-test('gzip compresses only for clients that accept it, and to the same content', async () => {
+test('gzip compresses only for clients that accept it, without changing the content', async () => {
   const at = await probe({ quirks: { gzip: true } });
   const plain = await at.get(pathOf('users', DAY), { headers: { 'accept-encoding': 'identity' } });
   const packed = await at.get(pathOf('users', DAY), { headers: { 'accept-encoding': 'gzip, br' } });
@@ -228,7 +228,7 @@ test('gzip compresses only for clients that accept it, and to the same content',
   expect((await at.get(pathOf('users', DAY))).headers.get('content-encoding')).toBeNull();
 });
 
-test('the readiness path redirects to its other name on the same host, with the query', async () => {
+test('the readiness path redirects to its other path on the same host, with the query', async () => {
   const at = await probe({ quirks: { readinessRedirect: '308' } });
   const answer = await at.get(`${READINESS_PATH}?limit=2&repoId=x`);
   expect([answer.status, answer.headers.get('location')]).toEqual([
@@ -238,7 +238,7 @@ test('the readiness path redirects to its other name on the same host, with the 
   expect((await at.get(`${READINESS_MOVED_PATH}?limit=2`)).json.reports).toHaveLength(2);
 });
 
-test('quirks from JSON: every default is accepted, and a bad one names its place and remedy', () => {
+test('quirks from JSON: every default is accepted; an error for an invalid one names its place and remedy', () => {
   expect(parseQuirks(JSON.parse(JSON.stringify(DEFAULT_QUIRKS)))).toEqual(DEFAULT_QUIRKS);
   expect(parseQuirks({})).toEqual({});
   const bad: [unknown, string][] = [

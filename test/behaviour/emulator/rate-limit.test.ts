@@ -22,7 +22,7 @@ async function statuses(at: Probe, requests: number): Promise<number[]> {
   return seen;
 }
 
-test('a rate with a burst: what is above it gets 429 until the bucket has refilled', async () => {
+test('a rate with a burst: excess requests get 429 until the bucket has refilled', async () => {
   const clock = handClock();
   const at = await probe({ clock, quirks: { rateLimit: { requestsPerMinute: 60, burst: 3 } } });
   expect(await statuses(at, 5)).toEqual([200, 200, 200, 429, 429]);
@@ -35,7 +35,7 @@ test('a rate with a burst: what is above it gets 429 until the bucket has refill
   expect(await statuses(at, 4)).toEqual([200, 200, 200, 429]);
 });
 
-test('without a burst, the requests of one minute may come at once', async () => {
+test('without a burst, all requests of one minute may arrive at once', async () => {
   const at = await probe({ clock: handClock(), quirks: { rateLimit: { requestsPerMinute: 10 } } });
   expect(await statuses(at, 11)).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
 });
@@ -53,7 +53,7 @@ test.each([
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, header]);
 });
 
-test('too many requests at the same time get 429, and none when they come one by one', async () => {
+test('too many simultaneous requests get 429; the same requests in sequence do not', async () => {
   const at = await probe({ quirks: { rateLimit: { inFlight: 2 } } });
   expect(await statuses(at, 4)).toEqual([200, 200, 200, 200]);
   at.emulator.setLatency(80);
@@ -62,7 +62,7 @@ test('too many requests at the same time get 429, and none when they come one by
   expect(at.emulator.journal().inFlightMax).toBe(5);
 });
 
-test('requests without a valid key do not use up the rate', async () => {
+test('requests without a valid key do not count towards the rate', async () => {
   const at = await probe({ clock: handClock(), quirks: { rateLimit: { requestsPerMinute: 1 } } });
   for (let i = 0; i < 3; i++) expect((await at.get(PATH, { key: 'wrong' })).status).toBe(401);
   expect(await statuses(at, 2)).toEqual([200, 429]);

@@ -5,7 +5,7 @@ import { type Json, pathOf, probe } from '../../support/emulator/probe.ts';
 
 describe('a walk', () => {
   test.each(['newest', 'oldest', 'shuffled'] as const)(
-    'in the order %s finds every report once',
+    'in the order %s returns every report once',
     async (order) => {
       const at = await probe({ reports: 60, quirks: { readinessOrder: order } });
       const { reports } = await at.reports('limit=7');
@@ -23,7 +23,7 @@ describe('a walk', () => {
     },
   );
 
-  test('under a cap sees short pages, and only an empty page ends it', async () => {
+  test('under a cap has short pages, and only an empty page ends it', async () => {
     const at = await probe({ reports: 23, quirks: { readinessLimitCap: 5 } });
     expect((await at.get(`${READINESS_PATH}?limit=100`)).json.reports).toHaveLength(5);
     expect((await at.get(READINESS_PATH)).json.reports).toHaveLength(5);
@@ -31,7 +31,7 @@ describe('a walk', () => {
     expect([reports.length, pages]).toEqual([23, 6]);
   });
 
-  test('of one repository finds its reports only', async () => {
+  test('of one repository returns only its reports', async () => {
     const at = await probe({ reports: 60 });
     const all = (await at.reports()).reports;
     const found = [];
@@ -45,7 +45,7 @@ describe('a walk', () => {
   });
 });
 
-test('limit=1 with a repository gives its latest report', async () => {
+test('limit=1 with a repository returns its latest report', async () => {
   const at = await probe({ reports: 60 });
   const all = (await at.reports()).reports;
   for (const { repoId, repoUrl } of at.emulator.repositories().slice(0, 3)) {
@@ -54,7 +54,7 @@ test('limit=1 with a repository gives its latest report', async () => {
   }
 });
 
-test('numerators lie within their denominators, which count the applications', async () => {
+test('numerators do not exceed their denominators, which count the applications', async () => {
   const at = await probe({ reports: 60 });
   const { reports } = await at.reports();
   let skipped = 0;
@@ -76,7 +76,7 @@ test('numerators lie within their denominators, which count the applications', a
   expect(skipped / criteria).toBeLessThan(0.09);
 });
 
-test('nullNumerators decides how many criteria are skipped', async () => {
+test('nullNumerators sets how many criteria are skipped', async () => {
   const at = await probe({ reports: 10, quirks: { nullNumerators: 0 } });
   const numerators = async () =>
     (await at.reports()).reports.flatMap((report) =>
@@ -87,7 +87,7 @@ test('nullNumerators decides how many criteria are skipped', async () => {
   expect(new Set(await numerators())).toEqual(new Set([null]));
 });
 
-test('optional fields are missing from some reports and there in others', async () => {
+test('optional fields are missing from some reports and present in others', async () => {
   const at = await probe({ reports: 100 });
   const { reports } = await at.reports();
   for (const field of ['commitHash', 'modelUsed', 'droidVersion', 'branch', 'hasLocalChanges'] as const) {
@@ -96,7 +96,7 @@ test('optional fields are missing from some reports and there in others', async 
   }
 });
 
-test('readinessRoles manager keeps members and guests out', async () => {
+test('readinessRoles manager refuses members and guests', async () => {
   const at = await probe({ quirks: { readinessRoles: 'manager' } });
   const status = async (key: string) => (await at.get(READINESS_PATH, { key })).status;
   const { owner, manager, user, member, guest } = at.emulator.keys;
@@ -114,15 +114,18 @@ describe('reports reach up to today', () => {
   const dayBefore = (today: string) => new Date(Date.parse(today) - 86_400_000).toISOString().slice(0, 10);
   const dayOf = (report: Json) => new Date(report.createdAt).toISOString().slice(0, 10);
 
-  test.each(['2026-01-15', '2026-03-01', '2026-11-20'])('the newest is a day old on %s', async (today) => {
-    for (const reports of [1, 7, 500]) {
-      const at = await probe({ reports, today: parseDay(today) });
-      const found = (await at.reports()).reports;
-      expect(found).toHaveLength(reports);
-      expect(dayOf(found[0])).toBe(dayBefore(today));
-      expect(found.filter((report) => report.createdAt >= Date.parse(today))).toEqual([]);
-    }
-  });
+  test.each(['2026-01-15', '2026-03-01', '2026-11-20'])(
+    'the newest report is one day old on %s',
+    async (today) => {
+      for (const reports of [1, 7, 500]) {
+        const at = await probe({ reports, today: parseDay(today) });
+        const found = (await at.reports()).reports;
+        expect(found).toHaveLength(reports);
+        expect(dayOf(found[0])).toBe(dayBefore(today));
+        expect(found.filter((report) => report.createdAt >= Date.parse(today))).toEqual([]);
+      }
+    },
+  );
 
   test('they are spread over the history', async () => {
     const at = await probe({ reports: 120, today: parseDay('2026-07-13') });
@@ -133,7 +136,7 @@ describe('reports reach up to today', () => {
     ]);
   });
 
-  test('each day that passes adds one, and takes none away', async () => {
+  test('each new day adds one report, and removes none', async () => {
     const at = await probe({ reports: 20, today: parseDay('2026-03-01') });
     const before = (await at.reports()).reports;
     at.emulator.setToday(parseDay('2026-03-04'));
@@ -148,7 +151,7 @@ describe('reports reach up to today', () => {
     expect(before.slice(-earlier.length)).toEqual(earlier);
   });
 
-  test('a start on the next day has the same reports but for the newest', async () => {
+  test('a start on the next day has the same reports and one newer one', async () => {
     const one = await probe({ reports: 40, today: parseDay('2026-03-01') });
     const other = await probe({ reports: 40, today: parseDay('2026-03-02') });
     const [reports, others] = [(await one.reports()).reports, (await other.reports()).reports];
@@ -172,13 +175,13 @@ describe('what the specification leaves open', () => {
     expect(await of('')).toEqual([200, 30]);
   });
 
-  test('readinessUnauthorized refuses every key with 401, and analytics go on', async () => {
+  test('readinessUnauthorized refuses every key with 401, and analytics still answer', async () => {
     const at = await probe({ reports: 3, quirks: { readinessUnauthorized: true } });
     expect((await at.get(READINESS_PATH)).status).toBe(401);
     expect((await at.get(pathOf('activity', '2026-02-03'))).status).toBe(200);
   });
 
-  test('fractionalCreatedAt adds a fraction, and nothing else', async () => {
+  test('fractionalCreatedAt adds a fraction and changes nothing else', async () => {
     const at = await probe({ reports: 30 });
     const before = (await at.reports()).reports;
     at.emulator.setQuirks({ fractionalCreatedAt: true });
@@ -190,7 +193,7 @@ describe('what the specification leaves open', () => {
   test.each([
     ['error', /^\{"error":\{"code":"Bad Request","message":"Invalid limit/],
     ['text', /^Bad Request\nInvalid limit/],
-  ] as const)('readinessErrors %s gives refusals another body', async (readinessErrors, body) => {
+  ] as const)('readinessErrors %s changes the body of refusals', async (readinessErrors, body) => {
     const at = await probe({ quirks: { readinessErrors } });
     const answer = await at.get(`${READINESS_PATH}?limit=0`);
     expect(answer.status).toBe(400);

@@ -71,7 +71,7 @@ test('models come and go over the year', async () => {
   expect([...last].filter((model) => !first.has(model)).length).toBeGreaterThan(2);
 });
 
-test('ids are opaque and sort as the pages do', async () => {
+test('ids are opaque and sort in page order', async () => {
   const at = await probe();
   const { rows } = await at.walk('2026-03-10');
   const ids = rows.map((row) => row.user_id);

@@ -115,7 +115,7 @@ test('readiness needs a key and no role', async () => {
 });
 
 test.each(['/', '/api/v1/analytics', '/api/v1/analytics/users/', '/api/v2/analytics/users'])(
-  'there is nothing at %s',
+  '%s is not found',
   async (path) => {
     expectProblem(await at.get(path), 404, 'Not Found', /There is nothing at/);
   },
@@ -133,7 +133,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s is answered 405 with Allow', a
   }
 });
 
-test('a query is read as sent: encoded names and values, unknown parameters', async () => {
+test('a query may have encoded names and values, and unknown parameters', async () => {
   const plain = await at.get(pathOf('users', '2026-02-03', 'limit=5'));
   const odd = await at.get(
     `${ANALYTICS_PATHS.users}?start%44ate=2026%2D02-03&endDate=2026-02-03&limit=5&foo=bar&&`,

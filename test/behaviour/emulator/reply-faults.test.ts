@@ -34,7 +34,7 @@ describe('status', () => {
     ['soon', 'soon'],
     [{ dateInSeconds: 90 }, 'Mon, 01 Jun 2026 12:01:30 GMT'],
     [undefined, null],
-  ] as const)('sends Retry-After %j as %s', async (retryAfter, header) => {
+  ] as const)('sends Retry-After %j in the form %s', async (retryAfter, header) => {
     const at = await withFault({
       type: 'status',
       status: 429,
@@ -44,7 +44,7 @@ describe('status', () => {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, header]);
   });
 
-  test('echoes the key of the request, and the journal still does not know it', async () => {
+  test('echoes the key of the request, and the journal still does not contain it', async () => {
     const at = await withFault({ type: 'status', status: 500, body: { detail: ['key {{apiKey}}'] } });
     const answer = await at.get(`${PATH}&key=${'canary-key-1'}`, { key: 'canary-key-1' });
     expect(answer.json).toEqual({ detail: ['key canary-key-1'] });
@@ -54,7 +54,7 @@ describe('status', () => {
 });
 
 describe('body', () => {
-  test('a page of HTML with status 200, as a captive portal sends it', async () => {
+  test('an HTML page with status 200, as a captive portal sends it', async () => {
     const answer = await (await withFault({ type: 'body', html: true })).get(PATH);
     expect([answer.status, answer.headers.get('content-type'), answer.json]).toEqual([
       200,
@@ -80,7 +80,7 @@ describe('body', () => {
   });
 });
 
-test('headers are set and removed on the fault-free answer', async () => {
+test('headers are set on and removed from the normal answer', async () => {
   const at = await withFault({
     type: 'headers',
     set: { 'Content-Type': 'text/csv', 'x-more': '{{query.limit}}' },
@@ -102,7 +102,7 @@ test('redirect points anywhere', async () => {
 });
 
 describe('spoil', () => {
-  test('invalid JSON and truncated JSON do not parse, at the right length', async () => {
+  test('invalid JSON and truncated JSON have the right length and do not parse', async () => {
     for (const how of ['invalid-json', 'truncated'] as const) {
       const at = await withFault({ type: 'spoil', how });
       const answer = await at.get(PATH);
@@ -124,7 +124,7 @@ describe('spoil', () => {
   });
 });
 
-test('a gzip bomb is small on the wire and grows to the size asked for', async () => {
+test('a gzip bomb is small on the wire and decompresses to the requested size', async () => {
   const at = await withFault({ type: 'gzip-bomb', bytes: 20_000_001 });
   const { head, body } = await rawGet(at.emulator, PATH, 300);
   expect(head).toContain('content-encoding: gzip');
@@ -138,7 +138,7 @@ describe('cursor', () => {
     return (await at.get(`${PATH}&limit=5${extra}`)).json;
   };
 
-  test('repeat hands out the cursor of the request', async () => {
+  test('repeat returns the cursor of the request', async () => {
     const first = await users('repeat');
     const { next_cursor } = first.meta;
     expect((await users('repeat', `&cursor=${next_cursor}`)).meta).toMatchObject({
@@ -152,14 +152,14 @@ describe('cursor', () => {
     expect((await users('cycle', `&cursor=${meta.next_cursor}`)).data).toEqual(data);
   });
 
-  test('missing, null and empty say that there is more without a cursor', async () => {
+  test('missing, null and empty announce more pages without a cursor', async () => {
     expect((await users('missing')).meta).not.toHaveProperty('next_cursor');
     expect((await users('missing')).meta.has_more).toBe(true);
     expect((await users('null')).meta).toMatchObject({ has_more: true, next_cursor: null });
     expect((await users('empty')).meta).toMatchObject({ has_more: true, next_cursor: '' });
   });
 
-  test('endless always has another cursor', async () => {
+  test('endless always returns another cursor', async () => {
     const seen = new Set<string>();
     for (let page = 0, cursor = ''; page < 20; page++) {
       const { meta } = await users('endless', cursor === '' ? '' : `&cursor=${cursor}`);
@@ -178,14 +178,14 @@ describe('cursor', () => {
     expect(at.counts()?.missed).toBe(0);
   });
 
-  test('where there is no paging the rule has missed', async () => {
+  test('without paging the rule counts as missed', async () => {
     const at = await withFault({ type: 'cursor', mode: 'repeat' });
     expect((await at.get(pathOf('tokens', DAY))).status).toBe(200);
     expect(at.counts()).toMatchObject({ firings: 1, missed: 1 });
   });
 });
 
-test('answer-as answers with other parameters: a row of another day, the same page again', async () => {
+test('answer-as answers a different query: a row of another day, or the same page again', async () => {
   const at = await withFault({
     type: 'answer-as',
     query: { startDate: '2026-02-04', endDate: '2026-02-04', limit: null },
@@ -198,7 +198,7 @@ test('answer-as answers with other parameters: a row of another day, the same pa
   expect((await at.get(PATH)).json.data[0]).toHaveProperty('by_tool');
 });
 
-test('revise changes the data under a walk', async () => {
+test('revise changes the data during a walk', async () => {
   const at = await probe({
     rules: [
       {
@@ -224,7 +224,7 @@ test('revise changes the data under a walk', async () => {
   expect(deleted).toMatchObject({ firings: 1, missed: 0 });
 });
 
-test('what a header cannot hold is percent-encoded instead of breaking the answer', async () => {
+test('characters that a header cannot hold are percent-encoded', async () => {
   const at = await withFault({ type: 'redirect', location: '/next?from={{query.x}}' });
   const answer = await at.get('/y?x=a%0d%0aset-cookie:%20b%E2%82%AC');
   expect([answer.status, answer.headers.get('location')]).toEqual([

@@ -54,7 +54,7 @@ async function revised(request: Omit<RevisionRequest, 'day'>) {
 
 const idsOf = (day: WholeDay) => day.users.map((user) => user.user_id);
 
-test('restate: other numbers for the same users, coherent on all endpoints', async () => {
+test('restate changes the numbers of the same users, consistently on all endpoints', async () => {
   const { before, after } = await revised({ kind: 'restate' });
   expect(idsOf(after)).toEqual(idsOf(before));
   expect(after.tokens.billable_tokens).not.toBe(before.tokens.billable_tokens);
@@ -75,13 +75,13 @@ test('restate with a share changes some users only', async () => {
   expectCoherent(after);
 });
 
-test('restate of some streams leaves the others, so that a cross-check finds a difference', async () => {
+test('restate of some streams does not change the others, so that a cross-check finds a difference', async () => {
   const { before, after } = await revised({ kind: 'restate', streams: ['tools'] });
   expect(after.tools.tool_calls).not.toBe(before.tools.tool_calls);
   expect({ ...after, tools: null }).toEqual({ ...before, tools: null });
 });
 
-test('vanish-users: they are gone from every endpoint', async () => {
+test('vanish-users removes users from every endpoint', async () => {
   const { before, after, outcome } = await revised({ kind: 'vanish-users', count: 3 });
   expect(outcome.names).toHaveLength(3);
   expect(idsOf(after)).toEqual(idsOf(before).filter((id) => !outcome.names.includes(id)));
@@ -89,13 +89,13 @@ test('vanish-users: they are gone from every endpoint', async () => {
   expectCoherent(after);
 });
 
-test('add-users: members who were idle become active', async () => {
+test('add-users makes idle members active', async () => {
   const { before, after, outcome } = await revised({ kind: 'add-users', count: 2 });
   expect(idsOf(after)).toEqual([...idsOf(before), ...outcome.names].sort());
   expectCoherent(after);
 });
 
-test('vanish-models: no breakdown and no user has them any more', async () => {
+test('vanish-models removes models from every breakdown and user', async () => {
   const { before, after, outcome } = await revised({ kind: 'vanish-models', count: 2 });
   expect(outcome.names).toHaveLength(2);
   for (const model of outcome.names) {
@@ -106,7 +106,7 @@ test('vanish-models: no breakdown and no user has them any more', async () => {
   expectCoherent(after);
 });
 
-test('vanish-languages: their files belong to other languages', async () => {
+test('vanish-languages assigns the files to other languages', async () => {
   const { before, after, outcome } = await revised({ kind: 'vanish-languages', languages: ['Python'] });
   expect(outcome.names).toEqual(['Python']);
   expect(JSON.stringify(before.productivity)).toContain('"Python"');
@@ -115,7 +115,7 @@ test('vanish-languages: their files belong to other languages', async () => {
   expectCoherent(after);
 });
 
-test('empty: the whole day is gone, and the weekly union shrinks', async () => {
+test('empty removes the whole day, and the weekly count of users shrinks', async () => {
   const at = await probe({ users: 80 });
   const [before] = await at.rows('activity', '2026-02-08');
   at.emulator.revise({ kind: 'empty', day: DAY });
@@ -127,7 +127,7 @@ test('empty: the whole day is gone, and the weekly union shrinks', async () => {
   expect(after.daily_active_users).toBe(before.daily_active_users);
 });
 
-test('revisions add up, and the later one decides about a user', async () => {
+test('revisions add up; for each user the latest one counts', async () => {
   const at = await probe({ users: 80 });
   const { names } = at.emulator.revise({ kind: 'vanish-users', day: DAY, count: 1 });
   at.emulator.revise({ kind: 'restate', day: DAY });
@@ -140,7 +140,7 @@ test('revisions add up, and the later one decides about a user', async () => {
   expectCoherent(again);
 });
 
-test('revert takes back one day or all of it', async () => {
+test('revert undoes one day or everything', async () => {
   const at = await probe({ users: 80, reports: 5 });
   const [one, two] = [await wholeDay(at, DAY), await wholeDay(at, NEIGHBOUR)];
   const { reports } = await at.reports();
@@ -167,7 +167,7 @@ test('the same revisions in the same order give the same data', async () => {
 });
 
 describe('reports', () => {
-  test('added ones are the newest', async () => {
+  test('added reports are the newest', async () => {
     const at = await probe({ reports: 10 });
     const before = (await at.reports()).reports;
     const { names } = at.emulator.revise({ kind: 'add-reports', count: 3 });
@@ -178,7 +178,7 @@ describe('reports', () => {
     expect(times).toEqual([...times].sort((a, b) => b - a));
   });
 
-  test('a deleted one is gone, a changed one differs only in its evaluation', async () => {
+  test('a deleted report disappears, and a changed one differs only in its evaluation', async () => {
     const at = await probe({ reports: 10 });
     const before = (await at.reports()).reports;
     const [first, second, third] = before;
@@ -215,7 +215,7 @@ test.each(REFUSED)('%s is refused with a remedy', async (_, request, message) =>
   );
 });
 
-test('not every model or language of a day can vanish', async () => {
+test('at least one model and one language of a day remain', async () => {
   const at = await probe({ users: 80 });
   const [productivity] = await at.rows('productivity', DAY);
   const languages = productivity.by_language.map((element: Json) => element.language);

@@ -91,7 +91,7 @@ describe('when', () => {
     ]);
   });
 
-  test('per request: each URL has its own first time', async () => {
+  test('per request: each URL is counted separately', async () => {
     const at = await probe({ users: 20, rules: [{ when: { count: 1, per: 'request' }, action: TEAPOT }] });
     for (const stream of ['tokens', 'tools', 'activity'] as const) {
       expect(await statuses(at, pathOf(stream, DAY), 3)).toEqual([418, 200, 200]);
@@ -120,14 +120,14 @@ describe('when', () => {
     expect(serial.size).toBeLessThan(30);
   });
 
-  test('a repeated request is drawn anew, so that a retry can succeed', async () => {
+  test('a repeated request is drawn again, so that a retry can succeed', async () => {
     const at = await probe({ users: 5, rules: [{ when: { probability: 0.5, seed: 3 }, action: TEAPOT }] });
     const seen = await statuses(at, pathOf('activity', DAY), 30);
     expect(new Set(seen)).toEqual(new Set([200, 418]));
   });
 });
 
-test('the first rule whose time it is wins; a rule that passes counts its match', async () => {
+test('the first rule that is due fires; a rule that does not fire still counts its match', async () => {
   const at = await probe({
     rules: [
       { id: 'first', when: { nth: 2 }, action: { type: 'status', status: 501 } },
@@ -143,14 +143,14 @@ test('the first rule whose time it is wins; a rule that passes counts its match'
   ]);
 });
 
-test('a key that is revoked after some requests', async () => {
+test('a key can be revoked after some requests', async () => {
   const at = await probe({
     rules: [{ id: 'revoked', when: { after: 4 }, action: { type: 'status', status: 401 } }],
   });
   expect(await statuses(at, pathOf('tokens', DAY), 6)).toEqual([200, 200, 200, 200, 401, 401]);
 });
 
-test('setRules starts the counters anew, resetJournal does not', async () => {
+test('setRules resets the counters, resetJournal does not', async () => {
   const rules: Rule[] = [{ id: 'once', when: { count: 1 }, action: TEAPOT }];
   const at = await probe({ rules });
   expect(await statuses(at, '/x', 2)).toEqual([418, 404]);
@@ -162,7 +162,7 @@ test('setRules starts the counters anew, resetJournal does not', async () => {
 });
 
 describe('rules from JSON', () => {
-  test('a list, or an object with rules, comes back as it was', () => {
+  test('a list, or an object with rules, is returned unchanged', () => {
     const rules = [
       { id: 'a', match: { stream: 'users', page: 2 }, when: { nth: [1, 2] }, action: TEAPOT },
       { action: [{ type: 'delay', ms: 5 }, { type: 'hang' }] },
@@ -235,7 +235,7 @@ describe('rules from JSON', () => {
     );
   });
 
-  test('bad rules given at the start or later are refused too, and the old ones stay', async () => {
+  test('invalid rules are also refused at the start and at run time, and the old ones stay', async () => {
     const at = await probe({ rules: [{ action: TEAPOT }] });
     const wrong = parseRulesUnchecked([{ action: { type: 'explode' } }]);
     expect(() => at.emulator.setRules(wrong)).toThrow('rules[0].action.type');

@@ -3,7 +3,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import { openLru } from '../../../src/emulator/dataset/lru.ts';
 import { pathOf, probe, sumOf } from '../../support/emulator/probe.ts';
 
-test('50,000 users: any day of the year is served at once, coherent, and in bounded memory', async () => {
+test('50,000 users: any day of the year is served fast, consistent and in bounded memory', async () => {
   const at = await probe({ users: 50_000, today: parseDay('2027-01-14'), cacheBytesMax: 8 * 1024 * 1024 });
   const durations: number[] = [];
   const before = process.memoryUsage().rss;
@@ -30,7 +30,7 @@ test('50,000 users: any day of the year is served at once, coherent, and in boun
   expect(process.memoryUsage().rss - before).toBeLessThan(600 * 1024 * 1024);
 });
 
-test('an answer that would be too large is refused, so that a client asks for fewer days', async () => {
+test('a request whose answer would be too large is refused, so that a client requests fewer days', async () => {
   const at = await probe({ quirks: { maxAnswerChars: 100_000 } });
   const answer = await at.get(pathOf('tokens', '2026-03-02..2026-03-29'));
   expect([answer.status, answer.json.detail]).toEqual([
@@ -49,13 +49,13 @@ test('a steady organization has every user on every day', async () => {
   expect([activity.daily_active_users, activity.monthly_active_users]).toEqual([230, 230]);
 });
 
-test.each([1, 2, 31, 32, 33, 64])('an organization of %d users is whole', async (users) => {
+test.each([1, 2, 31, 32, 33, 64])('an organization of %d users is complete', async (users) => {
   const at = await probe({ users, steady: true });
   const { rows } = await at.walk('2026-03-10', 'limit=3');
   expect(new Set(rows.map((row) => row.user_id)).size).toBe(users);
 });
 
-test('a cache never weighs more than it may, and keeps what was used last', () => {
+test('a cache never exceeds its limit, and keeps what was used last', () => {
   const cache = openLru<string>(100);
   for (let i = 0; i < 50; i++) {
     cache.set(`k${i}`, `v${i}`, 30);
@@ -82,7 +82,7 @@ test.each([
   ['reports', 100_001],
   ['port', 65_536],
   ['latencyMs', -5],
-] as const)('the option %s %d is refused with its limits', async (name, value) => {
+] as const)('the option %s %d is refused, and its limits are named', async (name, value) => {
   await expect(probe({ [name]: value })).rejects.toThrow(
     expect.objectContaining({
       name: 'UsageError',
@@ -91,7 +91,7 @@ test.each([
   );
 });
 
-test('today must leave a day to query, and a key must fit in a header', async () => {
+test('today must be after the first day, and a key must be a valid header value', async () => {
   await expect(probe({ today: parseDay('2026-01-14') })).rejects.toThrow(
     'cannot take "2026-01-14" for today',
   );
@@ -99,7 +99,7 @@ test('today must leave a day to query, and a key must fit in a header', async ()
   await expect(probe({ apiKey: 'two words' })).rejects.not.toThrow('two words');
 });
 
-test('a port that is taken is refused with a remedy', async () => {
+test('a port in use is refused with a remedy', async () => {
   const { emulator } = await probe({ users: 1 });
   const port = Number(new URL(emulator.url).port);
   await expect(probe({ users: 1, port })).rejects.toThrow(

@@ -23,7 +23,7 @@ async function settled(at: Probe): Promise<void> {
   }
 }
 
-test('hang never answers', async () => {
+test('hang sends no answer', async () => {
   const at = await withFault({ type: 'hang' });
   const wire = await rawGet(at.emulator, PATH, 150);
   expect([wire.end, wire.bytes.length]).toEqual(['timeout', 0]);
@@ -31,7 +31,7 @@ test('hang never answers', async () => {
   expectFired(at, null);
 });
 
-test('reset ends the connection before the headers', async () => {
+test('reset closes the connection before the headers', async () => {
   const at = await withFault({ type: 'reset' });
   const wire = await rawGet(at.emulator, PATH);
   expect([wire.end, wire.bytes.length]).toEqual(['reset', 0]);
@@ -39,7 +39,7 @@ test('reset ends the connection before the headers', async () => {
   expectFired(at, null);
 });
 
-test('reset after bytes ends it within the body', async () => {
+test('reset after bytes closes the connection within the body', async () => {
   const at = await withFault({ type: 'reset', afterBytes: 5 });
   const wire = await rawGet(at.emulator, PATH);
   // A client that read some bytes may be told of the reset as an ordinary end.
@@ -52,7 +52,7 @@ test('reset after bytes ends it within the body', async () => {
   expectFired(at, 200);
 });
 
-test.each([0, 1, 100, 5_000])('cut after %d bytes leaves the promised length unfulfilled', async (bytes) => {
+test.each([0, 1, 100, 5_000])('cut after %d bytes sends less than the announced length', async (bytes) => {
   const at = await withFault({ type: 'cut', bytes });
   const wire = await rawGet(at.emulator, PATH);
   const promised = Number(/content-length: (\d+)/.exec(wire.head)?.[1]);
@@ -63,7 +63,7 @@ test.each([0, 1, 100, 5_000])('cut after %d bytes leaves the promised length unf
   expect((await at.get(PATH)).text.length).toBe(promised);
 });
 
-test('cut without a length looks like a whole answer', async () => {
+test('cut without a length looks like a complete answer', async () => {
   const at = await withFault({ type: 'cut', bytes: 100, framing: 'close' });
   const wire = await rawGet(at.emulator, PATH);
   expect(wire.head).not.toMatch(/content-length|transfer-encoding/);
@@ -71,7 +71,7 @@ test('cut without a length looks like a whole answer', async () => {
   expect((await at.get(PATH)).text).toHaveLength(100);
 });
 
-test('cut in chunked framing breaks off within the chunk', async () => {
+test('cut in chunked framing ends within a chunk', async () => {
   const at = await withFault({ type: 'cut', bytes: 100, framing: 'chunked' });
   const wire = await rawGet(at.emulator, PATH);
   expect(wire.head).toContain('transfer-encoding: chunked');
@@ -79,7 +79,7 @@ test('cut in chunked framing breaks off within the chunk', async () => {
   await expect(at.get(PATH)).rejects.toThrow();
 });
 
-test('drip sends the body piece by piece, whole in the end', async () => {
+test('drip sends the whole body piece by piece', async () => {
   const at = await withFault({ type: 'drip', bytes: 2_500, intervalMs: 30 });
   const started = performance.now();
   const dripped = await at.get(PATH);
@@ -89,7 +89,7 @@ test('drip sends the body piece by piece, whole in the end', async () => {
   expect(dripped.text).toBe((await at.get(PATH)).text);
 });
 
-test('a drip that nobody waits for ends with the connection', async () => {
+test('a drip ends when the client disconnects', async () => {
   const at = await withFault({ type: 'drip' });
   const wire = await rawGet(at.emulator, PATH, 450);
   expect(wire.end).toBe('timeout');
@@ -107,7 +107,7 @@ test('delay waits before the answer', async () => {
   expectFired(at, 200);
 });
 
-test('close ends the connection after the answer without saying so, and with announced it says so', async () => {
+test('close ends the connection after the answer, with announced also by a header', async () => {
   const at = await withFault({ type: 'close' });
   const silent = await rawGet(at.emulator, PATH);
   expect([silent.end, /connection: keep-alive/i.test(silent.head)]).toEqual(['fin', true]);
@@ -145,7 +145,7 @@ test('a malformed status line and oversized headers are on the wire, and no clie
   await expect(at.get(PATH)).rejects.toThrow();
 });
 
-test('several actions apply in their order: a wait, another status, the end of the connection', async () => {
+test('several actions apply in order: a delay, another status, the end of the connection', async () => {
   const at = await withFault([
     { type: 'delay', ms: 100 },
     { type: 'status', status: 503 },
@@ -157,7 +157,7 @@ test('several actions apply in their order: a wait, another status, the end of t
   expect([wire.end, wire.head.split('\r\n')[0]]).toEqual(['fin', 'HTTP/1.1 503 Service Unavailable']);
 });
 
-test('close of the emulator destroys connections that wait for an answer, and may be repeated', async () => {
+test('closing the emulator destroys connections that wait for an answer, and may be repeated', async () => {
   const at = await probe({ rules: [{ action: { type: 'hang' } }] });
   const waiting = Promise.all([rawGet(at.emulator, PATH, 5_000), rawGet(at.emulator, PATH, 5_000)]);
   while (at.emulator.journal().inFlight < 2) await new Promise((resolve) => setTimeout(resolve, 5));

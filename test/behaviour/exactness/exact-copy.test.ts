@@ -7,7 +7,7 @@ import { createRig } from '../../support/rig/rig.ts';
 /** A week after the days on which some servers have no activity: few days prove what many would. */
 const today = parseDay('2026-02-01');
 
-describe('a run copies exactly what a server answers', () => {
+describe('a run stores exactly what a server answers', () => {
   for (const [name, quirks] of Object.entries({ ...CONTENT_QUIRKS, ...WAY_QUIRKS })) {
     test(`a server ${name}`, async () => {
       const rig = await createRig({ quirks, users: 15, reports: 10, today });

@@ -19,8 +19,8 @@ async function answersOf(rig: Rig): Promise<Map<string, unknown>> {
 }
 
 onEachDatabase((database) => {
-  describe('a day that is answered as before', () => {
-    test('is taken for unchanged without another look at its rows', async () => {
+  describe('a day with the same answers as before', () => {
+    test('is unchanged without a comparison of its rows', async () => {
       const rig = await createRig({ today, users: 5 }, { database });
       await rig.run({ settings });
       expect([...(await answersOf(rig)).values()].every((answers) => answers !== null)).toBe(true);
@@ -37,7 +37,7 @@ onEachDatabase((database) => {
       expect(found).toEqual([planted]);
     });
 
-    test('is looked at when what the ledger keeps of its answers is of others', async () => {
+    test('is compared when the answers digest of the ledger differs', async () => {
       const rig = await createRig({ today, users: 5 }, { database });
       await rig.run({ settings });
       const digest = await rig.digest();
@@ -47,7 +47,7 @@ onEachDatabase((database) => {
       expect(await rig.digest()).toBe(digest);
     });
 
-    test('is looked at all the same when it is forced', async () => {
+    test('is compared with --force', async () => {
       const rig = await createRig({ today, users: 5 }, { database });
       await rig.run({ settings });
       const digest = await rig.digest();
@@ -56,7 +56,7 @@ onEachDatabase((database) => {
       expect(await rig.digest()).toBe(digest);
     });
 
-    test('is stored anew when what is stored of people has changed', async () => {
+    test('is stored again when the email policy has changed', async () => {
       const rig = await createRig({ today, users: 5 }, { database });
       await rig.run({ settings });
       await rig.run({ settings: { ...settings, emails: { mode: 'drop' } } });
@@ -67,8 +67,8 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('a day that is answered otherwise than before', () => {
-    test('is compared and replaced, and known by its new answers', async () => {
+  describe('a day with other answers than before', () => {
+    test('is compared and replaced, and its new answers digest is recorded', async () => {
       const rig = await createRig({ today, users: 5 }, { database });
       await rig.run({ settings });
       const before = await answersOf(rig);
@@ -85,7 +85,7 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('a commit that takes stored content for unchanged', () => {
+  describe('a commit of unchanged content', () => {
     test('keeps every row and counts them', async () => {
       const warehouse = await open(database);
       const stored = commitOf({ rows: { tokens_daily_by_model: [['m', 'standard', 1, 2, 3, 4, 5, null]] } });
@@ -102,7 +102,7 @@ onEachDatabase((database) => {
       expect(await warehouse.place.query('SELECT * FROM tokens_daily_by_model')).toHaveLength(1);
     });
 
-    test('is refused where other content is stored', async () => {
+    test('is refused if other content is stored', async () => {
       const warehouse = await open(database);
       const stored = commitOf({ rows: { tokens_daily_by_model: [['m', 'standard', 1, 2, 3, 4, 5, null]] } });
       await warehouse.commitDay(stored);

@@ -31,7 +31,7 @@ async function stateOf(rig: Rig): Promise<Found> {
 
 onEachDatabase((database) => {
   describe('the readiness walk', () => {
-    test('that was interrupted goes on after the last page that was stored', async () => {
+    test('resumes after the last stored page when it was interrupted', async () => {
       const rig = await createRig({ reports: 30, quirks: { readinessLimitCap: 4 } }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness', page: 4 }, action: { type: 'status', status: 500 } },
@@ -57,7 +57,7 @@ onEachDatabase((database) => {
       [49, ['100', '50', '20', '20', '20']],
       [7, ['100', '50', '20', '5', '5', '5', '5', '5', '5', '5', '5']],
       [0, ['100', '50', '20', '5', undefined, undefined]],
-    ])('asks for fewer where the service refuses a limit above %d, and remembers it', async (max, limits) => {
+    ])('uses a smaller limit if the service refuses more than %d, and remembers it', async (max, limits) => {
       const rig = await createRig({ reports: 35, quirks: { readinessLimitMax: max } }, { database });
       const first = await rig.run(readiness);
       expect(first.report).toMatchObject({ exitCode: 0, unitsDone: 1, unitsFailed: 0 });
@@ -72,7 +72,7 @@ onEachDatabase((database) => {
       expect(requestsOf(rig).filter(({ status }) => status === 400)).toEqual([]);
     });
 
-    test('that is refused with any limit fails with the first refusal, after six requests at most', async () => {
+    test('fails with the first refusal, after at most six requests, if every limit is refused', async () => {
       const rig = await createRig({ reports: 5 }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness' }, action: { type: 'status', status: 400, detail: 'no such thing' } },
@@ -83,7 +83,7 @@ onEachDatabase((database) => {
       expect(limitsAsked(rig)).toEqual(['100', '50', '20', '5', undefined]);
     });
 
-    test('whose cursor is of a service that took larger pages goes on with smaller ones', async () => {
+    test('resumes with smaller pages if the service no longer accepts larger ones', async () => {
       const rig = await createRig({ reports: 130 }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness', page: 2 }, action: { type: 'status', status: 500 } },
@@ -96,7 +96,7 @@ onEachDatabase((database) => {
       await expectExactReports(rig);
     });
 
-    test('that goes on in the middle also finds what is newer than its first page', async () => {
+    test('that resumes in the middle also finds reports newer than its first page', async () => {
       const rig = await createRig({ reports: 30, quirks: { readinessLimitCap: 4 } }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness', page: 4 }, action: { type: 'status', status: 500 } },
@@ -108,7 +108,7 @@ onEachDatabase((database) => {
       await expectExactReports(rig);
     });
 
-    test('asks a service that answers newest first only for what is new', async () => {
+    test('requests only new reports from a service that answers newest first', async () => {
       const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 5 } }, { database });
       await rig.run(readiness);
       rig.emulator.resetJournal();
@@ -123,7 +123,7 @@ onEachDatabase((database) => {
       await expectExactReports(rig);
     });
 
-    test('that is interrupted among new reports does not take what it has stored for the end', async () => {
+    test('that is interrupted among new reports does not treat its own rows as the end', async () => {
       const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 3 } }, { database });
       await rig.run(readiness);
       rig.emulator.revise({ kind: 'add-reports', count: 8 });
@@ -138,7 +138,7 @@ onEachDatabase((database) => {
     });
 
     for (const readinessOrder of ['oldest', 'shuffled'] as const) {
-      test(`reads everything where the order is ${readinessOrder}`, async () => {
+      test(`reads all reports if the order is ${readinessOrder}`, async () => {
         const rig = await createRig(
           { reports: 12, quirks: { readinessLimitCap: 5, readinessOrder } },
           { database },
@@ -153,7 +153,7 @@ onEachDatabase((database) => {
       });
     }
 
-    test('starts over when the report under its cursor is deleted', async () => {
+    test('restarts when the report under its cursor is deleted', async () => {
       const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
       rig.emulator.setRules([
         {
@@ -179,7 +179,7 @@ onEachDatabase((database) => {
       expect(cursors(rig).length).toBeLessThan(12);
     });
 
-    test('that serves the same page for ever fails at its first repetition', async () => {
+    test('fails at the first repeated page of an endless walk', async () => {
       const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness', page: 3 }, action: { type: 'cursor', mode: 'repeat' } },
@@ -189,7 +189,7 @@ onEachDatabase((database) => {
       expect(cursors(rig).length).toBeLessThan(8);
     });
 
-    test('replaces a report that changed, and records it', async () => {
+    test('replaces a changed report, and records the change', async () => {
       const rig = await createRig({ reports: 10 }, { database });
       await rig.run(readiness);
       rig.emulator.revise({ kind: 'change-report' });
@@ -199,7 +199,7 @@ onEachDatabase((database) => {
       expect(await rig.column("SELECT date FROM restatements WHERE stream = 'readiness'")).toEqual(['']);
     });
 
-    test('drops a report that is gone when it reads everything, and records it', async () => {
+    test('deletes a missing report when it reads all reports, and records the deletion', async () => {
       const rig = await createRig({ reports: 10 }, { database });
       await rig.run(readiness);
       rig.emulator.revise({ kind: 'delete-report' });
@@ -208,7 +208,7 @@ onEachDatabase((database) => {
       await expectExactReports(rig);
     });
 
-    test('sets a malformed report aside and keeps what was stored of it', async () => {
+    test('quarantines a malformed report and keeps its stored content', async () => {
       const rig = await createRig({ reports: 10 }, { database });
       await rig.run(readiness);
       const operations = [{ op: 'set' as const, path: '/reports/0/createdAt', value: 'yesterday' }];
@@ -225,7 +225,7 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('what a walk for new reports cannot see', () => {
+  describe('what a walk over new reports misses', () => {
     test('is found within a week, when every report is read again', async () => {
       const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 20 } }, { database });
       await rig.run(readiness);
@@ -241,7 +241,7 @@ onEachDatabase((database) => {
       await expectExactReports(rig);
     });
 
-    test('is nothing where equal instants are all that suggests an order', async () => {
+    test('is nothing if only equal instants suggest an order', async () => {
       const operations = [{ op: 'set' as const, path: '/reports/*/createdAt', value: 1_770_000_000_000 }];
       const rig = await createRig(
         { reports: 12, quirks: { readinessOrder: 'oldest', readinessLimitCap: 5 } },
@@ -255,8 +255,8 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('a walk that was interrupted over a service without order', () => {
-    test('reads everything once more, so that nothing that was added meanwhile is missed', async () => {
+  describe('an interrupted walk over a service without order', () => {
+    test('reads everything again, so that it misses no report added in between', async () => {
       const rig = await createRig(
         {
           reports: 16,
@@ -275,8 +275,8 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('a service that answers nothing where more reports follow', () => {
-    test('because the report under the cursor is gone, does not cost what was stored', async () => {
+  describe('an empty page where more reports follow', () => {
+    test('does not delete stored reports if the report under the cursor is gone', async () => {
       const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
       await rig.run(readiness);
       const reportId =
@@ -301,7 +301,7 @@ onEachDatabase((database) => {
       await expectExactReports(rig);
     });
 
-    test('by mistake, does not cost what was stored', async () => {
+    test('does not delete stored reports if the service is wrong', async () => {
       const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
       await rig.run(readiness);
       rig.emulator.setRules([
@@ -318,7 +318,7 @@ onEachDatabase((database) => {
   });
 
   describe('a report with hostile names', () => {
-    test('is checked inside all the same, and loads without the parts that are wrong', async () => {
+    test('is validated completely, and loads without its invalid parts', async () => {
       const rig = await createRig({ reports: 3 }, { database });
       const operations = [
         {
@@ -347,7 +347,7 @@ onEachDatabase((database) => {
 
     // An escape makes the program look through all texts for those that no database can hold.
     test.each(['', '"\\u0061"'])(
-      'fails the unit, not the program, when it nests %s deeper than any stack',
+      'fails the unit, not the program, when it is nested deeper than the stack (innermost value: %j)',
       async (text) => {
         const rig = await createRig({ reports: 3 }, { database });
         const deep = `${'['.repeat(200_000)}${text}${']'.repeat(200_000)}`;

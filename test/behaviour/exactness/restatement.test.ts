@@ -18,7 +18,7 @@ async function restatements(rig: Rig) {
 
 onEachDatabase((database) => {
   describe('a day that the service changes after it was stored', () => {
-    test('is replaced, and the change is on record with its sums', async () => {
+    test('is replaced, and the change is recorded with its sums', async () => {
       const rig = await createRig(small, { database });
       await rig.run();
       const before = await rig.value<number>(
@@ -60,7 +60,7 @@ onEachDatabase((database) => {
       });
     }
 
-    test('and goes empty leaves nothing behind but the record of what it was', async () => {
+    test('and becomes empty leaves only the record of its former sums', async () => {
       const rig = await createRig(small, { database });
       await rig.run();
       const rows = await rig.value<number>(
@@ -79,7 +79,7 @@ onEachDatabase((database) => {
       expect(users?.after.rows).toBe(0);
     });
 
-    test('and comes back later is filled again', async () => {
+    test('and returns later is filled again', async () => {
       const rig = await createRig(small, { database });
       await rig.run();
       const digest = await rig.digest();
@@ -93,7 +93,7 @@ onEachDatabase((database) => {
       expect(await restatements(rig)).toHaveLength(10);
     });
 
-    test('and comes back before that was believed was never gone', async () => {
+    test('and returns before the loss was confirmed stays unchanged', async () => {
       const rig = await createRig(small, { database });
       await rig.run();
       const digest = await rig.digest();
@@ -106,7 +106,7 @@ onEachDatabase((database) => {
       expect(await restatements(rig)).toEqual([]);
     });
 
-    test('long after it settled is found by --force only', async () => {
+    test('long after it settled is found only with --force', async () => {
       // Users enough that the trailing counts of unsettled days stay.
       const rig = await createRig({ today, reports: 5 }, { database });
       await rig.run();
@@ -122,7 +122,7 @@ onEachDatabase((database) => {
   });
 
   describe('a day whose batch is late', () => {
-    test('is awaited, asked for again, and its arrival restates nothing', async () => {
+    test('is awaited and requested again, and its arrival is no restatement', async () => {
       const rig = await createRig({ ...small, quirks: { lateBatch: true } }, { database });
       const first = await rig.run();
       expect(first.report).toMatchObject({ exitCode: 0, states: { awaiting: 5 } });
@@ -138,7 +138,7 @@ onEachDatabase((database) => {
 
   describe('a day without activity', () => {
     for (const emptyDays of ['absent', 'zeros'] as const) {
-      test(`is awaited while it is young and empty once it has settled (${emptyDays})`, async () => {
+      test(`is awaited while recent, and empty once settled (${emptyDays})`, async () => {
         const rig = await createRig(
           { ...small, quirks: { emptyDays, inactiveDays: [yesterday] } },
           { database },
@@ -162,8 +162,8 @@ onEachDatabase((database) => {
     }
   });
 
-  describe('young numbers that change from day to day', () => {
-    test('are read until they have settled, and end as the service has them', async () => {
+  describe('recent numbers that change from day to day', () => {
+    test('are pulled until they have settled, and end equal to the service', async () => {
       const rig = await createRig({ ...small, quirks: { provisionalDays: 2 } }, { database });
       for (let nights = 0; nights <= 4; nights += 1) {
         const now = shiftDay(today, nights);

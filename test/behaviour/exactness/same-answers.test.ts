@@ -54,7 +54,7 @@ const rounded = (rows: readonly Found[]) =>
   );
 
 onDatabase(postgres, () => {
-  test('answers every view and every example query with the rows of SQLite', async () => {
+  test('returns the rows of SQLite for every view and every example query', async () => {
     const [lite, server] = await filledPair();
     for (const { name, columns } of allViews) {
       const keys = Object.entries(columns).filter(([, { kind }]) => kind === 'key' || kind === 'day');

@@ -82,7 +82,7 @@ async function expectSame({ lite, server }: { lite: Rig; server: Rig }, when: st
 }
 
 onDatabase(postgres, () => {
-  test('has the digest and the ledger of SQLite whatever a server that keeps to the specification does', async () => {
+  test('has the digest and the ledger of SQLite for every server that follows the specification', async () => {
     const both = await pair({});
     const ways: Partial<Quirks> = Object.assign({}, ...Object.values(WAY_QUIRKS));
     for (const [name, quirks] of Object.entries({ ...CONTENT_QUIRKS, 'with ways of its own': ways })) {
@@ -92,14 +92,14 @@ onDatabase(postgres, () => {
     }
   });
 
-  test('is an exact copy of a server that is odd in every way at once', async () => {
+  test('is an exact copy of a server with all allowed oddities at once', async () => {
     const { server } = await pair({ quirks: ODD });
     const { report } = await server.run();
     expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0, quarantined: 0 });
     await expectExactCopy(server);
   });
 
-  test('has the digest and the ledger of SQLite after every kind of revision, a day that vanished among them', async () => {
+  test('has the digest and the ledger of SQLite after every kind of revision, including a removed day', async () => {
     const both = await pair({ quirks: ODD });
     await runBoth(both, RANGE);
     await expectSame(both, 'before');
@@ -111,7 +111,7 @@ onDatabase(postgres, () => {
     expect(await both.server.value('SELECT COUNT(*) FROM restatements')).toBeGreaterThan(20);
   });
 
-  test('has the digest of SQLite when nothing is left of what it held', async () => {
+  test('has the digest of SQLite when all its content is gone', async () => {
     const both = await pair({ quirks: ODD });
     await runBoth(both, RANGE);
     both.emulator.setQuirks({ inactiveDays: daysFrom(RANGE.from, RANGE.until), emptyDays: 'absent' });

@@ -13,7 +13,7 @@ const ACTIVITY = [9, 12, 20, 23, 2 ** 53, 2 ** 40, null];
 
 onEachDatabase((database) => {
   describe('a quotient of whole numbers', () => {
-    test('is a fraction, and the numbers come back as they were published', async () => {
+    test('is a fraction, and the numbers are returned as published', async () => {
       const warehouse = await open(database);
       const unit = { stream: 'activity', day: '2026-02-01' } as const;
       await warehouse.commitDay(commitOf({ ...unit, rows: { activity_daily: [ACTIVITY] } }));
@@ -28,7 +28,7 @@ onEachDatabase((database) => {
 });
 
 onDatabase(sqlite, () => {
-  test('every column of a view has the type that the documentation gives it', async () => {
+  test('every column of a view has its documented type', async () => {
     const { place } = await open(sqlite);
     const relations = await place.relations();
     for (const { name, columns } of allViews) {

@@ -11,7 +11,7 @@ const unwatched = { watchDays: 0 };
 
 onEachDatabase((database) => {
   describe('a second run', () => {
-    test('changes nothing and asks for unsettled days only', async () => {
+    test('changes nothing and requests only unsettled days', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run();
       const digest = await rig.digest();
@@ -30,7 +30,7 @@ onEachDatabase((database) => {
       expect(requestsOf(rig)).toHaveLength(5 + 1 + 1);
     });
 
-    test('compares what has settled too, for five requests more at most, and writes none of it', async () => {
+    test('also compares settled days with at most five more requests, and writes none of them', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run();
       const digest = await rig.digest();
@@ -66,7 +66,7 @@ onEachDatabase((database) => {
       ).toEqual(['2026-01-25', '2026-01-26']);
     });
 
-    test('after a week of sleep reads what was not settled again, at its new age', async () => {
+    test('after a week without runs pulls unsettled days again, at their new age', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run();
       const later = shiftDay(today, 7);
@@ -77,7 +77,7 @@ onEachDatabase((database) => {
       expect(daysAsked(rig)).toHaveLength(9);
     });
 
-    test('with a settled range costs the one request that tells the organization', async () => {
+    test('of a settled range needs only the request that identifies the organization', async () => {
       const rig = await createRig({ today }, { database });
       const range = {
         from: parseDay('2026-01-14'),
@@ -92,7 +92,7 @@ onEachDatabase((database) => {
       expect(requestsOf(rig)).toHaveLength(1);
     });
 
-    test('with --force asks for settled days too, and writes nothing where nothing changed', async () => {
+    test('with --force also requests settled days, and writes nothing if nothing changed', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run();
       const { report } = await rig.run({ force: true });
@@ -104,7 +104,7 @@ onEachDatabase((database) => {
       });
     });
 
-    test('with --force repairs rows that something else has changed or removed', async () => {
+    test('with --force repairs rows that another program changed or removed', async () => {
       const rig = await createRig({ today, users: 15 }, { database });
       await rig.run();
       const digest = await rig.digest();
@@ -118,7 +118,7 @@ onEachDatabase((database) => {
       expect(await rig.digest()).toBe(digest);
     });
 
-    test('of fewer streams and days asks for those only, newest first where asked to', async () => {
+    test('of fewer streams and days requests only those, newest first on request', async () => {
       const rig = await createRig({ today }, { database });
       const until = parseDay('2026-01-18');
       await rig.run({
@@ -137,7 +137,7 @@ onEachDatabase((database) => {
       expect(await rig.column('SELECT DISTINCT stream FROM export_units')).toEqual(['activity']);
     });
 
-    test('of a clock that went back undoes nothing', async () => {
+    test('with a clock set back undoes nothing', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run();
       const digest = await rig.digest();

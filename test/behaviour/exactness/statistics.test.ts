@@ -14,7 +14,7 @@ const large = (database: typeof sqlite): Promise<Rig> =>
   createRig({ users: USERS, steady: true, reports: 0, today }, { database });
 
 onDatabase(sqlite, () => {
-  test('a run that wrote much measures the tables, so that a join with users takes the index', async () => {
+  test('a run that wrote much updates the table statistics, so that a join with users uses the index', async () => {
     const rig = await large(sqlite);
     await rig.run();
     expect(await rig.column("SELECT DISTINCT tbl FROM sqlite_stat1 WHERE tbl = 'user_daily'")).toHaveLength(
@@ -25,7 +25,7 @@ onDatabase(sqlite, () => {
     expect(details).toMatch(/SEARCH d USING INDEX user_daily_by_user \(org_id=\? AND user_id=\?\)/);
   });
 
-  test('a run that wrote little does not', async () => {
+  test('a run that wrote little does not update them', async () => {
     const rig = await large(sqlite);
     await rig.run({ from: FIRST_DAY, until: FIRST_DAY });
     expect(await rig.column("SELECT name FROM sqlite_master WHERE name = 'sqlite_stat1'")).toEqual([]);
@@ -33,7 +33,7 @@ onDatabase(sqlite, () => {
 });
 
 onDatabase(postgres, () => {
-  test('a run that wrote much measures the tables', async () => {
+  test('a run that wrote much updates the table statistics', async () => {
     const rig = await large(postgres);
     await rig.run();
     const sql = "SELECT reltuples FROM pg_catalog.pg_class WHERE oid = to_regclass('user_daily')";

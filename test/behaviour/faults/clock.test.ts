@@ -11,7 +11,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 const TOMORROW = shiftDay(UNTIL, 1);
 
 onEachDatabase((database) => {
-  test('C1: a run that crosses midnight ends with the day that it began with', async () => {
+  test('C1: a run that passes midnight keeps the day on which it began', async () => {
     const rig = await smallRig(database, { today: shiftDay(TOMORROW, 1) });
     let instant = Date.parse(`${TOMORROW}T23:59:59Z`);
     let crossed = 0;
@@ -32,7 +32,7 @@ onEachDatabase((database) => {
     await expectCalm(rig, { today: rig.today });
   });
 
-  test('C3: a clock that is a day ahead leaves the day awaited, with a warning that names it', async () => {
+  test('C3: with a clock one day ahead the day is awaited, and a warning names it', async () => {
     const rig = await smallRig(database, { today: TOMORROW });
     const { report, events } = await rig.run({ now: shiftDay(TOMORROW, 1), settings: { rangeDays: 1 } });
     expect(rig.emulator.journal().byStatus['400']).toBeGreaterThanOrEqual(5);
@@ -43,7 +43,7 @@ onEachDatabase((database) => {
     await expectCalm(rig, { today: rig.today });
   });
 
-  test('C3: a day that is refused as too early never settles as one without activity', async () => {
+  test('C3: a day that is refused as too early never settles as a day without activity', async () => {
     const rig = await smallRig(database, { today: TOMORROW });
     const settings = { rangeDays: 1, settleDays: 0 };
     const { report } = await rig.run({ now: shiftDay(TOMORROW, 1), settings });
@@ -81,7 +81,7 @@ onEachDatabase((database) => {
       events.flatMap((event) => (event.type === 'warning' ? [event] : []));
 
     test.each([2, 3, 40])(
-      'F5: by %d days ends with the day that the service calls over, and warns',
+      'F5: by %d days ends at the last complete day of the service, and warns',
       async (days) => {
         const rig = await smallRig(database, { today: TOMORROW });
         const { report, events } = await rig.run({
@@ -99,7 +99,7 @@ onEachDatabase((database) => {
       },
     );
 
-    test('F5: settles nothing before the service calls it old enough', async () => {
+    test('F5: settles no day before it is old enough by the clock of the service', async () => {
       const rig = await smallRig(database, { today: TOMORROW });
       await rig.run({ now: shiftDay(TOMORROW, 2) });
       // Of the three days the first one is three days old by the service's clock, and all are by the other.
@@ -110,7 +110,7 @@ onEachDatabase((database) => {
       ).toEqual([parseDay('2026-01-14')]);
     });
 
-    test('F5: is found out with a named organization too', async () => {
+    test('F5: is also noticed with a named organization', async () => {
       const rig = await smallRig(database, { today: TOMORROW });
       const { report, events } = await rig.run({
         now: shiftDay(TOMORROW, 2),
@@ -121,7 +121,7 @@ onEachDatabase((database) => {
       await expectCalm(rig, { today: TOMORROW });
     });
 
-    test('F5: does not keep older days from being asked for where the service tells no time', async () => {
+    test('F5: does not prevent requests for older days if the service sends no time', async () => {
       const rig = await smallRig(database, {
         today: TOMORROW,
         rules: [{ action: { type: 'headers', set: { date: 'no date' } } }],
@@ -133,7 +133,7 @@ onEachDatabase((database) => {
       await expectCalm(rig, { today: TOMORROW });
     });
 
-    test('F5: leaves a range without any day that is over to the next run, with both instants', async () => {
+    test('F5: leaves a range without complete days to the next run, and the message shows both times', async () => {
       const rig = await smallRig(database, { today: TOMORROW });
       const { report } = await rig.run({ now: shiftDay(TOMORROW, 3), from: shiftDay(TOMORROW, 1) });
       expect(report.exitCode).toBe(4);
@@ -142,7 +142,7 @@ onEachDatabase((database) => {
       );
     });
 
-    test('F5: is not believed of a service that has data of the newest day, or tells an impossible time', async () => {
+    test('F5: is not assumed if the service has data of the newest day, or sends an impossible time', async () => {
       const date = new Date(`${TODAY}T00:00:00Z`);
       date.setUTCDate(date.getUTCDate() - 20);
       for (const told of [date.toUTCString(), 'Thu, 01 Jan 1970 00:00:00 GMT']) {
@@ -160,7 +160,7 @@ onEachDatabase((database) => {
 describe('C2: the time zone', () => {
   // Fourteen hours ahead, eleven behind, and one that changes its clocks within the days asked for.
   test.each(['Pacific/Kiritimati', 'Pacific/Niue', 'America/Sao_Paulo'])(
-    'C2: %s asks for the same days',
+    'C2: %s requests the same days',
     async (zone) => {
       const rig = await smallRig(sqlite);
       const args = ['run', '--until', UNTIL, '--range-days', '1'];
@@ -191,7 +191,7 @@ describe('C5: a range', () => {
     ],
     ['that is reversed', ['--from', '2026-01-20', '--until', '2026-01-19'], /reversed/],
     ['at the end of a year that is not over', ['--until', '2026-12-31'], /in the future/],
-  ])('C5: %s is wrong usage, and nothing is sent', async (_, args, message) => {
+  ])('C5: %s is a usage error, and nothing is sent', async (_, args, message) => {
     const rig = await smallRig(sqlite);
     const { code, stderr } = await daywalk(['run', ...args], { env: envOf(rig) });
     expect(code).toBe(2);
@@ -199,7 +199,7 @@ describe('C5: a range', () => {
     expect(rig.emulator.journal().requests).toBe(0);
   });
 
-  test('C5: from before the first day begins at the first day', async () => {
+  test('C5: a start before the first day begins at the first day', async () => {
     const rig = await smallRig(sqlite);
     const args = ['run', '--from', '2025-12-30', '--until', UNTIL, '--range-days', '1'];
     const { code } = await daywalk(args, { env: envOf(rig) });

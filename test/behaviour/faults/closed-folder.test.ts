@@ -33,30 +33,33 @@ function asNobody(args: readonly string[], cwd: string): { status: number | null
   return { status, stderr };
 }
 
-describe.runIf(isRoot)('S8: a folder that the user cannot enter is named, with the user’s number', () => {
-  const told = (folder: string) =>
-    `uid ${NOBODY}, gid ${NOBODY} may not enter the folder ${folder} (owner 0:0, mode 0700)`;
+describe.runIf(isRoot)(
+  'S8: an error about a folder that the user cannot enter names the folder and the user ID',
+  () => {
+    const told = (folder: string) =>
+      `uid ${NOBODY}, gid ${NOBODY} may not enter the folder ${folder} (owner 0:0, mode 0700)`;
 
-  test.each(['run', 'status', 'config'])(
-    'S8: as the working folder of daywalk %s, with exit code 2',
-    (command) => {
-      const folder = closedFolder();
-      const { status, stderr } = asNobody([command], folder);
-      expect(stderr).toContain(`use the working folder: ${told(folder)}`);
-      expect(stderr).not.toContain('.env');
-      expect(status).toBe(2);
-    },
-  );
+    test.each(['run', 'status', 'config'])(
+      'S8: as the working folder, daywalk %s reports it with exit code 2',
+      (command) => {
+        const folder = closedFolder();
+        const { status, stderr } = asNobody([command], folder);
+        expect(stderr).toContain(`use the working folder: ${told(folder)}`);
+        expect(stderr).not.toContain('.env');
+        expect(status).toBe(2);
+      },
+    );
 
-  test.each(['run', 'status'])(
-    'S8: as the folder of the warehouse of daywalk %s, with exit code 6',
-    (command) => {
-      const folder = closedFolder();
-      const warehouse = join(folder, 'deeper/w.db');
-      const { status, stderr } = asNobody([command, '--warehouse', warehouse], '/');
-      expect(stderr).toContain(`open the warehouse ${warehouse}: ${told(folder)}`);
-      expect(stderr).toContain('hint: give that folder to this user with chown');
-      expect(status).toBe(6);
-    },
-  );
-});
+    test.each(['run', 'status'])(
+      'S8: as the folder of the warehouse, daywalk %s reports it with exit code 6',
+      (command) => {
+        const folder = closedFolder();
+        const warehouse = join(folder, 'deeper/w.db');
+        const { status, stderr } = asNobody([command, '--warehouse', warehouse], '/');
+        expect(stderr).toContain(`open the warehouse ${warehouse}: ${told(folder)}`);
+        expect(stderr).toContain('hint: give that folder to this user with chown');
+        expect(status).toBe(6);
+      },
+    );
+  },
+);

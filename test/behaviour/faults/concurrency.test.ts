@@ -14,7 +14,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 const RUN = ['run', '--until', UNTIL, '--range-days', '1'];
 
 onDatabase(sqlite, () => {
-  test('K1: a second run on one file ends with 75 at once, and one that waits finds everything done', async () => {
+  test('K1: a second run on one file exits with 75 at once, and a waiting one finds everything done', async () => {
     const rig = await smallRig(sqlite, { latencyMs: 120 });
     const first = startDaywalk([...RUN, '--concurrency', '1'], { env: envOf(rig) });
     await expect.poll(first.stderr, { timeout: 20_000, interval: 10 }).toContain('"event":"planned"');
@@ -29,7 +29,7 @@ onDatabase(sqlite, () => {
     await expectCalm(rig);
   });
 
-  test('K4: a program that keeps the file from being written is waited for, then the run ends with 75', async () => {
+  test('K4: a run waits for a program that locks the file, then exits with 75', async () => {
     const rig = await smallRig(sqlite);
     await walk(rig, { streams: ['tokens'] });
     const finish = await rig.place.keepOthersFromWriting();
@@ -45,7 +45,7 @@ onDatabase(sqlite, () => {
 });
 
 onEachDatabase((database) => {
-  test('K2: a lock whose holder was killed is free at once', async () => {
+  test('K2: the lock of a killed process is free at once', async () => {
     needsSessions(database);
     const rig = await smallRig(database, { latencyMs: 100 });
     const holder = startDaywalk([...RUN, '--concurrency', '1'], { env: envOf(rig) });
@@ -57,7 +57,7 @@ onEachDatabase((database) => {
     await expectRecovery(rig);
   });
 
-  test('K4: a program that writes for a moment is waited for', async () => {
+  test('K4: a run waits for a program that writes for a moment', async () => {
     needsSessions(database);
     const rig = await smallRig(database);
     await walk(rig, { streams: ['tokens'] });

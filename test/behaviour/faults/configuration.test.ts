@@ -5,7 +5,7 @@ import { rigOver, TODAY } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 onEachDatabase((database) => {
-  test('O4: two organizations live side by side in one warehouse, and neither touches the other', async () => {
+  test('O4: two organizations share one warehouse, and neither changes the other', async () => {
     const first = await smallRig(database);
     const emulator = await startEmulator({ today: TODAY, users: 30, reports: 6, seed: 2 });
     try {

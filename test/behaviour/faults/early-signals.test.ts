@@ -29,7 +29,7 @@ function listensForTerm(pid: number): boolean {
 }
 
 test.skipIf(!canMakeNamespaces).each([0, 10, 30, 60, 100, 200])(
-  'X3: SIGTERM %i ms after a container began ends it with 143',
+  'X3: SIGTERM %i ms after the start of a container ends it with 143',
   async (delayMs) => {
     const rig = await smallRig(sqlite, { latencyMs: 300 });
     // As in the image, with this build in the place of the image's.
@@ -51,7 +51,7 @@ test.skipIf(!canMakeNamespaces).each([0, 10, 30, 60, 100, 200])(
   },
 );
 
-test.each([0, 3, 5])('X3: the entry of a container hands the exit code %i on', (code) => {
+test.each([0, 3, 5])('X3: the container entry passes on the exit code %i', (code) => {
   const entry = join(tempDir(), 'entry.sh');
   writeFileSync(entry, readFileSync(ENTRY, 'utf8').replace('node /app/dist/src/cli/main.js', 'sh -c'));
   const ended = spawnSync('/bin/sh', [entry, `read -r line; echo "got $line"; exit ${code}`], {

@@ -46,7 +46,7 @@ const under = (rig: Rig, path: string) => rigOver(rig.emulator, sqlitePlace(path
 
 onDatabase(sqlite, () => {
   describe('F1: a warehouse with two names', () => {
-    test('F1: is refused with exit code 2 under either, whatever the command, and nothing is sent', async () => {
+    test('F1: is refused with exit code 2 under either name by every command, and nothing is sent', async () => {
       const rig = await smallRig(sqlite);
       await walk(rig);
       const other = join(dirname(rig.path), 'b.db');
@@ -68,7 +68,7 @@ onDatabase(sqlite, () => {
       await expectCalm(rig);
     });
 
-    test('F1: cannot be had by linking to one that a run has open', async () => {
+    test('F1: is refused also when the link is made during a run', async () => {
       const rig = await smallRig(sqlite);
       const other = join(dirname(rig.path), 'b.db');
       const seconds: Promise<{ code: number | null }>[] = [];
@@ -82,7 +82,7 @@ onDatabase(sqlite, () => {
       await expectCalm(rig);
     });
 
-    test('F1: is refused where its log has two', async () => {
+    test('F1: is refused if its log has two names', async () => {
       const rig = await smallRig(sqlite);
       await walk(rig);
       const reader = new Sqlite(rig.path);
@@ -94,7 +94,7 @@ onDatabase(sqlite, () => {
       expect(stderr).toContain(`the file ${rig.path}-wal has 2 names`);
     });
 
-    test('F1: one of which is a symbolic link has one lock', async () => {
+    test('F1: is locked once if one name is a symbolic link', async () => {
       const rig = await smallRig(sqlite);
       await walk(rig, { streams: ['tokens'] });
       const link = join(tempDir(), 'link.db');
@@ -109,8 +109,8 @@ onDatabase(sqlite, () => {
     });
   });
 
-  describe('F1: a warehouse that goes away during a run', () => {
-    test('F1: because it is removed, ends the run with exit code 6', async () => {
+  describe('F1: a warehouse that disappears during a run', () => {
+    test('F1: when it is removed, the run exits with 6', async () => {
       const rig = await smallRig(sqlite);
       const { code, stdout, stderr } = await disturbed(rig, () => rmSync(rig.path));
       expect(code, stderr).toBe(6);
@@ -121,14 +121,14 @@ onDatabase(sqlite, () => {
       await expectCalm(rig);
     });
 
-    test('F1: with its folder, ends the run with exit code 6', async () => {
+    test('F1: when its folder is removed, the run exits with 6', async () => {
       const rig = await rigInFolder();
       const { code, stderr } = await disturbed(rig, () => rmSync(dirname(rig.path), { recursive: true }));
       expect(code, stderr).toBe(6);
       expect(stderr).toContain('removed or moved');
     });
 
-    test('F1: because it is moved, ends the run with exit code 6; all that was committed is in the file', async () => {
+    test('F1: when it is moved, the run exits with 6, and all committed units are in the file', async () => {
       const rig = await smallRig(sqlite);
       const moved = join(tempDir(), 'moved.db');
       const { code, stderr } = await disturbed(rig, () => renameSync(rig.path, moved));
@@ -143,7 +143,7 @@ onDatabase(sqlite, () => {
       await expectCalm(rig);
     });
 
-    test('F1: with its folder, which is moved, ends the run with exit code 6, and goes on there', async () => {
+    test('F1: when its folder is moved, the run exits with 6, and the next run continues there', async () => {
       const rig = await rigInFolder();
       const moved = join(tempDir(), 'moved');
       const { code, stderr } = await disturbed(rig, () => renameSync(dirname(rig.path), moved));
@@ -154,7 +154,7 @@ onDatabase(sqlite, () => {
       await expectCalm(there);
     });
 
-    test('F1: because another takes its place, ends the run with exit code 6 and leaves the other as it is', async () => {
+    test('F1: when another file replaces it, the run exits with 6 and does not change the other file', async () => {
       const rig = await smallRig(sqlite);
       await walk(rig, { streams: ['tokens'] });
       const backup = join(dirname(rig.path), 'backup.db');
@@ -172,7 +172,7 @@ onDatabase(sqlite, () => {
       await expectCalm(rig);
     });
 
-    test('F1: with only its log, ends the run with exit code 6; all that was committed is in the file', async () => {
+    test('F1: when only its log is removed, the run exits with 6, and all committed units are in the file', async () => {
       const rig = await smallRig(sqlite);
       const { code, stderr } = await disturbed(rig, () => rmSync(`${rig.path}-wal`));
       expect(code, stderr).toBe(6);

@@ -30,7 +30,7 @@ async function stored(rig: Rig): Promise<string> {
 }
 
 onEachDatabase((database) => {
-  test('H1: 500, 502, 503 and 504 that pass are tried again', async () => {
+  test('H1: temporary 500, 502, 503 and 504 are retried', async () => {
     const codes = { tokens: 500, tools: 502, activity: 503, users: 504 } as const;
     const rules = (['tokens', 'tools', 'activity', 'users'] as const).map((stream) =>
       status(codes[stream], { id: stream, match: { stream }, when: { count: 2, per: 'request' } }),
@@ -52,7 +52,7 @@ onEachDatabase((database) => {
         ['with a time of long ago', 'Wed, 21 Oct 2015 07:28:00 GMT', 0],
         ['without a word', undefined, 0],
       ]),
-    )('%s is waited for as told, and slows all down', async (_, retryAfter, leastMs) => {
+    )('%s is waited for as requested, and slows down all requests', async (_, retryAfter, leastMs) => {
       const rule = status(
         429,
         { when: { after: 8, count: 3 } },
@@ -71,7 +71,7 @@ onEachDatabase((database) => {
       await expectCalm(rig);
     });
 
-    test('with a wait of years ends the run, which the next one goes on with', async () => {
+    test('with a wait of years ends the run; the next run continues', async () => {
       const rig = await smallRig(database, {
         rules: [status(429, { when: { after: 8 } }, { retryAfter: 1e9 })],
       });
@@ -88,7 +88,7 @@ onEachDatabase((database) => {
   test.each([
     ['H3: 401', 401, /DAYWALK_API_KEY/],
     ['H4: 403', 403, /Manager or Owner/],
-  ] as const)('%s ends the run at once with exit code 3, and changes nothing', async (_, code, hint) => {
+  ] as const)('%s ends the run at once with exit code 3, and nothing changes', async (_, code, hint) => {
     const rig = await smallRig(database);
     const digest = await stored(rig);
     rig.emulator.setRules([status(code)]);
@@ -100,7 +100,7 @@ onEachDatabase((database) => {
     expect(await rig.digest()).toBe(digest);
   });
 
-  test('H5: a key that is revoked in mid-run leaves whole days, and a new key finishes', async () => {
+  test('H5: a key revoked during a run leaves only whole days, and a run with a new key completes the copy', async () => {
     const rig = await smallRig(database, { rules: [status(401, { when: { after: 8 } })] });
     const first = await walk(rig);
     expect(firings(rig, 'fault')).toBeGreaterThan(0);
@@ -114,7 +114,7 @@ onEachDatabase((database) => {
     await expectCalm(rig);
   });
 
-  test('H6: 400 fails its unit with the requestId on record, and the others go on', async () => {
+  test('H6: 400 fails its unit and records the requestId, and all others are stored', async () => {
     const rig = await smallRig(database, { rules: [status(400, { match: { stream: 'users', day: DAY } })] });
     const { report } = await walk(rig);
     expect(firings(rig, 'fault')).toBe(1);
@@ -125,7 +125,7 @@ onEachDatabase((database) => {
     await expectRecovery(rig);
   });
 
-  test('H7: a web page of a captive proxy is tried again, then fails the units and stores nothing of it', async () => {
+  test('H7: a web page of a captive proxy is retried, then fails the units and stores nothing', async () => {
     const rig = await smallRig(database);
     const digest = await stored(rig);
     rig.emulator.setRules([
@@ -139,9 +139,9 @@ onEachDatabase((database) => {
     await expectRecovery(rig);
   });
 
-  describe('a status of success other than 200 is never taken for a full answer', () => {
+  describe('a 2xx status other than 200 is never treated as a full answer', () => {
     test.each(casesFor(database, [202, 203, 206, 226] as const))(
-      'L6: %i with a well-formed part of the rows',
+      'L6: %i with some well-formed rows',
       async (status) => {
         const rig = await smallRig(database);
         const digest = await stored(rig);
@@ -165,7 +165,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test('H8: a body without a length that ends too early is never taken for a whole one', async () => {
+  test('H8: a body without a length that ends too early is never treated as complete', async () => {
     const rig = await smallRig(database);
     let cut = 0;
     // Passes the service's own answers on without their length, the first time of each with a byte less.
@@ -189,7 +189,7 @@ onEachDatabase((database) => {
   test.each([
     ['oversized headers', { type: 'oversized-headers' }],
     ['a malformed status line', { type: 'malformed-status-line' }],
-  ] as const)('H9: %s are tried again, then fail the unit and change nothing', async (_, action) => {
+  ] as const)('H9: %s are retried, then fail the unit and change nothing', async (_, action) => {
     const rig = await smallRig(database);
     const digest = await stored(rig);
     rig.emulator.setRules([{ id: 'fault', match: { stream: 'activity', day: UNTIL }, action }]);

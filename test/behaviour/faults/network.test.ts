@@ -22,7 +22,7 @@ import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 const ONCE = { count: 1, per: 'request' } as const;
 
 onEachDatabase((database) => {
-  test('N1: a connection that is refused is tried again until the service is there', async () => {
+  test('N1: a refused connection is retried until the service starts', async () => {
     const rig = await smallRig(database);
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -44,7 +44,7 @@ onEachDatabase((database) => {
     await expectCalm(rig);
   });
 
-  test('N2: a name that does not resolve is told by name, after so many attempts', async () => {
+  test('N2: a host that does not resolve is named in the error, after the allowed attempts', async () => {
     const rig = await smallRig(database);
     const settings = { baseUrl: 'https://nowhere.invalid', appUrl: 'https://nowhere.invalid', attempts: 3 };
     const { report } = await walk(rig, { settings });
@@ -54,7 +54,7 @@ onEachDatabase((database) => {
     await expectRecovery(rig);
   });
 
-  test('N3: a connection that is reset before the headers is tried again', async () => {
+  test('N3: a connection that is reset before the headers is retried', async () => {
     const rig = await smallRig(database, { rules: [{ id: 'fault', when: ONCE, action: { type: 'reset' } }] });
     const { report } = await walk(rig);
     expect(firings(rig, 'fault')).toBeGreaterThan(15);
@@ -63,7 +63,7 @@ onEachDatabase((database) => {
     await expectCalm(rig);
   });
 
-  test('N4: a body that is cut is never taken for a whole one, wherever it was cut', async () => {
+  test('N4: a cut body is never treated as complete, wherever it was cut', async () => {
     // Another place for each request: in the beginning, byte by byte, then further and further.
     const requests = daysFrom(FIRST_DAY, UNTIL).flatMap((day) =>
       DAILY_STREAMS.map((stream) => ({ stream, day })),
@@ -86,7 +86,7 @@ onEachDatabase((database) => {
     await expectCalm(rig);
   });
 
-  test('N5: an answer that never comes is asked for again after the time-out', async () => {
+  test('N5: a request without an answer is retried after the time-out', async () => {
     const rig = await smallRig(database, {
       rules: [{ id: 'fault', match: { stream: 'tools' }, when: ONCE, action: { type: 'hang' } }],
     });
@@ -99,7 +99,7 @@ onEachDatabase((database) => {
     await expectCalm(rig);
   });
 
-  test('N6: a body that drips is given up in time, for its unit alone', async () => {
+  test('N6: a dripping body times out and fails only its own unit', async () => {
     const rig = await smallRig(database, {
       rules: [{ id: 'fault', match: { stream: 'tokens', day: DAY }, action: { type: 'drip' } }],
     });
@@ -112,7 +112,7 @@ onEachDatabase((database) => {
     await expectRecovery(rig);
   });
 
-  test('N7: a connection that was ended unannounced after its answer is not used again', async () => {
+  test('N7: a connection that the server closed silently after its answer is not used again', async () => {
     const rig = await smallRig(database, { rules: [{ id: 'fault', action: { type: 'close' } }] });
     const { report } = await walk(rig);
     expect(firings(rig, 'fault')).toBe(rig.emulator.journal().requests);

@@ -28,7 +28,7 @@ function pagesAsked(rig: Rig): number {
 }
 
 onEachDatabase((database) => {
-  describe('a walk of users that cannot end fails its unit and changes nothing of it', () => {
+  describe('an endless walk over users fails its unit and changes nothing', () => {
     test.each<readonly [string, ActionOf<'cursor'>['mode']]>(
       casesFor(database, [
         ['G1: a cursor that repeats', 'repeat'],
@@ -56,7 +56,7 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('a walk of users whose pages lie fails its unit and changes nothing of it', () => {
+  describe('a walk over users with contradictory pages fails its unit and changes nothing', () => {
     test.each<readonly [string, Lies, RuleName, number]>(
       casesFor(database, [
         ['L3: has_more is missing', { paging: { says: 'flag-missing' } }, 'paging-flags', 1],
@@ -100,7 +100,7 @@ onEachDatabase((database) => {
       await expectRecovery(rig);
     });
 
-    test('L3: an end that a cursor stands beside is confirmed by one request', async () => {
+    test('L3: a last page that carries a cursor is confirmed by one request', async () => {
       const rig = await smallRig(database, {
         quirks: { ...PAGES, lies: { paging: { says: 'cursor-at-end' } } },
       });
@@ -131,7 +131,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test('G4: a record that comes twice and differs is warned of, and the last one stands', async () => {
+  test('G4: two different versions of a record cause a warning, and the last one is stored', async () => {
     const rig = await smallRig(database, { quirks: { ...PAGES, overlappingPages: 'conflicting' } });
     const { report, events } = await walk(rig);
     expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
@@ -146,7 +146,7 @@ onEachDatabase((database) => {
   });
 
   test.each(casesFor(database, ['add-users', 'vanish-users'] as const))(
-    'G5: %s between two pages ends as the service has it once it is pulled again',
+    'G5: %s between two pages: the next pull makes the day equal to the service',
     async (kind) => {
       const rig = await smallRig(database, { quirks: PAGES });
       rig.emulator.setRules([
@@ -169,7 +169,7 @@ onEachDatabase((database) => {
     },
   );
 
-  describe('G7: the readiness reports are whole', () => {
+  describe('G7: all readiness reports are stored', () => {
     test.each<readonly [string, Partial<Quirks>]>(
       casesFor(database, [
         ['G7: over short pages', { readinessLimitCap: 2 }],
@@ -183,7 +183,7 @@ onEachDatabase((database) => {
       await expectCalm(rig);
     });
 
-    test('G7: when the report under the cursor is deleted, in a bounded number of requests', async () => {
+    test('G7: when the report under the cursor is deleted, within bounded requests', async () => {
       const rig = await smallRig(database, { quirks: { readinessLimitCap: 2, unknownCursor: 'reject' } });
       rig.emulator.setRules([
         {
@@ -202,7 +202,7 @@ onEachDatabase((database) => {
   });
 });
 
-test('L3: a walk that never ends fails within bounds of requests and memory', async () => {
+test('L3: an endless walk fails within bounded requests and memory', async () => {
   const cursor = 'x'.repeat(4_000);
   const meta = { org_id: 'org_1', start_date: DAY, end_date: DAY, has_more: true };
   const server = await rawServer((socket, { index }) => {

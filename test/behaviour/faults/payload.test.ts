@@ -26,7 +26,7 @@ function quarantineOf(rig: Rig): Promise<{ stream: string; path: string; reason:
 }
 
 onEachDatabase((database) => {
-  describe('P1: an answer that is no JSON is asked for once more, fails its unit, and changes nothing', () => {
+  describe('P1: an answer that is not JSON is retried once, fails its unit, and changes nothing', () => {
     test.each(casesFor(database, ['invalid-json', 'invalid-utf8', 'truncated'] as const))(
       'P1: %s',
       async (how) => {
@@ -44,7 +44,7 @@ onEachDatabase((database) => {
       },
     );
 
-    test('P1: a byte order mark is either read over or refused, and never stored', async () => {
+    test('P1: a byte order mark is skipped or refused, and never stored', async () => {
       const rig = await smallRig(database, {
         rules: [{ id: 'fault', match: { stream: 'users', day: DAY }, action: { type: 'spoil', how: 'bom' } }],
       });
@@ -55,7 +55,7 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('P2: a record without its identity is set aside, and the rest of the unit loads', () => {
+  describe('P2: a record without its identity is quarantined, and the rest of the unit loads', () => {
     test.each<readonly [string, Match, string]>(
       casesFor(database, [
         ['a date', { stream: 'users', day: DAY }, '/data/0/date'],
@@ -80,7 +80,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test('P3: fields, criteria and client types that nobody knows are kept and reported, the known ones are exact', async () => {
+  test('P3: unknown fields, criteria and client types are kept and reported, and known ones are exact', async () => {
     const rig = await smallRig(database, {
       quirks: { unknownFields: true, newCriteria: true, newClientType: true },
     });
@@ -102,7 +102,7 @@ onEachDatabase((database) => {
     }
   });
 
-  describe('P4: a number that is none is never stored as another one', () => {
+  describe('P4: an invalid number is never stored as another number', () => {
     test.each(
       casesFor(database, [
         ['1e400', '1e400'],
@@ -126,7 +126,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test('P5: metrics that are null or absent, and an email that is null or changes, are taken as they are', async () => {
+  test('P5: metrics that are null or absent, and an email that is null or changes, are stored as sent', async () => {
     const rig = await smallRig(database, { quirks: { nullMetrics: 0.4 } });
     const { report } = await walk(rig);
     expect(report).toMatchObject({ exitCode: 0, quarantined: 0 });
@@ -148,7 +148,7 @@ onEachDatabase((database) => {
     expect(emails.slice(0, 2)).toEqual([null, 'moved@example.com']);
   });
 
-  test('P6: a row of another day than asked is set aside, and stored under neither', async () => {
+  test('P6: a row of a day that was not requested is quarantined, and stored under neither day', async () => {
     const value = '2026-01-14';
     const rig = await smallRig(database, {
       rules: [patch({ stream: 'users', day: DAY }, { op: 'set', path: '/data/0/date', value })],
@@ -176,7 +176,7 @@ onEachDatabase((database) => {
     await expectRecovery(rig);
   });
 
-  test('P8: servers that differ by case are one row with their spellings, broken tool names are flagged', async () => {
+  test('P8: servers that differ by case become one row with all spellings, and broken tool names are flagged', async () => {
     const value = [
       { server: 'GitHub', invocations: 3 },
       { server: 'github', invocations: 4 },
@@ -206,7 +206,7 @@ onEachDatabase((database) => {
     await expectRecoveryByForce(rig);
   });
 
-  test('P9: a yesterday that is not there yet is awaited without zeros, and pulled again', async () => {
+  test('P9: yesterday, when not available yet, is awaited without zeros and pulled again', async () => {
     const last = UNTIL;
     const rig = await smallRig(database, { today: shiftDay(last, 1), quirks: { lateBatch: true } });
     const now = shiftDay(last, 1);
@@ -224,7 +224,7 @@ onEachDatabase((database) => {
     expect(await rig.value('SELECT COUNT(*) FROM restatements')).toBe(0);
   });
 
-  test('P10: a past day that is restated replaces what was stored, and both are on record', async () => {
+  test('P10: a restated past day replaces the stored content, and the change is recorded', async () => {
     const rig = await smallRig(database, { today: shiftDay(UNTIL, 1) });
     const request = { now: shiftDay(UNTIL, 1), settings: { rangeDays: 1 } };
     await rig.run(request);
@@ -249,7 +249,7 @@ onEachDatabase((database) => {
     ['a model', 'vanish-models'],
     ['a language', 'vanish-languages'],
     ['the whole day', 'empty'],
-  ] as const)('P11: %s that is gone when it is pulled again leaves no ghost rows', async (_, kind) => {
+  ] as const)('P11: %s that disappears before the next pull leaves no ghost rows', async (_, kind) => {
     const rig = await smallRig(database);
     await walk(rig);
     const before = await rig.digest();

@@ -22,23 +22,28 @@ onEachDatabase((database) => {
       ['SIGTERM', 143],
       ['SIGINT', 130],
     ] as const),
-  )('X3: %s ends the run within 5 seconds with exit code %i, and whole units', async (name, code) => {
-    const rig = await smallRig(database, { latencyMs: LATENCY_MS });
-    const { child, ended, stderr } = startDaywalk(RUN, { env: envOf(rig) });
-    await expect.poll(stderr, { timeout: 20_000, interval: 10 }).toContain('"event":"unit-done"');
-    const asked = performance.now();
-    child.kill(name);
-    expect(await ended).toMatchObject({ code, signal: null });
-    expect(performance.now() - asked).toBeLessThan(5_000);
-    await expectWholeUnits(rig);
-    const units = Number(await rig.value('SELECT COUNT(*) FROM export_units'));
-    expect(units).toBeGreaterThan(0);
-    expect(units).toBeLessThan(16);
-    rig.emulator.setLatency(0);
-    await expectRecovery(rig);
-  });
+  )(
+    'X3: %s ends the run within 5 seconds with exit code %i, and only whole units are stored',
+    async (name, code) => {
+      const rig = await smallRig(database, { latencyMs: LATENCY_MS });
+      const { child, ended, stderr } = startDaywalk(RUN, { env: envOf(rig) });
+      await expect.poll(stderr, { timeout: 20_000, interval: 10 }).toContain('"event":"unit-done"');
+      const asked = performance.now();
+      child.kill(name);
+      expect(await ended).toMatchObject({ code, signal: null });
+      expect(performance.now() - asked).toBeLessThan(5_000);
+      await expectWholeUnits(rig);
+      const units = Number(await rig.value('SELECT COUNT(*) FROM export_units'));
+      expect(units).toBeGreaterThan(0);
+      expect(units).toBeLessThan(16);
+      rig.emulator.setLatency(0);
+      await expectRecovery(rig);
+    },
+  );
 
-  test('X3: SIGTERM ends it in the same way as the first process of a container', async ({ skip }) => {
+  test('X3: SIGTERM ends a run in the same way when it is the first process of a container', async ({
+    skip,
+  }) => {
     skip(
       spawnSync('unshare', ['--pid', '--fork', 'true']).status !== 0,
       'this user may not make a namespace of processes',

@@ -24,7 +24,7 @@ const HOSTILE = [
 ];
 
 onEachDatabase((database) => {
-  test('Z1: a redirect to another origin ends the run with exit code 4, and that server sees nothing', async () => {
+  test('Z1: a redirect to another origin ends the run with exit code 4, and that server receives nothing', async () => {
     const other = await rawServer((socket) => void socket.write(json({ data: [] })));
     const rig = await smallRig(database);
     await walk(rig);
@@ -42,7 +42,7 @@ onEachDatabase((database) => {
     await expectRecovery(rig);
   });
 
-  test('Z5: hostile names come out as they went in, and do nothing', async () => {
+  test('Z5: hostile names are stored as sent, and have no effect', async () => {
     const value = HOSTILE.map((name, index) => ({ name, count: index + 1 }));
     const rig = await smallRig(database, {
       rules: [
@@ -81,7 +81,7 @@ onEachDatabase((database) => {
   });
 });
 
-describe('Z3: a certificate that is not trusted', () => {
+describe('Z3: an untrusted certificate', () => {
   test('Z3: ends the run with exit code 4 before the key is sent', async ({ skip }) => {
     const tls = selfSigned('localhost');
     if (tls === null) return skip('this machine has no openssl');
@@ -97,8 +97,8 @@ describe('Z3: a certificate that is not trusted', () => {
   });
 });
 
-describe('what comes from outside', () => {
-  test('Z4, Z5: the key that is echoed in bodies, headers and broken answers is nowhere, nor any escape', async () => {
+describe('foreign text', () => {
+  test('Z4, Z5: a key echoed in bodies, headers and broken answers appears nowhere, nor does any escape sequence', async () => {
     const key = 'canary-key-5f1d2c9e';
     const echo = 'bad key {{apiKey}} \u001b[31m\nnext line';
     const rules = parseRules([

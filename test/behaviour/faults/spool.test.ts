@@ -61,7 +61,7 @@ function shapeOf(path: string): unknown {
 onDatabase(sqlite, () => {
   describe.each(IRREGULAR)('F2: %s in the spool', (_, put) => {
     test.each(['events.jsonl', SEALED, 'other'])(
-      'F2: is skipped with a warning as %s, and left alone; events beside it are stored',
+      'F2: %s is skipped with a warning and left unchanged; events beside it are stored',
       async (name) => {
         const rig = await smallRig(sqlite);
         const spool = `${rig.path}.spool`;
@@ -85,7 +85,7 @@ onDatabase(sqlite, () => {
       },
     );
 
-    test('F2: in the place of the file of the receiver, does not hold the agent up', async () => {
+    test('F2: in the place of the receiver’s file, does not block the agent', async () => {
       const spool = tempDir();
       const path = join(spool, 'events.jsonl');
       await put(path);
@@ -101,7 +101,7 @@ onDatabase(sqlite, () => {
     });
   });
 
-  test('F2: a FIFO that somebody reads gets nothing from a receiver', async () => {
+  test('F2: a FIFO with a reader gets nothing from a receiver', async () => {
     const spool = tempDir();
     const path = join(spool, 'events.jsonl');
     execFileSync('mkfifo', [path]);
@@ -115,7 +115,7 @@ onDatabase(sqlite, () => {
   });
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'F2: %s ends a run within five seconds while a thread of Node waits for a file that never answers',
+    'F2: %s ends a run within five seconds while a Node thread waits for a file that never answers',
     async (signal) => {
       const rig = await smallRig(sqlite);
       const fifo = join(tempDir(), 'fifo');

@@ -42,7 +42,7 @@ function shell(
 }
 
 onDatabase(sqlite, () => {
-  test('S1: a full disk ends the run with exit code 6 and the path, and a larger one lets it finish', async () => {
+  test('S1: a full disk ends the run with exit code 6 and the path, and the next run on a larger disk completes the copy', async () => {
     const rig = await smallRig(sqlite);
     await walk(rig, { until: UNTIL, streams: ['tokens'] });
     // The kernel lets no file grow beyond the limit, in blocks of 1024 bytes, as on a disk that is full.
@@ -56,8 +56,8 @@ onDatabase(sqlite, () => {
     await expectRecovery(rig);
   });
 
-  describe('S8: a place that cannot be written ends the run with exit code 6 before the first request', () => {
-    test('S8: a folder that is missing', async () => {
+  describe('S8: a path that cannot be written ends the run with exit code 6 before the first request', () => {
+    test('S8: a missing folder', async () => {
       const rig = await smallRig(sqlite);
       const path = join(tempDir(), 'nowhere', 'w.db');
       const { code, stderr } = await daywalk([...RUN, '--warehouse', path], { env: envOf(rig) });
@@ -69,7 +69,7 @@ onDatabase(sqlite, () => {
     test.each([
       ['a file', 0o444, 0o755],
       ['a folder', 0o444, 0o555],
-    ])('S8: %s that is read-only', async (_, fileMode, folderMode) => {
+    ])('S8: %s without write permission', async (_, fileMode, folderMode) => {
       const rig = await smallRig(sqlite);
       await walk(rig);
       const digest = await rig.digest();
@@ -85,7 +85,7 @@ onDatabase(sqlite, () => {
       expect(await rig.digest()).toBe(digest);
     });
 
-    test('S8: a folder where the file should be', async () => {
+    test('S8: a folder in the place of the file', async () => {
       const rig = await smallRig(sqlite);
       const path = join(tempDir(), 'w.db');
       mkdirSync(path);
@@ -106,7 +106,7 @@ async function through(options: ProxyOptions): Promise<Rig> {
 }
 
 onDatabase(postgres, () => {
-  test('S9: connections that the server ends in mid-run are made again, and nothing is lost or doubled', async () => {
+  test('S9: a run reconnects when the server ends connections, and nothing is lost or stored twice', async () => {
     needsSessions(postgres);
     const direct = await smallRig(postgres, { latencyMs: 5 });
     const name = `ended-${process.pid}-${direct.emulator.url.split(':').at(-1)}`;
@@ -138,7 +138,7 @@ onDatabase(postgres, () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'S10: an answer to COMMIT that is lost (cut %s the server had it) costs nothing and doubles nothing',
+    'S10: when the response to COMMIT is lost (cut %s the server received it), nothing is lost or stored twice',
     async (when) => {
       needsSessions(postgres);
       let commits = 0;

@@ -20,8 +20,8 @@ function inDeletedFolder(args: string): { status: number | null; stderr: string 
   return { status, stderr };
 }
 
-describe('a working folder that was deleted', () => {
-  test('ends a command with 2 and says so', () => {
+describe('a deleted working folder', () => {
+  test('ends a command with 2 and a message', () => {
     for (const args of ['status', `run --base-url http://127.0.0.1:9 --warehouse ${tempDir()}/w.db`]) {
       const { status, stderr } = inDeletedFolder(args);
       expect(status, stderr).toBe(2);
@@ -30,12 +30,12 @@ describe('a working folder that was deleted', () => {
     }
   });
 
-  test('is no matter for --help', () => {
+  test('does not affect --help', () => {
     expect(inDeletedFolder('--help')).toEqual({ status: 0, stderr: '' });
   });
 });
 
-describe('S8: a file system that is read-only', () => {
+describe('S8: a read-only file system', () => {
   /** Runs command lines where one folder is such a file system; `prepare` runs while it can be written. */
   function onReadOnly(prepare: string, args: string): { status: number | null; stderr: string } {
     const folder = tempDir();
@@ -75,7 +75,7 @@ test.each([
     /\.env line 2 begins a value with a quote that is not closed/,
   ],
   ['a line without =', `DAYWALK_API_KEY ${KEY}\n`, /\.env line 2 has no =/],
-])('.env with %s ends a command with 2 and its line, and shows no value', async (_, line, message) => {
+])('.env with %s ends a command with 2 and the line number, and shows no value', async (_, line, message) => {
   const cwd = tempDir();
   writeFileSync(join(cwd, '.env'), `# settings\n${line}`, { mode: 0o600 });
   const { code, stdout, stderr } = await startDaywalk(RUN, { cwd }).ended;

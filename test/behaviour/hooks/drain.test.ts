@@ -46,7 +46,7 @@ function fill(spool: string, events: readonly unknown[], name = 'events.jsonl'):
 }
 
 describe('a drain', () => {
-  test('moves every received event into the table, with its fields in columns and the whole of it as payload', async () => {
+  test('moves every received event into the table, with its fields in columns and the whole event as payload', async () => {
     const { warehouse, spool } = place();
     for (const event of EVENTS) {
       await receive(JSON.stringify(event), {
@@ -74,7 +74,7 @@ describe('a drain', () => {
     expect(readdirSync(spool)).toEqual([]);
   });
 
-  test('of nothing, or of nothing new, changes nothing', async () => {
+  test('of an empty or unchanged spool changes nothing', async () => {
     const { warehouse } = place();
     expect(await drain(warehouse)).toMatchObject({ events: 0, stored: 0 });
     await receive(JSON.stringify(EVENTS[0]), { args: ['--warehouse', warehouse] });
@@ -84,7 +84,7 @@ describe('a drain', () => {
     expect(storedEvents(warehouse)).toEqual(before);
   });
 
-  test('stores equal events as often as they happened', async () => {
+  test('stores equal events as often as they occurred', async () => {
     const { warehouse } = place();
     const env = { DAYWALK_NOW: '2026-02-03T04:05:06Z' };
     for (let round = 0; round < 3; round += 1) {
@@ -96,7 +96,7 @@ describe('a drain', () => {
     expect(new Set(rows.map((row) => row['received_at'])).size).toBe(1);
   });
 
-  test('that was killed after it had stored and before it had removed the spool doubles nothing', async () => {
+  test('that was killed between storing and removing the spool stores nothing twice', async () => {
     const { warehouse, spool } = place();
     fill(spool, EVENTS);
     cpSync(spool, `${spool}.copy`, { recursive: true });
@@ -109,7 +109,7 @@ describe('a drain', () => {
   });
 
   test.each([1, 40, 2_000])(
-    'takes lines that were cut off as none, and %i whole ones beside them',
+    'ignores incomplete lines, and stores %i complete ones beside them',
     async (count) => {
       const { warehouse, spool } = place();
       fill(
@@ -132,7 +132,7 @@ describe('a drain', () => {
     },
   );
 
-  test('keeps a file with lines that a newer version may have written, and stores what it knows', async () => {
+  test('keeps a file with lines of a possibly newer version, and stores the lines it knows', async () => {
     const { warehouse, spool } = place();
     fill(spool, EVENTS);
     appendFileSync(join(spool, 'events.jsonl'), '{"v":2,"something":"else"}\n');
@@ -143,7 +143,7 @@ describe('a drain', () => {
     expect(await drain(warehouse)).toMatchObject({ events: 0, kept: [] });
   });
 
-  test('keeps what is hostile inert, what is huge exact, and what is deep whole', async () => {
+  test('stores hostile texts without effect, huge numbers exactly and deep values completely', async () => {
     const { warehouse, spool } = place();
     const deep = `{"hook_event_name":"Stop","deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
     const big = '{"hook_event_name":"Stop","n":12345678901234567890,"e":1e400}';
@@ -167,7 +167,7 @@ describe('a drain', () => {
     expect(odd).toMatchObject({ hook_event_name: null, session_id: null, cwd: null, message: null });
   });
 
-  test('whose warehouse cannot be written leaves the events where they are, with exit code 6', async () => {
+  test('leaves the events in the spool and exits with 6 if the warehouse cannot be written', async () => {
     const { spool } = place();
     fill(spool, EVENTS);
     const { code } = await daywalkHere([
@@ -182,7 +182,7 @@ describe('a drain', () => {
     expect(readdirSync(spool)).toEqual(['events.jsonl']);
   });
 
-  test('whose spool is no folder ends with exit code 6 and names it', async () => {
+  test('exits with 6 and names the spool if it is not a folder', async () => {
     const { warehouse, spool } = place();
     writeFileSync(spool, 'not a folder');
     const { code, stderr } = await daywalkHere(['hooks', 'drain', '--warehouse', warehouse]);
@@ -190,7 +190,7 @@ describe('a drain', () => {
     expect(stderr).toContain(spool);
   });
 
-  test('goes on although nobody reads its output', () => {
+  test('continues although nobody reads its output', () => {
     const { warehouse, spool } = place();
     fill(spool, EVENTS);
     const call = [
@@ -208,7 +208,7 @@ describe('a drain', () => {
   });
 });
 
-describe('drains at once', () => {
+describe('simultaneous drains', () => {
   test('store every event once', async () => {
     const { warehouse, spool } = place();
     (await openTemporary(warehouse)).path;
@@ -225,7 +225,7 @@ describe('drains at once', () => {
     expect(storedEvents(warehouse)).toHaveLength(1_200);
   });
 
-  test('that are killed at any instant lose and double nothing', async () => {
+  test('that are killed at any instant lose nothing and store nothing twice', async () => {
     const { warehouse, spool } = place();
     const random = seededRandom();
     fill(
@@ -250,7 +250,7 @@ describe('drains at once', () => {
 });
 
 describe('the organization of an event', () => {
-  test('is the only one that the warehouse knows, also for events of the time before it knew any', async () => {
+  test('is the only one of the warehouse, also for events from before the first pull', async () => {
     const { warehouse, spool } = place();
     fill(spool, EVENTS);
     await drain(warehouse);
@@ -263,7 +263,7 @@ describe('the organization of an event', () => {
     expect(storedEvents(warehouse).map((row) => row['org_id'])).toEqual(['org_1', 'org_1', 'org_1']);
   });
 
-  test('is left open where the warehouse knows several', async () => {
+  test('stays empty if the warehouse has several', async () => {
     const { warehouse, spool } = place();
     const open = await openTemporary(warehouse);
     await open.commitDay(commitOf({ orgId: 'org_1' }));
@@ -282,7 +282,7 @@ describe('the organization of an event', () => {
 });
 
 describe('a run', () => {
-  test('takes received events along, under the organization that it exports', async () => {
+  test('also stores received events, under the organization that it exports', async () => {
     const rig = await createRig({ users: 2, reports: 0 });
     fill(`${rig.path}.spool`, EVENTS);
     const { report } = await rig.run({ streams: ['readiness', 'tokens'] });
@@ -292,7 +292,7 @@ describe('a run', () => {
     expect(readdirSync(`${rig.path}.spool`)).toEqual([]);
   });
 
-  test('that the service refuses has taken them along too', async () => {
+  test('also stores them if the service refuses it', async () => {
     const rig = await createRig({ users: 2, reports: 0 });
     fill(`${rig.path}.spool`, EVENTS);
     const { report } = await rig.run({ settings: { apiKey: 'wrong-key' } });
@@ -300,7 +300,7 @@ describe('a run', () => {
     expect(await rig.column<number>('SELECT COUNT(*) FROM hook_events')).toEqual([3]);
   });
 
-  test('goes on with a warning where the spool cannot be drained', async () => {
+  test('continues with a warning if the spool cannot be drained', async () => {
     const rig = await createRig({ users: 2, reports: 0 });
     writeFileSync(`${rig.path}.spool`, 'not a folder');
     const { report, events } = await rig.run({ streams: ['readiness'] });

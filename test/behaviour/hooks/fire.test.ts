@@ -30,7 +30,7 @@ function configured(events: object) {
 }
 const commandsOf = ({ hooks }: { hooks: { command: string }[] }) => hooks.map(({ command }) => command);
 
-test('an event has the fields that the client sends with it, and those that are given win', async () => {
+test('an event has the fields that the client sends, and given fields override them', async () => {
   const { fire } = configured({ Stop: [entry(['cat'])], SessionEnd: [entry(['cat'])] });
   const eventOf = ({ hooks }: { hooks: { stdout: string }[] }) => JSON.parse(hooks[0]?.stdout ?? '');
   const stop = eventOf(await fire('Stop'));
@@ -69,7 +69,7 @@ describe('the exit code of a hook', () => {
     expect(fired).toMatchObject({ code: 0, blocked: blocks });
   });
 
-  test('of a program that is not there fails, and holds up neither the others nor the agent', async () => {
+  test('of a missing program fails, and delays neither other hooks nor the agent', async () => {
     const fired = await configured({ Notification: [entry(['/no/such/program', 'echo ok'])] }).fire(
       'Notification',
     );
@@ -80,8 +80,8 @@ describe('the exit code of a hook', () => {
   });
 });
 
-describe('the hooks that are run', () => {
-  test('are those whose matcher is the name of the tool, case and all', async () => {
+describe('the hooks that run', () => {
+  test('are those whose matcher is exactly the tool name, with case', async () => {
     const { fire } = configured({
       PreToolUse: [
         entry(['echo all']),
@@ -112,13 +112,13 @@ describe('the hooks that are run', () => {
     ]);
   });
 
-  test('of other events do not look at matchers', async () => {
+  test('ignore matchers for other events', async () => {
     expect(commandsOf(await configured({ Stop: [entry(['echo a'], 'Edit')] }).fire('Stop'))).toEqual([
       'echo a',
     ]);
   });
 
-  test('leave out a matcher that is no regular expression, types and commands that are none, and tell it', async () => {
+  test('exclude invalid regular expressions, types and commands, and report them', async () => {
     const { fire } = configured({
       PostToolUse: [
         entry(['echo never'], '(['),
@@ -138,7 +138,7 @@ describe('the hooks that are run', () => {
     expect(fired.stderr).toContain('the matcher is no regular expression');
   });
 
-  test('run once where their commands are identical, from either shape of the file', async () => {
+  test('run once if their commands are identical, from either shape of the file', async () => {
     const events = {
       Stop: [entry(['echo x >> ran', 'echo x >> ran']), entry(['echo x >> ran', 'echo y >> other'])],
     };
@@ -149,7 +149,7 @@ describe('the hooks that are run', () => {
     }
   });
 
-  test('run all at once', async () => {
+  test('run at the same time', async () => {
     // Each waits for the other: in a row the first would never end.
     const both = configured({
       Stop: [
@@ -160,7 +160,7 @@ describe('the hooks that are run', () => {
     expect((await both.fire('Stop')).hooks).toMatchObject([{ verdict: 'proceeds' }, { verdict: 'proceeds' }]);
   });
 
-  test('of an event that has none are none', async () => {
+  test('are none for an event without hooks', async () => {
     const { fire, file } = configured({ Stop: [] });
     expect(await fire('Stop')).toMatchObject({ code: 0, blocked: false, hooks: [], problems: [] });
     const { stdout } = await daywalkHere(['hooks', 'fire', 'Invented', '--file', file]);
@@ -169,7 +169,7 @@ describe('the hooks that are run', () => {
 });
 
 describe('a hook', () => {
-  test('is given the event as one JSON object on standard input', async () => {
+  test('receives the event as one JSON object on standard input', async () => {
     const { folder, fire } = configured({ PostToolUse: [entry(['cat'])] });
     const payload = join(folder, 'event.json');
     writeFileSync(payload, JSON.stringify({ session_id: 's-9', tool_input: { path: '/x' }, more: [1] }));
@@ -186,14 +186,14 @@ describe('a hook', () => {
     });
   });
 
-  test('is given what comes on standard input of the command', async () => {
+  test('receives the standard input of the command', async () => {
     const { file, folder } = configured({ Stop: [entry(['cat'])] });
     const call = ['hooks', 'fire', 'Stop', '--file', file, '--payload', '-', '--json'];
     const { stdout } = await daywalk(call, { cwd: folder, input: '{"a":1}' });
     expect(JSON.parse(JSON.parse(stdout).hooks[0].stdout)).toMatchObject({ a: 1, hook_event_name: 'Stop' });
   });
 
-  test('that takes longer than its time-out is killed with everything that it started', async () => {
+  test('that exceeds its time-out is killed with all processes that it started', async () => {
     const { folder, fire } = configured({
       Notification: [
         entry([{ type: 'command', command: '(sleep 1.5; touch late) & sleep 30', timeout: 0.3 }]),
@@ -209,7 +209,7 @@ describe('a hook', () => {
     expect(existsSync(join(folder, 'late'))).toBe(false);
   });
 
-  test('that leaves something running is not waited for, and one that floods its output is bounded', async () => {
+  test('that leaves a process running is not waited for, and a flood of output is bounded', async () => {
     const { fire } = configured({
       Stop: [entry(['sleep 3 & echo done', 'head -c 5000000 /dev/zero | tr "\\0" x'])],
     });
@@ -231,7 +231,7 @@ describe('a hook', () => {
   });
 });
 
-test('a table says what each hook did, and nothing in it is obeyed by the terminal', async () => {
+test('a table shows what each hook did, without control codes from outside', async () => {
   const { file } = configured({ Stop: [entry(["printf '\\033[31mred' >&2; exit 2", 'true'])] });
   const { code, stdout } = await daywalk(['hooks', 'fire', 'Stop', '--file', file]);
   expect(code).toBe(0);
@@ -241,7 +241,7 @@ test('a table says what each hook did, and nothing in it is obeyed by the termin
   expect(stdout).not.toContain('\u001b');
 });
 
-test('a field of another type than the client sends is told, and passed on', async () => {
+test('a field of an unexpected type is reported, and passed on', async () => {
   const { fire, folder } = configured({ Notification: [entry(['cat'])] });
   writeFileSync(join(folder, 'event.json'), '{"message": 7}');
   const fired = await fire('Notification', '--payload', 'event.json');
@@ -249,7 +249,7 @@ test('a field of another type than the client sends is told, and passed on', asy
   expect(JSON.parse(fired.hooks[0].stdout)).toMatchObject({ message: 7 });
 });
 
-test('wrong calls end with exit code 2', async () => {
+test('usage errors exit with 2', async () => {
   const { file, folder } = configured({ Stop: [] });
   const refused = async (...args: string[]) =>
     (await daywalkHere(['hooks', 'fire', ...args], { cwd: folder })).code;
@@ -261,7 +261,7 @@ test('wrong calls end with exit code 2', async () => {
   expect(await refused('Stop', '--file', file, '--payload', 'list.json')).toBe(2);
 });
 
-test('round trip: what is installed is fired, received, drained, and a row', async () => {
+test('round trip: an installed hook fires, is received and drained, and becomes a row', async () => {
   const folder = tempDir();
   const file = join(folder, 'hooks.json');
   const warehouse = join(folder, 'warehouse.db');

@@ -31,7 +31,7 @@ const remove = (file: string, ...more: string[]) => daywalkHere(['hooks', 'remov
 const entry = (command: string, timeout = 10) => ({ hooks: [{ type: 'command', command, timeout }] });
 
 describe('daywalk hooks install', () => {
-  test('makes a file that has the receiver for the events of section 6, with the spool of this warehouse', async () => {
+  test('creates a file with the receiver for the events of section 6, with the spool of this warehouse', async () => {
     const { folder, file, hooks } = place();
     const { code, stdout } = await daywalk(['hooks', 'install', '--file', 'hooks.json', '--json'], {
       cwd: folder,
@@ -50,7 +50,7 @@ describe('daywalk hooks install', () => {
     expect(command).toContain(join(folder, 'daywalk.db.spool'));
   });
 
-  test('writes the short command where the program is installed for everybody', async () => {
+  test('writes the short command if the program is installed globally', async () => {
     const { folder, file, hooks } = place();
     const bin = join(folder, 'bin');
     mkdirSync(bin);
@@ -59,7 +59,7 @@ describe('daywalk hooks install', () => {
     expect(hooks().Stop[0].hooks[0].command).toBe(`daywalk hook --spool '/a b/it'\\''s'`);
   });
 
-  test('twice changes nothing the second time, not even the backup', async () => {
+  test('changes nothing the second time, not even the backup', async () => {
     const { file, read, folder } = place('{}\n');
     await install(file, '--command', 'a');
     const before = [read(), statSync(file).mtimeMs, readFileSync(`${file}.bak`, 'utf8')];
@@ -74,13 +74,13 @@ describe('daywalk hooks install', () => {
     ['flags again', ['--event', 'Stop', '--event', 'PreToolUse']],
     ['several words', ['--event', 'Stop', 'PreToolUse']],
     ['commas', ['--event', 'Stop,PreToolUse,Stop']],
-  ])('takes several events as %s', async (_, flags) => {
+  ])('accepts several events as %s', async (_, flags) => {
     const { file, hooks } = place();
     expect((await install(file, '--command', 'a', ...flags)).code).toBe(0);
     expect(Object.keys(hooks())).toEqual(['Stop', 'PreToolUse']);
   });
 
-  test('takes every known event, and one that is not known with a warning', async () => {
+  test('accepts every known event, and an unknown one with a warning', async () => {
     const { file, hooks } = place();
     await install(file, '--command', 'a', '--event', 'all');
     expect(Object.keys(hooks())).toHaveLength(9);
@@ -90,7 +90,7 @@ describe('daywalk hooks install', () => {
     expect(hooks().Invented).toEqual([entry('a')]);
   });
 
-  test('changes the time-out of what is installed, and nothing else of it', async () => {
+  test('changes the time-out of an installed hook, and nothing else', async () => {
     const { file, hooks } = place(
       '{"Stop":[{"hooks":[{"type":"command","command":"a","timeout":3,"x":1}],"y":2}]}',
     );
@@ -100,7 +100,7 @@ describe('daywalk hooks install', () => {
     });
   });
 
-  test('keeps order, other entries, unknown keys, comments, indentation and the end of the file', async () => {
+  test('keeps the order, other entries, unknown keys, comments, indentation and the end of the file', async () => {
     const before = `{
 \t// my hooks
 \t"Zeta": [{ "hooks": [] }],
@@ -125,7 +125,7 @@ describe('daywalk hooks install', () => {
     expect(readFileSync(`${file}.bak`, 'utf8')).toBe(before);
   });
 
-  test('writes under "hooks" where the file has its hooks there, and where it is a settings file', async () => {
+  test('writes under "hooks" if the file has its hooks there, and if it is a settings file', async () => {
     const wrapped = place(
       '{\r\n    "model": "m",\r\n    "hooks": {"Stop": []},\r\n    "theme": "dark"\r\n}\r\n',
     );
@@ -143,14 +143,14 @@ describe('daywalk hooks install', () => {
     ['  \n', {}],
     ['{}', {}],
     ['\uFEFF{"Other": []}', { Other: [] }],
-  ])('takes %j for a map of events', async (text, kept) => {
+  ])('treats %j as a map of events', async (text, kept) => {
     const { file, read } = place(text);
     await install(file, '--command', 'a', '--event', 'Stop');
     expect(JSON.parse(read().replace(/^\uFEFF/, ''))).toEqual({ ...kept, Stop: [entry('a')] });
     expect(read().startsWith('\uFEFF')).toBe(text.startsWith('\uFEFF'));
   });
 
-  test('keeps the mode of the file, and a symbolic link as one', async () => {
+  test('keeps the mode of the file, and keeps a symbolic link', async () => {
     const { folder, file } = place('{}');
     chmodSync(file, 0o640);
     const link = join(folder, 'link.json');
@@ -174,7 +174,7 @@ describe('daywalk hooks install', () => {
     ['{"Stop": [{"hooks": {}}]}', 'line 1, column 11: an entry of "Stop"'],
     ['{"Stop": [{"hooks": [7]}]}', 'line 1, column 11: a hook of "Stop" is not an object'],
     ['{"Stop": [],\n "Stop": []}', 'line 2, column 2: "Stop" is there twice'],
-  ])('refuses %j, naming the place, and changes nothing', async (text, place_) => {
+  ])('refuses %j, names the place, and changes nothing', async (text, place_) => {
     const { folder, file, read } = place(text);
     const { code, stderr } = await install(file, '--event', 'Stop', '--command', 'a');
     expect(code).toBe(2);
@@ -183,7 +183,7 @@ describe('daywalk hooks install', () => {
     expect(readdirSync(folder)).toEqual(['hooks.json']);
   });
 
-  test('refuses names that no event has, an empty command, bytes that are no text, a folder', async () => {
+  test('refuses impossible event names, an empty command, bytes that are not text, and a folder', async () => {
     const { folder, file } = place();
     expect(await install(file, '--event', 'a b')).toMatchObject({
       code: 2,
@@ -196,7 +196,7 @@ describe('daywalk hooks install', () => {
     expect((await install(file)).code).toBe(2);
   });
 
-  test('ends with exit code 6 where it cannot write, and leaves nothing behind', async () => {
+  test('exits with 6 if it cannot write, and leaves no file behind', async () => {
     const { code, stderr } = await install('/proc/none/hooks.json');
     expect(code).toBe(6);
     expect(stderr).toContain('write the hooks file /proc/none/hooks.json');
@@ -204,7 +204,7 @@ describe('daywalk hooks install', () => {
 });
 
 describe('daywalk hooks remove', () => {
-  test('takes away what install added, and leaves what was there', async () => {
+  test('removes what install added, and keeps the rest', async () => {
     const before = { Stop: [{ matcher: 'x', hooks: [{ type: 'command', command: 'mine' }] }], Other: [] };
     const { file, hooks } = place(`${JSON.stringify(before, null, 2)}\n`);
     await install(file);
@@ -216,7 +216,7 @@ describe('daywalk hooks remove', () => {
     expect(JSON.parse((await remove(file, '--json')).stdout)).toMatchObject({ changed: false, backup: null });
   });
 
-  test('takes the named command alone, from the named events alone', async () => {
+  test('removes only the named command from the named events', async () => {
     const { file, hooks } = place();
     await install(file, '--command', 'a', '--event', 'Stop,SessionEnd');
     await install(file, '--command', 'b', '--event', 'Stop,SessionEnd');
@@ -224,7 +224,7 @@ describe('daywalk hooks remove', () => {
     expect(hooks()).toEqual({ Stop: [entry('b')], SessionEnd: [entry('a'), entry('b')] });
   });
 
-  test('leaves a file alone that is none, or not there', async () => {
+  test('does not change an invalid or missing file', async () => {
     const { file, read } = place('{');
     expect((await remove(file)).code).toBe(2);
     expect(read()).toBe('{');
@@ -235,7 +235,7 @@ describe('daywalk hooks remove', () => {
 });
 
 describe('daywalk hooks list', () => {
-  test('tells every hook in order, and which are receivers, with nothing in them obeyed by the terminal', async () => {
+  test('lists every hook in order, marks receivers, and prints no control codes from outside', async () => {
     const { file } = place(
       '{"hooks":{"PreToolUse":[{"matcher":"Edit|Write","hooks":[{"type":"command","command":"\\u001b[31mred"},{"type":"prompt"}]}]}}',
     );
@@ -259,8 +259,8 @@ describe('daywalk hooks list', () => {
   });
 });
 
-describe('a hooks file that several processes edit at once', () => {
-  test('has what each of six installs said it had installed, in every round', async () => {
+describe('a hooks file edited by several processes at once', () => {
+  test('has what each of six installs reported as installed, in every round', async () => {
     const large = `{"Other": [{"hooks": [{"type": "command", "command": "${'x'.repeat(1_500_000)}"}]}]}\n`;
     for (let round = 0; round < 5; round += 1) {
       // A large file takes long to write: without taking turns, several installs would write it at once.
@@ -296,7 +296,7 @@ describe('a hooks file that several processes edit at once', () => {
     }
   }, 60_000);
 
-  test('is refused with exit code 2 to one that cannot have it, and not touched', async () => {
+  test('is refused with exit code 2 to a process that cannot lock it, and not changed', async () => {
     const { file, read } = place('{}\n');
     const lock = tryFileLock(`${file}.lock`);
     const { code, stderr } = await daywalk(['hooks', 'install', '--file', file, '--command', 'a']);
@@ -309,7 +309,7 @@ describe('a hooks file that several processes edit at once', () => {
     expect(existsSync(`${file}.lock`)).toBe(false);
   }, 30_000);
 
-  test('is not waited for where nothing is to be changed', async () => {
+  test('is not locked if nothing is to be changed', async () => {
     const { file } = place();
     await install(file, '--command', 'a');
     const lock = tryFileLock(`${file}.lock`);
@@ -317,7 +317,7 @@ describe('a hooks file that several processes edit at once', () => {
     lock?.release();
   });
 
-  test('is not read where it is a FIFO', async () => {
+  test('is not read if it is a FIFO', async () => {
     const { file } = place();
     execFileSync('mkfifo', [file]);
     const { code, stderr } = await daywalk(['hooks', 'install', '--file', file]);

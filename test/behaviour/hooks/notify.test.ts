@@ -65,7 +65,7 @@ function desktop(script = '') {
 }
 
 describe('a webhook', () => {
-  test('is sent the text and the fields of the event', async () => {
+  test('receives the text and the fields of the event', async () => {
     const { calls, url } = await webhook();
     const env = {
       DAYWALK_NOTIFY: 'webhook',
@@ -82,7 +82,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  test('of a chat is sent its text alone, by a template', async () => {
+  test('of a chat receives only its text, by a template', async () => {
     const { calls, url } = await webhook();
     const env = {
       DAYWALK_NOTIFY: 'webhook',
@@ -102,7 +102,7 @@ describe('a webhook', () => {
     expect(calls[0]?.body).toMatchObject({ hook_event_name: name });
   });
 
-  test('is not called on other events, on events that are switched off, or unless it is switched on', async () => {
+  test('is not called for other events, for disabled events, or when it is off', async () => {
     const { calls, url } = await webhook();
     const env = { DAYWALK_NOTIFY: 'webhook', DAYWALK_NOTIFY_WEBHOOK: url };
     await notified({ hook_event_name: 'PostToolUse' }, env);
@@ -117,7 +117,7 @@ describe('a webhook', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('that never answers holds up nobody', async () => {
+  test('that never answers delays nobody', async () => {
     const { calls, url } = await webhook({ silent: true });
     const env = {
       DAYWALK_NOTIFY: 'webhook',
@@ -144,7 +144,7 @@ describe('a webhook', () => {
     ['canary', 'the webhook is not an http(s) URL'],
     ['https://user:canary@example.com/', 'the webhook has credentials in it'],
     ['', 'holds no address'],
-  ])('at %j is refused without showing the address', async (url, reason) => {
+  ])('at %j is refused without showing the URL', async (url, reason) => {
     const { stderr } = await notified(NOTIFICATION, {
       DAYWALK_NOTIFY: 'webhook',
       DAYWALK_NOTIFY_WEBHOOK: url,
@@ -153,7 +153,7 @@ describe('a webhook', () => {
     expect(stderr).not.toContain('canary');
   });
 
-  test('is not taken from the .env of the folder that the agent works in', async () => {
+  test('is not read from the .env of the folder in which the agent works', async () => {
     const { calls, url } = await webhook();
     const cwd = tempDir();
     writeFileSync(join(cwd, '.env'), `DAYWALK_NOTIFY=webhook\nDAYWALK_NOTIFY_WEBHOOK=${url}\n`);
@@ -167,7 +167,7 @@ describe('a webhook', () => {
 });
 
 describe('the desktop', () => {
-  test('shows title and text, nothing of which is obeyed', async () => {
+  test('shows title and text, without executing any of it', async () => {
     const { seen, env } = desktop();
     await notified({ ...NOTIFICATION, message: '--urgent <b>$(touch x)`\u001b[31m\n"end" & more' }, env);
     await until(() => existsSync(seen));
@@ -180,7 +180,7 @@ describe('the desktop', () => {
     ]);
   });
 
-  test('that has no such program, or one that hangs, holds up nobody', async () => {
+  test('without a notification program, or with one that hangs, delays nobody', async () => {
     const { env } = desktop('sleep 20');
     const { durationMs, stderr } = await notified(NOTIFICATION, { ...env, DAYWALK_NOTIFY_TIMEOUT_MS: '100' });
     expect(durationMs).toBeLessThan(3_000);
@@ -188,7 +188,7 @@ describe('the desktop', () => {
     expect((await notified(NOTIFICATION, { PATH: '/none', DAYWALK_NOTIFY: 'desktop' })).stderr).toBe('');
   });
 
-  test('is reached by osascript on macOS and by notify-send elsewhere, the text as an argument of its own', () => {
+  test('is reached by osascript on macOS and by notify-send on other systems, with the text as a separate argument', () => {
     const words = { title: 'T', text: '" & (do shell script "x") & "' };
     const mac = desktopCommand('darwin', words);
     expect(mac.program).toBe('osascript');
@@ -216,7 +216,7 @@ describe('the bell', () => {
     ).toBe('');
   });
 
-  test('that has no terminal is told, and the event is stored', () => {
+  test('without a terminal is reported, and the event is stored', () => {
     const spool = `${tempFile()}.spool`;
     const call = [process.execPath, MAIN, 'hook', '--spool', spool, '--notify=bell'];
     const { status, stderr } = spawnSync('setsid', call, {
@@ -229,7 +229,7 @@ describe('the bell', () => {
   });
 });
 
-test('settings that are wrong are told, and the event is stored', async () => {
+test('invalid settings are reported, and the event is stored', async () => {
   const { stderr } = await notified(NOTIFICATION, { DAYWALK_NOTIFY: 'pigeon' }, [
     '--notify-timeout-ms',
     'soon',
@@ -239,7 +239,7 @@ test('settings that are wrong are told, and the event is stored', async () => {
 });
 
 describe('the text of a notification', () => {
-  test('has a sentence for each event unless a template is given', () => {
+  test('has a default sentence for each event', () => {
     const event = { cwd: '/w', message: 'm', reason: 'other', n: 5, o: {} };
     const texts = NOTIFY_EVENTS.map((name) => messageFor(name, event, null));
     expect(texts).toEqual([
@@ -252,7 +252,7 @@ describe('the text of a notification', () => {
     expect(messageFor('Notification', {}, null)).toBe('Notification');
   });
 
-  test('is one line without control characters, and bounded', () => {
+  test('is one line of limited length without control characters', () => {
     expect(messageFor('Notification', { message: 'a\n\u001b[2Jb\u202ec' }, null)).toBe('a [2Jb c');
     expect(messageFor('Notification', { message: '😀'.repeat(5_000) }, null).length).toBeLessThanOrEqual(500);
   });

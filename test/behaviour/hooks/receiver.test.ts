@@ -17,7 +17,7 @@ const eventsIn = (spool: string) =>
   existsSync(spool) ? spooledLines(spool).map((line) => JSON.parse(line).event) : [];
 
 describe('a received event', () => {
-  test('is in the spool beside the warehouse when the receiver ends, and nothing was said', async () => {
+  test('is in the spool beside the warehouse when the receiver ends, and nothing is printed', async () => {
     const { spool, args, warehouse } = inFolder();
     expect(await receive(JSON.stringify(STOP), { args })).toMatchObject({ code: 0, stdout: '', stderr: '' });
     expect(eventsIn(spool)).toEqual([STOP]);
@@ -40,21 +40,21 @@ describe('a received event', () => {
     expect(eventsIn(join(cwd, folder))).toEqual([STOP]);
   });
 
-  test('goes where .env says, if nothing stronger does', async () => {
+  test('goes where .env says, unless a stronger source says otherwise', async () => {
     const cwd = tempDir();
     writeFileSync(join(cwd, '.env'), 'DAYWALK_WAREHOUSE=from-file.db\n');
     await receive(JSON.stringify(STOP), { cwd });
     expect(eventsIn(join(cwd, 'from-file.db.spool'))).toEqual([STOP]);
   });
 
-  test('is readable by its owner alone: events hold prompts', async () => {
+  test('is readable only by its owner, because events contain prompts', async () => {
     const { spool, args } = inFolder();
     await receive(JSON.stringify(STOP), { args });
     expect(statSync(spool).mode & 0o777).toBe(0o700);
     expect(statSync(join(spool, 'events.jsonl')).mode & 0o777).toBe(0o600);
   });
 
-  test('keeps unknown names and fields, digits of huge numbers, and texts that look like commands', async () => {
+  test('keeps unknown names and fields, all digits of huge numbers, and texts that look like commands', async () => {
     const { spool, args } = inFolder();
     const text =
       '{"hook_event_name":"Invented","n":123456789012345678901234567890,\n"__proto__":{"a":1},' +
@@ -65,7 +65,7 @@ describe('a received event', () => {
     expect(JSON.stringify(JSON.parse(line).event)).toBe(JSON.stringify(JSON.parse(text)));
   });
 
-  test('is taken with flags that are not understood, which are told', async () => {
+  test('is stored despite unknown flags, which are reported', async () => {
     const { spool, args } = inFolder();
     const { code, stderr } = await receive(JSON.stringify(STOP), {
       args: [...args, '--frobnicate', '--notify'],
@@ -84,7 +84,7 @@ describe('a received event', () => {
   });
 });
 
-describe('whatever the input, the receiver exits with 0 and says in one line what is not stored:', () => {
+describe('for any input, the receiver exits with 0 and reports in one line what is not stored:', () => {
   test.each<[string, string | Uint8Array, string]>([
     ['nothing', '', 'there was nothing on standard input'],
     ['blanks', ' \n\t ', 'there was nothing on standard input'],
@@ -108,7 +108,7 @@ describe('whatever the input, the receiver exits with 0 and says in one line wha
     expect(eventsIn(spool)).toEqual([]);
   });
 
-  test('silence, after a time', async () => {
+  test('no input, after a time limit', async () => {
     const { code, stderr, durationMs } = await receive('', { args: inFolder().args, end: false });
     expect(code).toBe(0);
     expect(stderr).toBe('daywalk hook: not stored: nothing more came\n');
@@ -122,14 +122,14 @@ describe('whatever the input, the receiver exits with 0 and says in one line wha
     expect(String(closed.stderr)).toBe('daywalk hook: not stored: there was nothing on standard input\n');
   });
 
-  test('a standard input that cannot be read', () => {
+  test('an unreadable standard input', () => {
     const { args } = inFolder();
     const folder = spawnSync('sh', ['-c', '"$0" "$@" </', process.execPath, MAIN, 'hook', ...args]);
     expect(folder.status).toBe(0);
     expect(String(folder.stderr)).toMatch(/^daywalk hook: not stored: .+\n$/);
   });
 
-  test('a place that cannot be written', async () => {
+  test('a path that cannot be written', async () => {
     const folder = tempDir();
     writeFileSync(join(folder, 'file'), '');
     const { code, stderr } = await receive(JSON.stringify(STOP), {
@@ -139,7 +139,7 @@ describe('whatever the input, the receiver exits with 0 and says in one line wha
     expect(stderr).toMatch(/^daywalk hook: not stored: ENOTDIR: .*\n$/);
   });
 
-  test('a file system that takes nothing', async () => {
+  test('a file system that accepts no data', async () => {
     const { code, stderr } = await receive(JSON.stringify(STOP), {
       args: ['--spool', '/proc/daywalk.spool'],
     });
@@ -147,7 +147,7 @@ describe('whatever the input, the receiver exits with 0 and says in one line wha
     expect(stderr).toMatch(/^daywalk hook: not stored: E[A-Z]+: .*\n$/);
   });
 
-  test('a disk that is full', () => {
+  test('a full disk', () => {
     const { args, spool } = inFolder();
     mkdirSync(spool);
     // A limit on the size of files stands for the disk; the record before the limit is whole, the one across it is torn.
@@ -168,7 +168,7 @@ describe('whatever the input, the receiver exits with 0 and says in one line wha
     expect(kinds.filter((kind) => kind === 'record')).toHaveLength(2);
   });
 
-  test('a working folder that is gone', () => {
+  test('a deleted working folder', () => {
     const { args, spool } = inFolder();
     const gone = spawnSync(
       'sh',
@@ -182,7 +182,7 @@ describe('whatever the input, the receiver exits with 0 and says in one line wha
     expect(eventsIn(spool)).toEqual([STOP]);
   });
 
-  test('a standard error that nobody reads', () => {
+  test('a closed standard error', () => {
     const { args } = inFolder();
     const full = spawnSync('sh', ['-c', '"$0" "$@" 2>/dev/full', process.execPath, MAIN, 'hook', ...args], {
       input: 'x',
@@ -208,7 +208,7 @@ function importedBy(dist: string, file: string, found = new Set<string>()): Set<
 }
 
 describe('the receiver', () => {
-  test('needs no package, and of the command line its entry alone', async () => {
+  test('loads no package, and only the entry of the command line', async () => {
     const root = tempDir();
     const dist = join(MAIN, '../../..');
     const files = ['src/cli/main.js', ...importedBy(dist, chunkOf(dist, 'receive-hook'))];
@@ -226,7 +226,7 @@ describe('the receiver', () => {
     expect(call('status').stderr).toContain('ERR_MODULE_NOT_FOUND');
   });
 
-  test('takes less than 50 ms of its own, and its process less than 2.5 times what Node takes for nothing', () => {
+  test('needs less than 50 ms itself, and its process less than 2.5 times the start of Node', () => {
     const { args } = inFolder();
     const time = (argv: string[]) => {
       const startedAt = performance.now();
@@ -245,7 +245,7 @@ describe('the receiver', () => {
     expect(hook / node).toBeLessThan(2.5);
   });
 
-  test('explains itself', () => {
+  test('prints its help', () => {
     const help = spawnSync(process.execPath, [MAIN, 'hook', '--help'], { encoding: 'utf8' });
     expect(help).toMatchObject({ status: 0, stderr: '' });
     expect(help.stdout).toMatch(/--spool <folder>/);
@@ -263,7 +263,7 @@ describe('a line of the spool', () => {
     text: fc.dictionary(fc.string(), fc.jsonValue()).map((value) => JSON.stringify(value, null, 1)),
   });
 
-  test('says what was received', () => {
+  test('describes what was received', () => {
     fc.assert(
       fc.property(record, (given) => {
         const [before, line = '', ...after] = encodeRecord(given).toString('utf8').split('\n');
@@ -277,7 +277,7 @@ describe('a line of the spool', () => {
     );
   });
 
-  test('is torn, and nothing else, when its end is missing', () => {
+  test('is incomplete exactly when its end is missing', () => {
     fc.assert(
       fc.property(record, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (given, part) => {
         const line = encodeRecord(given).toString('utf8').trim();

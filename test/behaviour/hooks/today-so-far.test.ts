@@ -9,7 +9,7 @@ async function received(warehouse: string, at: string, event: Record<string, unk
   await receive(JSON.stringify(event), { args: ['--warehouse', warehouse], env: { DAYWALK_NOW: at } });
 }
 
-test('today_so_far counts what happened since the last exported day, of each organization', async () => {
+test('today_so_far counts the events since the last exported day of each organization', async () => {
   const warehouse = await openTemporary();
   const { path } = warehouse;
   const look = () => query(path, 'SELECT * FROM today_so_far ORDER BY org_id');

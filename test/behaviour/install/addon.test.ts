@@ -43,7 +43,7 @@ function installation(breakIt: (folder: string) => void) {
   });
 }
 
-describe('a broken installation of better-sqlite3 is answered with the remedy and exit code 2', () => {
+describe('a broken installation of better-sqlite3 is reported with a remedy and exit code 2', () => {
   test.each([
     ['compiled part missing', (driver: string) => rmSync(join(driver, ADDON)), 'npm rebuild better-sqlite3'],
     [
@@ -70,7 +70,7 @@ describe('a broken installation of better-sqlite3 is answered with the remedy an
   });
 });
 
-test('better-sqlite3 is refused only where it would end the process', () => {
+test('better-sqlite3 is refused only if it would crash the process', () => {
   const calls = (text: string) => () => Buffer.from(`\0${text}\0`);
   const fatal = calls('_ZN4node28RemoveEnvironmentCleanupHookEPN2v87IsolateEPFvPvES3_');
   const harmless = calls('_ZN4node25AddEnvironmentCleanupHookEPN2v87IsolateEPFvPvES3_');

@@ -44,7 +44,7 @@ function startBuild(folder: string): ChildProcess {
 }
 
 describe('a build', () => {
-  test('does nothing where no input has changed', async () => {
+  test('does nothing if no input has changed', async () => {
     const folder = clone({ built: true });
     const before = statSync(main(folder)).mtimeMs;
     await build(folder);
@@ -52,7 +52,7 @@ describe('a build', () => {
     expect(strays(folder)).toEqual([]);
   });
 
-  test(`kills none of ${HOOK_CALLS} hook calls while ${BUILDS} builds replace the program, each with other files`, async () => {
+  test(`breaks none of ${HOOK_CALLS} hook calls while ${BUILDS} builds replace the program, each with other files`, async () => {
     const folder = clone({ built: true });
     let builds = 0;
     const building = (async () => {
@@ -86,7 +86,7 @@ describe('a build', () => {
     expect(calls).toBeGreaterThanOrEqual(HOOK_CALLS);
   });
 
-  test('that fails leaves the program that was there', async () => {
+  test('that fails keeps the previous program', async () => {
     const folder = clone({ built: true });
     writeFileSync(join(folder, 'src/cli/main.ts'), 'export const broken: number = "text";\n');
     await expect(build(folder)).rejects.toMatchObject({ code: expect.any(Number) });
@@ -94,7 +94,7 @@ describe('a build', () => {
     expect(strays(folder)).toEqual([]);
   });
 
-  test('that is killed is made up for by the next one, and two at once do not disturb each other', async () => {
+  test('that is killed is repaired by the next one, and two builds at once do not disturb each other', async () => {
     const folder = clone({ built: false });
     const killed = startBuild(folder);
     while (!strays(folder).some((name) => name.startsWith('dist.part-'))) {

@@ -29,7 +29,7 @@ async function databaseOfGroup(group: number): Promise<Place | null> {
 }
 
 onDatabase(postgres, () => {
-  it('a worker node of Citus is refused with exit code 2, and the coordinator is asked for', async (context) => {
+  it('a worker node of Citus is refused with exit code 2, and the hint names the coordinator', async (context) => {
     needsSessions(postgres);
     const worker = await databaseOfGroup(3);
     if (worker === null) return context.skip('the role of the tests is no superuser');
@@ -41,7 +41,7 @@ onDatabase(postgres, () => {
     });
   });
 
-  it('the coordinator of Citus is taken', async (context) => {
+  it('the coordinator of Citus is accepted', async (context) => {
     needsSessions(postgres);
     const coordinator = await databaseOfGroup(0);
     if (coordinator === null) return context.skip('the role of the tests is no superuser');

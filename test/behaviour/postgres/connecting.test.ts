@@ -17,7 +17,7 @@ async function secured(place: Place, tls: { key: string; cert: string }, host: s
 }
 
 describe('the URL of a warehouse', () => {
-  it('is shown without its password and certificates', () => {
+  it('is shown without its password and certificate paths', () => {
     const { location } = parseTarget(
       'postgres://me:p%40ss@db.example.com:6432/daywalk?schema=a&sslmode=verify-full&password=x',
     );
@@ -44,7 +44,7 @@ describe('the URL of a warehouse', () => {
     ['postgres://db.example.com/d', 2],
     ['postgres://db.example.com/d?sslmode=require', 1],
     ['postgres://db.example.com/d?sslmode=prefer', 2],
-  ])('%s is tried in %i ways: TLS first where the server is elsewhere', (url, ways) => {
+  ])('%s is tried in %i ways: TLS first if the server is remote', (url, ways) => {
     const { configs } = parseTarget(url);
     expect(configs).toHaveLength(ways);
     expect(configs.at(-1)?.connectionString).toContain(
@@ -55,7 +55,7 @@ describe('the URL of a warehouse', () => {
 
 onDatabase(postgres, () => {
   describe('a schema', () => {
-    it('of any name holds all tables, whatever else has tables of these names', async () => {
+    it('of any name holds all tables, even if other schemas have tables with the same names', async () => {
       const place = postgres.place();
       const warehouse = await open(place);
       expect(await warehouse.organizations()).toEqual([]);
@@ -64,7 +64,7 @@ onDatabase(postgres, () => {
       expect(names).toContain('coverage');
     });
 
-    it('is created once when several workers begin at the same time', async () => {
+    it('is created once when several workers start at the same time', async () => {
       needsSessions(postgres);
       const place = postgres.place();
       const opened = await Promise.all([1, 2, 3, 4].map(() => open(place)));
@@ -76,7 +76,7 @@ onDatabase(postgres, () => {
   });
 
   describe('TLS', () => {
-    it('with verify-full connects to who the certificate names', async (context) => {
+    it('with verify-full connects to the host that the certificate names', async (context) => {
       needsSessions(postgres);
       const tls = selfSigned('localhost', 'DNS:localhost');
       if (tls === null) return context.skip('this machine has no openssl');
@@ -98,7 +98,7 @@ onDatabase(postgres, () => {
       expect(await thrownBy(open(place))).toMatchObject({ name: 'StorageError', exitCode: 6 });
     });
 
-    it.each(['require', 'prefer'])('with %s takes any certificate', async (mode) => {
+    it.each(['require', 'prefer'])('with %s accepts any certificate', async (mode) => {
       needsSessions(postgres);
       const tls = selfSigned('somebody', 'DNS:somebody');
       if (tls === null) return;
@@ -106,7 +106,7 @@ onDatabase(postgres, () => {
       expect(await warehouse.organizations()).toEqual([]);
     });
 
-    it('is refused to a server without it by require, and not asked for by disable', async () => {
+    it('fails with require if the server has none, and is not requested with disable', async () => {
       needsSessions(postgres);
       const place = postgres.place();
       const proxy = await postgresProxy(place.location, {});
@@ -116,7 +116,7 @@ onDatabase(postgres, () => {
       expect(await (await open(at('prefer'))).organizations()).toEqual([]);
     });
 
-    it('with a root certificate that is not there is told by its path', async () => {
+    it('with a missing root certificate fails and names its path', async () => {
       const file = tempFile('no.pem');
       const url = `postgres://localhost/d?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
       expect(await thrownBy(open({ ...postgres.place(), location: url }))).toMatchObject({

@@ -54,7 +54,7 @@ function namedPlace(): Place & { connections(): Promise<unknown> } {
 
 onDatabase(postgres, () => {
   describe('a live connection that reports a broken one behind it', () => {
-    it('F4: is closed, its claims are freed, and the unit can be claimed and stored at once', async () => {
+    it('F4: is closed, its claims are released, and the unit can be claimed and stored at once', async () => {
       needsSessions(postgres);
       const place = namedPlace();
       const warehouse = await open(place, { clock });
@@ -70,7 +70,7 @@ onDatabase(postgres, () => {
       await lock.release();
     });
 
-    it('F4: costs a run nothing but the units that were under way: same content, no waiting for itself', async () => {
+    it('F4: costs a run only the units in progress: same content, and no wait for its own locks', async () => {
       needsSessions(postgres);
       const rig = await createRig({}, { database: postgres });
       await (await open(rig.place)).close();
@@ -87,7 +87,7 @@ onDatabase(postgres, () => {
       expect(await rig.digest()).toBe(await one.digest());
     });
 
-    it('F4: does not let a copy refuse itself', async () => {
+    it('F4: does not make a copy refuse its own lock', async () => {
       needsSessions(postgres);
       const rig = await createRig();
       await rig.run();
@@ -105,8 +105,8 @@ onDatabase(postgres, () => {
     });
   });
 
-  describe('a statement that is given up', () => {
-    it('frees what its session held although the server is still at work on it', async () => {
+  describe('an abandoned statement', () => {
+    it('releases the locks of its session although the server is still executing it', async () => {
       needsSessions(postgres);
       const place = namedPlace();
       await (await open(place)).close();
@@ -131,9 +131,9 @@ onDatabase(postgres, () => {
     });
   });
 
-  describe('a server that is away for a while', () => {
+  describe('a server that is unreachable for a while', () => {
     it.each(['08006', 'XX000'])(
-      'is waited for also where the start and the end of a run are recorded (%s)',
+      'is also waited for when the start and end of a run are recorded (%s)',
       async (state) => {
         needsSessions(postgres);
         const rig = await createRig({}, { database: postgres });
@@ -149,7 +149,7 @@ onDatabase(postgres, () => {
       },
     );
 
-    it('is waited for 30 seconds in all, however often it lets the program in', async () => {
+    it('is waited for 30 seconds in total, even if connections succeed now and then', async () => {
       needsSessions(postgres);
       const place = postgres.place();
       await (await open(place)).close();
@@ -162,7 +162,7 @@ onDatabase(postgres, () => {
       expect(await tries(place)).toBeLessThan(25);
     });
 
-    it('is waited for 30 seconds in all where it takes long to let the program in', async () => {
+    it('is waited for 30 seconds in total if connecting takes long', async () => {
       needsSessions(postgres);
       const place = postgres.place();
       await (await open(place)).close();

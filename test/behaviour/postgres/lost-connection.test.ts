@@ -39,8 +39,8 @@ function cutAtCommit() {
 }
 
 onDatabase(postgres, () => {
-  describe('a connection that the server ended', () => {
-    it('S9: is made again, and the transaction under way is done once', async () => {
+  describe('a connection that the server closed', () => {
+    it('S9: is reopened, and the transaction in progress is executed once', async () => {
       needsSessions(postgres);
       const warehouse = await open(postgres, { clock });
       await warehouse.commitDay(commitOf({ rows: ROWS }));
@@ -55,7 +55,7 @@ onDatabase(postgres, () => {
       expect(await warehouse.units('org_1')).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
     });
 
-    it('takes the claims along: what was pulled under them is refused, and can be claimed again', async () => {
+    it('loses its claims: what was pulled under them is refused, and can be claimed again', async () => {
       needsSessions(postgres);
       const cutter = cutAtCommit();
       const { warehouse } = await openThrough({ onSent: cutter.onSent('before') });
@@ -74,7 +74,7 @@ onDatabase(postgres, () => {
       await lock.release();
     });
 
-    it('that stays away ends with exit code 6 and a hint, and is waited for a second once stopped', async () => {
+    it('that cannot be reopened ends with exit code 6 and a hint; after a stop signal the wait is one second', async () => {
       needsSessions(postgres);
       const stop = new AbortController();
       const place = postgres.place();
@@ -97,11 +97,11 @@ onDatabase(postgres, () => {
     });
   });
 
-  describe('a lost answer to COMMIT', () => {
+  describe('a lost response to COMMIT', () => {
     it.each([
       ['that took place is known for one that did', 'after' as const],
       ['that did not take place is made up for', 'before' as const],
-    ])('S10: %s: the day is there once', async (_, when) => {
+    ])('S10: %s: the day is stored once', async (_, when) => {
       needsSessions(postgres);
       const cutter = cutAtCommit();
       const { warehouse, place } = await openThrough({ onSent: cutter.onSent(when) });

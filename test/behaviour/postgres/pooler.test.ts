@@ -85,7 +85,7 @@ onDatabase(postgres, () => {
     await lock.release();
   });
 
-  it('notices a pool in transaction mode before anything is written through another backend', async (context) => {
+  it('detects a pool in transaction mode before anything is written through another backend', async (context) => {
     needsSessions(postgres);
     const direct = postgres.place();
     await (await open(direct)).close();
@@ -100,7 +100,7 @@ onDatabase(postgres, () => {
     expect(await direct.query('SELECT COUNT(*) AS n FROM tokens_daily')).toEqual([{ n: 0 }]);
   });
 
-  it('refuses a pool in transaction mode with one backend before the first claim, and leaves no lock there', async (context) => {
+  it('refuses a pool in transaction mode with one backend before the first claim, and leaves no lock', async (context) => {
     needsSessions(postgres);
     const rig = await createRig({}, { database: postgres });
     await (await open(rig.place)).close();
@@ -121,7 +121,7 @@ onDatabase(postgres, () => {
     expect(backends).toEqual([{ locks: 0 }]);
   });
 
-  it('works through a pool in session mode that has no second backend', async (context) => {
+  it('works through a pool in session mode without a second backend', async (context) => {
     needsSessions(postgres);
     const place = await pooled(postgres.place(), 'session', 1);
     if (place === null) return context.skip('this machine has no pgbouncer');

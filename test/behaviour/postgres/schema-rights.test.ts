@@ -31,7 +31,7 @@ function spoolWithEvent(): string {
 
 onDatabase(postgres, () => {
   describe('a role without USAGE on the schema', () => {
-    it('F3: is refused with exit code 2 and the GRANT that is missing, and works once that is given', async () => {
+    it('F3: is refused with exit code 2 and the missing GRANT, and works after that GRANT', async () => {
       needsSessions(postgres);
       const owner = postgres.place();
       await owner.makeEmpty();
@@ -46,7 +46,7 @@ onDatabase(postgres, () => {
       expect(await owner.query('SELECT COUNT(*) AS n FROM tokens_daily')).toEqual([{ n: 1 }]);
     });
 
-    it('F3: and without CREATE is told both, unless the tables are there', async () => {
+    it('F3: is shown both missing GRANTs if CREATE is missing too, unless the tables exist', async () => {
       needsSessions(postgres);
       const owner = postgres.place();
       await owner.makeEmpty();
@@ -81,7 +81,7 @@ onDatabase(postgres, () => {
       expect(readdirSync(spool)).toEqual(['events.jsonl']);
     });
 
-    it('F3: that is taken away from an open warehouse stores nothing elsewhere', async () => {
+    it('F3: stores nothing in another schema if the right is revoked while the warehouse is open', async () => {
       needsSessions(postgres);
       const owner = postgres.place();
       await open(owner);
@@ -98,7 +98,7 @@ onDatabase(postgres, () => {
   });
 
   describe('a role without CREATE on an empty schema', () => {
-    it('is refused with exit code 2 and the GRANT that is missing', async () => {
+    it('is refused with exit code 2 and the missing GRANT', async () => {
       needsSessions(postgres);
       const owner = postgres.place();
       await owner.makeEmpty();
@@ -110,7 +110,7 @@ onDatabase(postgres, () => {
     });
   });
 
-  it('F3: a schema that a search path takes for the name of the role is refused with exit code 2', async () => {
+  it('F3: a schema name that a search path replaces by the name of the role is refused with exit code 2', async () => {
     const url = new URL(postgres.place().location);
     url.searchParams.set('schema', '$user');
     const place = { ...postgres.place(), location: url.href };

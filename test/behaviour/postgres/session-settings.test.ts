@@ -41,8 +41,8 @@ async function timesRun(place: Place, schema: string): Promise<unknown> {
 }
 
 onDatabase(postgres, () => {
-  describe('a role whose search path puts other schemas before that of the system', () => {
-    it('runs no function of theirs', async () => {
+  describe('a role whose search path puts other schemas before pg_catalog', () => {
+    it('runs no function of those schemas', async () => {
       needsSessions(postgres);
       const strangers = postgres.place();
       await strangers.makeEmpty();
@@ -56,7 +56,7 @@ onDatabase(postgres, () => {
       expect(await timesRun(strangers, schema)).toBe(0);
     });
 
-    it('runs no function of the schema that fits better than that of the system', async () => {
+    it('runs no function of the schema that matches better than one of pg_catalog', async () => {
       needsSessions(postgres);
       const { place } = await open(postgres);
       const schema = `"${new URL(place.location).searchParams.get('schema')}"`;
@@ -77,7 +77,7 @@ onDatabase(postgres, () => {
     });
   });
 
-  it('NULL is stored as NULL where the role reads it in a list as a text', async () => {
+  it('NULL is stored as NULL if the role disables NULL in arrays', async () => {
     needsSessions(postgres);
     const place = postgres.place();
     const warehouse = await open(withSettings(place, { array_nulls: 'off' }));
@@ -87,7 +87,7 @@ onDatabase(postgres, () => {
     ]);
   });
 
-  it('a long read is not ended by a limit for transactions that the role has', async (context) => {
+  it('a long read is not ended by a transaction time-out of the role', async (context) => {
     needsSessions(postgres);
     const place = postgres.place();
     const [version] = await place.query("SELECT current_setting('server_version_num')::int AS n");

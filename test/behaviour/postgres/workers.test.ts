@@ -80,7 +80,7 @@ async function heldLocks(place: Place & { readonly application: string }): Promi
 
 onDatabase(postgres, () => {
   describe('workers on one warehouse', () => {
-    it('K5: share the units of the plan: none is pulled twice, all are there', async () => {
+    it('K5: share the units of the plan: none is pulled twice, and all are stored', async () => {
       needsSessions(postgres);
       const emulator = await service(20);
       const place = namedPlace();
@@ -108,7 +108,7 @@ onDatabase(postgres, () => {
       expect(await heldLocks(place)).toBe(0);
     });
 
-    it('of which two are killed leave nothing locked, nothing lost, nothing doubled', async () => {
+    it('of which two are killed leave no locks, lose nothing and store nothing twice', async () => {
       needsSessions(postgres);
       const emulator = await service(40);
       const place = namedPlace();
@@ -128,7 +128,7 @@ onDatabase(postgres, () => {
       expect(await place.query('SELECT COUNT(*) AS n FROM restatements')).toEqual([{ n: 0 }]);
     });
 
-    it('take the readiness reports one at a time', async () => {
+    it('pull the readiness reports one worker at a time', async () => {
       needsSessions(postgres);
       // A worker that begins only when another has ended reads them again, so one must take longer than the others' start.
       const emulator = await service(1_000);
@@ -139,7 +139,7 @@ onDatabase(postgres, () => {
       expect(reports.reduce((sum, { unitsElsewhere }) => sum + unitsElsewhere, 0)).toBe(2);
     });
 
-    it('are refused with exit code 75 while the warehouse is worked on as a whole, and refuse that themselves', async () => {
+    it('are refused with exit code 75 while a command uses the whole warehouse, and block such a command themselves', async () => {
       needsSessions(postgres);
       const emulator = await service(0);
       const place = postgres.place();

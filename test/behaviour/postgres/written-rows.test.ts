@@ -36,8 +36,8 @@ const EVENT: HookEventRow = {
 };
 
 onDatabase(postgres, () => {
-  describe('a server that counts the rows that were sent as written', () => {
-    it.each([3, 1000])('does not change what is said to be written of %i rows', async (count) => {
+  describe('a server that counts all sent rows as written', () => {
+    it.each([3, 1000])('does not change the reported number of written rows for %i rows', async (count) => {
       needsSessions(postgres);
       const { warehouse, said } = await behindCounter();
       const models = Array.from({ length: count }, (_, n) => model(`m ${n}`, n));
@@ -49,7 +49,7 @@ onDatabase(postgres, () => {
       expect(said()).toBeGreaterThan(0);
     });
 
-    it('does not lose one of two restatements of an instant', async () => {
+    it('does not lose one of two restatements with the same timestamp', async () => {
       needsSessions(postgres);
       const { warehouse, place } = await behindCounter();
       for (const billable of [1, 2, 3]) {
@@ -61,7 +61,7 @@ onDatabase(postgres, () => {
       ]);
     });
 
-    it('does not change how many hook events, and how many rows as they are, are said to be written', async () => {
+    it('does not change the reported number of written hook events and of unchanged rows', async () => {
       needsSessions(postgres);
       const { warehouse } = await behindCounter();
       expect(await warehouse.storeHookEvents({ orgId: 'org_1', rows: [EVENT] })).toBe(1);

@@ -48,14 +48,14 @@ const drain = (warehouse: string, env: Record<string, string> = {}, ...more: str
   daywalkHere(['hooks', 'drain', '--warehouse', warehouse, ...more], { env });
 
 describe('emails in hook events', () => {
-  test('are stored where emails are kept', async () => {
+  test('are stored if emails are kept', async () => {
     const { warehouse, spool } = place();
     put(spool);
     expect((await drain(warehouse)).code).toBe(0);
     expect(JSON.stringify(storedEvents(warehouse))).toContain(EMAIL);
   });
 
-  test('are nowhere where emails are dropped; everything else is there', async () => {
+  test('appear nowhere if emails are dropped; everything else is stored', async () => {
     const { warehouse, spool } = place();
     put(spool);
     expect((await drain(warehouse, {}, '--emails', 'drop')).code).toBe(0);
@@ -77,7 +77,7 @@ describe('emails in hook events', () => {
     });
   });
 
-  test('are hashes, that of the same person everywhere, where emails are hashed', async () => {
+  test('become hashes, the same one for a person everywhere, if emails are hashed', async () => {
     const { warehouse, spool } = place();
     put(spool);
     expect((await drain(warehouse, SALTED)).code).toBe(0);
@@ -87,7 +87,7 @@ describe('emails in hook events', () => {
     expect(JSON.parse(row?.['payload'] ?? '')).toMatchObject({ user_email: HASH, escaped: HASH });
   });
 
-  test('make no second event where the choice is another when it is drained again', async () => {
+  test('create no second event if the policy changes before the event is drained again', async () => {
     const { warehouse, spool } = place();
     put(spool);
     cpSync(spool, `${spool}.copy`, { recursive: true });
@@ -107,7 +107,7 @@ describe('emails in hook events', () => {
     expect(await rig.value("SELECT COUNT(*) FROM hook_events WHERE payload LIKE '%lovelace%'")).toBe(0);
   });
 
-  test('do not reach the spool where the receiver is told to drop them, and are not hashed after that', async () => {
+  test('do not reach the spool if the receiver drops them, and are not hashed later', async () => {
     const { warehouse, spool } = place();
     const { code, stderr } = await receive(TEXT, {
       args: ['--warehouse', warehouse],
@@ -125,7 +125,7 @@ describe('emails in hook events', () => {
     });
   });
 
-  test.each(['\\n', '\\"'])('are found in a text of 7 MB that is all %s', async (unit) => {
+  test.each(['\\n', '\\"'])('are found in a text of 7 MB that consists of %s', async (unit) => {
     const { warehouse, spool } = place();
     put(spool, `{"message":"${EMAIL} ${unit.repeat(3_500_000)} ${EMAIL}"}`);
     expect((await drain(warehouse, {}, '--emails', 'drop')).code).toBe(0);

@@ -37,8 +37,8 @@ const RULES = [
 ];
 
 onEachDatabase((database) => {
-  describe('what is stored of people', () => {
-    test('is their email where emails are kept', async () => {
+  describe('the stored data about people', () => {
+    test('includes their email if emails are kept', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run();
       expect(await rig.value("SELECT COUNT(*) FROM user_daily WHERE user_email LIKE '%@%'")).toBeGreaterThan(
@@ -46,7 +46,7 @@ onEachDatabase((database) => {
       );
     });
 
-    test('is no email anywhere where emails are dropped', async () => {
+    test('includes no email anywhere if emails are dropped', async () => {
       const rig = await createRig({ today, rules: RULES }, { database });
       const { report } = await rig.run({ settings: { emails: { mode: 'drop' } } });
       expect(report.quarantined).toBeGreaterThan(0);
@@ -54,7 +54,7 @@ onEachDatabase((database) => {
       expect(await bytesOf(rig)).not.toMatch(/@[\w-]+\.(com|org|net)/);
     });
 
-    test('is refused under another salt than before, with exit code 2, and nothing is sent or stored', async () => {
+    test('is protected from another salt: exit code 2, and nothing is sent or stored', async () => {
       const rig = await createRig({ today, reports: 0 }, { database });
       const hashed = (salt: string) => ({ settings: { emails: { mode: 'hash', salt } } }) as const;
       await rig.run(hashed('pepper'));
@@ -84,7 +84,7 @@ onEachDatabase((database) => {
       expect((await rig.run(hashed('pepper'))).report.exitCode).toBe(0);
     });
 
-    test('is hashed anew under another salt where that is asked for, with one hash per person after that', async () => {
+    test('is hashed again with another salt on request, with one hash per person afterwards', async () => {
       const rig = await createRig({ today, reports: 0 }, { database });
       await rig.run({ settings: { emails: { mode: 'hash', salt: 'pepper' } } });
       const env = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'paprika' });
@@ -106,7 +106,7 @@ onEachDatabase((database) => {
       expect((await daywalk(['run', '--emails', 'drop'], { env: back })).code).toBe(0);
     });
 
-    test('is one hash per person where emails are hashed, and no email anywhere', async () => {
+    test('includes one hash per person and no email if emails are hashed', async () => {
       const rig = await createRig({ rules: RULES }, { database });
       await rig.run({ settings: { emails: { mode: 'hash', salt: 'pepper' } } });
       expect(await bytesOf(rig)).not.toMatch(/@[\w-]+\.(com|org|net)/);
@@ -123,7 +123,7 @@ onEachDatabase((database) => {
   });
 
   describe('the API key', () => {
-    test('is in no file, no log and no output, also where the service repeats it', async () => {
+    test('is in no file, no log and no output, even if the service echoes it', async () => {
       const apiKey = 'canary-4f1d-key';
       const rig = await createRig(
         {
@@ -162,7 +162,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test('is recognized where the service writes its characters as escapes', async () => {
+    test('is recognized when the service escapes its characters', async () => {
       const apiKey = 'sk/canary/4f1d';
       const rig = await createRig({ today, apiKey }, { database });
       const operations = [

@@ -47,7 +47,7 @@ async function twoByTwo() {
 }
 
 describe('a second publish', () => {
-  test('writes nothing, not even what it notes', async () => {
+  test('writes nothing, not even its notes', async () => {
     const rig = await createRig({ users: 20, reports: 8 });
     await rig.run();
     const { lake } = await lakeOf(rig.path);
@@ -60,7 +60,7 @@ describe('a second publish', () => {
     }
   });
 
-  test('writes the same bytes where it is told to write everything again', async () => {
+  test('writes the same bytes when it writes everything again', async () => {
     const { warehouse } = await twoByTwo();
     const { lake } = await lakeOf(warehouse.path);
     const [before, notes] = [filesIn(lake), readFileSync(join(lake, '_daywalk.json'), 'utf8')];
@@ -69,7 +69,7 @@ describe('a second publish', () => {
     expect(readFileSync(join(lake, '_daywalk.json'), 'utf8')).toBe(notes);
   });
 
-  test('after a restatement writes the partitions of that month whose rows changed, and no other', async () => {
+  test('after a restatement writes only the partitions of that month whose rows changed', async () => {
     const rig = await createRig({ users: 20, reports: 8 });
     await rig.run();
     const { lake } = await lakeOf(rig.path);
@@ -90,7 +90,7 @@ describe('a second publish', () => {
     expect(others).toEqual(LEDGER);
   });
 
-  test('that finds other languages of users leaves the tokens alone', async () => {
+  test('with changed languages of users does not write the tokens', async () => {
     const rig = await createRig({ users: 20, reports: 8 });
     await rig.run();
     const { lake } = await lakeOf(rig.path);
@@ -105,7 +105,7 @@ describe('a second publish', () => {
     ]);
   });
 
-  test('leaves a table of a changed unit alone whose own rows are as they were', async () => {
+  test('does not write a table of a changed unit whose own rows are unchanged', async () => {
     const { warehouse } = await twoByTwo();
     const { lake } = await lakeOf(warehouse.path);
     const before = filesIn(lake);
@@ -126,7 +126,7 @@ describe('a second publish', () => {
 });
 
 describe('a partition', () => {
-  test('whose rows are gone is gone, with the folders that were its own', async () => {
+  test('without rows is removed, with its own folders', async () => {
     const { warehouse, put } = await twoByTwo();
     const { lake } = await lakeOf(warehouse.path);
     await put('org_1', '2026-02-01', 0);
@@ -147,7 +147,7 @@ describe('a partition', () => {
     ]);
   });
 
-  test('that somebody removed, cut or put there is repaired', async () => {
+  test('that somebody removed, truncated or added is repaired', async () => {
     const { warehouse } = await twoByTwo();
     const { lake } = await lakeOf(warehouse.path, { tables: [tables.tokensDaily] });
     const expected = await rowsIn(lake, tables.tokensDaily);
@@ -162,7 +162,7 @@ describe('a partition', () => {
     expect(await rowsIn(lake, tables.tokensDaily)).toEqual(expected);
   });
 
-  test('of a table that is not asked for stays as it is', async () => {
+  test('of a table that is not published stays unchanged', async () => {
     const { warehouse, put } = await twoByTwo();
     const { lake } = await lakeOf(warehouse.path);
     const before = filesIn(lake);
@@ -177,8 +177,8 @@ describe('a partition', () => {
   });
 });
 
-describe('what a lake notes', () => {
-  test('that is damaged makes everything new', async () => {
+describe('the notes of a lake', () => {
+  test('make the next publish write everything again if they are damaged', async () => {
     const { warehouse } = await twoByTwo();
     const { lake } = await lakeOf(warehouse.path);
     const notes = join(lake, '_daywalk.json');
@@ -190,7 +190,7 @@ describe('what a lake notes', () => {
     expect(readFileSync(notes, 'utf8')).toBe(text);
   });
 
-  test('never leads out of it', async () => {
+  test('never lead to files outside the lake', async () => {
     const { warehouse } = await twoByTwo();
     const { lake } = await lakeOf(warehouse.path);
     const outside = join(dirname(lake), 'data.parquet');

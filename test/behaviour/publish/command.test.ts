@@ -9,7 +9,7 @@ import { createRig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 describe('daywalk publish', () => {
-  test('publishes to both places at once, relative to the working directory, and tells what it did', async () => {
+  test('publishes to both places at once, relative to the working directory, and reports what it did', async () => {
     const rig = await createRig({ users: 10, reports: 5 });
     await rig.run();
     const cwd = tempDir();

@@ -49,7 +49,7 @@ describe('a published copy', () => {
     expect((await digestOf(await openTemporary(copy))).warehouse).toBe(await rig.digest());
   });
 
-  test('is read by who may write neither the file nor its folder, with no file beside it', async () => {
+  test('is readable for users who may write neither the file nor its folder, without a file beside it', async () => {
     const { path } = await filled();
     const copy = tempFile('bi.db');
     await copyTo(path, copy);
@@ -67,7 +67,7 @@ describe('a published copy', () => {
     expect(readdirSync(dirname(copy)).toSorted()).toEqual(['.bi.db.lock', 'bi.db']);
   });
 
-  test('is replaced at once: who reads the old one goes on, and its mode stays', async () => {
+  test('is replaced atomically: readers of the old one continue, and the mode stays', async () => {
     const warehouse = await filled();
     const copy = tempFile('bi.db');
     await copyTo(warehouse.path, copy);
@@ -83,7 +83,7 @@ describe('a published copy', () => {
     expect(statSync(copy).mode & 0o777).toBe(0o640);
   });
 
-  test('is of one state, whatever a run commits meanwhile', async () => {
+  test('shows one state, whatever a run commits in the meantime', async () => {
     const warehouse = await filled();
     const other = new Sqlite(warehouse.path);
     other.exec('BEGIN IMMEDIATE; UPDATE tokens_daily SET input_tokens = 99');
@@ -94,7 +94,7 @@ describe('a published copy', () => {
     expect(query(copy, 'SELECT input_tokens AS n FROM tokens_daily')).toEqual([{ n: 2 }]);
   });
 
-  test('behind a link is replaced where it is', async () => {
+  test('behind a link is replaced at its real path', async () => {
     const { path } = await filled();
     const copy = tempFile('bi.db');
     const link = tempFile('link.db');
@@ -107,7 +107,7 @@ describe('a published copy', () => {
   });
 });
 
-describe('a copy is refused with exit code 2, and the place stays as it is,', () => {
+describe('a copy is refused with exit code 2, and nothing changes,', () => {
   const refused = async (put: (path: string, warehouse: string) => void | Promise<void>, message: RegExp) => {
     const warehouse = await filled();
     const place = tempFile('place.db');
@@ -124,11 +124,11 @@ describe('a copy is refused with exit code 2, and the place stays as it is,', ()
     });
   };
 
-  test('where the warehouse itself is, by whatever name', async () => {
+  test('at the path of the warehouse itself, by any name', async () => {
     await refused((place, warehouse) => symlinkSync(warehouse, place), /the warehouse itself/);
   });
 
-  test('where a hard link to the warehouse is', async () => {
+  test('at a hard link to the warehouse', async () => {
     const warehouse = await filled();
     const place = tempFile('bi.db');
     linkSync(warehouse.path, place);
@@ -139,13 +139,13 @@ describe('a copy is refused with exit code 2, and the place stays as it is,', ()
     expect(statSync(place).ino).toBe(statSync(warehouse.path).ino);
   });
 
-  test('where another warehouse is', async () => {
+  test('at the path of another warehouse', async () => {
     const other = await filled();
     await other.close();
     await refused((place) => copyFileSync(other.path, place), /something else than a published copy/);
   });
 
-  test('where another database, another file or a folder is', async () => {
+  test('at the path of another database, another file or a folder', async () => {
     const other = /something else than a published copy/;
     await refused((place) => void new Sqlite(place).exec('CREATE TABLE t (x)').close(), other);
     await refused((place) => writeFileSync(place, 'my notes'), other);
@@ -153,7 +153,7 @@ describe('a copy is refused with exit code 2, and the place stays as it is,', ()
     await refused((place) => mkdirSync(place), other);
   });
 
-  test('where a copy is that another program writes to', async () => {
+  test('at the path of a copy that another program is writing', async () => {
     await refused(async (place, warehouse) => {
       await copyTo(warehouse, place);
       writeFileSync(`${place}-wal`, '');
@@ -172,7 +172,7 @@ describe('a copy that cannot be written', () => {
     });
   });
 
-  test('because the disk is full leaves the copy that was there', async () => {
+  test('on a full disk keeps the previous copy', async () => {
     const warehouse = await filled();
     const copy = tempFile('bi.db');
     await copyTo(warehouse.path, copy);
@@ -195,7 +195,7 @@ describe('a copy that cannot be written', () => {
     expect(readdirSync(dirname(copy)).toSorted()).toEqual(['.bi.db.lock', 'bi.db']);
   });
 
-  test('because another publish writes it ends with exit code 75; what a killed one left is removed', async () => {
+  test('during another publish ends with exit code 75; leftovers of a killed publish are removed', async () => {
     const { path } = await filled();
     const copy = tempFile('bi.db');
     const hidden = join(dirname(copy), '.bi.db');

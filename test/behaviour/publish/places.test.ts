@@ -29,7 +29,7 @@ async function filled(rows = 1) {
 }
 
 describe('the folder of a lake', () => {
-  test('is made with its parents; an empty one, and that of a fresh disk, will do', async () => {
+  test('is created with its parents; an empty folder and the root of a new disk are accepted', async () => {
     const { path } = await filled();
     const fresh = tempDir();
     mkdirSync(join(fresh, 'lost+found'));
@@ -62,7 +62,7 @@ describe('the folder of a lake', () => {
     expect(readdirSync(directory)).toEqual(before);
   });
 
-  test('that is a file is refused with exit code 2', async () => {
+  test('is refused with exit code 2 if it is a file', async () => {
     const { path } = await filled();
     const file = join(tempDir(), 'file');
     writeFileSync(file, 'mine');
@@ -74,7 +74,7 @@ describe('the folder of a lake', () => {
     }
   });
 
-  test('is worked on by one publish at a time: exit code 75', async () => {
+  test('is used by one publish at a time: exit code 75', async () => {
     const { path } = await filled();
     const { lake } = await lakeOf(path);
     const holder = startScript(
@@ -94,7 +94,7 @@ describe('the folder of a lake', () => {
     expect((await lakeOf(path, { directory: lake })).parquet?.tables).toHaveLength(28);
   });
 
-  test('keeps what a link leads to', async () => {
+  test('keeps the target of a link', async () => {
     const { path } = await filled();
     const other = (await lakeOf(path)).lake;
     const { lake } = await lakeOf(path);
@@ -111,7 +111,7 @@ describe('the folder of a lake', () => {
 });
 
 describe('a disk', () => {
-  test('that is full ends with exit code 6 and the path; what was there is whole, and the next publish goes on', async () => {
+  test('that is full ends a publish with exit code 6 and the path; existing files stay whole, and the next publish continues', async () => {
     const warehouse = await filled();
     const { lake } = await lakeOf(warehouse.path);
     const before = await rowsIn(lake, tables.tokensDailyByModel);
@@ -151,7 +151,7 @@ describe('a disk', () => {
     expect(await rowsIn(lake, tables.tokensDailyByModel)).toHaveLength(9_000);
   });
 
-  test('that may not be written ends with exit code 6 and the path', async () => {
+  test('that is not writable ends a publish with exit code 6 and the path', async () => {
     const { lake } = await lakeOf((await filled()).path);
     const missing = join(lake, 'below');
     chmodSync(join(lake, '..'), 0o755);
@@ -175,7 +175,7 @@ describe('a disk', () => {
     chmodSync(lake, 0o700);
   });
 
-  test('that ignores case has no room for two organizations that differ in case alone', () => {
+  test('that ignores case is refused for two organizations that differ only in case', () => {
     const path = (org: string) => `tokens_daily/org_id=${org}/month=2026-02/data.parquet`;
     expect(sameButForCase(['a', 'B', 'c'].map(path))).toBeUndefined();
     expect(sameButForCase(['org', 'b', 'Org'].map(path))).toEqual([path('org'), path('Org')]);
@@ -184,7 +184,7 @@ describe('a disk', () => {
 });
 
 describe('a month of many rows', () => {
-  test('is published in the memory of a row group; SIGTERM ends it in the middle, and leaves nothing half', async () => {
+  test('needs the memory of one row group; SIGTERM in the middle leaves no partial file', async () => {
     const warehouse = await openTemporary();
     for (let day = 1; day <= 28; day += 1) {
       const rows = Array.from({ length: 4_000 }, (_, n) => {

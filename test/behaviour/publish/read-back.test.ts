@@ -70,7 +70,7 @@ const shownIn = (table: AnyTable) =>
   );
 
 describe('a lake, read by DuckDB', () => {
-  test('has every table with every row, in types that are what they hold', async () => {
+  test('has every table with every row, in matching types', async () => {
     const rig = await fullRig();
     const { lake, parquet } = await lakeOf(rig.path);
     const warehouse = await openTemporary(rig.path);
@@ -92,7 +92,7 @@ describe('a lake, read by DuckDB', () => {
     expect(without).toEqual(['quarantine', 'schema_drift']);
   });
 
-  test('has the digests of the warehouse, and adds up to the same', async () => {
+  test('has the digests and the sums of the warehouse', async () => {
     const rig = await fullRig();
     const { lake } = await lakeOf(rig.path);
     const job = { clock: systemClock(), observe: () => undefined, signal: new AbortController().signal };

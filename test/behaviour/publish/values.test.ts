@@ -54,7 +54,7 @@ const TEXTS = [
 ];
 
 describe('values', () => {
-  test('come out of a lake as they went into the warehouse', async () => {
+  test('are the same in the lake as in the warehouse', async () => {
     const rows = [
       ...NUMBERS.map((n, i): Row => [`n ${String(i).padStart(2, '0')}`, null, n, n, n, n, n, null]),
       ...TEXTS.map((text): Row => [`t ${text}`, text, 1, 1, 1, 1, 1, `{"x":${JSON.stringify(text)}}`]),
@@ -71,7 +71,7 @@ describe('values', () => {
     );
   });
 
-  test('that are all absent are NULL, in every column that may be', async () => {
+  test('that are all absent are NULL, in every nullable column', async () => {
     const warehouse = await openTemporary();
     const rows = { user_daily: Array.from({ length: 50 }, (_, n) => [`u ${n}`, ...Array(20).fill(null)]) };
     await warehouse.commitDay(commitOf({ stream: 'users', rows }));
@@ -83,7 +83,7 @@ describe('values', () => {
     expect(counts?.map(Number)).toEqual([...optional.map(() => 0), 50]);
   });
 
-  test('of many row groups are found by any filter, whatever repeats', async () => {
+  test('of many row groups are found by any filter, with any repetition', async () => {
     const ids = ['\uE000', '\u{1F600}', 'a', 'Z', 'é'];
     const rows = Array.from({ length: 13_000 }, (_, n): Row => {
       const id = `${ids[n % ids.length]} ${n % 2 === 0 ? n : `${n}`.padStart(40, '0')}`;
@@ -103,7 +103,7 @@ describe('values', () => {
     expect(groups[0]?.map(Number)).toEqual([10_000, 2]);
   });
 
-  test('in runs of every length, with stretches of nothing, come out as they went in', async () => {
+  test('in repeated runs of any length, with gaps, are read back unchanged', async () => {
     const runs = Array.from({ length: 160 }, (_, run) => Array.from({ length: run + 1 }, () => run)).flat();
     const rows = runs.map((run, n): Row => {
       const sparse = run % 3 === 0 ? null : (run % 2) * 0.5;
@@ -116,7 +116,7 @@ describe('values', () => {
     expect(await digestIn(lake, tokensDailyByModel)).toBe(digests.tables['tokens_daily_by_model']);
   });
 
-  test('in lists of any length come out as they went in: more of them than rows', async () => {
+  test('in lists of any length are read back unchanged, also with more values than rows', async () => {
     const users = Array.from({ length: 1_200 }, (_, n) => `u ${String(n).padStart(4, '0')}`);
     const languagesOf = (n: number) =>
       Array.from({ length: n % 41 }, (_, l) => `language ${String((l + n) % 60).padStart(2, '0')}`);
@@ -140,7 +140,7 @@ describe('values', () => {
     );
   });
 
-  test('that do not belong where they are stored are told with their place: exit code 6, and nothing is replaced', async () => {
+  test('of a wrong type are reported with their place: exit code 6, and nothing is replaced', async () => {
     const warehouse = await withModels([['m', null, 1, 1, 1, 1, 1, null]]);
     const { lake } = await lakeOf(warehouse.path);
     await warehouse.change({
@@ -162,7 +162,7 @@ describe('values', () => {
 });
 
 describe('a table without rows', () => {
-  test('is there with its columns', async () => {
+  test('is present with its columns', async () => {
     const warehouse = await openTemporary();
     const { lake, parquet } = await lakeOf(warehouse.path);
     expect(parquet?.tables.every(({ rows, written }) => rows === 0 && written === 1)).toBe(true);
@@ -172,7 +172,7 @@ describe('a table without rows', () => {
     expect(await rowsIn(lake, tables.exportRuns)).toEqual([]);
   });
 
-  test('has no file without rows any more once it has one with rows', async () => {
+  test('replaces its empty file once it has rows', async () => {
     const warehouse = await openTemporary();
     const { lake } = await lakeOf(warehouse.path, { tables: [tokensDailyByModel] });
     await warehouse.commitDay(
@@ -210,7 +210,7 @@ describe('an organization', () => {
     'x'.repeat(248),
   ];
 
-  test('with any id comes back as it is, and nothing is written outside of the lake', async () => {
+  test('with any id is read back unchanged, and nothing is written outside of the lake', async () => {
     const warehouse = await openTemporary();
     for (const orgId of IDS) {
       await warehouse.commitDay(commitOf({ orgId, rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
@@ -235,7 +235,7 @@ describe('an organization', () => {
     expect(again.parquet?.tables[0]).toMatchObject({ written: 0, unchanged: IDS.length, removed: 0 });
   });
 
-  test('that is not known is NULL: hook events of the time before the first pull', async () => {
+  test('that is unknown is NULL: hook events from before the first pull', async () => {
     const warehouse = await openTemporary();
     const event = {
       event_id: 'e-1',
@@ -257,7 +257,7 @@ describe('an organization', () => {
     ]);
   });
 
-  test('whose id is too long for a folder is refused before anything is written', async () => {
+  test('with an id too long for a folder name is refused before anything is written', async () => {
     const orgId = '\u{1F600}'.repeat(80);
     const warehouse = await withModels([['m', null, 1, 1, 1, 1, 1, null]], orgId);
     const directory = join(tempDir(), 'lake');

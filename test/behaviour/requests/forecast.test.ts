@@ -34,7 +34,7 @@ function expectClose(
 }
 
 describe.each([4, 60, 250])('the forecast for %i users', (users) => {
-  test('is within 15 % of the requests that follow, once a run has been made', async () => {
+  test('is within 15 % of the requests of the next run, once one run has finished', async () => {
     const rig = await createRig({ users, reports: 120, today: '2026-06-15' });
     const first = await forecastAndRun(rig, { now: parseDay('2026-06-01') });
     expect(first.forecast.isEstimate).toBe(true);

@@ -9,7 +9,7 @@ const DAYS = 90;
 const STREAMS = 5;
 
 test.each([[1], [7]])(
-  'a service that allows %i days per request refuses a handful of requests',
+  'a service that allows %i days per request refuses only a few requests',
   async (maxRangeDays) => {
     const rig = await createRig({ today, users: 2, quirks: { maxRangeDays } });
     const { report } = await rig.run({ streams: ['tokens', 'tools', 'activity', 'productivity', 'users'] });

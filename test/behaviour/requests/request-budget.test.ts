@@ -23,8 +23,8 @@ function tell(what: string, requests: number, bound: number): void {
 }
 
 onEachDatabase((database) => {
-  describe('a run that may send so many requests', () => {
-    test('never sends one more, ends with exit code 4, and the runs after it end with the undisturbed content', async () => {
+  describe('a run with a request budget', () => {
+    test('never exceeds it, ends with exit code 4, and later runs complete the copy', async () => {
       const rig = await smallRig(database, {
         rules: [
           { id: 'fault', when: { probability: 0.2, seed: 3 }, action: { type: 'status', status: 500 } },
@@ -52,7 +52,7 @@ onEachDatabase((database) => {
       await expectCalm(rig);
     });
 
-    test('spends them on what is not settled before it compares what is', async () => {
+    test('spends it on unsettled days before it compares settled ones', async () => {
       const rig = await smallRig(database);
       const unsettled = "SELECT COUNT(*) FROM export_units WHERE date <> '' AND settled_at IS NULL";
       // Three days of five streams are 15 units, of which each run stores some; comparing the rest takes nine requests.
@@ -67,7 +67,7 @@ onEachDatabase((database) => {
       expect(await rig.column("SELECT name FROM export_state WHERE name = 'watch'")).toEqual([]);
     });
 
-    test('stores what was under way when the last one was sent', async () => {
+    test('stores what was in progress when the last request was sent', async () => {
       const rig = await smallRig(database, { latencyMs: 20 });
       const { report } = await walk(rig, { settings: { maxRequests: 5 } });
       // The first tells the organization and is a unit of its own; none of the others was in vain.
@@ -76,7 +76,7 @@ onEachDatabase((database) => {
       expect(report.unitsLeftOut).toBe(report.unitsPlanned - report.unitsDone);
     });
 
-    test('is complete where they are just enough', async () => {
+    test('is complete if the budget is just enough', async () => {
       const rig = await smallRig(database);
       const { report } = await walk(rig);
       const again = await smallRig(database);
@@ -86,7 +86,7 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('a service that is down is asked no more often than', () => {
+  describe('a service that is down receives no more requests than', () => {
     // Eight failures in a row end a run. Others may be under way by then: a unit for each of the concurrency but one,
     // and the readiness reports.
     const FAILURES = 8;
@@ -94,7 +94,7 @@ onEachDatabase((database) => {
       ['503', { type: 'status', status: 503 }],
       ['resets', { type: 'reset' }],
     ];
-    test.each(cases)('(8 + concurrency) × attempts, when it went down in mid-run: %s', async (_, action) => {
+    test.each(cases)('(8 + concurrency) × attempts, when it failed during the run: %s', async (_, action) => {
       for (const [concurrency, rangeDays] of [
         [1, 31],
         [4, 1],
@@ -118,7 +118,7 @@ onEachDatabase((database) => {
       }
     });
 
-    test('once for each endpoint and attempt, when it was down from the start', async () => {
+    test('one for each endpoint and attempt, when it was down from the start', async () => {
       const rig = await smallRig(database, { rules: [{ action: { type: 'status', status: 503 } }] });
       const { report } = await walk(rig, { settings: { attempts: 2 } });
       expect(report.exitCode).toBe(4);
@@ -129,7 +129,7 @@ onEachDatabase((database) => {
   });
 });
 
-test('the flag and the variable name the budget of a run, and the message says how to go on', async () => {
+test('the flag and the variable set the budget of a run, and the message says how to continue', async () => {
   const rig = await smallRig(sqlite);
   const args = ['run', '--until', '2026-01-16', '--range-days', '1'];
   const first = await daywalk([...args, '--max-requests', '7'], { env: envOf(rig) });

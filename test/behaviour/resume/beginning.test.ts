@@ -11,8 +11,8 @@ const ANALYTICS = '/api/v1/analytics/';
 const from = shiftDay(TODAY, -3);
 
 onEachDatabase((database) => {
-  describe('an organization that is named', () => {
-    test('needs no analytics: a key that reads readiness alone brings the reports', async () => {
+  describe('a named organization', () => {
+    test('needs no analytics: a key that may only read readiness pulls the reports', async () => {
       const rig = await createRig({}, { database });
       const settings = { apiKey: rig.emulator.keys.member, orgId: rig.emulator.orgId };
       const { report } = await rig.run({ streams: ['readiness'], settings });
@@ -21,7 +21,7 @@ onEachDatabase((database) => {
       expect(requestsOf(rig).filter(({ path }) => path.startsWith(ANALYTICS))).toEqual([]);
     });
 
-    test('is the one under which the same units are stored as without a name, for no more requests', async () => {
+    test('stores the same units as without a name, with no more requests', async () => {
       const asked = await createRig({}, { database });
       const named = await createRig({}, { database });
       await asked.run({ from });
@@ -31,7 +31,7 @@ onEachDatabase((database) => {
       expect(requestsOf(named).length).toBeLessThanOrEqual(requestsOf(asked).length);
     });
 
-    test('ends the run with 5 when the service answers about another one, and nothing is stored', async () => {
+    test('ends the run with 5 if the service answers about another one, and nothing is stored', async () => {
       const rig = await createRig({}, { database });
       const { report } = await rig.run({ from, settings: { orgId: 'org_other' } });
       expect(report.exitCode).toBe(5);
@@ -39,7 +39,7 @@ onEachDatabase((database) => {
       expect(await rig.column('SELECT COUNT(*) FROM export_units')).toEqual([0]);
     });
 
-    test('ends the run with 3 after one request when the key is refused', async () => {
+    test('ends the run with 3 after one request if the key is refused', async () => {
       const rig = await createRig({}, { database });
       const { report } = await rig.run({
         from,
@@ -50,7 +50,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test('a key that is refused while the organization is looked up says so, and how to name it', async () => {
+  test('if the key is refused during the lookup of the organization, the error says so, and how to name it', async () => {
     const rig = await createRig({}, { database });
     for (const [apiKey, status] of [
       ['a-wrong-key', 401],
@@ -65,7 +65,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test('one answer about another organization brings nothing into a warehouse that knows its own', async () => {
+  test('one answer about another organization stores nothing in a warehouse with an organization', async () => {
     const rig = await createRig({}, { database });
     await rig.run({ from });
     const before = await rig.digest();
@@ -84,7 +84,7 @@ onEachDatabase((database) => {
     expect(await rig.column('SELECT DISTINCT org_id FROM export_units')).toEqual([rig.emulator.orgId]);
   });
 
-  test('a run that brings a further organization into a warehouse says so, and the next one does not', async () => {
+  test('a run that adds an organization to a warehouse says so, and the next one does not', async () => {
     const rig = await createRig({}, { database });
     const { report } = await rig.run({ from });
     expect(report.organizationsBefore).toBeUndefined();
@@ -104,7 +104,7 @@ onEachDatabase((database) => {
 });
 
 describe('the command line', () => {
-  test('takes the organization from a flag or the environment, and the forecast shows it', async () => {
+  test('accepts the organization as a flag or from the environment, and the forecast shows it', async () => {
     const rig = await createRig({}, { database: sqlite });
     const { orgId, keys } = rig.emulator;
     const env = envOf(rig, { DAYWALK_API_KEY: keys.member });

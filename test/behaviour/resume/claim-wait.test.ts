@@ -13,10 +13,10 @@ const READINESS = readinessKey('org_1');
 const warningsOf = ({ events }: Ran) =>
   events.flatMap((event) => (event.type === 'warning' ? [`${event.message}; ${event.hint}`] : []));
 
-describe('a wait for units of another worker', () => {
+describe('a wait for the units of another worker', () => {
   const signal = new AbortController().signal;
 
-  it('says once what it waits for, and ends after ten minutes', async () => {
+  it('reports once what it waits for, and ends after ten minutes', async () => {
     const clock = new FakeClock({ auto: true });
     const told: string[] = [];
     const wait = new ClaimWait({ clock, pauseMs: 500, tell: (message) => void told.push(message) });
@@ -27,7 +27,7 @@ describe('a wait for units of another worker', () => {
     expect(told).toEqual(['waiting for another worker that holds readiness']);
   });
 
-  it('goes on while the other worker gets on', async () => {
+  it('continues while the other worker makes progress', async () => {
     const clock = new FakeClock({ auto: true });
     const endMs = 35 * 60_000;
     const progress = async () => String(Math.min(clock.monotonicMs(), endMs));
@@ -40,8 +40,8 @@ describe('a wait for units of another worker', () => {
 });
 
 onDatabase(postgres, () => {
-  describe('a run beside a worker that holds units and does not get on', () => {
-    it('does the others, leaves those out with a message and a remedy, and ends with exit code 4', async () => {
+  describe('a run beside a worker that holds units and makes no progress', () => {
+    it('pulls the other units, skips the held ones with a message and a remedy, and ends with exit code 4', async () => {
       needsSessions(postgres);
       const rig = await createRig({}, { database: postgres });
       const stuck = await open(rig.place);

@@ -46,7 +46,7 @@ onEachDatabase((database) => {
       });
     }
 
-    test('a key that is revoked in mid-run keeps what was committed, and a good key finishes', async () => {
+    test('a key revoked during a run keeps what was committed, and a run with a valid key completes the copy', async () => {
       const rig = await createRig({ today, rules: [status(401, {}, { after: 30 })] }, { database });
       const first = await rig.run({ settings: { rangeDays: 1 } });
       expect(first.report.exitCode).toBe(3);
@@ -58,7 +58,7 @@ onEachDatabase((database) => {
       expect(second.report.unitsDone).toBeLessThan(DAYS * 5);
     });
 
-    test('a member’s and a guest’s key are refused with the role named', async () => {
+    test('keys of members and guests are refused, and the error names the role', async () => {
       const rig = await createRig({ today }, { database });
       for (const apiKey of [rig.emulator.keys.member, rig.emulator.keys.guest]) {
         const { report } = await rig.run({ settings: { apiKey } });
@@ -68,7 +68,7 @@ onEachDatabase((database) => {
       expect((await rig.run({ settings: { apiKey: rig.emulator.keys.manager } })).report.exitCode).toBe(0);
     });
 
-    test('a refusal of the readiness reports alone leaves the analytics whole', async () => {
+    test('a refusal of only the readiness reports leaves the analytics complete', async () => {
       const rig = await createRig({ today, rules: [status(403, { stream: 'readiness' })] }, { database });
       const { report } = await rig.run();
       expect(report).toMatchObject({ exitCode: 3, unitsDone: DAYS * 5, unitsFailed: 1, unitsLeftOut: 0 });
@@ -76,7 +76,7 @@ onEachDatabase((database) => {
   });
 
   describe('a unit that fails does not keep the others from being exported', () => {
-    test('a day refused with 400 is on record with its requestId, and a rerun resumes', async () => {
+    test('a day refused with 400 is recorded with its requestId, and the next run resumes', async () => {
       const rig = await createRig({ today, rules: [status(400, { stream: 'tools', day })] }, { database });
       const { report } = await rig.run({ settings: { rangeDays: 1 } });
       expect(firings(rig, 'fault')).toBe(1);
@@ -94,7 +94,7 @@ onEachDatabase((database) => {
       ).toEqual([0]);
     });
 
-    test('an endpoint that fails for good is given up after a few units, the other streams are whole', async () => {
+    test('a permanently failing endpoint is abandoned after a few units, and the other streams are complete', async () => {
       const rig = await createRig({ today, rules: [status(500, { stream: 'productivity' })] }, { database });
       const { report } = await rig.run({ settings: { attempts: 1, concurrency: 2 }, clock });
       expect(report.exitCode).toBe(4);
@@ -106,14 +106,14 @@ onEachDatabase((database) => {
       );
     });
 
-    test('the endpoint that is asked first for the organization may be the one that fails', async () => {
+    test('the first endpoint used to find the organization may fail', async () => {
       const rig = await createRig({ today, rules: [status(500, { stream: 'tokens' })] }, { database });
       const { report } = await rig.run({ settings: { attempts: 1 } });
       expect(report.orgId).toBe(rig.emulator.orgId);
       expect(report.unitsDone).toBe(DAYS * 4 + 1);
     });
 
-    test('a service that is down ends the run within a bounded number of requests', async () => {
+    test('a service that is down ends the run within bounded requests', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run({ until: parseDay('2026-01-16') });
       rig.emulator.setRules([status(503, {})]);
@@ -125,7 +125,7 @@ onEachDatabase((database) => {
       expect((await rig.run()).report.exitCode).toBe(0);
     });
 
-    test('a host that does not serve the API ends the run within a bounded number of requests', async () => {
+    test('a host that does not serve the API ends the run within bounded requests', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run({ until: parseDay('2026-01-16') });
       rig.emulator.setRules([status(404, {}, { after: 1 })]);
@@ -135,7 +135,7 @@ onEachDatabase((database) => {
       expect(requestsOf(rig).length).toBeLessThan(30);
     });
 
-    test('a stored day that fails to be pulled again keeps its rows', async () => {
+    test('a stored day whose new pull fails keeps its rows', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run();
       const digest = await rig.digest();
@@ -149,9 +149,9 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('faults that pass', () => {
+  describe('temporary faults', () => {
     for (const code of [500, 502, 503, 504, 429]) {
-      test(`${code} now and then is repeated`, async () => {
+      test(`${code} now and then is retried`, async () => {
         const rig = await createRig(
           {
             today,
@@ -168,7 +168,7 @@ onEachDatabase((database) => {
     }
   });
 
-  describe('what the answers say is not taken on trust', () => {
+  describe('answers are checked', () => {
     test('an answer about another organization ends the run with exit code 5 before it is written', async () => {
       const rig = await createRig({ today, users: 10 }, { database });
       await rig.run();
@@ -186,7 +186,7 @@ onEachDatabase((database) => {
       expect(await rig.column('SELECT DISTINCT org_id FROM export_units')).toEqual([rig.emulator.orgId]);
     });
 
-    test('a row of another day is set aside, the rest of the unit loads, and the unit heals by itself', async () => {
+    test('a row of another day is quarantined, the rest of the unit loads, and a later pull repairs the unit', async () => {
       const rig = await createRig({ today }, { database });
       const operations = [{ op: 'set' as const, path: '/data/0/date', value: '2026-02-21' }];
       rig.emulator.setRules([
@@ -207,7 +207,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test('a number that cannot be kept is set aside with its digits, in the smallest part', async () => {
+    test('a number that cannot be stored is quarantined with all its digits, in the smallest part', async () => {
       const rig = await createRig({ today }, { database });
       const operations = [
         { op: 'raw' as const, path: '/data/0/by_tool/0/invocations', text: '9007199254740993' },
@@ -226,7 +226,7 @@ onEachDatabase((database) => {
       ).toBeGreaterThan(0);
     });
 
-    test('pages of one day are never of two states of that day, though one was asked for before', async () => {
+    test('a day is never stored from pages of two states, even if one page was requested earlier', async () => {
       const rig = await createRig({ today, users: 60, quirks: { usersLimitCap: 4 } }, { database });
       const until = parseDay('2026-01-20');
       // The newest day is asked for first, to learn the organization, and then pulled; it changes in between.
@@ -255,7 +255,7 @@ onEachDatabase((database) => {
       );
     });
 
-    test('names with a line break are checked like all others', async () => {
+    test('names with a line break are validated like all others', async () => {
       const rig = await createRig({ today }, { database });
       const operations = [
         {
@@ -287,7 +287,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test('a walk of users whose cursor repeats fails its unit and stores nothing of it', async () => {
+    test('a walk over users with a repeated cursor fails its unit and stores nothing', async () => {
       const rig = await createRig({ today, quirks: { usersLimitCap: 3 } }, { database });
       rig.emulator.setRules([
         { id: 'fault', match: { stream: 'users', day, page: 2 }, action: { type: 'cursor', mode: 'repeat' } },
@@ -297,7 +297,7 @@ onEachDatabase((database) => {
       expect(await rig.column('SELECT COUNT(*) FROM user_daily WHERE date = ?', day)).toEqual([0]);
     });
 
-    test('a clock that is ahead leaves the day awaited, with a warning that names it', async () => {
+    test('with a clock ahead the day is awaited, and a warning names it', async () => {
       const rig = await createRig({ today }, { database });
       const { report, events } = await rig.run({ now: shiftDay(today, 1) });
       expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, states: { awaiting: 5 } });

@@ -48,7 +48,7 @@ async function expectWholeUnits(rig: Rig): Promise<void> {
 
 onEachDatabase((database) => {
   describe('an interrupted run', () => {
-    test('that is killed again and again ends with the content of an undisturbed one', async () => {
+    test('that is killed repeatedly ends with the content of an undisturbed run', async () => {
       const rig = await createRig({ users: 60, latencyMs: 3 }, { database });
       let killed = 0;
       for (let round = 0; round < KILLS; round += 1) {
@@ -66,7 +66,7 @@ onEachDatabase((database) => {
       expect(await rig.column('SELECT COUNT(*) FROM restatements')).toEqual([0]);
     });
 
-    test('does not ask again for what it has committed and settled', async () => {
+    test('does not request again what was committed and settled', async () => {
       const rig = await createRig({ today, latencyMs: 5 }, { database });
       const controller = new AbortController();
       const onEvent = ({ type, day }: { type: string; day?: string }) => {
@@ -107,8 +107,8 @@ onEachDatabase((database) => {
     }
   });
 
-  describe('a run that waits for a program that writes to its warehouse', () => {
-    test('goes on when that program has finished', async () => {
+  describe('a run that waits for another program that writes to the warehouse', () => {
+    test('continues when that program has finished', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run({ until: parseDay('2026-01-15') });
       const finish = await rig.place.keepOthersFromWriting();
@@ -118,7 +118,7 @@ onEachDatabase((database) => {
       expect((await ran).report.exitCode).toBe(0);
     });
 
-    test('ends within 5 seconds of a SIGTERM all the same', async () => {
+    test('still ends within 5 seconds of a SIGTERM', async () => {
       const rig = await createRig({ today }, { database });
       await rig.run({ until: parseDay('2026-01-15') });
       const { child, ended, stderr } = startDaywalk(['run', '--concurrency', '64'], { env: envOf(rig) });

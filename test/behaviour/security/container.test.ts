@@ -12,7 +12,7 @@ describe('the image', () => {
   const lines = linesOf('Dockerfile');
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
 
-  test('runs as a user without rights, from before its entry point to its end', () => {
+  test('runs as an unprivileged user from before its entry point to its end', () => {
     const users = last.filter((line) => line.startsWith('USER '));
     // By number: Kubernetes cannot tell of a name that it is not root.
     expect(users).toEqual(['USER 1000:1000']);
@@ -21,12 +21,12 @@ describe('the image', () => {
     );
   });
 
-  test('writes to one folder, which is its user’s alone', () => {
+  test('writes to one folder, which only its user may access', () => {
     expect(last.join('\n')).toContain('"-o", "1000", "-g", "1000", "-m", "0700", "/data"');
     expect(last.filter((line) => line.startsWith('VOLUME '))).toEqual(['VOLUME ["/data"]']);
   });
 
-  test('holds no secret, and no tool that built it', () => {
+  test('contains no secret and no build tool', () => {
     expect(lines.filter((line) => /^(ARG|ENV|COPY).*(KEY|SECRET|TOKEN|PASSWORD|\.env)/i.test(line))).toEqual(
       [],
     );
@@ -42,7 +42,7 @@ describe('the image', () => {
     expect(lines.filter((line) => line.includes('rebuild'))).toEqual([]);
   });
 
-  test('tells its version, which is that of the package, its licence and what it was made from', () => {
+  test('has labels for the version of the package, the licence and the source', () => {
     const { version, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const text = last.join('\n');
     expect(text).toContain(`org.opencontainers.image.version="${version}"`);
@@ -50,7 +50,7 @@ describe('the image', () => {
     expect(text).toMatch(/org\.opencontainers\.image\.revision="\$\{REVISION\}"/);
   });
 
-  test('takes its base images from whoever publishes it, who pins them', () => {
+  test('takes its base images as arguments, which the publisher pins', () => {
     const froms = lines.filter((line) => line.startsWith('FROM '));
     expect(froms.map((line) => line.replace(/[${}]/g, ''))).toEqual([
       'FROM BUILD_IMAGE AS build',
@@ -60,7 +60,7 @@ describe('the image', () => {
 });
 
 describe('the examples', () => {
-  test('of a crontab run with a root that is read-only, without capabilities and without new privileges', () => {
+  test('for crontab run with a read-only root, without capabilities and without new privileges', () => {
     const runs = linesOf('deploy/crontab').filter((line) => line.includes('docker run'));
     expect(runs.length).toBeGreaterThan(0);
     for (const run of runs) {
@@ -71,7 +71,7 @@ describe('the examples', () => {
     }
   });
 
-  test('for Kubernetes do too, with the key as a file and without a token of the cluster', () => {
+  test('for Kubernetes do the same, with the key as a file and without a cluster token', () => {
     const text = linesOf('deploy/kubernetes-cronjob.yaml').join('\n');
     for (const setting of [
       'runAsNonRoot: true',

@@ -13,7 +13,7 @@ const OPEN_MASK = ['--import', 'data:text/javascript,process.umask(0)'];
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-test('Z4: every file that is made is for its owner alone, whatever the mask of the process', async () => {
+test('Z4: every created file is accessible only by its owner, whatever the umask', async () => {
   const rig = await createRig({ users: 3, reports: 1 });
   const cwd = tempDir();
   const run = async (args: readonly string[], input = '') => {
@@ -44,7 +44,7 @@ test('Z4: every file that is made is for its owner alone, whatever the mask of t
   expect(new Set(spooled)).toEqual(new Set(['600']));
 });
 
-test('Z4: the log and the index of an open warehouse are for its owner alone', async () => {
+test('Z4: the log and index of an open warehouse are accessible only by their owner', async () => {
   const before = process.umask(0);
   try {
     const path = tempFile();

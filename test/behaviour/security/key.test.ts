@@ -35,7 +35,7 @@ const ECHO = parseRules([
 ]);
 
 onEachDatabase((database) => {
-  test('Z4: a key that the service echoes in errors, names and broken records is stored nowhere', async () => {
+  test('Z4: a key echoed in errors, names and broken records is stored nowhere', async () => {
     const rig = await createRig({ users: 6, reports: 1, rules: ECHO }, { database });
     const { report } = await rig.run({ ...RANGE, settings: { rangeDays: 1 } });
     expect(report.exitCode).toBe(5);
@@ -63,7 +63,7 @@ test('Z4: a key on the command line is refused, and not printed', async () => {
   expect(rig.emulator.journal().requests).toBe(0);
 });
 
-test('Z4: what looks for the key finds it: in a text, and in a file of any depth', () => {
+test('Z4: the search of these tests finds the key in a text and in a file at any depth', () => {
   expect(() => expectNoCanary('a text', `x${CANARY_KEY}x`)).toThrow('the API key stands in a text');
   expectNoCanary('a text', 'sk-canary');
   const folder = tempDir();

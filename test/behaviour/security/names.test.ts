@@ -25,7 +25,7 @@ const HOSTILE = [
 ];
 
 onEachDatabase((database) => {
-  test('Z5: hostile names come back as they were sent, and do nothing on the way', async () => {
+  test('Z5: hostile names are read back as they were sent, and have no effect on the way', async () => {
     const rows = HOSTILE.map((tool, index) => ({ tool, invocations: index + 1 }));
     const rules = [
       {
@@ -55,7 +55,7 @@ onEachDatabase((database) => {
   });
 });
 
-test('Z5: what is hostile in an error reaches a terminal as text', async () => {
+test('Z5: hostile text in an error reaches a terminal as plain text', async () => {
   const detail = `${HOSTILE.join(' ')}`;
   const rules = [
     { match: { stream: 'tools' as const }, action: { type: 'status' as const, status: 400, detail } },

@@ -48,12 +48,12 @@ function production(): (Locked & { readonly name: string })[] {
 }
 
 describe('the dependencies', () => {
-  test('run a script when they are installed only where one compiles SQLite', () => {
+  test('run an install script only to compile SQLite', () => {
     const scripted = production().filter(({ hasInstallScript }) => hasInstallScript === true);
     expect(scripted.map(({ name }) => name)).toEqual(['better-sqlite3']);
   });
 
-  test('name for each install script, those of tools too, whether it may run', () => {
+  test('are listed with a decision for each install script, also for tools', () => {
     const allowed = jsonOf('package.json').allowScripts;
     const scripted = new Set(
       locked.filter((entry) => entry.hasInstallScript === true).map(({ name }) => name),
@@ -62,7 +62,7 @@ describe('the dependencies', () => {
     expect(Object.keys(allowed).filter((name) => allowed[name] === true)).toEqual(['better-sqlite3']);
   });
 
-  test('of production are in the bill of materials, and no others', () => {
+  test('of production, and only those, are in the bill of materials', () => {
     const text = execFileSync('npm', ['run', '--silent', 'sbom'], {
       cwd: ROOT,
       encoding: 'utf8',

@@ -3,7 +3,7 @@ import { targetOf, testRequester, testTransport, thrownBy } from '../../../suppo
 import { selfSigned } from '../../../support/network/certificates.ts';
 import { json, rawServer } from '../../../support/network/raw-server.ts';
 
-describe('Z3: a certificate that is not trusted', () => {
+describe('Z3: an untrusted certificate', () => {
   it('ends the run with exit code 4 before the key is sent', async (context) => {
     const tls = selfSigned('localhost');
     if (tls === null) return context.skip('this machine has no openssl');
