@@ -36,13 +36,13 @@ export class Findings {
 
   /** Sets a part of an answer aside, as the text that the service sent. */
   reject(part: Rejected, exact: ExactText): void {
-    const { path, reason } = part;
+    const { path, kind, reason } = part;
     const sent = sentText(part, exact);
     const text = this.#privacy.scrubJson(sent);
     const recordSha256 = createHash('sha256').update(text).digest('hex');
     this.#quarantined.set(recordSha256, { reason, path, record: text, recordSha256 });
-    if (part.isForeign === true) this.#foreign.add(recordSha256);
-    if (reason.includes('must be ')) this.#note(`${placeOf(path)}`, 'wrong type', `${reason}: ${text}`);
+    if (kind === 'foreign') this.#foreign.add(recordSha256);
+    if (kind === 'wrong-type') this.#note(placeOf(path), 'wrong type', `${reason}: ${text}`);
   }
 
   /**

@@ -75,7 +75,7 @@ function rejectStrangers(
     record,
     path: `data[${places.get(originalOf(record))}]`,
     reason: `is about ${record.date}, and ${asked} asked for`,
-    isForeign: true,
+    kind: 'foreign',
   }));
 }
 

@@ -2,16 +2,21 @@ import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { isObject, isStorable } from '../../core/json.ts';
 
+/**
+ * Why a part cannot be used: it does not fit its shape; it holds a text that no database can store; or it is about
+ * something else than what was requested, so that it stands for no record of that.
+ */
+export type RejectedKind = 'wrong-type' | 'not-storable' | 'foreign';
+
 /** A part of an answer that cannot be used. */
 export interface Rejected {
   /** The part as it was parsed: a whole row, or one element of a list or map in it. */
   readonly record: unknown;
   /** Where it stands in the answer, for example `data[0].by_tool[3]`. */
   readonly path: string;
-  /** What is wrong with it, for example `tool must be a text`. */
+  readonly kind: RejectedKind;
+  /** What is wrong with it in words, for example `tool must be a text`. */
   readonly reason: string;
-  /** It is about something else than what was asked for, so that it stands for no record of that. */
-  readonly isForeign?: true;
 }
 
 /** Rows that keep to their shape, and what had to be left out. */
@@ -84,8 +89,7 @@ function isFine(schema: TSchema, value: unknown, place: Place): boolean {
 function salvage(schema: TSchema, value: unknown, place: Place): unknown {
   if (isFine(schema, value, place)) return value;
   const properties = propertiesOf(schema);
-  if (properties === undefined || !isObject(value))
-    return reject(value, place, `must be ${expectation(schema)}`);
+  if (properties === undefined || !isObject(value)) return rejectType(value, place, schema);
 
   const copy: Record<string, unknown> = { ...value };
   originals.set(copy, value);
@@ -94,15 +98,16 @@ function salvage(schema: TSchema, value: unknown, place: Place): unknown {
     if (member === undefined && isOptional(schema, name)) continue;
     if (isFine(property, member, place)) continue;
     const rest = salvageMember(property, member, { ...place, path: `${place.path}.${name}` });
-    if (rest === REJECTED) return reject(value, place, `${name} must be ${expectation(property)}`);
+    if (rest === REJECTED) return rejectType(value, place, property, `${name} `);
     copy[name] = rest;
   }
   const known = Object.keys(properties);
   const alien = Object.entries(value).find(
     ([name, member]) => !known.includes(name) && !isStorable([name, member]),
   );
-  if (place.escapes && alien !== undefined) return reject(value, place, 'holds a text that cannot be stored');
-  return isFine(schema, copy, place) ? copy : reject(value, place, `must be ${expectation(schema)}`);
+  if (place.escapes && alien !== undefined)
+    return rejectText(value, place, 'holds a text that cannot be stored');
+  return isFine(schema, copy, place) ? copy : rejectType(value, place, schema);
 }
 
 /** What is usable of a list or map inside a row; REJECTED for anything else that does not fit. */
@@ -130,23 +135,23 @@ function salvageEntry(schema: TSchema, key: string, item: unknown, place: Place)
     return propertiesOf(schema) === undefined
       ? atom(schema, key, item, inside)
       : salvage(schema, item, inside);
-  return reject({ [key]: item }, inside, 'its name cannot be stored');
+  return rejectText({ [key]: item }, inside, 'its name cannot be stored');
 }
 
 function atom(schema: TSchema, key: string, item: unknown, place: Place): unknown {
-  return isFine(schema, item, place)
-    ? item
-    : reject({ [key]: item }, place, `must be ${expectation(schema)}`);
+  return isFine(schema, item, place) ? item : rejectType({ [key]: item }, place, schema);
 }
 
-function reject(record: unknown, place: Place, reason: string): typeof REJECTED {
-  // A shape that fits may still hold a text that no database can; the shape alone would not tell why it was refused.
-  const unstorable = place.escapes && reason.includes('must be') && !isStorable(record);
-  place.rejected.push({
-    record,
-    path: place.path,
-    reason: unstorable ? `${reason}, in text that can be stored` : reason,
-  });
+function rejectType(record: unknown, place: Place, schema: TSchema, member = ''): typeof REJECTED {
+  // A value that fits its shape may still hold a text that no database can store.
+  const isUnstorable = place.escapes && !isStorable(record);
+  const reason = `${member}must be ${expectation(schema)}${isUnstorable ? ', in text that can be stored' : ''}`;
+  place.rejected.push({ record, path: place.path, kind: 'wrong-type', reason });
+  return REJECTED;
+}
+
+function rejectText(record: unknown, place: Place, reason: string): typeof REJECTED {
+  place.rejected.push({ record, path: place.path, kind: 'not-storable', reason });
   return REJECTED;
 }
 

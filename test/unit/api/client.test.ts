@@ -120,7 +120,9 @@ describe('the client', () => {
     const { data, rejected } = await api.tools({ ...RANGE, groupBy: 'tool_name' });
     expect(data[0]?.group_key).toBe('Read');
     expect(data).toEqual([row]);
-    expect(rejected).toMatchObject([{ path: 'data[1]', reason: 'group_key must be a text' }]);
+    expect(rejected).toMatchObject([
+      { path: 'data[1]', kind: 'wrong-type', reason: 'group_key must be a text' },
+    ]);
     await api.close();
   });
 
@@ -131,7 +133,7 @@ describe('the client', () => {
     const { data, rejected } = await api.tools(RANGE);
     expect(data).toEqual([{ date: '2026-02-01', by_tool: [{ tool: 'Read' }] }]);
     expect(rejected).toMatchObject([
-      { record: {}, path: 'data[0].by_tool[1]', reason: 'tool must be a text' },
+      { record: {}, path: 'data[0].by_tool[1]', kind: 'wrong-type', reason: 'tool must be a text' },
       { record: { tool_calls: 1 }, path: 'data[1]' },
     ]);
     await api.close();

@@ -34,10 +34,10 @@ describe('a row', () => {
         record: rows[1],
         path: 'data[1]',
         reason: 'is about 2026-02-02, and 2026-02-01 was asked for',
-        isForeign: true,
+        kind: 'foreign',
       },
       {
-        isForeign: true,
+        kind: 'foreign',
         record: rows[2],
         path: 'data[2]',
         reason: 'is about 2026-02-01T00:00:00Z, and 2026-02-01 was asked for',
@@ -125,7 +125,14 @@ describe('a report', () => {
     };
     expect(validateReports(page)).toEqual({
       rows: [good],
-      rejected: [{ record: bad, path: 'reports[0]', reason: 'reportId must be a text that is not empty' }],
+      rejected: [
+        {
+          record: bad,
+          path: 'reports[0]',
+          kind: 'wrong-type',
+          reason: 'reportId must be a text that is not empty',
+        },
+      ],
     });
   });
 });

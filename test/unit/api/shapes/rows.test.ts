@@ -225,7 +225,7 @@ describe.each(KINDS)('a row of %s', (kind) => {
       const { rows, rejected } = check(kind, [bad]);
       expect(rows, name).toEqual([]);
       expect(rejected, name).toMatchObject([
-        { record: bad, path: 'data[0]', reason: expect.stringContaining(name) },
+        { record: bad, path: 'data[0]', kind: 'wrong-type', reason: expect.stringContaining(name) },
       ]);
     }
   });
@@ -268,7 +268,7 @@ describe('a model in a breakdown', () => {
     const row = { date: '2026-02-01', by_model: [good, bad] };
     const { rows, rejected } = check('tokens', [row]);
     expect(rows).toEqual([{ date: '2026-02-01', by_model: [good] }]);
-    expect(rejected).toEqual([{ record: bad, path: 'data[0].by_model[1]', reason }]);
+    expect(rejected).toEqual([{ record: bad, kind: 'wrong-type', path: 'data[0].by_model[1]', reason }]);
   });
 });
 

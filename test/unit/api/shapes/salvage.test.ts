@@ -29,13 +29,19 @@ describe('a bad element of a list', () => {
       { ...DATE, tool_calls: 9, by_tool: [{ tool: 'Read', invocations: 1 }, { tool: 'Grep' }] },
     ]);
     expect(checked.rejected).toEqual([
-      { record: { invocations: 2 }, path: 'data[0].by_tool[1]', reason: 'tool must be a text' },
+      {
+        record: { invocations: 2 },
+        path: 'data[0].by_tool[1]',
+        kind: 'wrong-type',
+        reason: 'tool must be a text',
+      },
       {
         record: { tool: 'Edit', invocations: '3' },
         path: 'data[0].by_tool[2]',
+        kind: 'wrong-type',
         reason: 'invocations must be a number within ±(2^53 − 1) or null',
       },
-      { record: 7, path: 'data[0].by_tool[3]', reason: 'must be an object' },
+      { record: 7, path: 'data[0].by_tool[3]', kind: 'wrong-type', reason: 'must be an object' },
     ]);
   });
 
@@ -96,7 +102,7 @@ describe('a bad entry of a map', () => {
     );
     const { rows: kept, rejected } = checkActivity(rows, options);
     expect(kept).toEqual([{ ...DATE, daily_active_users_by_client: { web: 2 } }]);
-    expect(rejected).toMatchObject([{ reason: 'its name cannot be stored' }]);
+    expect(rejected).toMatchObject([{ kind: 'not-storable', reason: 'its name cannot be stored' }]);
   });
 
   it('costs only itself in a report', () => {
@@ -121,7 +127,12 @@ describe('a list or map that is none', () => {
     expect(checkTools(rows, options)).toEqual({
       rows: [DATE],
       rejected: [
-        { record: { ...DATE, by_tool: bad }, path: 'data[0]', reason: 'by_tool must be a list or null' },
+        {
+          record: { ...DATE, by_tool: bad },
+          path: 'data[0]',
+          kind: 'wrong-type',
+          reason: 'by_tool must be a list or null',
+        },
       ],
     });
   });

@@ -1,0 +1,311 @@
+import { describe, expect, it } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { ClaimLostError } from '../../../src/core/errors.ts';
+import { parseNotes } from '../../../src/judge/notes.ts';
+import {
+  applyCommit,
+  applyDoubt,
+  applyFailure,
+  applyLook,
+  applyPage,
+  applyReopening,
+  applyWalkEnd,
+  planCommit,
+  settleDay,
+} from '../../../src/warehouse/ledger-transitions.ts';
+import {
+  dayKey,
+  type LedgerDay,
+  type LedgerReadiness,
+  pendingUnit,
+  readinessKey,
+  UNIT_STATES,
+  type UnitState,
+} from '../../../src/warehouse/port.ts';
+
+const BEFORE = '2026-02-03T03:00:00.000Z';
+const AT = '2026-03-01T03:00:00.000Z';
+const pulledAt = new Date(AT);
+const DAY = parseDay('2026-02-01');
+const rule = { today: parseDay('2026-03-01'), settleDays: 3 };
+const key = dayKey('org_1', { stream: 'tools', day: DAY });
+
+/** A settled, doubted or failed day has what led to that; a pending one has nothing. */
+function dayIn(state: UnitState): LedgerDay {
+  const pending = pendingUnit(key);
+  if (state === 'pending') return pending;
+  const isSettled = state === 'loaded' || state === 'empty';
+  return {
+    ...pending,
+    state,
+    rows: 4,
+    contentSha256: 'before',
+    attempts: 1,
+    requests: 10,
+    firstLoadedAt: state === 'awaiting' ? null : BEFORE,
+    lastPulledAt: BEFORE,
+    changedAt: BEFORE,
+    runId: 'run-1',
+    settledAt: isSettled ? BEFORE : null,
+    confirmed: isSettled ? 'data' : null,
+    lastError: state === 'failed' ? 'answered 500' : null,
+    doubt: state === 'doubted' ? '{}' : null,
+    doubtedAt: state === 'doubted' ? BEFORE : null,
+  };
+}
+
+function readinessIn(state: UnitState): LedgerReadiness {
+  const { stream: _stream, day: _day, kind: _kind, ...record } = dayIn(state);
+  return { ...record, ...readinessKey('org_1'), settledAt: null, confirmed: null, cursor: '{"at":1}' };
+}
+
+const entry = {
+  ...key,
+  contentSha256: 'after',
+  state: 'loaded',
+  rows: 5,
+  rule,
+  isOwn: true,
+  activeUsers: null,
+  runId: 'run-2',
+  quarantined: [],
+  drift: [],
+  requests: 2,
+  pulledAt,
+} as const;
+const page = {
+  orgId: 'org_1',
+  tables: [],
+  cursor: '{"at":2}',
+  quarantined: [],
+  drift: [],
+  requests: 2,
+  pulledAt,
+  runId: 'run-2',
+} as const;
+const end = {
+  orgId: 'org_1',
+  cursor: '{"done":1}',
+  seenReportIds: null,
+  seenQuarantine: null,
+  runId: 'run-2',
+  requests: 2,
+  pulledAt,
+};
+const failure = { unit: key, error: 'answered 503', requests: 2, pulledAt, rule };
+
+/** The fields that an event sets, next to those of every pull. */
+type Fields = Partial<LedgerDay>;
+const PULLED = { attempts: 2, requests: 12, lastPulledAt: AT };
+const OPEN = { settledAt: null, confirmed: null };
+const CERTAIN = { ...OPEN, doubt: null, doubtedAt: null, lastError: null };
+const CHANGED = { contentSha256: 'after', rows: 5, changedAt: AT, runId: 'run-2' };
+
+interface DayEvent {
+  readonly event: string;
+  readonly apply: (unit: LedgerDay) => LedgerDay;
+  /** The state afterwards; by the state before where they differ. */
+  readonly state: UnitState | Partial<Record<UnitState, UnitState>>;
+  /** Where no state is named above: it stays. */
+  readonly fields: Fields;
+}
+
+const DAY_EVENTS: readonly DayEvent[] = [
+  ...(['loaded', 'awaiting', 'quarantined'] as const).map((state) => ({
+    event: `is committed as ${state}`,
+    apply: (unit: LedgerDay) => applyCommit(unit, { ...entry, state }),
+    state,
+    fields: { ...PULLED, ...CERTAIN, ...CHANGED },
+  })),
+  {
+    event: 'fails',
+    apply: (unit) => applyFailure(unit, { ...failure, state: 'failed' }),
+    state: { ...all('failed'), doubted: 'doubted' },
+    fields: { ...PULLED, ...OPEN, lastError: 'answered 503' },
+  },
+  {
+    event: 'is refused as too early',
+    apply: (unit) => applyFailure(unit, { ...failure, state: 'awaiting' }),
+    state: { ...all('awaiting'), doubted: 'doubted' },
+    fields: { ...PULLED, ...OPEN, lastError: 'answered 503' },
+  },
+  {
+    event: 'is doubted',
+    apply: (unit) =>
+      applyDoubt(unit, { unit: key, doubt: '{"of":4}', since: AT, requests: 2, pulledAt, rule }),
+    state: 'doubted',
+    fields: { ...PULLED, ...OPEN, doubt: '{"of":4}', doubtedAt: AT, lastError: null },
+  },
+  {
+    event: 'is opened again by the watch',
+    apply: applyReopening,
+    state: { empty: 'awaiting' },
+    fields: OPEN,
+  },
+];
+
+function all(state: UnitState): Record<UnitState, UnitState> {
+  return Object.fromEntries(UNIT_STATES.map((name) => [name, state])) as Record<UnitState, UnitState>;
+}
+
+describe.each(UNIT_STATES)('a day that is %s', (before) => {
+  it.each(DAY_EVENTS)('and $event', ({ apply, state, fields }) => {
+    const unit = dayIn(before);
+    const after = apply(unit);
+    const expected = typeof state === 'string' ? state : (state[before] ?? before);
+    expect(after.state).toBe(expected);
+    // A pending unit has been pulled 0 times, at the cost of no request.
+    const pulled =
+      fields.attempts === undefined ? {} : { attempts: unit.attempts + 1, requests: unit.requests + 2 };
+    expect(after).toMatchObject({ ...fields, ...pulled });
+    const touched = new Set([
+      ...Object.keys(fields),
+      'state',
+      'firstLoadedAt',
+      'activeUsers',
+      'watch',
+      'answersSha256',
+    ]);
+    const untouched = (row: LedgerDay) => Object.entries(row).filter(([name]) => !touched.has(name));
+    expect(untouched(after)).toEqual(untouched(unit));
+  });
+});
+
+describe('a commit', () => {
+  it('first loads a unit unless it has no activity', () => {
+    const first = pendingUnit(key);
+    expect(applyCommit(first, entry).firstLoadedAt).toBe(AT);
+    expect(applyCommit(first, { ...entry, state: 'awaiting' }).firstLoadedAt).toBeNull();
+    expect(applyCommit(dayIn('loaded'), entry).firstLoadedAt).toBe(BEFORE);
+  });
+
+  it('of the same content changes nothing that is stored, and is refused where other content is stored', () => {
+    const same = { ...entry, contentSha256: 'before' };
+    const plan = planCommit(dayIn('loaded'), same);
+    expect(plan).toMatchObject({ writesRows: false, restated: false });
+    expect(plan.after).toMatchObject({ changedAt: BEFORE, runId: 'run-1', lastPulledAt: AT });
+    expect(planCommit(dayIn('loaded'), { ...same, rewrite: true }).writesRows).toBe(true);
+    expect(planCommit(dayIn('loaded'), entry)).toMatchObject({ writesRows: true, restated: true });
+    expect(() => applyCommit(dayIn('loaded'), { ...entry, basedOn: 'older' })).toThrow(ClaimLostError);
+    expect(() => applyCommit(dayIn('loaded'), { ...entry, unchanged: { rows: 4 } })).toThrow(ClaimLostError);
+  });
+});
+
+describe('a look at a settled day', () => {
+  const look = { stream: key.stream, day: DAY, contentSha256: 'before', watch: '{"models":"x"}' };
+
+  it.each(UNIT_STATES)(
+    'that is %s writes its notes only while the day is settled with that content',
+    (state) => {
+      const unit = dayIn(state);
+      expect(applyLook(unit, look)).toEqual(unit.settledAt === null ? unit : { ...unit, watch: look.watch });
+      expect(applyLook(unit, { ...look, contentSha256: 'other' })).toEqual(unit);
+    },
+  );
+
+  it('that reopens the day remembers for which difference', () => {
+    const noted = { at: BEFORE, sha256: 'seen', by: 'rows' };
+    const after = applyReopening({ ...dayIn('loaded'), watch: JSON.stringify({ noted }) });
+    expect(parseNotes(after.watch)).toEqual({ reopenedFor: 'seen', reopenedAt: BEFORE, due: true });
+  });
+});
+
+describe('the settlement of a day', () => {
+  const settle = (changed: LedgerDay, known: readonly LedgerDay[] = []) =>
+    settleDay([changed], known, rule, new Set([changed.stream]));
+  const other = (state: UnitState): LedgerDay => ({ ...dayIn(state), stream: 'tokens' });
+
+  it.each([
+    ['loaded', 'loaded', 'data'],
+    ['awaiting', 'empty', 'agreed'],
+    ['quarantined', 'quarantined', null],
+    ['doubted', 'doubted', null],
+    ['failed', 'failed', null],
+  ] as const)('turns a ripe day that is %s into %s, confirmed by %s', (before, state, confirmed) => {
+    const pulled = { ...dayIn(before), ...OPEN, lastPulledAt: AT };
+    const settledAt = confirmed === null ? null : AT;
+    expect(settle(pulled)).toMatchObject([{ state, confirmed, settledAt }]);
+  });
+
+  it('opens an empty unit again when another stream of the day has activity, and returns both', () => {
+    const loaded = { ...other('loaded'), lastPulledAt: AT };
+    expect(settle(loaded, [dayIn('empty')])).toMatchObject([
+      { stream: 'tokens', state: 'loaded', settledAt: AT },
+      { stream: 'tools', state: 'awaiting', settledAt: null, confirmed: null },
+    ]);
+  });
+
+  it('returns no unit that it leaves as it is', () => {
+    const loaded = { ...other('loaded'), lastPulledAt: AT };
+    expect(settle(loaded, [dayIn('loaded'), pendingUnit(key)])).toMatchObject([{ stream: 'tokens' }]);
+  });
+});
+
+describe.each(UNIT_STATES)('the readiness reports when they are %s', (before) => {
+  const unit = readinessIn(before);
+  const attempts = unit.attempts + 1;
+  const requests = unit.requests + 2;
+
+  it('and a page is stored that changes rows: the state stays, the digest is unknown', () => {
+    expect(applyPage(unit, page, { rows: 7, rowsWritten: 3 })).toEqual({
+      ...unit,
+      rows: 7,
+      contentSha256: null,
+      changedAt: AT,
+      runId: 'run-2',
+      cursor: page.cursor,
+      requests,
+      firstLoadedAt: unit.firstLoadedAt ?? AT,
+      lastPulledAt: AT,
+    });
+  });
+
+  it('and a page is stored that changes nothing: only the cursor moves on', () => {
+    expect(applyPage(unit, page, { rows: 7, rowsWritten: 0 })).toEqual({
+      ...unit,
+      cursor: page.cursor,
+      requests,
+      firstLoadedAt: unit.firstLoadedAt ?? AT,
+      lastPulledAt: AT,
+    });
+  });
+
+  it.each([
+    ['rows', { rows: 7, quarantined: 0 }, undefined, 'loaded'],
+    ['no rows', { rows: 0, quarantined: 0 }, undefined, 'empty'],
+    ['records in quarantine', { rows: 7, quarantined: 1 }, undefined, 'quarantined'],
+    ['a doubt', { rows: 7, quarantined: 1 }, { doubt: '{}', since: AT }, 'doubted'],
+  ] as const)('and the walk ends with %s', (_what, found, doubt, state) => {
+    const content = { ...found, contentSha256: 'after', rowsWritten: 0 };
+    expect(applyWalkEnd(unit, { ...end, doubt }, content)).toEqual({
+      ...unit,
+      state,
+      rows: found.rows,
+      contentSha256: 'after',
+      attempts,
+      requests,
+      lastPulledAt: AT,
+      cursor: end.cursor,
+      lastError: null,
+      doubt: doubt?.doubt ?? null,
+      doubtedAt: doubt?.since ?? null,
+    });
+  });
+
+  it('and the walk ends after it deleted rows: this run changed the content', () => {
+    const content = { rows: 7, contentSha256: 'after', rowsWritten: 2, quarantined: 0 };
+    expect(applyWalkEnd(unit, end, content)).toMatchObject({ changedAt: AT, runId: 'run-2' });
+  });
+
+  it('and the walk fails: the cursor stays, so that the next run resumes', () => {
+    const failed = { unit: readinessKey('org_1'), state: 'failed', error: 'answered 503' } as const;
+    expect(applyFailure(unit, { ...failed, requests: 2, pulledAt, rule })).toEqual({
+      ...unit,
+      state: before === 'doubted' ? 'doubted' : 'failed',
+      attempts,
+      requests,
+      lastPulledAt: AT,
+      lastError: 'answered 503',
+    });
+  });
+});
