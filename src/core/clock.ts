@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time as the program sees it. Injected everywhere, so that tests and rehearsals choose it. */
+/** The program's time. Injected everywhere, so that tests and rehearsals can set it. */
 export interface Clock {
-  /** The wall-clock instant; decides which day is yesterday and what the ledger records. */
+  /** The wall-clock time. Decides which day is yesterday, and what the ledger records. */
   now(): Date;
-  /** Milliseconds that only grow; for durations, budgets and deadlines. */
+  /** Monotonic milliseconds, for durations, budgets and deadlines. */
   monotonicMs(): number;
   /** Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -15,7 +15,7 @@ export function systemRandom(): number {
   return Math.random();
 }
 
-/** The machine's clock. With `frozenAt`, `now()` always answers that instant while durations stay real. */
+/** Creates the machine's clock. With `frozenAt`, `now()` always returns that instant; durations stay real. */
 export function systemClock(frozenAt?: Date): Clock {
   return {
     now: () => new Date(frozenAt ?? Date.now()),

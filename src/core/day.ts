@@ -1,5 +1,5 @@
 import { utc } from '@date-fns/utc';
-// One by one: the whole library takes as long to load as the rest of a command.
+// Imported one by one: loading the whole library takes as long as the rest of a command.
 import { addDays } from 'date-fns/addDays';
 import { differenceInCalendarDays } from 'date-fns/differenceInCalendarDays';
 import { format } from 'date-fns/format';
@@ -19,7 +19,7 @@ const PATTERN = 'yyyy-MM-dd';
 const SHAPE = /^\d{4}-\d{2}-\d{2}$/;
 const inUtc = { in: utc } as const;
 
-/** The first day for which the service has data (specification, section 8). */
+/** The first day with data (specification, section 8). */
 export const FIRST_DAY = parseDay('2026-01-14');
 
 /** True for a real calendar day written `YYYY-MM-DD` (2026-02-29 is not one). */
@@ -28,8 +28,8 @@ export function isDay(value: unknown): value is UtcDay {
 }
 
 /**
- * The day that `text` names.
- * @throws {UsageError} when it is not a real day written `YYYY-MM-DD`.
+ * Parses a day.
+ * @throws {UsageError} if it is not a real day written `YYYY-MM-DD`
  */
 export function parseDay(text: string): UtcDay {
   if (isDay(text)) return text;
@@ -38,43 +38,43 @@ export function parseDay(text: string): UtcDay {
   });
 }
 
-/** The UTC day of an instant. */
+/** Returns the UTC day of an instant. */
 export function dayOf(instant: Date): UtcDay {
   return brand(format(instant, PATTERN, inUtc));
 }
 
-/** The day before the UTC day of `now`: the newest day that the service answers. */
+/** Returns the UTC day before `now`: the newest day that the service publishes. */
 export function yesterdayOf(now: Date): UtcDay {
   return brand(format(subDays(now, 1, inUtc), PATTERN, inUtc));
 }
 
-/** `day` moved by a number of days, which may be negative. */
+/** Moves a day by a number of days, which may be negative. */
 export function shiftDay(day: UtcDay, days: number): UtcDay {
   return brand(format(addDays(instantOf(day), days, inUtc), PATTERN, inUtc));
 }
 
-/** How many days `later` lies after `earlier`; negative when it lies before. */
+/** Counts the days from `earlier` to `later`; negative if `later` comes first. */
 export function daysBetween(earlier: UtcDay, later: UtcDay): number {
   return differenceInCalendarDays(instantOf(later), instantOf(earlier), inUtc);
 }
 
-/** Every day from `first` to `last`, both included; none when `last` is before `first`. */
+/** Lists the days from `first` to `last`, both included; none if `last` comes first. */
 export function daysFrom(first: UtcDay, last: UtcDay): UtcDay[] {
   const count = Math.max(0, daysBetween(first, last) + 1);
   return Array.from({ length: count }, (_, index) => shiftDay(first, index));
 }
 
-/** 1 for Monday to 7 for Sunday. */
+/** Returns the ISO weekday: 1 for Monday to 7 for Sunday. */
 export function weekdayOf(day: UtcDay): number {
   return getISODay(instantOf(day), inUtc);
 }
 
-/** The first day of the month of `day`. */
+/** Returns the first day of the month of `day`. */
 export function monthOf(day: UtcDay): UtcDay {
   return brand(format(startOfMonth(instantOf(day), inUtc), PATTERN, inUtc));
 }
 
-/** Midnight UTC at the start of `day`, as Unix milliseconds. */
+/** Returns midnight UTC at the start of `day`, in Unix milliseconds. */
 export function startOfDayMs(day: UtcDay): number {
   return instantOf(day).getTime();
 }

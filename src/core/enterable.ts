@@ -5,8 +5,8 @@ import { dirname, resolve } from 'node:path';
 const DEPTH_MAX = 4096;
 
 /**
- * Says which folder this user may not enter on the way into `folder`, with the user's number and the owner's; undefined
- * where all can be entered, or where it cannot be told.
+ * Describes the first folder on the way into `folder` that this user may not enter, with the IDs of the user and the owner;
+ * undefined if there is none, or if it cannot be determined.
  */
 export function closedFolder(folder: string): string | undefined {
   let closed: string | undefined;

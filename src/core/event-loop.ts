@@ -3,8 +3,8 @@ type Waiting = () => void;
 const waiting: Waiting[] = [];
 
 /**
- * Waits until the event loop has looked for what came in meanwhile. Of several callers one goes on per round, so that
- * none of them keeps answers waiting for the work of all others.
+ * Waits until the event loop has polled for input. Resumes one caller per round of the loop, so that
+ * many callers together do not delay incoming responses.
  */
 export function afterInput(): Promise<void> {
   return new Promise((resolve) => {
@@ -14,7 +14,7 @@ export function afterInput(): Promise<void> {
 }
 
 function next(): void {
-  // What is scheduled in this phase of the loop runs in its next round.
+  // A task scheduled in this phase of the loop runs in the next round.
   if (waiting.length > 1) setImmediate(next);
   waiting.shift()?.();
 }

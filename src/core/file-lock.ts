@@ -8,14 +8,14 @@ export interface FileLock {
 }
 
 /**
- * Takes an exclusive lock on a side file, which is created where it is missing, and stays. Answers null when another
- * holder has it, in this process or in another.
- * @throws {Error} of the file system or of SQLite, with a code, when the file cannot be created or written.
+ * Takes an exclusive lock on a file beside the locked one; creates the file if needed and leaves it there. Returns null if another
+ * holder has the lock, in this or another process.
+ * @throws {Error} with the code of the file system or SQLite, if the file cannot be created or written
  */
 export function tryFileLock(path: string): FileLock | null {
-  // On a file that may only be read, SQLite takes no lock and says nothing.
+  // SQLite silently takes no lock on a read-only file.
   accessSync(existsSync(path) ? path : dirname(path), constants.W_OK);
-  // Node locks no files, but SQLite does: an exclusive transaction on an empty database writes nothing.
+  // Node cannot lock files, but SQLite can: an exclusive transaction on an empty database writes nothing.
   const db = new Sqlite(path, { timeout: 0 });
   try {
     db.exec('BEGIN EXCLUSIVE');

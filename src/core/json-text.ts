@@ -5,10 +5,10 @@ import { canonicalJson, isExact } from './json.ts';
 const PLAIN_DIGITS_MAX = 40;
 
 /**
- * The canonical text of a JSON text: keys in code-unit order, no white space, each number in one form. Numbers that a
- * double cannot hold keep their digits. Texts of equal values are equal, so a database may store the value in its own
- * form (PostgreSQL's `jsonb` does) and the digest of what it holds stays the same.
- * @throws {RangeError} when the value is nested deeper than the stack allows.
+ * Rewrites a JSON text canonically: keys in code-unit order, no white space, one form per number. Numbers that a
+ * double cannot represent keep their digits. Equal values have equal texts, so a database may store the value in its own
+ * form, as PostgreSQL's `jsonb` does, without changing the digest.
+ * @throws {RangeError} if the value is nested deeper than the stack allows
  */
 export function canonicalText(text: string): string {
   const value: unknown = JSON.parse(text);
@@ -22,7 +22,7 @@ function canonicalNode(node: Node, text: string): string {
   if (type === 'array') return `[${children.map((child) => canonicalNode(child, text)).join(',')}]`;
   if (type === 'number') return canonicalNumber(text.slice(node.offset, node.offset + node.length));
   if (type !== 'object') return JSON.stringify(node.value);
-  // Of a name that occurs twice the last one counts, as it does for JSON.parse.
+  // The last of several equal names wins, as in JSON.parse.
   const members = new Map<string, Node>();
   for (const { children: [name, value] = [] } of children) {
     if (value !== undefined) members.set(String(name?.value), value);

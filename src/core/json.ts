@@ -4,8 +4,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The JSON text of a value with the keys of every object in code-unit order, so that equal values have equal texts.
- * @throws {RangeError} when the value is nested deeper than the stack allows.
+ * Writes a value as JSON with the keys of every object in code-unit order, so that equal values have equal texts.
+ * @throws {RangeError} if the value is nested deeper than the stack allows
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

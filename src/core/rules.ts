@@ -1,6 +1,6 @@
 /**
- * Every rule by which a well-formed answer is not believed, or not at once, with what it found. The name of a rule is the
- * reason code of errors; the log, `daywalk status` and the ledger use it too, so that no behaviour depends on the words of
+ * Every rule that makes the exporter doubt or refuse a well-formed response, with a description. The name of a rule is the
+ * reason code of errors; the log, `daywalk status` and the ledger use it too, so that no behaviour depends on the wording of
  * a message.
  */
 export const RULES = {

@@ -8,7 +8,7 @@ import {
   UsageError,
 } from './errors.ts';
 
-/** An error on its way from one thread to another, which keeps neither its class nor its hint by itself. */
+/** An error sent between threads, which would otherwise lose its class and its hint. */
 export interface SentError {
   readonly kind: Kind | undefined;
   readonly message: string;

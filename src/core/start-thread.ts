@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { builtScript } from './package.ts';
 
-/** Rows come and go by the hundred, so that a small nursery holds them. */
+/** Rows live briefly, so a small young generation is enough. */
 const NURSERY_MB = 8;
 
 /**
- * A thread that runs a script of the built program, named as in the sources without its ending. Null where the program
- * was not built, as when its sources run alone, and where the process may have no more threads.
+ * Starts a thread that runs a script of the built program, named by its source path without extension. Null if the program
+ * is not built, or if the process may not start more threads.
  */
 export function startThread(script: string, workerData: unknown): Worker | null {
   const path = builtScript(script);
@@ -15,7 +15,7 @@ export function startThread(script: string, workerData: unknown): Worker | null 
   try {
     return new Worker(path, { workerData, resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MB } });
   } catch {
-    // A limit of the machine, or of Node's permissions. It is no failure: one thread does everything, too.
+    // A limit of the machine or of Node's permissions, and not a failure: one thread can do everything.
     return null;
   }
 }

@@ -23,8 +23,8 @@ export function isDailyStream(name: string): name is DailyStream {
 }
 
 /**
- * The streams named in a comma-separated list, in the canonical order, each once.
- * @throws {UsageError} when a name is unknown or the list is empty.
+ * Parses a comma-separated list of streams. The result is in canonical order, each once.
+ * @throws {UsageError} if a name is unknown or the list is empty
  */
 export function parseStreams(list: string): Stream[] {
   const names = list

@@ -6,26 +6,26 @@ import { parseApiKey } from './parsers/secret.ts';
 import type { SettingReader } from './setting-reader.ts';
 import { SETTINGS } from './settings-table.ts';
 
-/** The key, and whether its file can be read by others. */
+/** The key, and whether other users can read its file. */
 export interface ApiKeyReading {
   readonly apiKey: string | null;
   readonly fileReadableByOthers: string | null;
 }
 
-/** Where a key may be set: its variable, and the variable that names its file. */
+/** The places to set a key: its variable, and the variable that names its file. */
 export interface KeySettings {
   readonly key: typeof SETTINGS.apiKey | typeof SETTINGS.appApiKey;
   readonly file: typeof SETTINGS.apiKeyFile | typeof SETTINGS.appApiKeyFile;
 }
 
-/** The key of the main host and of all hosts that have none of their own. */
+/** The key of the main host, and of every host without its own. */
 export const MAIN_KEY: KeySettings = { key: SETTINGS.apiKey, file: SETTINGS.apiKeyFile };
 /** The key of the application host. */
 export const APP_KEY: KeySettings = { key: SETTINGS.appApiKey, file: SETTINGS.appApiKeyFile };
 
 /**
- * A key, from a variable such as `DAYWALK_API_KEY` or from the file that `DAYWALK_API_KEY_FILE` names. Of the two the one from the
- * stronger source counts; both from one source is a problem, because one of them is stale.
+ * Reads a key from a variable such as `DAYWALK_API_KEY`, or from the file that `DAYWALK_API_KEY_FILE` names. The one from the
+ * stronger source wins; both from the same source is a problem, because one of them is stale.
  */
 export function readApiKey(
   reader: SettingReader,
@@ -54,7 +54,7 @@ function choose(
   const variable = reader.lookUp(settings.key);
   const file = reader.lookUp(settings.file);
   if (variable === null || file === null) return { fromVariable: variable, fromFile: file };
-  // An empty variable beside a key file is how a container template leaves out what it does not use.
+  // Container templates leave an unused variable empty beside a key file.
   if (variable.text === '') return { fromVariable: null, fromFile: file };
   if (variable.kind === file.kind) {
     reader.refuse(

@@ -4,14 +4,14 @@ import { parseEnv } from 'node:util';
 import { closedFolder, HINT_CLOSED } from '../core/enterable.ts';
 import { messageOf, UsageError } from '../core/errors.ts';
 
-/** A settings file is short; anything longer is something else that happens to be called `.env`. */
+/** A settings file is short; a longer file only happens to be called `.env`. */
 const DOTENV_BYTES_MAX = 1024 * 1024;
 const READABLE_BY_OTHERS = 0o044;
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
-/** A line of a `.env` file that cannot be what was meant. Never holds a value: it may be a secret. */
+/** A line of a `.env` file that is certainly a mistake. Never holds a value, which may be a secret. */
 export interface DotenvFault {
-  /** Counted from 1; of a value over several lines, the first. */
+  /** Counted from 1; for a value over several lines, the first line. */
   readonly line: number;
   readonly kind: 'no-equals-sign' | 'bad-name' | 'unclosed-quote';
 }
@@ -20,17 +20,17 @@ export interface DotenvFault {
 export interface Dotenv {
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly readableByOthers: boolean;
-  /** Lines that are not `NAME=value`. Parsing loses such a line and may lose the next ones, and nothing tells so. */
+  /** Lines that are not `NAME=value`. The parser silently loses such a line, and maybe the next ones. */
   readonly faults: readonly DotenvFault[];
-  /** The line, counted from 1, that sets a variable; undefined when it cannot be told. */
+  /** The line, counted from 1, that sets a variable; undefined if it is unknown. */
   lineOf(name: string): number | undefined;
 }
 
 const NONE: Dotenv = { values: {}, readableByOthers: false, faults: [], lineOf: () => undefined };
 
 /**
- * The `.env` file of a directory, empty where there is none (or where `.env` is a directory).
- * @throws {UsageError} when it is there and cannot be read.
+ * Reads the `.env` file of a directory; empty if there is none, or if `.env` is a directory.
+ * @throws {UsageError} if it exists and cannot be read
  */
 export function readDotenv(directory: string): Dotenv {
   const path = join(directory, '.env');
@@ -52,7 +52,7 @@ export function readDotenv(directory: string): Dotenv {
   }
 }
 
-/** The variables in the text of a `.env` file: `NAME=value` lines, `#` comments, quotes and `export` allowed. */
+/** Parses the text of a `.env` file: `NAME=value` lines, `#` comments, quotes, `export`. */
 export function parseDotenv(text: string, readableByOthers = false): Dotenv {
   if (text.includes('\0')) throw new Error('it is not UTF-8 text');
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
@@ -61,7 +61,7 @@ export function parseDotenv(text: string, readableByOthers = false): Dotenv {
   return { values, readableByOthers, faults: faultsOf(lines), lineOf: (name) => lineOf(lines, name) };
 }
 
-/** The lines that the parser would misread. A quoted value may go over several lines, and only a comment may follow it. */
+/** Finds the lines that the parser would misread. A quoted value may span lines; only a comment may follow it. */
 function faultsOf(lines: readonly string[]): DotenvFault[] {
   const faults: DotenvFault[] = [];
   for (let index = 0; index < lines.length; index += 1) {
@@ -80,7 +80,7 @@ function faultsOf(lines: readonly string[]): DotenvFault[] {
   return faults;
 }
 
-/** The place of the line where a quoted value ends as it should; undefined where it does not. */
+/** Returns the index of the line that closes a quoted value; undefined if none does. */
 function lastLineOfQuote(lines: readonly string[], first: number, value: string): number | undefined {
   const quote = value.slice(0, 1);
   let rest = value.slice(1);

@@ -1,13 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { messageOf, UsageError } from '../core/errors.ts';
 
-/** A key is short: what is longer is not a key file. */
+/** A key is short: a longer file is not a key file. */
 const KEY_FILE_BYTES_MAX = 16 * 1024;
 const READABLE_BY_OTHERS = 0o044;
-/** How a secret is mounted for the group of a container's user: its owner is root, and nobody may write it. */
+/** The mode of a secret that is mounted for the group of a container's user: owned by root, writable by nobody. */
 const MOUNTED_SECRET = 0o440;
 
-/** What a key file holds, and whether others may read it. */
+/** The content of a key file, and whether other users can read it. */
 export interface KeyFile {
   readonly text: string;
   readonly readableByOthers: boolean;
@@ -15,7 +15,7 @@ export interface KeyFile {
 
 /**
  * Reads a key file.
- * @throws {UsageError} when it cannot be read or is too large to be one; the error shows the path, never the content.
+ * @throws {UsageError} if it cannot be read or is too large; the error shows the path, never the content
  */
 export function readKeyFile(path: string): KeyFile {
   try {
@@ -31,7 +31,7 @@ export function readKeyFile(path: string): KeyFile {
 
 function readBounded(path: string): KeyFile {
   requireRegular(statSync(path), path);
-  // Between the two looks it may become a FIFO, which would wait for a writer; that cannot be interrupted.
+  // Between the two checks it may become a FIFO; opening one waits for a writer and cannot be interrupted.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     requireRegular(fstatSync(file), path);
@@ -51,7 +51,7 @@ function readBounded(path: string): KeyFile {
   }
 }
 
-/** Reading a FIFO or a device may never end, and no signal is heard meanwhile. */
+/** Reading a FIFO or a device may never end, and blocks signals meanwhile. */
 function requireRegular(status: Stats, path: string): void {
   if (status.isFile()) return;
   throw new UsageError(`the key file ${path} is not a regular file`, {

@@ -9,7 +9,7 @@ export interface SettingSources {
   readonly dotenv: Dotenv;
 }
 
-/** A text that was given for a setting. */
+/** The text given for a setting. */
 export interface Given {
   readonly text: string;
   readonly kind: 'flag' | 'environment' | '.env';
@@ -20,15 +20,15 @@ export interface Given {
 }
 
 /**
- * What was given for a setting, by the strongest source that says something. An empty variable says nothing, as in
- * `DAYWALK_LOG=`, but for secrets: an empty one is a deployment that went wrong, and must not look like none at all.
+ * Returns the text given for a setting by its strongest source; null if none gives one. An empty variable gives none, as in
+ * `DAYWALK_LOG=`, except for secrets: an empty secret is a broken deployment and must not pass for a missing one.
  */
 export function lookUp(setting: AnySetting, { flags, env, dotenv }: SettingSources): Given | null {
   const flag = setting.flag === null ? undefined : flags[setting.flag];
   if (flag !== undefined)
     return { text: flag.trim(), kind: 'flag', source: 'flag', where: setting.flag ?? '' };
 
-  const fromEnv = said(setting, env[setting.env]);
+  const fromEnv = textOf(setting, env[setting.env]);
   if (fromEnv !== null) {
     return {
       text: fromEnv,
@@ -38,14 +38,14 @@ export function lookUp(setting: AnySetting, { flags, env, dotenv }: SettingSourc
     };
   }
 
-  const fromFile = setting.isInDotenv === false ? null : said(setting, dotenv.values[setting.env]);
+  const fromFile = setting.isInDotenv === false ? null : textOf(setting, dotenv.values[setting.env]);
   if (fromFile === null) return null;
   const line = dotenv.lineOf(setting.env);
   const source = line === undefined ? '.env' : `.env line ${line}`;
   return { text: fromFile, kind: '.env', source, where: `${setting.env} in ${source}` };
 }
 
-function said(setting: AnySetting, text: string | undefined): string | null {
+function textOf(setting: AnySetting, text: string | undefined): string | null {
   if (text === undefined) return null;
   const trimmed = text.trim();
   return trimmed === '' && !setting.secret ? null : trimmed;

@@ -5,17 +5,17 @@ const PASSWORD = /(\/\/[^\s/@:]*):\S*@/g;
 const USER_INFO = /\/\/\S*@/g;
 const PASSWORD_PARAMETER = /([?&](?:ssl)?password=)[^&#\s]*/gi;
 
-/** A URL, or a text that was meant to be one, with its password replaced. The user name stays. */
+/** Replaces the password in a URL, or in a text that was meant to be one. Keeps the user name. */
 export function maskUrlPassword(text: string): string {
   return text.replace(PASSWORD, `$1:${REDACTED}@`).replace(PASSWORD_PARAMETER, `$1${REDACTED}`);
 }
 
-/** As {@link maskUrlPassword}, with the user name replaced too: in a URL of the service it may be the key. */
+/** Like {@link maskUrlPassword}, but also replaces the user name: in a URL of the service it may be the key. */
 export function maskUserInfo(text: string): string {
   return maskUrlPassword(text.replace(USER_INFO, `//${REDACTED}@`));
 }
 
-/** The passwords that a URL carries, as written and decoded; none when the text is not a URL. */
+/** Returns the passwords in a URL, as written and decoded; none if the text is not a URL. */
 export function passwordsOf(text: string): string[] {
   if (!URL.canParse(text)) return [];
   const url = new URL(text);

@@ -4,7 +4,7 @@ import { maskUserInfo } from './mask-url.ts';
 import { setting } from './setting.ts';
 import type { SettingReader } from './setting-reader.ts';
 
-/** The proxy, under the variable names that other programs use, too. */
+/** The proxy settings, with the variable names that other programs use too. */
 export const PROXY_SETTINGS = {
   httpsProxy: setting({
     env: 'HTTPS_PROXY',
@@ -42,7 +42,7 @@ export const PROXY_SETTINGS = {
 
 const NAMES = Object.values(PROXY_SETTINGS).map(({ env }) => env);
 
-/** The variables of an environment, where the lower-case names of the proxy win, as they do in other programs. */
+/** Returns the environment with the lower-case names of the proxy variables preferred, as in other programs. */
 export function withProxyNames<Env extends Readonly<Record<string, string | undefined>>>(
   env: Env,
 ): Readonly<Record<string, string | undefined>> {
@@ -53,7 +53,7 @@ export function withProxyNames<Env extends Readonly<Record<string, string | unde
   return { ...env, ...Object.fromEntries(lower) };
 }
 
-/** The proxy that the settings name; null without one. */
+/** Reads the proxy; null if there is none. */
 export function readProxy(reader: SettingReader): ProxyOptions | null {
   const https = reader.read(PROXY_SETTINGS.httpsProxy);
   const http = reader.read(PROXY_SETTINGS.httpProxy);

@@ -10,22 +10,22 @@ import type { LogFormat, Settings } from './settings.ts';
 import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
 import { exposedKeyFile, type SettingWarning, warningsOf, weakSalt } from './warnings.ts';
 
-/** What settings are read from. Only an entry point knows these. */
+/** The sources of settings. Only an entry point knows them. */
 export interface SettingsRequest {
   /** Values of flags by flag, for example `--base-url`. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The working directory: where `.env` is, and what relative paths of key files start from. */
+  /** The working directory: the place of `.env`, and the start of relative paths of key files. */
   readonly directory: string;
-  /** The default of `--log`, which depends on who reads it. */
+  /** The default of `--log`, which depends on the terminal. */
   readonly logDefault: LogFormat;
-  /** The settings that the command uses; the others keep their defaults unread. All unless given. */
+  /** The settings that the command uses; the others are not read and keep their defaults. @default all */
   readonly uses?: readonly AnySetting[];
 }
 
-/** Settings as they were read, with everything that is wrong with them. */
+/** The settings that were read, and every problem with them. */
 export interface SettingsReading {
-  /** Sound only when `problems` is empty: a value that was refused is replaced by its default. */
+  /** Valid only if `problems` is empty: a refused value is replaced by its default. */
   readonly settings: Settings;
   readonly debug: boolean;
   readonly entries: readonly SettingEntry[];
@@ -34,9 +34,9 @@ export interface SettingsReading {
 }
 
 /**
- * Reads the settings: flag before environment before `.env` in the working directory before default. Looks at
- * everything before it complains, so that one look at `daywalk config` shows all that is wrong.
- * @throws {UsageError} when `.env` is there and cannot be read.
+ * Reads the settings: flag, then environment, then `.env` in the working directory, then default. Collects every problem
+ * before it fails, so that one `daywalk config` shows all of them.
+ * @throws {UsageError} if `.env` exists and cannot be read
  */
 export function readSettings(request: SettingsRequest): SettingsReading {
   const dotenv = readDotenv(request.directory);
@@ -84,7 +84,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
   return { settings, debug, entries: reader.entries, problems: reader.problems, warnings };
 }
 
-/** A line that cannot be read takes settings away in silence, so it stops the command. The line itself is not shown. */
+/** A line that cannot be parsed would silently drop settings, so it stops the command. The message does not quote the line. */
 function refusedLine({ line, kind }: DotenvFault): UsageError {
   const [what, hint] = {
     'no-equals-sign': ['has no =', 'write NAME=value, and # before a comment'],
@@ -95,8 +95,8 @@ function refusedLine({ line, kind }: DotenvFault): UsageError {
 }
 
 /**
- * The settings of a reading.
- * @throws {UsageError} the first problem; where there are more, its hint says so.
+ * Returns the settings that were read.
+ * @throws {UsageError} the first problem; its hint mentions that there are more
  */
 export function soundSettings({ settings, problems }: SettingsReading): Settings {
   const [first, ...others] = problems;
@@ -108,7 +108,7 @@ export function soundSettings({ settings, problems }: SettingsReading): Settings
   });
 }
 
-// The receiver of hook events reads the settings of notifications by itself; here they are read to be shown and checked.
+// The receiver of hook events reads the notification settings itself; here they are only shown and checked.
 function readSpool(reader: SettingReader): string | null {
   const spool = reader.read(SETTINGS.spool);
   readNotifySettings(reader);

@@ -1,15 +1,15 @@
-/** What stands in every output where a secret was. */
+/** Replaces a secret in every output. */
 export const REDACTED = '[redacted]';
 
-/** Shorter values cannot be found by value without garbling the rest; nothing so short is a secret. */
+/** Replacing shorter values would garble other text; no secret is so short. */
 const SECRET_LENGTH_MIN = 4;
 
 /** Replaces every secret in a text. */
 export type Redactor = (text: string) => string;
 
 /**
- * A redactor for secrets by value: as they are, as JSON escapes them, and as a URL encodes them. It belongs in front
- * of every sink, and in front of whatever shortens a text: half a secret is not found any more.
+ * Creates a redactor that finds secrets by value: plain, escaped for JSON, and encoded for a URL. Use it before
+ * every sink, and before a text is shortened: half a secret is not found.
  */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   const needles = [...new Set([...secrets].flatMap(writings))].sort((a, b) => b.length - a.length);

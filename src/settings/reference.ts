@@ -40,7 +40,7 @@ function exampleOf(setting: AnySetting, before: '' | 'export '): string {
   const shown = before === '' || !/[^\w.,:/-]/.test(value) ? value : `'${value}'`;
   const byDefault = defaultOf(setting);
   const comment = `# ${doc}${byDefault === '–' ? '' : ` (default: ${byDefault.replaceAll('`', '')})`}`;
-  // All lines stay comments, so that a copied file overrides nothing by accident.
+  // Every line is a comment, so that a copy of the file changes nothing.
   return `${comment}\n# ${before}${env}=${shown}\n`;
 }
 

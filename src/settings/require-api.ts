@@ -1,18 +1,18 @@
 import { UsageError } from '../core/errors.ts';
 import type { Settings } from './settings.ts';
 
-/** The settings without which nothing can be asked of the service. */
+/** The settings that every request needs. */
 export interface ApiSettings {
   readonly apiKey: string;
-  /** The credential of the application host, where it is another one. */
+  /** The credential of the application host, if it differs. */
   readonly appApiKey: string | null;
   readonly baseUrl: string;
   readonly appUrl: string;
 }
 
 /**
- * The settings for talking to the service.
- * @throws {UsageError} when the base URL or the key is not configured.
+ * Returns the settings that requests need.
+ * @throws {UsageError} if the base URL or the key is not configured
  */
 export function requireApi({ apiKey, appApiKey, baseUrl, appUrl }: Settings): ApiSettings {
   if (baseUrl === null) {

@@ -2,7 +2,7 @@ import { passwordsOf } from './mask-url.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Settings } from './settings.ts';
 
-/** Every value in the settings that no output may show: the keys, the salt, the passwords of warehouse and proxy. */
+/** Returns every value that no output may show: keys, salt, passwords of the warehouse and the proxy. */
 export function secretsOf(settings: Settings): string[] {
   const salt = settings.emails.mode === 'hash' ? settings.emails.salt : null;
   const keys = [settings.apiKey, settings.appApiKey ?? null];
@@ -10,18 +10,18 @@ export function secretsOf(settings: Settings): string[] {
   return [...keys, salt, ...passwords].filter((secret) => secret !== null);
 }
 
-/** The redactor for the secrets of the settings. */
+/** Creates the redactor for the secrets of the settings. */
 export function redactorOf(settings: Settings): Redactor {
   return createRedactor(secretsOf(settings));
 }
 
-/** The redactor for the passwords of warehouses that are no setting. */
+/** Creates the redactor for the passwords in warehouse locations that are not settings. */
 export function redactorOfLocations(locations: readonly string[]): Redactor {
   return createRedactor(locations.flatMap(passwordsOf));
 }
 
 /**
- * The redactor for what the environment holds, before any setting was read: what goes wrong that early must not show
+ * Creates the redactor for secrets in the environment, for use before the settings are read: an early failure must not show
  * a secret either.
  */
 export function redactorOfEnvironment(env: Readonly<Record<string, string | undefined>>): Redactor {

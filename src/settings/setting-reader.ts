@@ -2,17 +2,17 @@ import { messageOf, UsageError } from '../core/errors.ts';
 import { type Given, lookUp, type SettingSources } from './lookup.ts';
 import type { AnySetting, Setting } from './setting.ts';
 
-/** A setting as it came out: what `daywalk config` prints. */
+/** One line of `daywalk config`. */
 export interface SettingEntry {
   readonly setting: AnySetting;
-  /** The value as it may be shown; null when it is not set. */
+  /** The value in printable form; null if it is not set. */
   readonly value: string | null;
   /** `flag`, `environment`, `.env line 3`, `default` or `not set`. */
   readonly source: string;
   readonly problem: UsageError | null;
 }
 
-/** A default that depends on something else. */
+/** A default that depends on another setting. */
 export interface ComputedDefault<Value> {
   readonly value: Value;
   readonly source: string;
@@ -22,26 +22,26 @@ export interface ComputedDefault<Value> {
 export interface SettingReader {
   readonly entries: readonly SettingEntry[];
   readonly problems: readonly UsageError[];
-  /** The value of a setting, or its default where nothing was given or the setting is not used. */
+  /** Returns the value of a setting, or its default if nothing is given or the setting is not used. */
   read<Value, Fallback>(setting: Setting<Value, Fallback>): Value | Fallback;
-  /** As `read`, with a default that depends on something else. */
+  /** Like `read`, with a default that depends on another setting. */
   readOr<Value, Fallback, Default>(
     setting: Setting<Value, Fallback>,
     computed: ComputedDefault<Default>,
   ): Value | Default;
-  /** Notes the value of a setting that was found by other rules. */
+  /** Records the value of a setting that is found by other rules. */
   note<Value, Fallback>(
     setting: Setting<Value, Fallback>,
     given: Given | null,
     parse: () => Value,
   ): Value | Fallback;
-  /** What was given for a setting; null when nothing was, or the setting is not used. */
+  /** Returns the text given for a setting; null if there is none, or the setting is not used. */
   lookUp(setting: AnySetting): Given | null;
-  /** Keeps a problem that lies between settings. */
+  /** Records a problem between settings. */
   refuse(problem: UsageError): void;
 }
 
-/** A reader over sources that looks only at the settings in `uses`: a command never reads a secret it does not need. */
+/** Creates a reader that looks only at the settings in `uses`, so that a command never reads a secret it does not need. */
 export function createSettingReader(sources: SettingSources, uses: readonly AnySetting[]): SettingReader {
   const entries: SettingEntry[] = [];
   const problems: UsageError[] = [];

@@ -6,40 +6,40 @@ export type LogFormat = 'pretty' | 'json' | 'silent';
 
 /** Every setting with its value, validated. */
 export interface Settings {
-  /** The bearer credential, trimmed; null when none is configured, which only commands that talk to the API refuse. */
+  /** The bearer credential, trimmed; null if none is configured. Only commands that call the API need one. */
   readonly apiKey: string | null;
   /** Origin of the main API host, without a trailing slash; null when none is configured. */
   readonly baseUrl: string | null;
   /** Origin of the application host; the base URL unless configured. */
   readonly appUrl: string | null;
-  /** The credential of the application host; absent for the same one. */
+  /** The credential of the application host; absent if it is the same. */
   readonly appApiKey?: string;
-  /** The organization that is exported; absent when the service is asked whose the key is. */
+  /** The organization to export; absent to ask the service which one the key belongs to. */
   readonly orgId?: string;
   /** A SQLite path, or `postgres://…`. */
   readonly warehouse: string;
-  /** Units in flight at most. */
+  /** Maximum number of units in flight. */
   readonly concurrency: number;
-  /** Days that one request asks for at most. */
+  /** Maximum number of days per request. */
   readonly rangeDays: number;
-  /** Requests in any 60 seconds at most; null without a limit. */
+  /** Maximum number of requests in any 60 seconds; null for no limit. */
   readonly maxRequestsPerMinute: number | null;
-  /** Requests of one run at most; null or absent without a limit. */
+  /** Maximum number of requests per run; null or absent for no limit. */
   readonly maxRequests?: number | null;
   /** Milliseconds for one attempt, from its start to the last byte. */
   readonly requestTimeoutMs: number;
-  /** Attempts per request at most. */
+  /** Maximum number of attempts per request. */
   readonly attempts: number;
-  /** The proxy that other machines are reached through; null or absent without one. */
+  /** The proxy for requests to other machines; null or absent for none. */
   readonly proxy?: ProxyOptions | null;
-  /** A day is pulled again until it was pulled once at this age in days. */
+  /** A day is re-pulled on every run until it has been pulled at this age, in days. */
   readonly settleDays: number;
-  /** Settled days so far back are compared with the service in every run, older ones in turn; 0 is off. Default: 31. */
+  /** Every run compares settled days up to this age with the service, and older ones in turn; 0 turns it off. @default 31 */
   readonly watchDays?: number;
   readonly emails: EmailPolicy;
-  /** The folder where hook events wait for the warehouse; null or absent for the one beside it. */
+  /** The folder in which hook events wait for the warehouse; null or absent for the one beside it. */
   readonly spool?: string | null;
   readonly log: LogFormat;
-  /** The instant that is taken as now; null for the clock. */
+  /** The instant to use as now; null for the clock. */
   readonly now: Date | null;
 }

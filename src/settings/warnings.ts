@@ -56,8 +56,8 @@ function unknownNames(
     });
 }
 
-// The receiver runs in the folders in which agents work. Other people may control these, so a `.env` there must not
-// decide where texts of the session are sent.
+// The receiver runs in folders in which agents work. Other people may control them, so a `.env` there must not
+// decide where texts of a session are sent.
 function untrusted({ values, lineOf }: Dotenv): SettingWarning[] {
   return ALL_SETTINGS.filter(({ env, isInDotenv }) => isInDotenv === false && (values[env] ?? '') !== '').map(
     ({ env }) => ({

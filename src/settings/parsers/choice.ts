@@ -1,6 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
 
-/** A parser for one word of a list. */
+/** Creates a parser for one of a list of words. */
 export function oneOf<const Word extends string>(words: readonly Word[]): (text: string) => Word {
   return (text) => {
     const word = words.find((candidate) => candidate === text);
@@ -11,7 +11,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]): (text:
   };
 }
 
-/** A parser for switches: 1 or true, 0 or false. */
+/** Parses a switch: 1 or true, 0 or false. */
 export function onOrOff(text: string): boolean {
   if (text === '1' || text === 'true') return true;
   if (text === '0' || text === 'false') return false;

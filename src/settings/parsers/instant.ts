@@ -3,9 +3,9 @@ import { UsageError } from '../../core/errors.ts';
 const SHAPE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * The instant that an ISO 8601 text with a zone names. Strict: no date alone, no local time, and no 31 June, which
+ * Parses an ISO 8601 instant with a time zone. Strict: it refuses a date without a time, a local time, and 31 June, which
  * `Date` would move to July.
- * @throws {UsageError} when it is not one.
+ * @throws {UsageError} if it is not one
  */
 export function parseInstant(text: string): Date {
   const instant = new Date(SHAPE.test(text) ? text : Number.NaN);

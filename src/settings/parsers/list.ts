@@ -1,6 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
 
-/** A parser for words of a list, separated by commas, each once, in the list's order; `none` for none of them. */
+/** Creates a parser for a comma-separated list of known words. The result holds each word once, in the order of `words`; `none` gives an empty list. */
 export function listOf<const Word extends string>(words: readonly Word[]): (text: string) => readonly Word[] {
   return (text) => {
     const given = text === 'none' ? [] : text.split(',').map((word) => word.trim());

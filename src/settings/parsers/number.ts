@@ -1,6 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
 
-/** The bounds of a whole number, both included. */
+/** Inclusive bounds of a whole number. */
 export interface NumberBounds {
   readonly min: number;
   readonly max: number;
@@ -9,7 +9,7 @@ export interface NumberBounds {
 const WHOLE_NUMBER = /^\d{1,15}$/;
 const DIGITS = /^\d+$/;
 
-/** A parser for whole numbers within bounds. Only digits count: no sign, no fraction, no exponent, no separators. */
+/** Creates a parser for whole numbers within bounds. It accepts digits only: no sign, fraction, exponent or separator. */
 export function wholeNumber({ min, max }: NumberBounds): (text: string) => number {
   return (text) => {
     const value = WHOLE_NUMBER.test(text) ? Number(text) : Number.NaN;
@@ -23,7 +23,7 @@ export function wholeNumber({ min, max }: NumberBounds): (text: string) => numbe
   };
 }
 
-/** As {@link wholeNumber}, or the word `none` for null. */
+/** Like {@link wholeNumber}; the word `none` gives null. */
 export function wholeNumberOrNone(bounds: NumberBounds): (text: string) => number | null {
   const parse = wholeNumber(bounds);
   return (text) => (text === 'none' ? null : parse(text));

@@ -5,8 +5,8 @@ const BLANK = /\s/;
 const QUOTED = /^(["']).*\1$/s;
 
 /**
- * An API key, without blanks around it. No error shows any part of it.
- * @throws {UsageError} when it is empty or could not stand in an HTTP header as it is.
+ * Parses an API key and trims it. No error shows any part of it.
+ * @throws {UsageError} if it is empty or cannot be sent in an HTTP header
  */
 export function parseApiKey(text: string): string {
   const key = text.trim();
@@ -16,8 +16,8 @@ export function parseApiKey(text: string): string {
 }
 
 /**
- * The salt for hashed emails, without blanks around it.
- * @throws {UsageError} when it is empty.
+ * Parses the salt for hashed email addresses and trims it.
+ * @throws {UsageError} if it is empty
  */
 export function parseSalt(text: string): string {
   const salt = text.trim();

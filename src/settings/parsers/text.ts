@@ -1,8 +1,8 @@
 import { UsageError } from '../../core/errors.ts';
 
 /**
- * A path of a folder.
- * @throws {UsageError} when it is empty.
+ * Parses the path of a folder.
+ * @throws {UsageError} if it is empty
  */
 export function parseFolder(text: string): string {
   if (text !== '') return text;
@@ -10,8 +10,8 @@ export function parseFolder(text: string): string {
 }
 
 /**
- * A text that is not empty.
- * @throws {UsageError} when it is.
+ * Parses a text.
+ * @throws {UsageError} if it is empty
  */
 export function parseText(text: string): string {
   if (text !== '') return text;

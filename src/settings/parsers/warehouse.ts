@@ -3,8 +3,8 @@ import { isPostgres, schemeOf } from '../../warehouse/location.ts';
 import { maskUserInfo } from '../mask-url.ts';
 
 /**
- * A warehouse location: a SQLite path, or `postgres://…`.
- * @throws {UsageError} for a URL of another kind, which would otherwise become a file of that name.
+ * Parses a warehouse location: a SQLite path, or `postgres://…`.
+ * @throws {UsageError} for any other URL, which would otherwise become the name of a file
  */
 export function parseWarehouse(text: string): string {
   if (text === '')

@@ -3,9 +3,9 @@ import { UsageError } from '../../core/errors.ts';
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * The address of a webhook: https, or http on this machine. Chat services put the secret into the address, so no
+ * Parses the address of a webhook: https, or http on this machine. Chat services put a secret into the address, so no
  * error shows any part of it.
- * @throws {UsageError} when it is no such address.
+ * @throws {UsageError} for any other address
  */
 export function parseWebhook(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;

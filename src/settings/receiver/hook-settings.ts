@@ -21,7 +21,7 @@ export const SPOOL_SETTING = setting({
   parse: parseFolder,
 });
 
-/** The settings of notifications. Kept apart, because the receiver reads these and no others. */
+/** The settings of notifications. The receiver reads these and no others. */
 export const NOTIFY_SETTINGS = {
   notify: setting({
     env: 'DAYWALK_NOTIFY',

@@ -6,14 +6,14 @@ import { NOTIFY_SETTINGS } from './hook-settings.ts';
 import { readNotifySettings } from './notify-settings.ts';
 import { spoolFolderOf } from './spool-folder.ts';
 
-/** What the receiver of hook events is started with. */
+/** The inputs of the receiver process. */
 export interface ReceiverSources {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly directory: string;
 }
 
-/** What a person has set for the receiver. Reading it never throws: an event is stored even if a setting is wrong. */
+/** The settings of the receiver. Reading them never throws: a wrong setting must not lose the event. */
 export interface ReceiverSettings {
   /** Words of the command line that are not flags of the receiver. */
   readonly ignored: readonly string[];

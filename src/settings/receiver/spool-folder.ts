@@ -35,7 +35,7 @@ function textOf(text: string | undefined): string | null {
   return trimmed === '' ? null : trimmed;
 }
 
-// A `.env` that cannot be read belongs to the folder the agent works in, and is no reason to lose the event.
+// The folder belongs to the agent's work; an unreadable `.env` there must not lose the event.
 function dotenvOf(directory: string): Readonly<Record<string, string | undefined>> {
   try {
     return readDotenv(directory).values;
