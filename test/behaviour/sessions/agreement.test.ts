@@ -13,7 +13,7 @@ const RUNS_OVER_TCP = isLongCampaign ? 2_000 : 100;
 const KIND_SHARE_MIN = 0.3;
 
 describe("the client's and the emulator's validation, which share no code,", () => {
-  test(`agree on ${RUNS} settings objects, and on how many places of each are wrong`, () => {
+  test(`agree on ${RUNS} settings objects, and on the number of errors in each`, () => {
     const verdicts = { valid: 0, invalid: 0 };
     fc.assert(
       fc.property(someSettings, (sessionSettings) => {
@@ -29,7 +29,7 @@ describe("the client's and the emulator's validation, which share no code,", () 
     expect(Math.min(verdicts.valid, verdicts.invalid)).toBeGreaterThan(RUNS * KIND_SHARE_MIN);
   });
 
-  test('agree over TCP: what the client refuses the service would refuse, and the other way round', async () => {
+  test('agree over TCP: the client refuses exactly what the service refuses', async () => {
     const emulator = await emulated();
     const client = clientOf(emulator);
     await fc.assert(

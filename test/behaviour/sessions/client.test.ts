@@ -24,7 +24,7 @@ const SESSION = {
 const answering = (bytes: Buffer) => rawServer((socket) => void socket.write(bytes));
 
 describe('a session', () => {
-  test.each(['idle', 'pending', 'running'])('that is %s is handed out as it was answered', async (status) => {
+  test.each(['idle', 'pending', 'running'])('with status %s is returned as answered', async (status) => {
     const full = {
       ...SESSION,
       status,
@@ -37,7 +37,7 @@ describe('a session', () => {
     expect(await clientOf(server).createSession(REQUEST)).toEqual(full);
   });
 
-  test('may lack everything that is optional, or have it as null', async () => {
+  test('may omit all optional fields, or have them as null', async () => {
     const nulls = { ...SESSION, title: null, completedAt: null, computerId: null, sessionSettings: null };
     for (const body of [SESSION, nulls]) {
       const server = await answering(json(body, {}, 201));
@@ -45,7 +45,7 @@ describe('a session', () => {
     }
   });
 
-  test('keeps fields that nobody knows, at every depth', async () => {
+  test('keeps unknown fields at every depth', async () => {
     const body = {
       ...SESSION,
       region: { name: 'north' },
@@ -113,7 +113,7 @@ describe('an answer that describes no session', () => {
     ],
     ['307 to elsewhere', http(307, '', { location: '/api/v1/sessions' }), 'unknown'],
     ['302 to a login page', http(302, '', { location: 'https://login.example.com/' }), 'unknown'],
-  ])('%s: the error says what became of it, after one request', async (_, bytes, outcome) => {
+  ])('%s: the error reports the possible outcome, after one request', async (_, bytes, outcome) => {
     const server = await rawServer((socket) => void socket.end(bytes));
     const error = await thrownBy(clientOf(server).createSession(REQUEST));
     expect(error).toBeInstanceOf(UnknownOutcomeError);
@@ -142,7 +142,7 @@ describe('a refusal', () => {
     [422, ApiError, 4],
     [429, OverloadError, 4],
   ])(
-    '%i is an error of its own with the metadata, and not an unknown outcome',
+    '%i is a specific error with the metadata, and not an unknown outcome',
     async (status, kind, exitCode) => {
       const server = await answering(json({ ...problem, status }, {}, status));
       const error = await thrownBy(clientOf(server, { attempts: 1 }).createSession(REQUEST));
@@ -159,24 +159,21 @@ describe('a refusal', () => {
     },
   );
 
-  test.each([408, 425, 500, 502, 503, 504])(
-    '%i leaves open what became of it, with the metadata',
-    async (status) => {
-      const server = await answering(json({ ...problem, status }, { 'retry-after': '0' }, status));
-      const error = await thrownBy(clientOf(server).createSession(REQUEST));
-      expect(error).toBeInstanceOf(UnknownOutcomeError);
-      expect(error).toMatchObject({
-        status,
-        title: 'T',
-        detail: 'why',
-        metadata: problem.metadata,
-        exitCode: 4,
-      });
-      expect(String(error)).toContain(`answered ${status}: why`);
-      expect(String(error)).toContain('a session may have been created: check before trying again');
-      expect(server.requests).toHaveLength(1);
-    },
-  );
+  test.each([408, 425, 500, 502, 503, 504])('%i is an unknown outcome with the metadata', async (status) => {
+    const server = await answering(json({ ...problem, status }, { 'retry-after': '0' }, status));
+    const error = await thrownBy(clientOf(server).createSession(REQUEST));
+    expect(error).toBeInstanceOf(UnknownOutcomeError);
+    expect(error).toMatchObject({
+      status,
+      title: 'T',
+      detail: 'why',
+      metadata: problem.metadata,
+      exitCode: 4,
+    });
+    expect(String(error)).toContain(`answered ${status}: why`);
+    expect(String(error)).toContain('a session may have been created: check before trying again');
+    expect(server.requests).toHaveLength(1);
+  });
 
   test('403 says that the endpoint is not open to every organization', async () => {
     const server = await answering(json({ ...problem, status: 403 }, {}, 403));
@@ -201,7 +198,7 @@ describe('the credential', () => {
     ]);
   });
 
-  test('does not come back in an answer or an error', async () => {
+  test('does not appear in an answer or an error', async () => {
     const echo = { title: 'Unauthorized', detail: 'bad key key-0123456789', status: 401 };
     const error = await thrownBy(clientOf(await answering(json(echo, {}, 401))).createSession(REQUEST));
     expect(JSON.stringify(error) + String(error)).not.toContain('key-0123456789');
@@ -229,7 +226,7 @@ describe('a warning', () => {
     ['auto-high', 'interactionMode "auto" with autonomyLevel "high"'],
     ['spec', 'interactionMode "spec"'],
   ])(
-    'tells what to write instead of the deprecated autonomyMode %s, which is sent',
+    'suggests a replacement for the deprecated autonomyMode %s, which is sent',
     async (autonomyMode, instead) => {
       const told = await warnings({ autonomyMode });
       expect(told).toEqual([
@@ -239,12 +236,12 @@ describe('a warning', () => {
     },
   );
 
-  test('is not made where nothing is deprecated and no identifier is known', async () => {
+  test('is absent if nothing is deprecated and no identifiers are known', async () => {
     const { autonomyMode: _, ...settings } = EVERY_SETTING;
     expect(await warnings(settings)).toEqual([]);
   });
 
-  test('names identifiers that are not among the known ones, which are sent', async () => {
+  test('names unknown identifiers, which are sent', async () => {
     const settings = { providerLock: 'p9', apiProviderLock: 'a9', compactionModel: 'm9' };
     const known = { providers: ['service'], apiProviders: [], compactionModels: ['m1'] };
     expect((await warnings(settings, known)).map(({ path }) => path)).toEqual([

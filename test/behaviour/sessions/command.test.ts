@@ -60,7 +60,7 @@ describe('daywalk sessions create', () => {
     ]);
   });
 
-  test('is refused under another salt for emails than before, and no session is created', async () => {
+  test('is refused with a different email salt than before, and no session is created', async () => {
     const rig = await createRig();
     const flags = ['--computer-id', 'computer-1', '--cwd', '/srv/app', '--emails', 'hash'];
     const under = (salt: string) => create(rig, flags, { env: { DAYWALK_EMAIL_SALT: salt } });
@@ -71,7 +71,7 @@ describe('daywalk sessions create', () => {
     expect(rig.emulator.sessions()).toHaveLength(1);
   });
 
-  test('takes settings from a file', async () => {
+  test('reads settings from a file', async () => {
     const rig = await createRig();
     const cwd = tempDir();
     writeFileSync(join(cwd, 'settings.json'), JSON.stringify(EVERY_SETTING));
@@ -84,7 +84,7 @@ describe('daywalk sessions create', () => {
     expect(JSON.parse(String(row?.['session_settings']))).toEqual(EVERY_SETTING);
   });
 
-  test('takes settings from standard input', async () => {
+  test('reads settings from standard input', async () => {
     const rig = await createRig();
     const input = '{"interactionMode":"auto","autonomyLevel":"low"}';
     const { code } = await createApart(rig, ['--computer-id', 'computer-1', '--settings', '-'], { input });
@@ -94,7 +94,7 @@ describe('daywalk sessions create', () => {
     ]);
   });
 
-  test('takes the whole request from standard input, under what the flags say', async () => {
+  test('reads the whole request from standard input, overridden by flags', async () => {
     const rig = await createRig();
     const input = JSON.stringify({ computerId: 'computer-9', cwd: '/a', sessionSettings: { model: 'm' } });
     const { code } = await create(rig, ['--request', '-', '--computer-id', 'computer-3'], { input });
@@ -104,7 +104,7 @@ describe('daywalk sessions create', () => {
     ]);
   });
 
-  test('prints one JSON document with --json, with fields that nobody knows', async () => {
+  test('prints one JSON document with --json, including unknown fields', async () => {
     const rig = await createRig({ quirks: { unknownFields: true } });
     const { stdout } = await create(rig, ['--computer-id', 'computer-1', '--json']);
     const unknown = { note: 'not in the specification' };
@@ -118,13 +118,13 @@ describe('daywalk sessions create', () => {
     ]);
   });
 
-  test('makes one more session each time', async () => {
+  test('creates one more session each time', async () => {
     const rig = await createRig();
     for (let count = 0; count < 2; count += 1) await create(rig, ['--computer-id', 'computer-1']);
     expect(await rig.column('SELECT COUNT(*) FROM sessions')).toEqual([2]);
   });
 
-  test('keeps numbers beyond 2^53 as they were answered', async () => {
+  test('keeps numbers beyond 2^53 exactly', async () => {
     const rig = await createRig();
     rig.emulator.setRules([
       {
@@ -144,7 +144,7 @@ describe('daywalk sessions create', () => {
     ]);
   });
 
-  test('warns on standard error of what is deprecated or not known, and sends it', async () => {
+  test('warns on standard error about deprecated and unknown values, and sends them', async () => {
     const rig = await createRig();
     const cwd = tempDir();
     writeFileSync(join(cwd, 'known.json'), '{"providers":["service"]}');
@@ -160,7 +160,7 @@ describe('daywalk sessions create', () => {
   });
 });
 
-describe('a session that is asked for wrongly', () => {
+describe('an invalid session request', () => {
   test.each<[string, string[], string, string]>([
     ['no computer', [], '', 'computerId: is required'],
     [
@@ -196,7 +196,7 @@ describe('a session that is asked for wrongly', () => {
       'known identifiers: vendors: unknown property; providers: must be a list',
     ],
     ['a cwd that is empty', ['--computer-id', 'c', '--cwd', ''], '', 'cwd: must not be empty'],
-  ])('%s: exit code 2, and nothing was sent or written', async (_, args, input, message) => {
+  ])('%s: exit code 2, and nothing is sent or written', async (_, args, input, message) => {
     const rig = await createRig();
     const { code, stdout, stderr } = await create(rig, args, { input, cwd: tempDir() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -222,7 +222,7 @@ describe('a session that is not created', () => {
   test.each<[string, number]>([
     ['may have been', 500],
     ['may have been', 503],
-  ])('or %s, after a %i: exit code 4, one request, and a word about it', async (_, status) => {
+  ])('or %s, after a %i: exit code 4, one request, and a message', async (_, status) => {
     const rig = await createRig();
     rig.emulator.setRules([{ match: POST, action: { type: 'status', status } }]);
     const { code, stderr } = await create(rig, ['--computer-id', 'computer-1']);
@@ -231,7 +231,7 @@ describe('a session that is not created', () => {
     expect(rig.emulator.journal().requests).toBe(1);
   });
 
-  test('because the warehouse cannot be opened: nothing was sent', async () => {
+  test('because the warehouse cannot be opened: nothing is sent', async () => {
     const rig = await createRig();
     const env = { DAYWALK_WAREHOUSE: join(tempDir(), 'no', 'such', 'folder', 'w.db') };
     const { code } = await create(rig, ['--computer-id', 'computer-1'], { env });
@@ -241,7 +241,7 @@ describe('a session that is not created', () => {
 });
 
 describe('a session that was created and cannot be recorded', () => {
-  test('is named on both outputs, with exit code 6', async () => {
+  test('is named on standard output and standard error, with exit code 6', async () => {
     const rig = await createRig();
     await rig.run({ streams: ['activity'] });
     rig.emulator.resetJournal();
@@ -262,7 +262,7 @@ describe('a session that was created and cannot be recorded', () => {
 describe('the organization of a session', () => {
   const args = ['--computer-id', 'computer-1'];
 
-  test('is the only one of the ledger, without a further request', async () => {
+  test('is the only one of the ledger, without another request', async () => {
     const rig = await createRig();
     await rig.run({ streams: ['activity'] });
     rig.emulator.resetJournal();
@@ -271,14 +271,14 @@ describe('the organization of a session', () => {
     expect(await rig.column('SELECT org_id FROM sessions')).toEqual([rig.emulator.orgId]);
   });
 
-  test('is asked of the analytics when the ledger is empty', async () => {
+  test('is requested from the analytics when the ledger is empty', async () => {
     const rig = await createRig();
     expect((await createHere(args, { env: envOf(rig) })).code).toBe(0);
     expect(rig.emulator.journal().byPath).toEqual({ '/api/v1/analytics/activity': 1, '/api/v0/sessions': 1 });
     expect(await rig.column('SELECT org_id FROM sessions')).toEqual([rig.emulator.orgId]);
   });
 
-  test('must be named when the key may not read analytics: no session was created', async () => {
+  test('must be named when the key may not read analytics; no session is created', async () => {
     const rig = await createRig();
     const env = envOf(rig, { DAYWALK_API_KEY: rig.emulator.keys.guest });
     const { code, stderr } = await createHere(args, { env });
@@ -291,7 +291,7 @@ describe('the organization of a session', () => {
 });
 
 describe('people', () => {
-  test('are in the settings only as the policy allows', async () => {
+  test('appear in the settings only as the email policy allows', async () => {
     const rig = await createRig();
     const input = '{"tags":[{"name":"for ada@example.com"}]}';
     const env = { DAYWALK_EMAILS: 'drop' };

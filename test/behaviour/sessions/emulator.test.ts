@@ -31,7 +31,7 @@ describe('the emulated service', () => {
     });
   });
 
-  test('creates a session for the JWT that sessionsJwt names, which opens nothing else', async () => {
+  test('creates a session for the JWT named by sessionsJwt, which is valid for nothing else', async () => {
     const jwt = `${'eyJhbGciOiJIUzI1NiJ9'}.${'c'.repeat(900)}.${'s-_'.repeat(30)}`;
     const emulator = await emulated({ quirks: { sessionsJwt: jwt } });
     const { status } = await post(emulator, REQUEST, { key: jwt });
@@ -42,7 +42,7 @@ describe('the emulated service', () => {
     expect((await post(emulator, REQUEST, { key: jwt })).status).toBe(401);
   });
 
-  test.each(FIELD_ROWS)('refuses $field with the place in the metadata', async ({ field, bad }) => {
+  test.each(FIELD_ROWS)('refuses $field and names its path in the metadata', async ({ field, bad }) => {
     const emulator = await emulated();
     for (const [value, path = field] of bad) {
       const { status, json } = await post(emulator, { ...REQUEST, sessionSettings: { [field]: value } });
@@ -90,13 +90,13 @@ describe('the emulated service', () => {
   });
 
   test.each(['/', 'x'.repeat(4096), '🦉'.repeat(4096)])(
-    'takes a cwd of 1 to 4096 characters',
+    'accepts a cwd of 1 to 4096 characters',
     async (cwd) => {
       expect((await post(await emulated(), { ...REQUEST, cwd })).status).toBe(201);
     },
   );
 
-  test('knows some computers, and refuses others by name', async () => {
+  test('knows some computers, and refuses other names', async () => {
     const emulator = await emulated();
     expect((await post(emulator, { computerId: 'computer-9' })).json).toEqual({
       title: 'Bad Request',
@@ -110,7 +110,7 @@ describe('the emulated service', () => {
     expect(emulator.sessions()).toHaveLength(1);
   });
 
-  test('demands a credential before it looks at the body', async () => {
+  test('requires a credential before it reads the body', async () => {
     const emulator = await emulated();
     for (const key of [null, 'wrong']) {
       const { status, json, headers } = await post(emulator, 'not json', { key });
@@ -130,7 +130,7 @@ describe('the emulated service', () => {
     expect(new Set(users).size).toBe(Object.keys(emulator.keys).length);
   });
 
-  test('takes a JWT as the credential', async () => {
+  test('accepts a JWT as the credential', async () => {
     const apiKey = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJ1c2VyXzEifQ.c2ln';
     expect((await post(await emulated({ apiKey }), REQUEST)).status).toBe(201);
   });
@@ -146,7 +146,7 @@ describe('the emulated service', () => {
     expect((await post(emulator, REQUEST)).status).toBe(201);
   });
 
-  test('answers 429 by rule and by rate, with Retry-After, and makes no session', async () => {
+  test('answers 429 by rule and by rate, with Retry-After, and creates no session', async () => {
     const emulator = await emulated();
     const match = { path: '/api/v0/sessions', method: 'POST' };
     emulator.setRules([{ match, when: { nth: 1 }, action: { type: 'status', status: 429, retryAfter: 7 } }]);
@@ -182,7 +182,7 @@ describe('the emulated service', () => {
     });
   });
 
-  test('answers 413 to a body that is too large, and goes on', async () => {
+  test('answers 413 to a body that is too large, and keeps running', async () => {
     const emulator = await emulated();
     const body = { ...REQUEST, sessionSettings: { model: 'x'.repeat(1024 * 1024) } };
     expect(await post(emulator, body)).toMatchObject({
@@ -199,7 +199,7 @@ describe('the emulated service', () => {
     expect(answer.headers.get('allow')).toBe('POST');
   });
 
-  test('adds unknown fields to its answer by quirk', async () => {
+  test('adds unknown fields to its answer with a quirk', async () => {
     const emulator = await emulated({ quirks: { unknownFields: true, nullMetrics: 1 } });
     expect((await post(emulator, REQUEST)).json).toMatchObject({
       messageCount: 0,
@@ -238,7 +238,7 @@ describe('the status of a session', () => {
     ]);
   });
 
-  test('moves on with the emulated day, and is shown to who steers the emulator', async () => {
+  test('advances with the emulated day, and is visible in the admin interface', async () => {
     const emulator = await emulated();
     await post(emulator, REQUEST);
     emulator.setToday(TOMORROW);
@@ -272,7 +272,7 @@ describe("the next day's analytics", () => {
     };
   }
 
-  test('have as many sessions more, all of them of the user of the key', async () => {
+  test('have that many more sessions, all of the user of the key', async () => {
     const [without, one, three] = await Promise.all([dayOf(0), dayOf(1), dayOf(3)]);
     expect(one.activity.sessions).toBe(without.activity.sessions + 1);
     expect(three.activity.sessions).toBe(without.activity.sessions + 3);
@@ -282,19 +282,22 @@ describe("the next day's analytics", () => {
     expect(others(one.people)).toEqual(others(without.people));
   });
 
-  test.each(['owner', 'guest'] as const)("stay coherent with a session of the %s's user", async (role) => {
-    const { activity, tools, tokens, people, own } = await dayOf(2, role);
-    expect(own).toBeDefined();
-    expect(sumOf(people, 'sessions')).toBe(activity.sessions);
-    expect(people).toHaveLength(activity.daily_active_users);
-    expect(sumOf(people, 'messages')).toBe(activity.messages);
-    expect(sumOf(people, 'tool_calls')).toBe(tools.tool_calls);
-    expect(sumOf(people, 'billable_tokens')).toBe(tokens.billable_tokens);
-    expect(tools.tool_calls_per_session_avg).toBeCloseTo(tools.tool_calls / activity.sessions, 3);
-    expect(tokens.by_user).toHaveLength(people.length);
-  });
+  test.each(['owner', 'guest'] as const)(
+    'stay consistent with a session of the user of the %s',
+    async (role) => {
+      const { activity, tools, tokens, people, own } = await dayOf(2, role);
+      expect(own).toBeDefined();
+      expect(sumOf(people, 'sessions')).toBe(activity.sessions);
+      expect(people).toHaveLength(activity.daily_active_users);
+      expect(sumOf(people, 'messages')).toBe(activity.messages);
+      expect(sumOf(people, 'tool_calls')).toBe(tools.tool_calls);
+      expect(sumOf(people, 'billable_tokens')).toBe(tokens.billable_tokens);
+      expect(tools.tool_calls_per_session_avg).toBeCloseTo(tools.tool_calls / activity.sessions, 3);
+      expect(tokens.by_user).toHaveLength(people.length);
+    },
+  );
 
-  test('have a row for a user who did nothing else: these sessions and nothing more', async () => {
+  test('have a row for a user with no other activity: only these sessions', async () => {
     // Some day in the first year of a user who works on few days is one without work.
     for (let seed = 1; seed <= 50; seed += 1) {
       const emulator = await emulated({ seed });
@@ -322,7 +325,7 @@ describe("the next day's analytics", () => {
     throw new Error('every owner worked on that day');
   });
 
-  test('say nothing of the day before it is over', async () => {
+  test('do not cover a day before it is over', async () => {
     const emulator = await emulated();
     await post(emulator, REQUEST);
     const { get } = probeOf(emulator);
@@ -332,7 +335,7 @@ describe("the next day's analytics", () => {
 });
 
 describe('the OpenAPI document', () => {
-  test('describes the creation: what it takes, answers and refuses', async () => {
+  test('describes the creation: requests, answers and refusals', async () => {
     const emulator = await emulated();
     const { get } = probeOf(emulator);
     const document = (await get('/openapi.json', { key: null })).json;

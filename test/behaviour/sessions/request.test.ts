@@ -54,7 +54,7 @@ describe('a session setting', () => {
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    'that is a number is not %s, which JSON cannot carry',
+    'that is a number may not be %s, which JSON cannot represent',
     async (number) => {
       expect(await refusal(request({ assistantActiveTimeMs: number }))).toContain(
         'sessionSettings.assistantActiveTimeMs: must be a finite number',
@@ -62,7 +62,7 @@ describe('a session setting', () => {
     },
   );
 
-  test('may go along with all the others', async () => {
+  test('may be combined with all others', async () => {
     const emulator = await emulated();
     const session = await create(emulator, {
       computerId: 'computer-2',
@@ -74,7 +74,7 @@ describe('a session setting', () => {
 });
 
 describe('a request', () => {
-  test('names all its problems at once, each with its path', async () => {
+  test('reports all its problems at once, each with its path', async () => {
     const message = await refusal({
       cwd: '',
       color: 'red',
@@ -118,13 +118,13 @@ describe('a request', () => {
     },
   );
 
-  test('that JSON would write differently from what was checked is not sent', async () => {
+  test('is not sent if JSON would write it differently from what was validated', async () => {
     expect(await refusal({ computerId: 'c', sessionSettings: new Date(0) })).toContain(
       'sessionSettings: must be an object',
     );
   });
 
-  test('is not longer than the message about it', async () => {
+  test('keeps the message about it short', async () => {
     const settings = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]));
     const message = await refusal(request(settings));
     expect(message).toMatch(/; and 950 more$/);

@@ -11,7 +11,7 @@ const SESSION = { sessionId: 's1', status: 'pending', messageCount: 0, createdAt
 const PATH = { path: '/api/v0/sessions', method: 'POST' };
 
 describe('a request that never reached the service', () => {
-  test('because the connection was refused is repeated: one session', async () => {
+  test('because the connection was refused is retried: one session', async () => {
     const port = await freePort();
     const retries: Retry[] = [];
     let emulator: Awaited<ReturnType<typeof emulated>> | undefined;
@@ -31,7 +31,7 @@ describe('a request that never reached the service', () => {
     expect(emulator?.sessions()).toMatchObject([{ sessionId: session.sessionId }]);
   });
 
-  test('says so when the attempts are used up', async () => {
+  test('is reported as such when the attempts are used up', async () => {
     const retries: Retry[] = [];
     const client = clientOf(
       { url: `http://127.0.0.1:${await freePort()}` },
@@ -42,7 +42,7 @@ describe('a request that never reached the service', () => {
     expect(retries).toHaveLength(1);
   });
 
-  test('because its host has no address is repeated', async () => {
+  test('because its host has no address is retried', async () => {
     const retries: Retry[] = [];
     const client = clientOf(
       { url: 'https://no-such-host.invalid' },
@@ -56,7 +56,7 @@ describe('a request that never reached the service', () => {
     ['fails', (socket: { end(text: string): void }) => socket.end('this is not TLS')],
     ['is cut off', (socket: { destroy(): void }) => socket.destroy()],
     ['does not end in time', () => undefined],
-  ])('because the TLS handshake %s is repeated', async (_, reply) => {
+  ])('because the TLS handshake %s is retried', async (_, reply) => {
     const { createServer } = await import('node:net');
     let connections = 0;
     const server = createServer((socket) => {
@@ -85,7 +85,7 @@ describe('a request that was sent', () => {
       (socket: { end(text: string): unknown }) => socket.end('SSH-2.0\r\n\r\n'),
     ],
     ['is not answered in time', () => undefined],
-  ])('and %s is not repeated, and the error says what may have happened', async (_, reply) => {
+  ])('and %s is not retried, and the error says what may have happened', async (_, reply) => {
     const server = await rawServer((socket) => void reply(socket));
     const retries: Retry[] = [];
     const client = clientOf(server, { requestTimeoutMs: 300, onRetry: (retry) => void retries.push(retry) });
@@ -97,7 +97,7 @@ describe('a request that was sent', () => {
     expect(retries).toEqual([]);
   });
 
-  test('and lost on the way back has made a session', async () => {
+  test('and whose response got lost has created a session', async () => {
     const emulator = await emulated();
     emulator.setRules([{ match: PATH, action: { type: 'reset', afterBytes: 0 } }]);
     const error = await thrownBy(clientOf(emulator).createSession(REQUEST));
@@ -106,7 +106,7 @@ describe('a request that was sent', () => {
     expect(emulator.journal().requests).toBe(1);
   });
 
-  test('and reset before it was worked on has made none, which nobody can tell', async () => {
+  test('and reset before processing has created none, which the client cannot know', async () => {
     const emulator = await emulated();
     emulator.setRules([{ match: PATH, action: { type: 'reset' } }]);
     expect(await thrownBy(clientOf(emulator).createSession(REQUEST))).toBeInstanceOf(UnknownOutcomeError);
@@ -114,7 +114,7 @@ describe('a request that was sent', () => {
     expect(emulator.journal().requests).toBe(1);
   });
 
-  test('and given up by its caller may have made one', async () => {
+  test('and aborted by its caller may have created one', async () => {
     const stop = new AbortController();
     const server = await rawServer(() => stop.abort(new StoppedError('SIGINT')));
     const error = await thrownBy(clientOf(server, { signal: stop.signal }).createSession(REQUEST));
@@ -123,7 +123,7 @@ describe('a request that was sent', () => {
     expect(String(error)).toContain('stopped by SIGINT; a session may have been created');
   });
 
-  test('and under way when the client was closed may have made one', async () => {
+  test('and in progress when the client was closed may have created one', async () => {
     const server = await rawServer(() => void client.close());
     const client = clientOf(server);
     const error = await thrownBy(client.createSession(REQUEST));
@@ -131,7 +131,7 @@ describe('a request that was sent', () => {
     expect(error).toMatchObject({ exitCode: 4 });
   });
 
-  test('goes over a connection of its own, which no earlier request kept open', async () => {
+  test('uses a new connection, never one kept open by an earlier request', async () => {
     const emulator = await emulated();
     const client = clientOf(emulator);
     await client.activity({ startDate: '2026-02-01', endDate: '2026-02-01' });
@@ -143,7 +143,7 @@ describe('a request that was sent', () => {
 });
 
 describe('429', () => {
-  test('is repeated after the time that it asks for: one session', async () => {
+  test('is retried after the requested time: one session', async () => {
     const emulator = await emulated();
     emulator.setRules([
       { match: PATH, when: { count: 2 }, action: { type: 'status', status: 429, retryAfter: 1 } },
@@ -158,7 +158,7 @@ describe('429', () => {
     expect(emulator.journal().byStatus).toEqual({ 201: 1, 429: 2 });
   });
 
-  test('that does not end is an error after all attempts, and no session', async () => {
+  test('that persists is an error after all attempts, and creates no session', async () => {
     const emulator = await emulated();
     emulator.setRules([{ match: PATH, action: { type: 'status', status: 429, retryAfter: 0 } }]);
     const error = await thrownBy(clientOf(emulator, { attempts: 2 }).createSession(REQUEST));
@@ -168,7 +168,7 @@ describe('429', () => {
   });
 });
 
-test('a certificate that is not trusted ends it before anything is sent', async (context) => {
+test('an untrusted certificate ends the request before anything is sent', async (context) => {
   const { tempFile } = await import('../../support/suite/temp-dir.ts');
   const { readFileSync } = await import('node:fs');
   const [key, cert] = [tempFile('key.pem'), tempFile('cert.pem')];

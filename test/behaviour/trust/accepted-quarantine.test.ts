@@ -32,7 +32,7 @@ async function listed(rig: Rig): Promise<{ acceptedAt: string | null; stream: st
 
 onEachDatabase((database) => {
   describe('an accepted record', () => {
-    test('stays listed, and no longer counts for the exit code', async () => {
+    test('stays listed, and no longer affects the exit code', async () => {
       const rig = await withBrokenRecord(database);
       expect((await rig.run()).report.exitCode).toBe(5);
       expect(await command(rig, 'accept', '--stream', 'users', '--date', day)).toMatchObject({
@@ -47,7 +47,7 @@ onEachDatabase((database) => {
       expect((await command(rig, 'accept', '--all')).stdout).toBe('0 records accepted\n');
     });
 
-    test('counts again once it has changed, and only until it is accepted too', async () => {
+    test('counts again after a change, until that is accepted too', async () => {
       const rig = await withBrokenRecord(database);
       await command(rig, 'accept', '--all');
       breakRecord(rig, 'even more');
@@ -57,7 +57,7 @@ onEachDatabase((database) => {
       expect((await rig.run()).report.exitCode).toBe(0);
     });
 
-    test('does not cover another one of the same unit', async () => {
+    test('does not cover another record of the same unit', async () => {
       const rig = await withBrokenRecord(database);
       await command(rig, 'accept', '--all');
       const broken = (at: number) => ({ op: 'set' as const, path: `/data/${at}/tool_calls`, value: 'many' });
@@ -71,7 +71,7 @@ onEachDatabase((database) => {
       expect((await rig.run()).report).toMatchObject({ exitCode: 5, quarantined: 2 });
     });
 
-    test('leaves quarantine when the service answers right', async () => {
+    test('leaves quarantine when the service sends a valid record', async () => {
       const rig = await withBrokenRecord(database);
       await command(rig, 'accept', '--all');
       rig.emulator.setRules([]);
@@ -82,7 +82,7 @@ onEachDatabase((database) => {
 });
 
 describe('daywalk quarantine', () => {
-  test('lists what was set aside, and why, as a table', async () => {
+  test('lists quarantined records with reasons as a table', async () => {
     const rig = await withBrokenRecord();
     const { code, stdout } = await command(rig, 'list');
     expect(code).toBe(0);

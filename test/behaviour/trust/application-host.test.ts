@@ -29,8 +29,8 @@ function rolesOf({ emulator }: Rig): { readiness: string[]; analytics: string[] 
 }
 
 onEachDatabase((database) => {
-  describe('a refusal of readiness alone', () => {
-    test('with 401 leaves the analytics whole, and the run ends with 3', async () => {
+  describe('a refusal of only the readiness reports', () => {
+    test('with 401 leaves the analytics complete, and the run ends with 3', async () => {
       const rig = await createRig({ quirks: { readinessUnauthorized: true } }, { database });
       const { report } = await rig.run({ from });
       expect(report).toMatchObject({ exitCode: 3, unitsDone: DAYS * 5, unitsFailed: 1, unitsLeftOut: 0 });
@@ -39,13 +39,13 @@ onEachDatabase((database) => {
       expect((await rig.run({ from })).report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
     });
 
-    test('with 401 leaves the analytics whole where the organization is named', async () => {
+    test('with 401 leaves the analytics complete if the organization is named', async () => {
       const rig = await createRig({ quirks: { readinessUnauthorized: true } }, { database });
       const { report } = await rig.run({ from, settings: { orgId: rig.emulator.orgId } });
       expect(report).toMatchObject({ exitCode: 3, unitsDone: DAYS * 5, unitsFailed: 1 });
     });
 
-    test('with 401 ends a run in which no analytics have answered', async () => {
+    test('with 401 ends a run in which no analytics request succeeded', async () => {
       const rig = await createRig({ quirks: { readinessUnauthorized: true } }, { database });
       const { report } = await rig.run({ streams: ['readiness'], settings: { orgId: rig.emulator.orgId } });
       expect(report).toMatchObject({ exitCode: 3, unitsFailed: 0, unitsLeftOut: 1 });
@@ -54,7 +54,7 @@ onEachDatabase((database) => {
     test.each([
       ['error', /answered 400: \{"error":\{"code":"Bad Request","message":"Invalid limit/],
       ['text', /answered 400: Bad Request Invalid limit/],
-    ] as const)('in another shape (%s) shows in the message', async (readinessErrors, message) => {
+    ] as const)('in another shape (%s) appears in the message', async (readinessErrors, message) => {
       const rig = await createRig({ quirks: { readinessErrors } }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness' }, action: { type: 'answer-as', query: { limit: 'x' } } },
@@ -90,8 +90,8 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('a credential of its own', () => {
-    test('goes to the application host, and the main one everywhere else', async () => {
+  describe('a separate credential', () => {
+    test('goes to the application host, and the main one to all other hosts', async () => {
       const rig = await createRig({}, { database });
       const { keys } = rig.emulator;
       const { report } = await rig.run({ from, settings: { apiKey: keys.manager, appApiKey: keys.member } });
@@ -99,14 +99,14 @@ onEachDatabase((database) => {
       expect(rolesOf(rig)).toEqual({ readiness: ['member'], analytics: ['manager'] });
     });
 
-    test('goes along with the redirect of the readiness path', async () => {
+    test('is sent along a redirect of the readiness path', async () => {
       const rig = await createRig({ quirks: { readinessRedirect: '308' } }, { database });
       const { keys } = rig.emulator;
       await rig.run({ from, settings: { apiKey: keys.manager, appApiKey: keys.member } });
       expect(rolesOf(rig)).toEqual({ readiness: ['member'], analytics: ['manager'] });
     });
 
-    test.each([401, 403])('that is refused with %d never ends the analytics', async (status) => {
+    test.each([401, 403])('does not end the analytics if it is refused with %d', async (status) => {
       const rig = await createRig({ reports: 3 }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness' }, action: { type: 'status', status } },
@@ -118,7 +118,7 @@ onEachDatabase((database) => {
       expect(report).toMatchObject({ exitCode: 3, unitsDone: DAYS * 5, unitsFailed: 1 });
     });
 
-    test('Z4: that the service echoes is stored nowhere', async () => {
+    test('Z4: is stored nowhere if the service echoes it', async () => {
       const rig = await createRig({ reports: 4 }, { database });
       const settings = { apiKey: rig.emulator.keys.manager, appApiKey: CANARY_KEY };
       const escaped = [...CANARY_KEY].map((char) => `\\u00${char.charCodeAt(0).toString(16)}`).join('');
@@ -156,7 +156,7 @@ onEachDatabase((database) => {
 });
 
 describe('the command line', () => {
-  test('Z4: takes the credential from a variable or a file, and shows it nowhere', async () => {
+  test('Z4: accepts the credential from a variable or a file, and shows it nowhere', async () => {
     const rig = await createRig({ reports: 2 }, { database: sqlite });
     const file = join(tempDir(), 'app.key');
     writeFileSync(file, `${CANARY_KEY}\n`, { mode: 0o600 });
@@ -179,7 +179,7 @@ describe('the command line', () => {
     expect((await daywalk(['run', '--app-api-key', 'a-key-that-was-given'], { env })).code).toBe(2);
   });
 
-  test('creates a session with a JWT, and says how to name the organization when it is refused', async () => {
+  test('creates a session with a JWT, and if it is refused, says how to name the organization', async () => {
     const rig = await createRig({ quirks: { sessionsJwt: JWT } }, { database: sqlite });
     const env = envOf(rig, { DAYWALK_API_KEY: JWT });
     const args = ['sessions', 'create', '--computer-id', 'computer-1', '--json'];
@@ -197,7 +197,7 @@ describe('the command line', () => {
   });
 });
 
-test('the client sends a credential of its own to the application host', async () => {
+test('the client sends the separate credential to the application host', async () => {
   const rig = await createRig({ reports: 2 }, { database: sqlite });
   const { url, keys } = rig.emulator;
   const client = createClient({ apiKey: keys.manager, appApiKey: keys.member, baseUrl: url });

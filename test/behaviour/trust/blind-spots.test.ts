@@ -71,7 +71,7 @@ const setTools: (day: string, calls: number) => Edit =
     path.includes('/tools') && row['date'] === day ? { ...row, tool_calls: calls } : row;
 const toolCalls = (day: string) => `SELECT tool_calls FROM tools_daily WHERE date = '${day}'`;
 
-test('a weekly count of a day without activity that is restated is brought', async () => {
+test('a restated weekly count of a day without activity is stored', async () => {
   const quirks = { inactiveDays: [parseDay('2026-01-28')], emptyDays: 'zeros' } as const;
   const { warehouse, nights } = await filled({ quirks });
   await nights(2, (row, { path }) =>
@@ -81,7 +81,7 @@ test('a weekly count of a day without activity that is restated is brought', asy
   expect(await value(warehouse, sql)).toBe(2);
 });
 
-test('an older day whose tokens belong to another model altogether is brought', async () => {
+test('an older day whose tokens moved to another model is stored', async () => {
   const { warehouse, nights } = await filled({}, { watchDays: 7 });
   await nights(6, (row, { path }) => {
     if (!path.includes('/tokens') || row['date'] !== '2026-01-22') return row;
@@ -93,7 +93,7 @@ test('an older day whose tokens belong to another model altogether is brought', 
   expect(await value(warehouse, sql)).toBe('another-model');
 });
 
-test('days that are gone are found, though nothing is left of the range in which they are compared', async () => {
+test('removed days are found even if their whole comparison range is empty', async () => {
   const { warehouse, nights } = await filled({}, { rangeDays: 2 });
   const gone = ['2026-01-20', '2026-01-21', '2026-01-22', '2026-01-23'];
   await nights(7, (row) => (gone.includes(String(row['date'])) ? null : row));
@@ -102,7 +102,7 @@ test('days that are gone are found, though nothing is left of the range in which
   ).toBe(0);
 });
 
-test('a record that fits nowhere hides no other day of its range', async () => {
+test('a record that belongs to no day hides no other day of its range', async () => {
   const spoil: Edit = (row, { path }) =>
     path.includes('/tools') && row['date'] === '2026-02-01' ? { ...row, tool_calls: 'many' } : row;
   const { warehouse, nights } = await filled({}, {}, spoil);
@@ -111,7 +111,7 @@ test('a record that fits nowhere hides no other day of its range', async () => {
   expect(await value(warehouse, toolCalls('2026-01-28'))).toBe(77);
 });
 
-test('a request that always fails does not keep the other stretches from having their turn', async () => {
+test('a request that always fails does not block the comparison of other ranges', async () => {
   const { warehouse, nights } = await filled({}, { watchDays: 7 });
   const restate = setTools('2026-01-15', 88);
   await nights(9, (row, asked) =>
@@ -120,7 +120,7 @@ test('a request that always fails does not keep the other stretches from having 
   expect(await value(warehouse, toolCalls('2026-01-15'))).toBe(88);
 });
 
-test('a difference that once changed no row counts again after two weeks', async () => {
+test('a difference that once changed no row is followed up again after two weeks', async () => {
   const { warehouse, nights } = await filled();
   const restate = setTools('2026-01-28', 99);
   // Ranges are right, and the day alone is answered by a cache.
@@ -129,7 +129,7 @@ test('a difference that once changed no row counts again after two weeks', async
   expect(await value(warehouse, toolCalls('2026-01-28'))).toBe(99);
 });
 
-test('a user who is gone, and is not counted as active any more, is no loss when the day is reopened', async () => {
+test('a user who disappeared and is no longer counted as active is no loss when the day is reopened', async () => {
   const { warehouse, nights } = await filled();
   const [{ user_id: leaver } = {}] = await warehouse.place.query<{ user_id: string }>(
     "SELECT user_id FROM user_daily WHERE date = '2026-01-28' ORDER BY user_id LIMIT 1",

@@ -19,7 +19,7 @@ const LOSSES: readonly (readonly [what: string, lies: Lies, stream: string])[] =
 ];
 
 onEachDatabase((database) => {
-  describe('L5: an answer that takes away what is stored', () => {
+  describe('L5: an answer without stored rows', () => {
     test.each(LOSSES)(
       '%s: is doubted, the stored rows stay, and every run exits with 5',
       async (_, lies, stream) => {
@@ -45,7 +45,7 @@ onEachDatabase((database) => {
       },
     );
 
-    test('is accepted after 60 hours and three nights that found the same, with a restatement', async () => {
+    test('is accepted after 60 hours and three nights with the same loss, with a restatement', async () => {
       const rig = await nightsOf(database);
       await nights(rig, '2026-02-18', '2026-02-20');
       lie(rig, { lateDays: [YOUNG] });
@@ -60,7 +60,7 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('L5: a readiness list without what is stored', () => {
+  describe('L5: a readiness list without stored reports', () => {
     test('is doubted: no report is deleted, and new ones are stored', async () => {
       const rig = await nightsOf(database, { reports: 25 });
       await nights(rig, '2026-02-20', '2026-02-20');
@@ -77,7 +77,7 @@ onEachDatabase((database) => {
       expect(report?.unitsDoubted).toBe(1);
     });
 
-    test('is doubted also where as many others come in their place, until it is accepted', async () => {
+    test('is doubted until accepted, even if as many other reports replace them', async () => {
       const rig = await nightsOf(database, { reports: 12 });
       await rig.run({ now: NIGHT });
       const stored = await rig.column('SELECT report_id FROM readiness_reports ORDER BY 1');
@@ -108,8 +108,8 @@ onEachDatabase((database) => {
 });
 
 /** What the database has no part in. */
-describe('with one database', () => {
-  describe('L5: an answer that takes away what is stored', () => {
+describe('on SQLite', () => {
+  describe('L5: an answer without stored rows', () => {
     test('backfill --force alone accepts no loss', async () => {
       const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
@@ -127,7 +127,7 @@ describe('with one database', () => {
       expect(await rig.digest()).toBe(before);
     });
 
-    test('users are held against the activity of this run, also where that comes later and was not stored', async () => {
+    test('users are compared with the activity of this run, even if that arrives later and is not stored', async () => {
       const rig = await nightsOf(sqlite, { users: 40 });
       const settings = { rangeDays: 1 };
       // Stored without activity: how many users were active is not known.
@@ -144,7 +144,7 @@ describe('with one database', () => {
       expect(await rig.column('SELECT user_id FROM user_daily ORDER BY 1')).toEqual(users);
     });
 
-    test('--accept-loss accepts what was doubted before, and no more than that', async () => {
+    test('--accept-loss accepts only what was doubted before', async () => {
       const rig = await nightsOf(sqlite, { users: 40 });
       await nights(rig, '2026-02-18', '2026-02-20');
       lie(rig, { lateDays: { users: [YOUNG] } });
@@ -157,7 +157,7 @@ describe('with one database', () => {
       expect(await unitOf(rig, 'tools', YOUNG)).toMatchObject({ state: 'doubted' });
     });
 
-    test('that a clock ahead of time found first is accepted three nights later all the same', async () => {
+    test('found first by a clock that was ahead is still accepted three nights later', async () => {
       const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
       lie(rig, { lateDays: [YOUNG] });
@@ -167,7 +167,7 @@ describe('with one database', () => {
       expect(ran.map(({ report }) => report.exitCode)).toEqual([5, 5, 5, 0]);
     });
 
-    test('that takes away something else in the next night starts the clock again', async () => {
+    test('with another loss in the next night restarts the waiting time', async () => {
       const rig = await nightsOf(sqlite, { users: 40 });
       await nights(rig, '2026-02-18', '2026-02-20');
       lie(rig, { someUsers: { share: 0.5, streams: ['users'] } });
@@ -178,7 +178,7 @@ describe('with one database', () => {
       expect((await unitOf(rig, 'users', YOUNG))?.['doubted_at']).not.toBe(since);
     });
 
-    test('rows of another day beside it stand for nothing that is stored', async () => {
+    test('is not made up for by rows of another day', async () => {
       const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
       const before = await rig.digest();
@@ -204,7 +204,7 @@ describe('with one database', () => {
       expect((await rig.run({ now: NIGHT })).report).toMatchObject({ exitCode: 5, orgId: null });
     });
 
-    test('a failure in between neither ends nor restarts the doubt', async () => {
+    test('is doubted without interruption if a pull fails in between', async () => {
       const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
       lie(rig, { lateDays: [YOUNG] });

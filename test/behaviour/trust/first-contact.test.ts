@@ -67,7 +67,7 @@ describe.each(WRONG)('a service that %s', (_, urlOf, code, remedy) => {
     }
   });
 
-  test('is taken for trouble that passes once the warehouse has something from it', async () => {
+  test('is treated as a temporary failure once the warehouse has data from it', async () => {
     const rig = await createRig({ users: 4, reports: 0 });
     await rig.run({ from: parseDay('2026-02-08') });
     const { report } = await rig.run({ clock, settings: { baseUrl: await urlOf(rig) } });
@@ -81,7 +81,7 @@ test.each([
   ['/api/v0', ''],
   ['/api/organization/maturity-level-reports', ''],
   ['/proxy/api/v1/', '/proxy'],
-])('a base URL that ends in %s is refused with what it should look like', async (path, kept) => {
+])('a base URL that ends in %s is refused with the expected form', async (path, kept) => {
   const rig = await createRig({ users: 4, reports: 0 });
   for (const flag of ['--base-url', '--app-url']) {
     const { code, stderr } = await daywalkHere(['run', flag, `https://api.example.com${path}`], {

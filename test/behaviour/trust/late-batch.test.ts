@@ -11,7 +11,7 @@ const LATE = daysFrom(parseDay('2026-02-08'), parseDay('2026-02-12'));
 
 onEachDatabase((database) => {
   describe('L2: a nightly batch that is late', () => {
-    test('in all streams: the empty days settle, are noted when they fill, and are pulled again in the next night', async () => {
+    test('in all streams: the empty days settle, are noticed when they fill, and are pulled again in the next night', async () => {
       const rig = await nightsOf(database);
       lie(rig, { lateDays: LATE });
       await nights(rig, '2026-02-08', '2026-02-13');
@@ -28,7 +28,7 @@ onEachDatabase((database) => {
       await expectExactCopy(rig, parseDay('2026-02-15'));
     });
 
-    test('in one stream alone: the day awaits it beside the others, and is shown as a hole', async () => {
+    test('in one stream only: the day awaits that stream, and is shown as a hole', async () => {
       const rig = await nightsOf(database);
       lie(rig, { lateDays: { users: LATE } });
       await nights(rig, '2026-02-10', '2026-02-25');
@@ -52,7 +52,7 @@ onEachDatabase((database) => {
   });
 
   describe('L2: a settled day that is restated', () => {
-    test('within 31 days is found in the second night, and one lying night changes nothing', async () => {
+    test('within 31 days is found in the second night, and one wrong night changes nothing', async () => {
       const rig = await nightsOf(database);
       await nights(rig, '2026-02-10', '2026-02-20');
       const before = await rig.digest();
@@ -69,9 +69,9 @@ onEachDatabase((database) => {
 });
 
 /** What the database has no part in. */
-describe('with one database', () => {
+describe('on SQLite', () => {
   describe('L2: a nightly batch that is late', () => {
-    test('out of order: no day that is empty beside later ones is lost', async () => {
+    test('out of order: no day that is empty before later ones is lost', async () => {
       const rig = await nightsOf(sqlite);
       lie(rig, { lateDays: LATE });
       await nights(rig, '2026-02-10', '2026-02-13');
@@ -82,7 +82,7 @@ describe('with one database', () => {
       await expectExactCopy(rig, parseDay('2026-02-18'));
     });
 
-    test('in one stream for ever: the day is never confirmed, and status goes on saying so', async () => {
+    test('in one stream forever: the day is never confirmed, and status keeps reporting it', async () => {
       const rig = await nightsOf(sqlite);
       lie(rig, { lateDays: { productivity: LATE } });
       await nights(rig, '2026-02-13', '2026-03-16');
@@ -102,7 +102,7 @@ describe('with one database', () => {
   });
 
   describe('L2: a settled day that is restated', () => {
-    test('is not reopened by two looks within twelve hours', async () => {
+    test('is not reopened by two comparisons within twelve hours', async () => {
       const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
       const before = await rig.digest();
@@ -113,7 +113,7 @@ describe('with one database', () => {
       expect(await rig.digest()).toBe(before);
     });
 
-    test('and restated back in the next night is not touched', async () => {
+    test('and restated back in the next night is not changed', async () => {
       const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
       lie(rig, { zeroDays: [parseDay('2026-02-10')] });
@@ -125,7 +125,7 @@ describe('with one database', () => {
       await expectExactCopy(rig, parseDay('2026-02-24'));
     });
 
-    test('longer ago is found within a round of the watch', async () => {
+    test('longer ago is found within one round of the watch', async () => {
       const rig = await nightsOf(sqlite);
       await nights(rig, '2026-03-18', '2026-03-20');
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-20') });
@@ -135,7 +135,7 @@ describe('with one database', () => {
       await expectExactCopy(rig, parseDay('2026-03-24'));
     });
 
-    test('is not looked for where the watch is off', async () => {
+    test('is not found if the watch is off', async () => {
       const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });

@@ -9,7 +9,7 @@ const NIGHT = parseDay('2026-02-20');
 
 onEachDatabase((database) => {
   describe('L7: /users with fewer users than daily_active_users', () => {
-    test('does not settle by one look, and settles unconfirmed after seven nights', async () => {
+    test('does not settle after one pull, and settles unconfirmed after seven nights', async () => {
       const rig = await nightsOf(database, { users: 40 });
       const day = parseDay('2026-02-10');
       lie(rig, { someUsers: { share: 0.6, days: [day], streams: ['users'] } });
@@ -22,8 +22,8 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('L1: an answer that names other days than the ones that were asked for', () => {
-    test('fails its unit, for one day too, and nothing that is stored changes', async () => {
+  describe('L1: an answer about other days than requested', () => {
+    test('fails its unit, also for one day, and no stored row changes', async () => {
       const rig = await nightsOf(database);
       await nights(rig, '2026-02-18', '2026-02-20');
       const before = await rig.digest();
@@ -44,10 +44,10 @@ onEachDatabase((database) => {
 });
 
 /** What the database has no part in. */
-describe('with one database', () => {
-  describe('L4: a range of days that lacks some of what was asked for', () => {
+describe('on SQLite', () => {
+  describe('L4: a range answer that leaves out requested data', () => {
     test.each(['middle', 'users', 'user-days', 'all'] as const)(
-      'drops %s: what is missing is asked for alone, and nothing is lost',
+      'drops %s: what is missing is requested alone, and nothing is lost',
       async (drop) => {
         const rig = await nightsOf(sqlite, { users: 40 });
         lie(rig, { ranges: { drop } });
@@ -61,7 +61,7 @@ describe('with one database', () => {
     );
 
     test.each(['middle', 'users', 'all'] as const)(
-      'drops %s: with --force stored rows stay as they are',
+      'drops %s: with --force stored rows stay unchanged',
       async (drop) => {
         const rig = await nightsOf(sqlite, { users: 40 });
         await rig.run({ now: NIGHT });
@@ -72,7 +72,7 @@ describe('with one database', () => {
       },
     );
 
-    test('drops days for ever: nothing that has settled is opened again', async () => {
+    test('drops days forever: no settled day is reopened', async () => {
       const rig = await nightsOf(sqlite);
       await rig.run({ now: NIGHT });
       const before = await rig.value('SELECT count(*) FROM restatements');
@@ -84,7 +84,7 @@ describe('with one database', () => {
   });
 
   describe('L7: /users with fewer users than daily_active_users', () => {
-    test('is set right as soon as the missing users are there', async () => {
+    test('is corrected as soon as the missing users appear', async () => {
       const rig = await nightsOf(sqlite, { users: 40 });
       lie(rig, { someUsers: { share: 0.6, days: [parseDay('2026-02-10')], streams: ['users'] } });
       await nights(rig, '2026-02-12', '2026-02-15');

@@ -13,8 +13,8 @@ async function askedIn(rig: Rig, night: string): Promise<Readonly<Record<string,
   return rig.emulator.journal().byDay;
 }
 
-describe('the watch over what has settled', () => {
-  test('asks for the recent days with the unsettled ones, and for another older stretch in each run', async () => {
+describe('the watch over settled days', () => {
+  test('requests the recent days with the unsettled ones, and another older range in each run', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-03-20', '2026-03-20');
     const [first, second, third] = [
@@ -35,7 +35,7 @@ describe('the watch over what has settled', () => {
     expect(third).toMatchObject({ 'activity 2026-01-20..2026-02-19': 1 });
   });
 
-  test('of runs that begin at a later day goes round over the days since then', async () => {
+  test('of runs with a later first day covers the days since then', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-03-10', '2026-03-13');
     rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-28') });
@@ -44,7 +44,7 @@ describe('the watch over what has settled', () => {
     await expectExactCopy(rig, parseDay('2026-03-18'));
   });
 
-  test('looks at tokens and users of the recent days once a week', async () => {
+  test('compares tokens and users of the recent days once a week', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-03-10', '2026-03-16');
     const sixth = await askedIn(rig, '2026-03-16');
@@ -55,7 +55,7 @@ describe('the watch over what has settled', () => {
     expect(ofUsers(seventh)).toEqual(['users 2026-02-14..2026-03-16']);
   });
 
-  test('finds a change of credits by the sums by model, and reopens the days in all streams, once', async () => {
+  test('finds a change of credits by the sums per model, and reopens the days in all streams, once', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-02-18', '2026-02-20');
     rig.emulator.setRules([
@@ -75,7 +75,7 @@ describe('the watch over what has settled', () => {
     await expectExactCopy(rig, parseDay('2026-02-25'));
   });
 
-  test('goes on without the sums by model where the service refuses them', async () => {
+  test('continues without the sums per model if the service refuses them', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-02-20', '2026-02-20');
     for (const status of [400, 403, 404]) {
@@ -89,7 +89,7 @@ describe('the watch over what has settled', () => {
     }
   });
 
-  test('that fails counts like a unit that failed, and looks at the same stretch again', async () => {
+  test('counts a failure like a failed unit, and compares the same range again', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-03-20', '2026-03-20');
     rig.emulator.setRules([
@@ -105,7 +105,7 @@ describe('the watch over what has settled', () => {
     expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-19..2026-02-18': 1 });
   });
 
-  test('is not stopped by a part of a range that fits nowhere: the other days are compared in shorter ranges', async () => {
+  test('is not stopped by a record that belongs to no day: the other days are compared in shorter ranges', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-03-20', '2026-03-20');
     rig.emulator.setRules([
@@ -125,7 +125,7 @@ describe('the watch over what has settled', () => {
     expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-14..2026-01-17': 1 });
   });
 
-  test('finds a difference that was first seen by a clock that was a year ahead', async () => {
+  test('finds a difference that was first seen with a clock one year ahead', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-02-18', '2026-02-20');
     rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
@@ -154,7 +154,7 @@ describe('the watch over what has settled', () => {
     await expectExactCopy(rig, parseDay('2026-02-26'));
   });
 
-  test('reopens units of streams that the run does not pull; the next run does', async () => {
+  test('reopens units of streams that the run does not pull; the next run pulls them', async () => {
     const rig = await nightsOf(sqlite);
     await nights(rig, '2026-02-18', '2026-02-20');
     rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
@@ -164,7 +164,7 @@ describe('the watch over what has settled', () => {
     await expectExactCopy(rig, parseDay('2026-02-23'));
   });
 
-  test('of a service that answers one day at a time looks at days without pulling them', async () => {
+  test('over a service that answers one day at a time compares days without pulling them', async () => {
     const rig = await nightsOf(sqlite);
     rig.emulator.setQuirks({ maxRangeDays: 1 });
     await nights(rig, '2026-02-17', '2026-02-20');
@@ -177,7 +177,7 @@ describe('the watch over what has settled', () => {
     expect(await rig.sql(attempts)).toEqual(expect.arrayContaining(before));
   });
 
-  test('shorter ranges that the service allows are remembered: a night runs into no limit again', async () => {
+  test('remembers the range limit of the service: the next night has no refusals', async () => {
     const rig = await nightsOf(sqlite);
     rig.emulator.setQuirks({ maxRangeDays: 10 });
     await nights(rig, '2026-02-18', '2026-02-20');
@@ -186,7 +186,7 @@ describe('the watch over what has settled', () => {
     expect(rig.emulator.journal().byStatus).not.toHaveProperty('400');
   });
 
-  test.each([4, 60])('costs an organization of %i users at most five requests a night', async (users) => {
+  test.each([4, 60])('costs an organization of %i users at most five requests per night', async (users) => {
     const rig = await nightsOf(sqlite, { users });
     await nights(rig, '2026-03-12', '2026-03-12');
     const requestsOf = async (settings = {}) =>

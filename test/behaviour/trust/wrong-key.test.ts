@@ -7,7 +7,7 @@ import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
-test('a wrong key leaves no warehouse behind, and no file beside it', async () => {
+test('a wrong key creates no warehouse, and no file beside it', async () => {
   const rig = await createRig({ users: 4, reports: 2 });
   const folder = join(tempDir(), 'new');
   mkdirSync(folder);
@@ -22,7 +22,7 @@ test('a wrong key leaves no warehouse behind, and no file beside it', async () =
   expect(again.report.exitCode).toBe(0);
 });
 
-test('a wrong key leaves a warehouse alone that was there before, and records the run in it', async () => {
+test('a wrong key does not change the content of an existing warehouse, and the run is recorded in it', async () => {
   const rig = await createRig({ users: 4, reports: 2 });
   await rig.run({ from: parseDay('2026-02-08') });
   const before = await rig.digest();

@@ -21,12 +21,12 @@ function answersIn(cursor: string | null): string | null {
   return cursor === null ? null : (JSON.parse(cursor).answersSha256 ?? null);
 }
 
-test('S7: a warehouse of every released version is kept', () => {
+test('S7: the suite has a warehouse of every released version', () => {
   expect(keptVersions()).toContain('0.1.0');
 });
 
 onEachDatabase((database) => {
-  test.each(keptVersions())('S7: a warehouse of version %s opens with all that it held', async (version) => {
+  test.each(keptVersions())('S7: a warehouse of version %s opens with all its content', async (version) => {
     const facts = keptFacts(version);
     const warehouse = await open(await restored(version, database), { create: false });
     expect(await digestOf(warehouse)).toMatchObject({ tables: facts.digest.tables });
@@ -48,7 +48,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test('S7: a day of 0.1.0 that is empty beside streams with activity is awaited again', async () => {
+  test('S7: a day of 0.1.0 that is empty although other streams have activity is awaited again', async () => {
     const place = await restored('0.1.0', database);
     const tokens =
       "UPDATE export_units SET cursor = '$1' WHERE stream = 'tokens' AND date = (SELECT MAX(date) FROM export_units)";
@@ -93,7 +93,7 @@ onEachDatabase((database) => {
     expect(others.filter((unit) => unit['answers_sha256'] === 'abc')).toHaveLength(1);
   });
 
-  test('S7: a ledger of 0.1.0 that somebody edited is brought to this version all the same', async () => {
+  test('S7: an edited ledger of 0.1.0 is still migrated', async () => {
     const place = await restored('0.1.0', database);
     const broken = database.name === 'SQLite' ? '{' : '"{"';
     await place.execute(`UPDATE export_units SET cursor = '${broken}' WHERE stream = 'tokens'`);
@@ -105,7 +105,7 @@ onEachDatabase((database) => {
   });
 
   test.each(keptVersions())(
-    'S7: a warehouse of version %s is verified, and continued by a run',
+    'S7: a warehouse of version %s passes verify, and a run continues it',
     async (version) => {
       const { service } = keptFacts(version);
       const today = shiftDay(parseDay(service.today), 3);

@@ -47,7 +47,7 @@ const openFile = (path: string) =>
   openWarehouse(path, { clock: new FakeClock({ auto: true }), create: false });
 
 describe('S7: a migration of a file', () => {
-  test('brings an older one to this version, with what it held', async () => {
+  test('brings an older one to this version, with its content', async () => {
     const path = olderWarehouse();
     const warehouse = await openFile(path);
     expect(await warehouse.damages()).toEqual([]);
@@ -58,7 +58,7 @@ describe('S7: a migration of a file', () => {
     db.close();
   });
 
-  test('makes every metric a REAL, of the same value', async () => {
+  test('turns every metric into a REAL with the same value', async () => {
     const path = olderWarehouse();
     const values = [0, -7, 2.5, 2 ** 31, 2 ** 47, 2 ** 53 - 1, 2 ** 60, 1e300, null];
     const select = "SELECT billable_tokens FROM tokens_daily WHERE org_id = 'org_2' ORDER BY date";
@@ -83,7 +83,7 @@ describe('S7: a migration of a file', () => {
     db.close();
   });
 
-  test('that fails in the middle leaves the older version, and is made up for later', async () => {
+  test('that fails midway keeps the older version, and succeeds later', async () => {
     const path = olderWarehouse();
     const last = knownMigrations().at(-1)?.sql.at(-1) ?? '';
     const name = /CREATE (?:TABLE|VIEW|INDEX) `?(\w+)`?/i.exec(last)?.[1] ?? '';
@@ -102,7 +102,7 @@ describe('S7: a migration of a file', () => {
     await (await openFile(path)).close();
   });
 
-  test('that is killed in the middle leaves the older version, and is made up for later', async () => {
+  test('that is killed midway keeps the older version, and succeeds later', async () => {
     const statements = knownMigrations()
       .slice(1)
       .flatMap(({ sql }) => sql).length;
@@ -133,7 +133,7 @@ describe('S7: a migration of a file', () => {
 });
 
 onEachDatabase((database) => {
-  test('S7: a warehouse of a newer version is refused with exit code 2, and nothing of it changes', async () => {
+  test('S7: a warehouse of a newer version is refused with exit code 2, and does not change', async () => {
     const first = await open(database);
     const { place } = first;
     await first.close();
@@ -153,7 +153,7 @@ onEachDatabase((database) => {
     expect(bytes()).toBe(file);
   });
 
-  test('S7: a first migration that fails in the middle leaves nothing behind, and is made up for later', async () => {
+  test('S7: a first migration that fails midway leaves nothing behind, and succeeds later', async () => {
     const place = database.place();
     await place.makeEmpty();
     await place.execute('CREATE TABLE coverage (in_the_way integer)');

@@ -11,7 +11,7 @@ const RANGE = { from: DAY, until: shiftDay(TODAY, -1) };
 const UNITS = 6 * 5;
 
 onEachDatabase((database) => {
-  test('units that the service answers otherwise now are found, with the sums that differ', async () => {
+  test('units whose answers differ now are found, with the differing sums', async () => {
     const rig = await createRig({ users: 8, reports: 0 }, { database });
     await rig.run(RANGE);
     const stored = await rig.value<number>('SELECT billable_tokens FROM tokens_daily WHERE date = ?', DAY);
@@ -37,7 +37,7 @@ onEachDatabase((database) => {
 });
 
 describe('a sample', () => {
-  test('is the same for the same seed, another for another, and no larger than asked for', async () => {
+  test('is the same for the same seed, different for another, and no larger than requested', async () => {
     const rig = await createRig({ users: 5, reports: 0 });
     await rig.run(RANGE);
     const askedFor = async (seed: number) => {
@@ -52,7 +52,7 @@ describe('a sample', () => {
     expect(await askedFor(2)).not.toEqual(first);
   });
 
-  test('of more units than there are is all of them', async () => {
+  test('of more units than exist has all of them', async () => {
     const rig = await createRig({ users: 5, reports: 0 });
     await rig.run(RANGE);
     expect((await verify(rig, { againstApi: 100_000, seed: 1 })).pulledAgain).toMatchObject({ units: UNITS });
@@ -60,7 +60,7 @@ describe('a sample', () => {
 });
 
 describe('a service that does not answer', () => {
-  test('a unit leaves the others compared: exit code 4', async () => {
+  test('for one unit still compares the others: exit code 4', async () => {
     const rig = await createRig({ users: 5, reports: 0 });
     await rig.run(RANGE);
     rig.emulator.setRules([
@@ -72,14 +72,14 @@ describe('a service that does not answer', () => {
     expect(exitCodeOf(result)).toBe(4);
   });
 
-  test('to this key ends the verification: exit code 3', async () => {
+  test('for the key ends the verification: exit code 3', async () => {
     const rig = await createRig({ users: 5, reports: 0 });
     await rig.run(RANGE);
     rig.emulator.setRules([{ action: { type: 'status', status: 403 } }]);
     expect(await thrownBy(verify(rig, { againstApi: 1 }))).toMatchObject({ exitCode: 3 });
   });
 
-  test('by the group leaves the nested figures as they are', async () => {
+  test('for grouped requests relies on the nested figures', async () => {
     const rig = await createRig({ users: 5, reports: 0 });
     await rig.run(RANGE);
     rig.emulator.setRules(
@@ -93,7 +93,7 @@ describe('a service that does not answer', () => {
 });
 
 describe('grouped answers', () => {
-  test('that say otherwise than the nested ones are oddities of the service, with numbers: exit code 0', async () => {
+  test('that contradict the nested ones are reported as oddities of the service, with numbers: exit code 0', async () => {
     const rig = await createRig({ users: 8, reports: 0 });
     await rig.run(RANGE);
     const groups = { tokens: 'model', tools: 'tool_name', activity: 'client' } as const;
@@ -115,7 +115,7 @@ describe('grouped answers', () => {
 });
 
 describe('endpoints that contradict each other', () => {
-  test('are oddities of the service, with both numbers: exit code 0', async () => {
+  test('are reported as oddities of the service, with both numbers: exit code 0', async () => {
     const operations = [{ op: 'set' as const, path: '/data/0/daily_active_users', value: 1_000 }];
     const rules = [
       { match: { stream: 'activity' as const }, action: { type: 'patch' as const, operations } },

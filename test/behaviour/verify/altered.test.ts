@@ -110,7 +110,7 @@ const ALTERATIONS: Readonly<Record<string, Alteration>> = {
 const MANY = { from: shiftDay(TODAY, -Object.keys(ALTERATIONS).length), until: shiftDay(TODAY, -1) };
 
 onEachDatabase((database) => {
-  test('S5: what was altered by hand is found and named; pulled again by force, it is right', async () => {
+  test('S5: manual changes are found and named, and a pull with --force corrects them', async () => {
     const rig = await createRig({ users: 8, reports: 0, steady: true }, { database });
     await rig.run(MANY);
     const untouched = await rig.digest();
@@ -138,7 +138,7 @@ onEachDatabase((database) => {
     expect(await rig.digest()).toBe(untouched);
   });
 
-  test('S5: an edited report, and reports without their row of the ledger, are found', async () => {
+  test('S5: an edited report, and reports without a ledger row, are found', async () => {
     const rig = await createRig({ users: 8, reports: 4 }, { database });
     await rig.run(RANGE);
     expect((await verify(rig)).findings).toEqual([]);
@@ -148,7 +148,7 @@ onEachDatabase((database) => {
     expect(told((await verify(rig)).findings)).toEqual([`broken readiness  ${UNKNOWN}`]);
   });
 
-  test('S5: a record in quarantine that was edited, or taken away, is found', async () => {
+  test('S5: an edited or removed quarantine record is found', async () => {
     const operations = [{ op: 'set' as const, path: '/data/0/sessions', value: 'many' }];
     const rules = [
       { match: { stream: 'users' as const, day: DAY }, action: { type: 'patch' as const, operations } },
@@ -168,7 +168,7 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test('S5: findings say what was expected and what is there, in numbers', async () => {
+  test('S5: findings state the expected and the actual numbers', async () => {
     const rig = await createRig({ users: 8, reports: 0 }, { database });
     await rig.run(RANGE);
     const rows = (await rig.value<number>(`SELECT COUNT(*) FROM user_daily ${on(DAY)}`)) ?? 0;
@@ -182,7 +182,7 @@ onEachDatabase((database) => {
     expect(findings).toContainEqual({ ...at, what, expected: rows, found: rows - 1 });
   });
 
-  test('S5: a number that a digest cannot tell from none is found', async () => {
+  test('S5: a number that the digest cannot distinguish from NULL is found', async () => {
     const rig = await createRig({ users: 8, reports: 0, quirks: { nullMetrics: 0.3 } }, { database });
     await rig.run(RANGE);
     expect((await verify(rig)).findings).toEqual([]);

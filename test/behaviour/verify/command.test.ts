@@ -7,7 +7,7 @@ import { createRig, type Rig } from '../../support/rig/rig.ts';
 
 const run = (rig: Rig, ...args: string[]) => daywalkHere(['verify', ...args], { env: envOf(rig) });
 
-test('daywalk verify ends with 0 and one line of numbers, and sends nothing', async () => {
+test('daywalk verify ends with 0 and one line of numbers, and sends no request', async () => {
   const rig = await createRig({ users: 5, reports: 1 });
   await rig.run();
   rig.emulator.resetJournal();
@@ -35,7 +35,7 @@ test('S5: daywalk verify ends with 5 and names the unit where content differs, f
   });
 });
 
-test('S5: daywalk verify ends with 6 where the file is damaged, and still says what it found', async () => {
+test('S5: daywalk verify ends with 6 on a damaged file, and still reports its findings', async () => {
   const rig = await createRig({ users: 5, reports: 1 });
   await rig.run();
   const db = new Sqlite(rig.path);

@@ -8,7 +8,7 @@ const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 /** One day of 50,000 users, held as rows, would not fit. */
 const HEAP_MB = 40;
 
-test('a verification holds no day of 50,000 users, however many there are', async ({ skip }) => {
+test('a verification never holds a whole day of 50,000 users in memory', async ({ skip }) => {
   skip(!isLongCampaign, '`npm run test:verify` takes the time for it');
   const { place } = await open(sqlite);
   const warehouse = await open(place);

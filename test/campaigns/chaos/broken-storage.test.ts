@@ -29,7 +29,7 @@ const LOG_BYTES_MIN = 50_000;
 const NOWHERE = { call: 'fsync', n: 1_000_000 };
 const NO_STRACE = 'strace is not here, and nothing else makes a sync fail';
 
-test('S2: a sync that fails ends the run with exit code 6, or harms nothing, and the next run ends as if nothing had been', async ({
+test('S2: a failed sync ends the run with exit code 6 or does no harm, and the next run ends with the undisturbed content', async ({
   skip,
 }) => {
   skip(!CAN_TRACE, NO_STRACE);
@@ -57,7 +57,7 @@ test('S2: a sync that fails ends the run with exit code 6, or harms nothing, and
   expect(told).toBeGreaterThanOrEqual(points.length);
 });
 
-test('S4: a write-ahead log that a power loss cut at any byte opens, with whole units, and the next run ends as if nothing had been', async () => {
+test('S4: with a write-ahead log cut at any byte the warehouse opens with whole units, and the next run ends with the undisturbed content', async () => {
   const random = seeded('cut logs');
   const scene = await restatingRun(sqlite);
   await leaveLog(scene);
@@ -103,7 +103,7 @@ function cutsOf(length: number, random: () => number): number[] {
   return cuts;
 }
 
-test('X4: a run that is out of memory ends with an error, leaves whole units, and the next one ends as if nothing had been', async () => {
+test('X4: a run out of memory fails and leaves whole units, and the next run ends with the undisturbed content', async () => {
   const scene = await firstRun(sqlite, { users: USERS });
   let failed = 0;
   for (const megabytes of HEAPS_MB.slice(0, killsMax(HEAPS_MB.length, 1))) {

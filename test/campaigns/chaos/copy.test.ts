@@ -58,8 +58,8 @@ async function stopAfter(transactions: number, from: string, to: string): Promis
 const textOf = (content: Content) => JSON.stringify(content);
 
 onEachCopyable((database) => {
-  describe('a copy that is interrupted', () => {
-    test('by kills at any instant leaves whole units, and goes on to the same digest', async () => {
+  describe('an interrupted copy', () => {
+    test('by kills at any instant leaves whole units, and then reaches the same digest', async () => {
       const from = large;
       let to = database.place().location;
       const random = seededRandom();
@@ -116,7 +116,7 @@ onEachCopyable((database) => {
     );
   });
 
-  test('a copy of half a copy, itself interrupted, ends with what its source holds', async () => {
+  test('an interrupted copy of an incomplete copy ends with the content of its source', async () => {
     const [half, quarter] = [database.place().location, database.place().location];
     await stopAfter(2, manyReports, half);
     await stopAfter(1, half, quarter);
@@ -125,7 +125,7 @@ onEachCopyable((database) => {
     expect(report).toMatchObject({ exitCode: 0, unitsMoved: 1, unitsUnchanged: 1 });
   });
 
-  test('readiness reports that are not all there yet are pulled again by a run, unless the copy goes on', async () => {
+  test('incomplete readiness reports are pulled again by a run, unless the copy is completed', async () => {
     const source = await open(sqlitePlace(manyReports));
     const place = database.place();
     await stopAfter(1, manyReports, place.location);

@@ -22,7 +22,7 @@ onEachDatabase((database) => {
   describe('X1: killed at any of its writes and syncs', () => {
     for (const [name, makeScene, few, most] of SCENES) {
       if (killsMax(1, few[database.name] ?? 0) === 0) continue;
-      test(`${name} leaves whole units, and the next one ends as if nothing had been`, async () => {
+      test(`${name} leaves whole units, and the next one ends with the undisturbed content`, async () => {
         const scene = await makeScene(database);
         await scene.reset();
         const all = await pointsOf(scene);

@@ -29,7 +29,7 @@ function killedAt(
 const numbersIn = (warehouse: string) =>
   storedEvents(warehouse).map((row) => Number(JSON.parse(row['payload'] ?? '')['n']));
 
-test('a receiver that is killed at any of its writes and syncs leaves its event once, or not at all', async ({
+test('a receiver killed at any of its writes and syncs stores its event once, or not at all', async ({
   skip,
 }) => {
   skip(!CAN_TRACE, NO_STRACE);
@@ -55,7 +55,7 @@ test('a receiver that is killed at any of its writes and syncs leaves its event 
   expect(numbers).toEqual(expect.arrayContaining(acknowledged));
 });
 
-test('a drain that is killed at any of its renames, syncs and removals loses and doubles nothing', async ({
+test('a drain killed at any of its renames, syncs and removals loses nothing and stores nothing twice', async ({
   skip,
 }) => {
   skip(!CAN_TRACE, NO_STRACE);

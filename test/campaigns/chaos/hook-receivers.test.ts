@@ -47,7 +47,7 @@ function expectEachOnce(warehouse: string, acknowledged: ReadonlySet<number>, ki
   expect(stored.every(({ pad }) => String(pad).length === 500)).toBe(true);
 }
 
-test(`${EVENTS} events that ${CLIENTS} processes receive at once, killed and started again, are all stored once`, async () => {
+test(`${EVENTS} events received by ${CLIENTS} processes at once, which are killed and restarted, are all stored once`, async () => {
   const warehouse = tempFile();
   const random = seededRandom();
   const acknowledged = new Set<number>();
@@ -91,7 +91,7 @@ test(`${EVENTS} events that ${CLIENTS} processes receive at once, killed and sta
   expectEachOnce(warehouse, acknowledged, killed);
 });
 
-test(`${PROCESSES} receivers, a process for each event, killed at any instant from their start on, lose nothing`, async () => {
+test(`${PROCESSES} receivers, one process per event, killed at any instant from their start on, lose nothing`, async () => {
   const warehouse = tempFile();
   const random = seededRandom();
   const acknowledged = new Set<number>();

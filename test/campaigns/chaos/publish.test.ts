@@ -60,7 +60,7 @@ async function partitionsIn(lake: string, rows = 50): Promise<Record<string, num
 }
 
 describe('a publish that is killed', () => {
-  test('at any change of the file system leaves each partition old or new, and the next one does the rest', async () => {
+  test('at any file system change leaves each partition old or new, and the next publish completes the lake', async () => {
     const warehouse = await openTemporary();
     await put(warehouse, 'a', '2026-02', 1);
     await put(warehouse, 'a', '2026-03', 1);
@@ -91,7 +91,7 @@ describe('a publish that is killed', () => {
     expect(kills).toBeGreaterThan(EVERYTHING ? 30 : 3);
   });
 
-  test('after it replaced a file does not mislead the next one, whose rows are as they were before', async () => {
+  test('after it replaced a file does not mislead the next publish, even with the earlier rows', async () => {
     const warehouse = await openTemporary();
     await put(warehouse, 'a', '2026-03', 1);
     // What is published later, so that each publish takes the steps that are counted here.
@@ -115,7 +115,7 @@ describe('a publish that is killed', () => {
     }
   });
 
-  test('at its first leaves nothing that the next one takes for something else', async () => {
+  test('during the first publish leaves nothing that blocks the next one', async () => {
     const warehouse = await openTemporary();
     await put(warehouse, 'a', '2026-02', 1);
     for (const step of EVERYTHING ? [1, 2, 3, 4, 8, 12] : [1, 3, 8]) {
@@ -126,7 +126,7 @@ describe('a publish that is killed', () => {
     }
   });
 
-  test('before it noted a new partition does not keep it, once its rows are gone', async () => {
+  test('before it noted a new partition does not keep it once its rows are gone', async () => {
     const warehouse = await openTemporary();
     await put(warehouse, 'a', '2026-02', 1);
     const lake = join(tempDir(), 'lake');
@@ -144,7 +144,7 @@ describe('a publish that is killed', () => {
 });
 
 describe('a publish of files with several row groups that is killed', () => {
-  test('at any change of the file system leaves each partition old or new, and the next one does the rest', async () => {
+  test('at any file system change leaves each partition old or new, and the next publish completes the lake', async () => {
     const warehouse = await openTemporary();
     const months = ['2026-02', '2026-03'];
     const putAll = async (n: number) => {
@@ -173,7 +173,7 @@ describe('a publish of files with several row groups that is killed', () => {
 });
 
 describe('readers during publishes', () => {
-  test('see whole partitions only, and never none', async () => {
+  test('see only whole partitions, and never a missing one', async () => {
     const warehouse = await openTemporary();
     await put(warehouse, 'a', '2026-02', 1);
     await put(warehouse, 'a', '2026-03', 1);

@@ -16,7 +16,7 @@ const EARLY = 0.15;
 const START_MS_MAX = 400;
 
 onEachDatabase((database) => {
-  test('X2: killed at random instants, with faults of the service on top, runs leave whole units and end as if nothing had been', async () => {
+  test('X2: runs killed at random instants, with faults of the service on top, leave whole units and end with the undisturbed content', async () => {
     const random = seeded(`random instants on ${database.name}`);
     const scene = await firstRun(database);
     const max = killsMax(500, 2);

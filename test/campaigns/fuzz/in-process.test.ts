@@ -20,9 +20,7 @@ const TODAY = '2026-02-03';
 /** One answer keeps the process busy for so long at most. */
 const ANSWER_MS_MAX = 3_000;
 
-test('mutated answers to a run load as they were sent, are set aside, or fail their unit', async ({
-  onTestFinished,
-}) => {
+test('mutated answers load as sent, are quarantined, or fail their unit', async ({ onTestFinished }) => {
   const random = seeded('mutated answers in process');
   const emulator = await startEmulator({
     today: TODAY,

@@ -22,7 +22,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const TODAY = '2026-02-03';
 
-test('whole runs over TCP load mutated answers as they were sent, set them aside, or fail their units', async ({
+test('whole runs over TCP load mutated answers as sent, quarantine them, or fail their units', async ({
   onTestFinished,
 }) => {
   const random = seeded('mutated answers over TCP');
@@ -57,7 +57,7 @@ test('whole runs over TCP load mutated answers as they were sent, set them aside
   countUp('mutated answers', 'in whole runs over TCP', mutated);
 });
 
-test('mutated answers to a creation are recorded as they were sent, or reported with what may have been created', async () => {
+test('mutated answers to a session creation are recorded as sent, or reported with the possible outcome', async () => {
   const random = seeded('mutated sessions');
   const rig = await createRig({ users: 3, reports: 0 });
   const request = {

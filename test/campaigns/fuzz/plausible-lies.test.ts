@@ -32,7 +32,7 @@ const SETTLED_AGE = 4;
  * `status`; the exit code is that of bad answers. What is wrong and settled all the same was answered that way, and the
  * watch finds it: after the honest nights every unit is as the service has it, row by row.
  */
-test('plausible lies are doubted, asked about again or found by the watch', async ({ onTestFinished }) => {
+test('plausible lies are doubted, requested again or found by the watch', async ({ onTestFinished }) => {
   const random = seeded('plausible lies');
   const quirks = { usersLimitCap: 5, readinessLimitCap: 4 };
   const emulator = await startEmulator({ today: LAST_NIGHT, users: 14, reports: 9, quirks });

@@ -30,7 +30,7 @@ type Shown = 'left' | 'before' | 'less' | 'fails';
  * `--accept-loss`. A night that shows more missing starts the clock again, one that shows all of it ends the doubt, one that
  * fails does neither. A unit holds what was there before or what is left, never some of both; in the end what is left.
  */
-test('losses are doubted, and accepted when they last', async ({ onTestFinished }) => {
+test('losses are doubted, and accepted when they persist', async ({ onTestFinished }) => {
   const random = seeded('shrinking worlds');
   const emulator = await startEmulator({
     today: LAST_NIGHT,

@@ -42,7 +42,7 @@ test('the rules of trust keep a warehouse true in worlds that lie', () => {
   countUp('worlds that lie', 'in the model', worlds);
 });
 
-describe('the same worlds go wrong where', () => {
+describe('the same worlds fail where', () => {
   test.for(Object.entries(MUTATIONS))('%s', ([name, rules]) => {
     const seed = Object.entries(TELLING).find(([told]) => told === name)?.[1] ?? 0;
     const world = randomWorld(seed);

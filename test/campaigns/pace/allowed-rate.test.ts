@@ -78,7 +78,7 @@ function tell(
   process.stdout.write(`pace, simulated: ${what}: ${share} % of the allowed rate, ${refused} % refused\n`);
 }
 
-describe('a service that allows so many requests a minute gets at least nine tenths of them, and few more', () => {
+describe('a service with a rate limit gets at least nine tenths of the allowed requests, and few more', () => {
   it.each<[string, Drive & { allowed: number }]>([
     ['60, in a burst at once', { allowed: 60, quirk: { requestsPerMinute: 60 } }],
     ['60, one by one', { allowed: 60, quirk: { requestsPerMinute: 60, burst: 1 } }],
@@ -104,8 +104,8 @@ describe('a service that allows so many requests a minute gets at least nine ten
   });
 });
 
-describe('a service that refuses everything for a while now and then', () => {
-  it('gets as many as before soon after it answers again', async () => {
+describe('a service that refuses everything for a while from time to time', () => {
+  it('gets the former rate soon after it answers again', async () => {
     const isDown = (ms: number) => ms % 20_000 >= 18_000;
     const quirk = (ms: number) => (isDown(ms) ? { inFlight: 0 } : null);
     const { perMinuteLate, refusedShare, refused } = await drive({ quirk, latencyMs: 100, forMs: 120_000 });
@@ -116,7 +116,7 @@ describe('a service that refuses everything for a while now and then', () => {
 });
 
 describe('a service whose limit changes', () => {
-  it('is asked less where it allows less, and more where it allows more', async () => {
+  it('gets fewer requests when it allows fewer, and more when it allows more', async () => {
     const quirk = (ms: number) => ({ requestsPerMinute: ms < 60_000 ? 600 : 120, burst: 5 });
     const less = await drive({ quirk, fromMs: 80_000, forMs: 200_000 });
     expect(less.perMinuteLate).toBeGreaterThanOrEqual(120 * 0.9);
@@ -128,7 +128,7 @@ describe('a service whose limit changes', () => {
   });
 });
 
-describe('a service that allows so many requests in flight gets them', () => {
+describe('a service with a limit of simultaneous requests gets that many', () => {
   it.each<[string, Drive & { allowed: number }]>([
     ['8 of 16', { allowed: 8, concurrency: 16, quirk: { inFlight: 8 } }],
     ['8 of 12', { allowed: 8, concurrency: 12, quirk: { inFlight: 8 } }],

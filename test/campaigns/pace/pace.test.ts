@@ -4,13 +4,13 @@ import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { createRig } from '../../support/rig/rig.ts';
 
 describe('the pace of a run', () => {
-  test('never has more requests in flight than units are allowed to be', async () => {
+  test('never has more requests in flight than the concurrency', async () => {
     const rig = await createRig({ latencyMs: 5 });
     await rig.run({ settings: { concurrency: 3 } });
     expect(rig.emulator.journal().inFlightMax).toBeLessThanOrEqual(3);
   });
 
-  test('falls when the service allows fewer in flight, and the copy is exact all the same', async () => {
+  test('falls when the service allows fewer simultaneous requests, and the copy stays exact', async () => {
     const rig = await createRig({
       latencyMs: 20,
       quirks: { rateLimit: { inFlight: 3, retryAfter: 'absent' } },
@@ -23,7 +23,7 @@ describe('the pace of a run', () => {
   });
 
   for (const retryAfter of ['seconds', 'date', 'garbage'] as const) {
-    test(`keeps to a rate that is told by 429 with Retry-After as ${retryAfter}`, async () => {
+    test(`follows a rate limit announced by 429 with Retry-After as ${retryAfter}`, async () => {
       const rig = await createRig({
         users: 10,
         quirks: { rateLimit: { requestsPerMinute: 900, burst: 5, retryAfter } },
@@ -38,7 +38,7 @@ describe('the pace of a run', () => {
     });
   }
 
-  test('ends the run resumably when the service asks to come back in years', async () => {
+  test('ends the run resumably when Retry-After is years away', async () => {
     const rig = await createRig({
       rules: [
         {

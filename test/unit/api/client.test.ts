@@ -77,7 +77,7 @@ describe('the client', () => {
       (api) => collect(api.users({ ...RANGE, limit: 7, cursor: 'u 1' })),
       '/api/v1/analytics/users?startDate=2026-02-01&endDate=2026-02-02&limit=7&cursor=u+1',
     ],
-  ])('asks for %s at its path, with these parameters and the key', async (_, call, path) => {
+  ])('requests %s at its path, with its parameters and the key', async (_, call, path) => {
     const paged = { data: [], meta: { ...META, has_more: false } };
     const { api, server } = await client((socket) => void socket.write(json(paged)));
     await call(api);
@@ -86,7 +86,7 @@ describe('the client', () => {
     await api.close();
   });
 
-  it('asks the application host for the readiness reports', async () => {
+  it('requests the readiness reports from the application host', async () => {
     const { api: main, server: mainServer } = await client(
       (socket) => void socket.write(json({ reports: [] })),
     );
@@ -107,14 +107,14 @@ describe('the client', () => {
     await Promise.all([main.close(), api.close(), split.close()]);
   });
 
-  it('hands out the rows with what the answer says of them', async () => {
+  it('returns the rows with the metadata of the answer', async () => {
     const row = { date: '2026-02-01', sessions: 3, new_metric: 1 };
     const { api } = await client(rowsReply(row));
     expect(await api.activity(RANGE)).toEqual({ data: [row], meta: META, rejected: [] });
     await api.close();
   });
 
-  it('hands out grouped rows', async () => {
+  it('returns grouped rows', async () => {
     const row = { date: '2026-02-01', group_key: 'Read', tool_calls: 3 };
     const { api } = await client(rowsReply(row, { date: '2026-02-01', tool_calls: 3 }));
     const { data, rejected } = await api.tools({ ...RANGE, groupBy: 'tool_name' });
@@ -126,7 +126,7 @@ describe('the client', () => {
     await api.close();
   });
 
-  it('tells which parts of an answer it left out, and why', async () => {
+  it('reports which parts of an answer it left out, and why', async () => {
     const { api } = await client(
       rowsReply({ date: '2026-02-01', by_tool: [{ tool: 'Read' }, {}] }, { tool_calls: 1 }),
     );
@@ -139,7 +139,7 @@ describe('the client', () => {
     await api.close();
   });
 
-  it('is rejected with the class of the refusal', async () => {
+  it('rejects with the error class of the refusal', async () => {
     const statuses = [400, 401, 403, 500];
     const { api } = await client(
       (socket, { index }) => void socket.write(json({}, {}, statuses[index - 1])),
@@ -151,7 +151,7 @@ describe('the client', () => {
     await api.close();
   });
 
-  it('repeats a failure and tells so', async () => {
+  it('retries a failure and reports the retry', async () => {
     const retries: unknown[] = [];
     const { api, server } = await client(
       (socket, { index }) =>
@@ -165,7 +165,7 @@ describe('the client', () => {
   });
 });
 
-describe('an argument that cannot work', () => {
+describe('an invalid argument', () => {
   it.each<[string, (api: Client) => Promise<unknown>]>([
     ['a day that is none', (api) => api.tokens({ ...RANGE, startDate: '2026-02-30' })],
     ['a day of another form', (api) => api.tools({ ...RANGE, endDate: '2026-2-1' })],
@@ -212,7 +212,7 @@ describe('an argument that cannot work', () => {
     );
   });
 
-  it('is no key with a line break at its end, as files have it', async () => {
+  it('includes a key with a trailing line break, as files have it', async () => {
     const { api, server } = await client(rowsReply(), { apiKey: `${API_KEY}\n` });
     await api.tokens(RANGE);
     expect(server.requests[0]?.headers['authorization']).toBe(`Bearer ${API_KEY}`);
@@ -235,7 +235,7 @@ describe('the pages of users', () => {
     };
   }
 
-  it('concatenate to the list, whatever their size', async () => {
+  it('concatenate to the same list for any page size', async () => {
     const ids = fc.uniqueArray(
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: 5 }).filter((id) => id.isWellFormed()),
       { maxLength: 20 },
@@ -256,7 +256,7 @@ describe('the pages of users', () => {
     );
   });
 
-  it('are asked for one at a time, when they are wanted', async () => {
+  it('are requested one at a time, on demand', async () => {
     const { api, server } = await client(paged(['a', 'b', 'c'], [1]));
     const pages = api.users(RANGE)[Symbol.asyncIterator]();
     expect(server.requests).toHaveLength(0);
@@ -268,7 +268,7 @@ describe('the pages of users', () => {
     await api.close();
   });
 
-  it('go on through an empty page', async () => {
+  it('continue after an empty page', async () => {
     const { api } = await client((socket, { index }) => {
       const data = index === 2 ? [] : [{ user_id: `u-${index}`, date: '2026-02-01' }];
       const paging = index < 3 ? { has_more: true, next_cursor: `c-${index}` } : { has_more: false };
@@ -295,7 +295,7 @@ describe('the pages of users', () => {
 describe('the pages of readiness reports', () => {
   const report = (reportId: string) => ({ reportId, createdAt: 1, repoUrl: 'r', apps: {}, report: {} });
 
-  it('end with an empty page, not with a short one, and tell what is malformed', async () => {
+  it('end with an empty page, not with a short one, and report malformed records', async () => {
     const { api, server } = await client((socket, { path }) => {
       const after = new URL(path, 'http://x').searchParams.get('startAfter');
       const pages: Record<string, unknown[]> = {
@@ -324,14 +324,14 @@ describe('the limit of readiness reports', () => {
   const limitsOf = (server: { requests: readonly { path: string }[] }) =>
     server.requests.map(({ path }) => new URL(path, 'http://x').searchParams.get('limit'));
 
-  it('falls where the service refuses the largest one', async () => {
+  it('is lowered if the service refuses the largest one', async () => {
     const { api, server } = await client(maximum20);
     await collect(api.readinessReports());
     expect(limitsOf(server)).toEqual(['100', '50', '20', '20']);
     await api.close();
   });
 
-  it('stays as it was asked for', async () => {
+  it('stays as requested', async () => {
     const { api, server } = await client(maximum20);
     expect(await thrownBy(collect(api.readinessReports({ limit: 50 })))).toMatchObject({ status: 400 });
     expect(limitsOf(server)).toEqual(['50']);
@@ -339,7 +339,7 @@ describe('the limit of readiness reports', () => {
   });
 });
 
-describe('a signal', () => {
+describe('an abort signal', () => {
   it('ends every call of the client', async () => {
     const control = new AbortController();
     const { api, server } = await client(() => undefined, { signal: control.signal });
@@ -360,7 +360,7 @@ describe('closing the client', () => {
     await expect.poll(() => server.open).toBe(0);
   });
 
-  it('ends calls that are under way, and refuses later ones', async () => {
+  it('ends calls in progress, and refuses later ones', async () => {
     const { api, server } = await client(() => undefined);
     const call = thrownBy(api.tokens(RANGE));
     await expect.poll(() => server.requests.length).toBe(1);

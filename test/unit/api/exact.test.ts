@@ -17,7 +17,7 @@ function at(value: unknown, ...path: (string | number)[]): object {
 }
 
 describe('the exact text', () => {
-  it('of an object keeps the digits that parsing lost', () => {
+  it('of an object keeps the digits that parsing loses', () => {
     const { body, exact } = exactOf('{"data":[{"id":9007199254740993},{"big": 1e400, "small":1.10}]}');
     expect(exact.textOf(at(body, 'data', 0))).toBe('{"id":9007199254740993}');
     expect(exact.textOf(at(body, 'data', 1))).toBe('{"big": 1e400, "small":1.10}');
@@ -32,7 +32,7 @@ describe('the exact text', () => {
     expect(exact.fieldText(row, 'missing')).toBeUndefined();
   });
 
-  it('at a path is that of any value', () => {
+  it('is available for any value at any path', () => {
     const { exact } = exactOf('{"data":[{"m":{"a \\"b\\".c[0]":1e400},"l":[5, 9007199254740993,"x"]}]}');
     expect(exact.textAt('data[0].l[1]')).toBe('9007199254740993');
     expect(exact.textAt('data[0].l[2]')).toBe('"x"');
@@ -41,7 +41,7 @@ describe('the exact text', () => {
     expect(exact.textAt('data[3]')).toBeUndefined();
   });
 
-  it('is that of the last one of keys that repeat, as it is for JSON.parse', () => {
+  it('is that of the last of several equal keys, as for JSON.parse', () => {
     const { body, exact } = exactOf('{"a":{"n":1e400},"a":{"n":[1]},"b":{"n":1,"n":2e500}}');
     expect(exact.textOf(at(body, 'a'))).toBe('{"n":[1]}');
     expect(exact.textOf(at(body, 'a', 'n'))).toBe('[1]');
@@ -49,7 +49,7 @@ describe('the exact text', () => {
     expect(exact.textAt('a.n')).toBe('[1]');
   });
 
-  it('tells equal objects apart', () => {
+  it('distinguishes equal objects', () => {
     const { body, exact } = exactOf('[{"a":1},{ "a" : 1 },{"a":1.0}]');
     expect([0, 1, 2].map((index) => exact.textOf(at(body, index)))).toEqual([
       '{"a":1}',
@@ -58,19 +58,19 @@ describe('the exact text', () => {
     ]);
   });
 
-  it('reads keys that other code would treat specially, and escapes', () => {
+  it('handles escapes and special keys such as __proto__', () => {
     const { body, exact } = exactOf('{"__proto__":{"n":1e400},"\\u0061\\n":{"n":2e400},"constructor":{}}');
     expect(exact.textAt('__proto__')).toBe('{"n":1e400}');
     expect(exact.textOf(at(body, 'a\n'))).toBe('{"n":2e400}');
   });
 
-  it('is undefined for what is no part of the answer', () => {
+  it('is undefined for values outside the answer', () => {
     const { exact } = exactOf('{"a":{"b":1}}');
     expect(exact.textOf({ b: 1 })).toBeUndefined();
     expect(exact.fieldText({ b: 1 }, 'b')).toBeUndefined();
   });
 
-  it('parses to the object that it belongs to, for every object of any answer', () => {
+  it('parses to its own object, for every object of any answer', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
         const { body, exact } = exactOf(JSON.stringify(value, null, space));
@@ -87,7 +87,7 @@ describe('the exact text', () => {
     );
   });
 
-  it('of every row of a large answer costs about as much as parsing it', () => {
+  it('of every row of a large answer costs about as much as parsing the answer', () => {
     const rows = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"trace":12345678901234567890}`);
     const { body, exact } = exactOf(`{"data":[${rows.join(',')}]}`);
     const started = performance.now();
@@ -99,7 +99,7 @@ describe('the exact text', () => {
     expect(performance.now() - started).toBeLessThan(3000);
   });
 
-  it('at every path of a large answer costs no more either', () => {
+  it('at every path of a large answer costs no more', () => {
     const values = Array.from({ length: 20_000 }, (_, value) => `${value}`);
     const { exact } = exactOf(`{"data":[{"by_tool":[${values.join(',')}]}]}`);
     const started = performance.now();

@@ -39,7 +39,7 @@ describe('the URL of the service', () => {
     expect(() => parseOrigin(text, 'DAYWALK_APP_URL')).toThrow(/^DAYWALK_APP_URL /);
   });
 
-  it('does not come back with its password in the error', () => {
+  it('does not appear with its password in the error', () => {
     expect(() => parseOrigin('https://user:secret@example.com', 'baseUrl')).toThrow(
       expect.not.stringContaining('secret'),
     );

@@ -21,14 +21,14 @@ import { createRig } from '../../support/rig/rig.ts';
 const DAYS = 30;
 
 describe('docs/scaling.md', () => {
-  it('has the tables that the formulas give', () => {
+  it('has the tables that the formulas produce', () => {
     const page = readFileSync('docs/scaling.md', 'utf8');
     for (const [name, table] of Object.entries(scalingTables())) {
       expect(page, 'run npm run docs').toContain(`<!-- ${name}:begin -->\n${table}<!-- ${name}:end -->`);
     }
   });
 
-  it('plugs the numbers of the formulas in', () => {
+  it('uses the numbers of the formulas', () => {
     const page = readFileSync('docs/scaling.md', 'utf8').replaceAll(/\s+/g, ' ');
     expect(page).toContain(`= ${requestsPerNight(1_000)} requests`);
     expect(page).toContain(`= ${backfillRequests(1_000).toLocaleString('en')} requests`);
@@ -47,7 +47,7 @@ describe('docs/scaling.md', () => {
   });
 });
 
-it('has constants that are the line through the smallest and the largest organization of the page', () => {
+it('has the constants of the line through the smallest and the largest organization of the page', () => {
   const page = readFileSync('docs/scaling.md', 'utf8');
   const sizes = page.split('\n').flatMap((line) => {
     const cells = line.split('|').map((cell) => Number(cell.replaceAll(',', '')));
@@ -66,7 +66,7 @@ it('has constants that are the line through the smallest and the largest organiz
 });
 
 describe('the arithmetic', () => {
-  it('asks for ranges as the program does', () => {
+  it('uses the same ranges as the program', () => {
     expect(ASKING.usersPerPage).toBe(USERS_LIMIT.max);
     for (const rows of [1, 100, 258, 700, 2_400, 9_000]) {
       const gauge = new RangeGauge(ASKING.rangeDaysMax, new Map([['users', rows]]));
@@ -74,18 +74,15 @@ describe('the arithmetic', () => {
     }
   });
 
-  it.each(MEASURED.requests)(
-    'is an upper bound of the requests counted for $users users, and not far above',
-    (counted) => {
-      expect(requestsPerNight(counted.users)).toBeGreaterThanOrEqual(counted.night);
-      expect(requestsPerNight(counted.users)).toBeLessThanOrEqual(counted.night * 1.6);
-      const requests = backfillRequests(counted.users, counted.days);
-      expect(requests).toBeGreaterThanOrEqual(counted.backfill);
-      expect(requests).toBeLessThan(counted.backfill * 1.7);
-    },
-  );
+  it.each(MEASURED.requests)('is a close upper bound of the requests counted for $users users', (counted) => {
+    expect(requestsPerNight(counted.users)).toBeGreaterThanOrEqual(counted.night);
+    expect(requestsPerNight(counted.users)).toBeLessThanOrEqual(counted.night * 1.6);
+    const requests = backfillRequests(counted.users, counted.days);
+    expect(requests).toBeGreaterThanOrEqual(counted.backfill);
+    expect(requests).toBeLessThan(counted.backfill * 1.7);
+  });
 
-  it('never makes a slower service or a lower limit cost less', () => {
+  it('never makes a slower service or a lower limit cheaper', () => {
     const paces = [
       { latencyMs: 50, perMinute: null },
       { latencyMs: 200, perMinute: null },
@@ -97,7 +94,7 @@ describe('the arithmetic', () => {
   });
 });
 
-it('is measured: a month of 50 active users takes the rows and bytes of the constants', async () => {
+it('is measured: a month of 50 active users needs the rows and bytes of the constants', async () => {
   const rig = await createRig({ users: 50, steady: true, reports: 0, today: parseDay('2026-04-01') });
   const until = parseDay('2026-03-31');
   await rig.run({ from: parseDay('2026-03-02'), until, now: parseDay('2026-04-01') });

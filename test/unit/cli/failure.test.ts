@@ -26,7 +26,7 @@ describe('an error that ends a command', () => {
     expect(failureOf(error).exitCode).toBe(exitCode);
   });
 
-  test('is told in two lines at most, whatever it holds', () => {
+  test('is printed in at most two lines, whatever it contains', () => {
     const cause = new Error('inner');
     const error = new StorageError('write w.db:\n  disk\u001b[31m full\n', { cause, hint: 'make\nroom' });
     expect(describeFailure(failureOf(error), { debug: false })).toEqual([
@@ -36,7 +36,7 @@ describe('an error that ends a command', () => {
     expect(describeFailure(failureOf(new UsageError('alone')), { debug: false })).toEqual(['daywalk: alone']);
   });
 
-  test('shows stacks only where they were asked for, with those of the causes', () => {
+  test('shows stacks, with those of the causes, only on request', () => {
     const failure = failureOf(new TypeError('outer', { cause: new RangeError('inner') }));
     expect(describeFailure(failure, { debug: false }).join('\n')).not.toMatch(/^\s*at /m);
     const text = describeFailure(failure, { debug: true }).join('\n');

@@ -61,7 +61,7 @@ describe('a command line', () => {
     if (line.includes('--')) expect(hint).toContain('set DAYWALK_API_KEY or DAYWALK_API_KEY_FILE');
   });
 
-  test('that asks for help or the version gets text', () => {
+  test('for help or the version prints text', () => {
     expect(parse('--version')).toEqual({ kind: 'text', text: 'daywalk 9.9.9\n' });
     for (const line of ['--help', '-h', 'help'])
       expect(parse(line)).toMatchObject({ text: expect.stringContaining('Exit codes:') });
@@ -131,7 +131,7 @@ describe('help', () => {
     expect(text).not.toMatch(/--api-key|--email-salt/);
   });
 
-  test('examples are command lines that are taken', () => {
+  test('examples are valid command lines', () => {
     for (const { examples } of commands) {
       for (const { line } of examples) {
         const calls = [...line.matchAll(/\bdaywalk ([a-z][^|&>;)"]*)/g)].map(([, call = '']) => call.trim());
@@ -168,7 +168,7 @@ describe('commands of a group', () => {
     throw new Error(`${line} was taken`);
   };
 
-  test('are named by two words, and their operands follow', () => {
+  test('are named by two words, followed by their operands', () => {
     expect(parse('boxes open small --wait', grouped)).toMatchObject({
       kind: 'command',
       command: { name: 'boxes open' },
@@ -177,7 +177,7 @@ describe('commands of a group', () => {
     expect(parse('boxes list', grouped)).toMatchObject({ command: { name: 'boxes list' }, operands: [] });
   });
 
-  test('stand in the help of the group, and the group once in that of the program', () => {
+  test('are listed in the help of the group, and the group once in the help of the program', () => {
     const help = parse('boxes --help', grouped);
     for (const word of ['open', 'list'])
       expect(help).toMatchObject({ text: expect.stringMatching(new RegExp(`^ {2}${word} `, 'm')) });
@@ -223,7 +223,7 @@ describe('a range of days', () => {
   });
 
   test.each(['2026-01-13', '2025-12-31', '2024-02-29', '1970-01-01'])(
-    'that begins on %s begins with the service, with a warning',
+    'that begins on %s is moved to the first day of the service, with a warning',
     (from) => {
       const { range, entries } = read({ '--from': from });
       expect(range.from).toBe('2026-01-14');

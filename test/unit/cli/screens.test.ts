@@ -44,7 +44,7 @@ describe('a calendar', () => {
   const set = (day: string, state: DayState) =>
     days.map((entry) => (entry.day === day ? { ...entry, state } : entry));
 
-  test('has a line per month and a cell per day, in the columns of its ruler', () => {
+  test('has a line per month and a cell per day, aligned with its ruler', () => {
     const lines = renderCalendar(set('2026-02-10', 'failed'), { width: 80, style }) ?? [];
     expect(lines.slice(0, 4)).toEqual([
       '         1       5         10        15        20        25        30',
@@ -56,7 +56,7 @@ describe('a calendar', () => {
     expect(lines[4]).toBe('■ settled   F failed');
   });
 
-  test('tells every state apart without colour', () => {
+  test('shows every state distinctly without colour', () => {
     const states: DayState[] = [
       'failed',
       'quarantined',
@@ -81,7 +81,7 @@ describe('a calendar', () => {
     for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
   });
 
-  test('is left out where it would not fit', () => {
+  test('is omitted if it does not fit', () => {
     expect(renderCalendar(days, { width: 39, style })).toBeNull();
     expect(renderCalendar([], { width: 80, style })).toBeNull();
   });
@@ -96,7 +96,7 @@ describe('a calendar', () => {
     expect(lines.at(-1)).toBe('20 earlier months are not shown; --json has every day');
   });
 
-  test('is the same picture with colours', () => {
+  test('has the same shape with colours', () => {
     const frame = { width: 80, style: createStyle(true) };
     const coloured = renderCalendar(days, frame)?.map(stripVTControlCharacters);
     expect(coloured).toEqual(renderCalendar(days, { width: 80, style }));
@@ -137,20 +137,20 @@ describe('the summary of a run', () => {
     ]);
   });
 
-  test('of a run that brought a further organization names those that were there before', () => {
+  test('of a run that added an organization names the earlier ones', () => {
     const line = (before: readonly string[]) => draw({ organizationsBefore: before }, 200)[2];
     expect(line(['org_0'])).toBe('  organization  org_1, a further one: this warehouse held org_0 before');
     expect(line(['a', 'b', 'c', 'd'])).toMatch(/held a, b, c, … before$/);
   });
 
-  test('of a run that doubts a loss says how to accept it, and nothing of records that were set aside', () => {
+  test('of a run that doubts a loss says how to accept it, and does not mention quarantine', () => {
     const lines = draw({ exitCode: 5, unitsDoubted: 2, states: { loaded: 3, doubted: 2 } }, 120).join('\n');
     expect(lines).toContain('doubted       2 units; the stored rows stay');
     expect(lines).toContain('daywalk run --accept-loss');
     expect(lines).not.toContain('quarantine list');
   });
 
-  test('of a run before the daily batch says what is not there yet', () => {
+  test('of a run before the daily batch says what is not available yet', () => {
     expect(draw({ unitsDone: 10, states: { loaded: 5, awaiting: 5 } })[0]).toBe(
       'run: complete, 10 units in the warehouse; 5 await the daily batch',
     );
@@ -196,7 +196,7 @@ describe('the summary of a run', () => {
     for (const line of own) expect(widthOf(line)).toBeLessThanOrEqual(Math.max(width, 73));
   });
 
-  test('of a run that ended before it knew anything', () => {
+  test('of a run that ended before it learned anything', () => {
     const lines = draw({
       exitCode: 3,
       orgId: null,
@@ -211,7 +211,7 @@ describe('the summary of a run', () => {
   });
 });
 
-test('a warehouse is named in commands to copy without its password', () => {
+test('suggested commands name a warehouse without its password', () => {
   const names = namesOf('postgres://etl:canary@db/analytics', true);
   expect(names.query('SELECT 1')).toBe("psql 'postgres://etl:[redacted]@db/analytics' -c 'SELECT 1'");
   expect(names.flag).not.toContain('canary');
@@ -219,7 +219,7 @@ test('a warehouse is named in commands to copy without its password', () => {
   expect(namesOf("it's.db", false).query('SELECT 1')).toBe("sqlite3 'it'\\''s.db' 'SELECT 1'");
 });
 
-test('a forecast says what would be done, and that nothing was', () => {
+test('a forecast says what a run would do, and that nothing was done', () => {
   const forecast = {
     orgId: null,
     firstDay: FIRST_DAY,

@@ -49,7 +49,7 @@ test('a job that does not stop is ended within five seconds', () => {
   expect(exits).toEqual([143]);
 });
 
-test('a job that stopped in time is left to end by itself, and signals are the default again', () => {
+test('a job that stopped in time ends by itself, and signals have their default effect again', () => {
   const { signals, exits, control } = fakeProcess();
   const stopping = listenForStop(control, () => undefined);
   signals.emit('SIGINT');

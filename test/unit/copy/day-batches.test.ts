@@ -32,7 +32,7 @@ function pairsOf(list: readonly Drawn[]): UnitPair[] {
   });
 }
 
-test('batches hold every unit that differs once, and no day lies in two of them', () => {
+test('batches have every differing unit once, and no day is in two of them', () => {
   fc.assert(
     fc.property(drawn, fc.boolean(), (list, all) => {
       const pairs = pairsOf(list);
@@ -52,7 +52,7 @@ test('batches hold every unit that differs once, and no day lies in two of them'
   );
 });
 
-test('a batch has as many rows as are held at once, or a single day', () => {
+test('a batch has at most the allowed rows, or a single day', () => {
   fc.assert(
     fc.property(drawn, (list) => {
       for (const { pairs } of dayBatches(pairsOf(list), { all: true })) {

@@ -34,7 +34,7 @@ async function* chunks(list: readonly Row[], sizes: readonly number[]): AsyncGen
 const sizes = fc.array(fc.nat({ max: 3 }), { maxLength: 5 });
 const nameOf = (row: Row) => String(row[2]);
 
-test('differences turn the rows of the one side into those of the other, and name nothing that is the same', async () => {
+test('differences turn the rows of one side into those of the other, and contain no equal rows', async () => {
   await fc.assert(
     fc.asyncProperty(rows, rows, sizes, sizes, async (source, stored, cuts, otherCuts) => {
       const held = new Map(stored.map((row) => [nameOf(row), row]));
@@ -54,7 +54,7 @@ test('differences turn the rows of the one side into those of the other, and nam
   );
 });
 
-test('JSON that is written otherwise is no difference, other text is one', async () => {
+test('differently formatted JSON is no difference, different text is one', async () => {
   const row = (extra: string, name: string): Row => ['org_1', '2026-02-01', name, 1, 0, extra];
   const [source, stored] = [
     [row('{"a":1,"b":[2]}', 'a'), row('{"a":1}', 'b')],
@@ -65,7 +65,7 @@ test('JSON that is written otherwise is no difference, other text is one', async
   expect(found).toEqual([{ kind: 'put', row: source[1] }]);
 });
 
-test('a reader that has enough ends both sides', async () => {
+test('a reader that stops early ends both sides', async () => {
   const ended: string[] = [];
   async function* side(name: string): AsyncGenerator<readonly Row[]> {
     try {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 
 describe('the clock of the machine', () => {
-  it('tells the time, which goes on', () => {
+  it('shows the time, which advances', () => {
     const clock = systemClock();
     const before = Date.now();
     expect(clock.now().getTime()).toBeGreaterThanOrEqual(before);
@@ -10,7 +10,7 @@ describe('the clock of the machine', () => {
     expect(clock.monotonicMs()).toBeLessThanOrEqual(clock.monotonicMs());
   });
 
-  it('stands still where it is told to, while durations stay real', async () => {
+  it('can stand still at an instant, while durations stay real', async () => {
     const clock = systemClock(new Date('2026-03-01T00:00:00Z'));
     const started = clock.monotonicMs();
     await clock.sleep(20);
@@ -18,7 +18,7 @@ describe('the clock of the machine', () => {
     expect(clock.monotonicMs() - started).toBeGreaterThan(15);
   });
 
-  it('hands out a date of its own every time', () => {
+  it('returns a new Date object every time', () => {
     const clock = systemClock(new Date('2026-03-01T00:00:00Z'));
     clock.now().setFullYear(1970);
     expect(clock.now().getUTCFullYear()).toBe(2026);

@@ -56,18 +56,18 @@ describe('a day', () => {
     expect(() => parseDay(text)).toThrow(UsageError);
   });
 
-  it.each([null, undefined, 20260114, new Date(), ['2026-01-14'], {}])('is a text, not %j', (value) => {
+  it.each([null, undefined, 20260114, new Date(), ['2026-01-14'], {}])('is a string, not %j', (value) => {
     expect(isDay(value)).toBe(false);
   });
 
-  it('names the text and the remedy when it is none', () => {
+  it('names the text and the remedy when it is not a day', () => {
     expect(() => parseDay('2026-02-29')).toThrow('"2026-02-29" is not a calendar day');
     expect(() => parseDay('2026-02-29')).toThrow(
       expect.objectContaining({ exitCode: 2, hint: expect.stringContaining('YYYY-MM-DD') }),
     );
   });
 
-  it('begins with the first one of the service', () => {
+  it('is not before the first one of the service', () => {
     expect(FIRST_DAY).toBe('2026-01-14');
   });
 });
@@ -99,12 +99,12 @@ describe('arithmetic of days', () => {
     }
   });
 
-  it('lists nothing when the range is reversed', () => {
+  it('returns no days for a reversed range', () => {
     expect(daysFrom(parseDay('2026-02-02'), parseDay('2026-02-01'))).toEqual([]);
     expect(daysFrom(parseDay('2026-02-02'), parseDay('2026-02-02'))).toEqual(['2026-02-02']);
   });
 
-  it('agrees with itself and with the calendar of the platform', () => {
+  it('is consistent, and agrees with the calendar of the platform', () => {
     fc.assert(
       fc.property(days, fc.integer({ min: -5000, max: 5000 }), ({ number, day }, shift) => {
         const moved = shiftDay(day, shift);
@@ -131,7 +131,7 @@ describe('arithmetic of days', () => {
     );
   });
 
-  it('names the day of every instant, whatever the hour', () => {
+  it('returns the day of every instant at any hour', () => {
     fc.assert(
       fc.property(days, fc.integer({ min: 0, max: DAY_MS - 1 }), ({ number, day }, ms) => {
         const instant = new Date(number * DAY_MS + ms);

@@ -36,7 +36,7 @@ describe('an error', () => {
     expect('cause' in new StorageError('write')).toBe(false);
   });
 
-  it('is told as its message, whatever was thrown', () => {
+  it('is described by its message, whatever was thrown', () => {
     expect(messageOf(new Error('x'))).toBe('x');
     expect(messageOf('x')).toBe('x');
     expect(messageOf(undefined)).toBe('undefined');
@@ -44,7 +44,7 @@ describe('an error', () => {
 });
 
 describe('a list of streams', () => {
-  it('is read in the canonical order, each once', () => {
+  it('is put in canonical order, each stream once', () => {
     expect(parseStreams('users, tokens,users')).toEqual(['tokens', 'users']);
     expect(parseStreams(STREAMS.toReversed().join(','))).toEqual([...STREAMS]);
   });

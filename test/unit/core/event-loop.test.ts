@@ -12,7 +12,7 @@ async function roundsUntil(promise: Promise<void>): Promise<number> {
   return rounds;
 }
 
-test('callers go on one per round of the event loop, in their order', async () => {
+test('callers continue one per round of the event loop, in order', async () => {
   const order: number[] = [];
   const callers = [1, 2, 3, 4].map((number) =>
     afterInput().then(() => {
@@ -24,12 +24,12 @@ test('callers go on one per round of the event loop, in their order', async () =
   expect(new Set(rounds).size).toBe(4);
 });
 
-test('a caller that comes when nobody waits goes on in the next round', async () => {
+test('a caller that arrives when nobody waits continues in the next round', async () => {
   await afterInput();
   expect(await roundsUntil(afterInput())).toBe(1);
 });
 
-test('a caller that comes while others wait goes on after them', async () => {
+test('a caller that arrives while others wait continues after them', async () => {
   const order: string[] = [];
   const first = afterInput().then(async () => {
     order.push('first');

@@ -34,7 +34,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('keeps keys that other code would treat specially', () => {
+  it('keeps special keys such as __proto__', () => {
     const value = JSON.parse('{"__proto__":{"b":1,"a":2},"constructor":1,"10":1,"9":2}');
     expect(canonicalJson(value)).toBe('{"10":1,"9":2,"__proto__":{"a":2,"b":1},"constructor":1}');
   });
@@ -76,7 +76,7 @@ describe('a text that databases can hold', () => {
 });
 
 describe('the depth of a value', () => {
-  it('is told at any depth', () => {
+  it('is measured at any depth', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
     expect(isDeeperThan(deep, 99_999)).toBe(true);
     expect(isDeeperThan(deep, 100_000)).toBe(false);

@@ -17,7 +17,7 @@ test.each(HOOK_EVENT_NAMES)(
   },
 );
 
-test('the events of section 6 are known, with the fields that it names', () => {
+test('the events of section 6 are known, with their documented fields', () => {
   for (const name of ['Notification', 'Stop', 'SubagentStop', 'SessionEnd', 'PostToolUse']) {
     expect(isHookEventName(name)).toBe(true);
   }
@@ -29,7 +29,7 @@ test('the events of section 6 are known, with the fields that it names', () => {
   }
 });
 
-test('an event without a known name is none of them', () => {
+test('an event with an unknown name is none of them', () => {
   for (const name of ['Invented', 'constructor', '', 7, null, undefined]) {
     expect(isKnownHookEvent({ hook_event_name: name })).toBe(false);
   }

@@ -40,7 +40,7 @@ async function directDigest({ emulator }: Rig): Promise<string> {
 
 describe('HTTPS_PROXY', () => {
   test.each(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY'])(
-    '%s takes every request of a run, and sees neither key nor answers',
+    '%s carries every request of a run, and sees neither key nor answers',
     async (name) => {
       const way = await behindProxy();
       if (way === null) return;
@@ -64,7 +64,7 @@ describe('HTTPS_PROXY', () => {
     },
   );
 
-  test('takes the creation of a session too', async () => {
+  test('carries the creation of a session too', async () => {
     const way = await behindProxy();
     if (way === null) return;
     const args = ['sessions', 'create', '--computer-id', 'computer-1', '--org-id', 'org_1'];
@@ -87,7 +87,7 @@ describe('HTTPS_PROXY', () => {
     expect(way.proxy.tunnels.length).toBeGreaterThan(0);
   });
 
-  test('is passed by for hosts of NO_PROXY, and for this machine', async () => {
+  test('is not used for hosts of NO_PROXY and for local hosts', async () => {
     const way = await behindProxy();
     if (way === null) return;
     const env = { ...way.env, HTTPS_PROXY: way.address, NO_PROXY: 'other.test,.example.test' };
@@ -113,7 +113,7 @@ describe('HTTPS_PROXY', () => {
     expect(way.rig.emulator.journal().requests).toBe(0);
   });
 
-  test('that nothing listens at is named in the remedy', async () => {
+  test('is named in the remedy if nothing listens there', async () => {
     const port = await freePort();
     const proxy = { url: `http://etl:${PASSWORD}@127.0.0.1:${port}`, noProxy: '' };
     const error = await thrownBy(testRequester({ proxy }).send(targetOf(API)));
@@ -125,7 +125,7 @@ describe('HTTPS_PROXY', () => {
     });
   });
 
-  test('is shown by daywalk config without its credentials, and refused when it is no address', async () => {
+  test('is shown by daywalk config without its credentials, and refused if it is not a URL', async () => {
     const env = { HTTPS_PROXY: `http://etl:${PASSWORD}@proxy.example.com:3128`, no_proxy: 'a.test' };
     const { code, stdout } = await daywalk(['config', '--json'], { env, cwd: tempDir() });
     expect(code).toBe(0);

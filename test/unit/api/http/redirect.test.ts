@@ -39,7 +39,7 @@ describe('a redirect on the same origin', () => {
     expect(server.requests.at(-1)?.path).toBe(`${TO}?limit=5`);
   });
 
-  it('takes the query of the location where it has another one', async () => {
+  it('uses the query of the location if that has one', async () => {
     const server = await rawServer((socket, { path }) => {
       socket.write(path.startsWith(TO) ? json({}) : http(302, '', { location: `${TO}?limit=2&token=t` }));
     });
@@ -64,7 +64,7 @@ describe('a redirect on the same origin', () => {
     expect(server.requests.filter(({ path }) => path.startsWith(TO))).toHaveLength(3);
   });
 
-  it('that is remembered holds for every query of that path and for no other path', async () => {
+  it('that is remembered applies to every query of that path and to no other path', async () => {
     const server = await rawServer((socket, { path }) => {
       socket.write(path.startsWith(FROM) ? http(308, '', { location: TO }) : json({}));
     });
@@ -84,7 +84,7 @@ describe('a redirect on the same origin', () => {
     ['to itself', (path: string) => path],
     ['in a circle', (path: string) => (path === '/a' ? '/b' : '/a')],
     ['to ever new places', (path: string) => `${path}x`],
-  ])('%s ends after a few, and is not repeated', async (_, next) => {
+  ])('%s ends after a few hops, and is not retried', async (_, next) => {
     const server = await rawServer(
       (socket, { path }) => void socket.write(http(302, '', { location: next(path) })),
     );
@@ -154,7 +154,7 @@ describe('a redirect to another origin', () => {
     ['no scheme', () => '//example.invalid/x'],
     ['a scheme that is not HTTP', () => 'file:///etc/passwd'],
     ['the other slashes', () => '\\\\example.invalid\\x'],
-  ])('is one with %s', async (_, locationOf) => {
+  ])('includes one with %s', async (_, locationOf) => {
     const server = await rawServer(
       (socket) => void socket.write(http(302, '', { location: locationOf(server.url) })),
     );

@@ -14,7 +14,7 @@ import { http, json, type RawReply, type RawServer, rawServer } from '../../../s
 const BODY = JSON.stringify({ data: [1, 'zwölf', '\u{1F600}'], meta: { org_id: 'org_1' } });
 
 describe('a request', () => {
-  it('asks for the path and query in order, with the credential, as JSON', async () => {
+  it('requests the path and query in order, with the credential, as JSON', async () => {
     const server = await rawServer((socket) => void socket.write(json({ ok: true })));
     const { send } = testRequester();
     const target = targetOf(server.url, '/api/v1/thing', {
@@ -37,13 +37,13 @@ describe('a request', () => {
     });
   });
 
-  it('goes below the path prefix of the origin', async () => {
+  it('keeps the path prefix of the origin', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
     await testRequester().send(targetOf(`${server.url}/proxy/eu`, '/api/thing'));
     expect(server.requests[0]?.path).toBe('/proxy/eu/api/thing');
   });
 
-  it('hands out the status, the parsed body, its text and the request id', async () => {
+  it('returns the status, the parsed body, its text and the request ID', async () => {
     const server = await rawServer(
       (socket) => void socket.write(http(200, BODY, { 'x-request-id': 'req_7' })),
     );
@@ -60,12 +60,12 @@ describe('a request', () => {
     'application/json; charset=utf-8',
     'Application/JSON',
     'application/problem+json',
-  ])('takes %s as JSON', async (type) => {
+  ])('accepts %s as JSON', async (type) => {
     const server = await rawServer((socket) => void socket.write(http(200, BODY, { 'content-type': type })));
     expect((await testRequester().send(targetOf(server.url))).text).toBe(BODY);
   });
 
-  it('decodes gzip, in whatever pieces it comes', async () => {
+  it('decodes gzip in pieces of any size', async () => {
     const bytes = gzipSync(BODY);
     const server = await rawServer((socket) => {
       socket.setNoDelay(true);
@@ -98,7 +98,7 @@ describe('a request', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('keeps its connection for the next one', async () => {
+  it('keeps its connection for the next request', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
     const { send } = testRequester({ connections: 1 });
     for (let n = 0; n < 5; n += 1) await send(targetOf(server.url));
@@ -116,7 +116,7 @@ describe('a request', () => {
   });
 });
 
-describe('a request that gets no usable answer can be repeated when', () => {
+describe('a request without a usable answer may be retried when', () => {
   const cases: readonly [string, RawReply][] = [
     ['the connection is reset before the headers', (socket) => socket.resetAndDestroy()],
     ['the connection is closed before the headers', (socket) => socket.end()],
@@ -186,7 +186,7 @@ describe('a request that gets no usable answer can be repeated when', () => {
   });
 
   it.each(['br', 'deflate', 'zstd', 'gzip, br'])(
-    'is not repeated when the body is encoded as %s, which was not asked for',
+    'is not retried when the body has the unrequested encoding %s',
     async (encoding) => {
       const server = await rawServer(
         (socket) => void socket.write(http(200, BODY, { 'content-encoding': encoding })),
@@ -202,7 +202,7 @@ describe('a request that gets no usable answer can be repeated when', () => {
   );
 
   it.each(['identity', 'Identity', '', 'GZIP'])(
-    'is an answer when it is encoded as "%s"',
+    'is answered when it is encoded as "%s"',
     async (encoding) => {
       const body = encoding === 'GZIP' ? gzipSync(BODY) : BODY;
       const server = await rawServer(
@@ -212,14 +212,14 @@ describe('a request that gets no usable answer can be repeated when', () => {
     },
   );
 
-  it('is an error that stands, whatever the encoding of its body', async () => {
+  it('keeps the error status whatever the encoding of its body', async () => {
     const server = await rawServer(
       (socket) => void socket.write(http(500, BODY, { 'content-encoding': 'br' })),
     );
     expect(await thrownBy(testRequester().send(targetOf(server.url)))).toMatchObject({ status: 500 });
   });
 
-  it('names 100 Continue, and is repeated, for it may pass', async () => {
+  it('reports 100 Continue, and is retried as a temporary failure', async () => {
     const server = await rawServer((socket, { index }) => {
       socket.write(index < 3 ? 'HTTP/1.1 100 Continue\r\n\r\n' : '');
       socket.write(http(200, BODY));
@@ -237,7 +237,7 @@ describe('a request that gets no usable answer can be repeated when', () => {
     expect(transport.totals).toEqual({ requests: 2, retries: 1 });
   });
 
-  it('names the content type it got, and what may stand in between', async () => {
+  it('names the content type it got, and what may be in between', async () => {
     const server = await rawServer(
       (socket) => void socket.write(http(200, '<html>', { 'content-type': 'text/html' })),
     );
@@ -268,7 +268,7 @@ describe('a request that gets no usable answer can be repeated when', () => {
     expect(server.requests).toHaveLength(cuts.length);
   });
 
-  it('a body that ends with the connection is cut at any byte: the text is not JSON then', async () => {
+  it('a body that ends with the connection is cut at any byte: its text is not JSON', async () => {
     const whole = Buffer.from(BODY);
     const cuts = [0, 1, 20, whole.length - 1];
     const server = await rawServer((socket, { index }) => {
@@ -295,7 +295,7 @@ describe('a malformed body', () => {
     ['a surrogate encoded as UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['Latin-1', Buffer.from('{"a":"zwölf"}', 'latin1')],
     ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le')],
-  ])('is refused when it is %s, and worth one repetition', async (_, body) => {
+  ])('is refused when it is %s, and retried once', async (_, body) => {
     const server = await rawServer((socket) => void socket.write(http(200, body)));
     const error = await thrownBy(testRequester().send(targetOf(server.url)));
     expect(error).toMatchObject({ name: 'RequestError', effect: 'retry', attemptsMax: 2 });
@@ -352,14 +352,14 @@ describe('a time-out', () => {
     await expectGivenUp(server);
   });
 
-  it('leaves the content type standing when a web page drips', async () => {
+  it('still reports the content type when a web page drips', async () => {
     const page = http(200, '<html>', { 'content-length': 10_000, 'content-type': 'text/html' });
     const { error, tookMs } = await timed(drip(page));
     expect(error).toMatchObject({ name: 'RequestError', message: expect.stringContaining('text/html') });
     expect(tookMs).toBeLessThan(timeoutMs + 1000);
   });
 
-  it('leaves the status of an error standing when only its body drips', async () => {
+  it('still reports the status of an error when only its body drips', async () => {
     const { error } = await timed(drip(http(500, '{"detail":"', { 'content-length': 10_000 })));
     expect(error).toMatchObject({ name: 'ServerError', status: 500 });
   });
@@ -383,7 +383,7 @@ describe('an abort', () => {
     await expectGivenUp(server);
   });
 
-  it('that came before sends nothing', async () => {
+  it('before the request sends nothing', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
     const reason = new Error('stopped');
     expect(await thrownBy(testRequester().send(targetOf(server.url), AbortSignal.abort(reason)))).toBe(

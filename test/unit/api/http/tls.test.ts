@@ -19,7 +19,7 @@ describe('Z3: an untrusted certificate', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('is not tried again', async (context) => {
+  it('is not retried', async (context) => {
     const tls = selfSigned('localhost');
     if (tls === null) return context.skip('this machine has no openssl');
     const server = await rawServer((socket) => void socket.write(json({})), { tls });
@@ -30,7 +30,7 @@ describe('Z3: an untrusted certificate', () => {
 });
 
 describe('https to a server that speaks http', () => {
-  it('is a failure that may pass', async () => {
+  it('is a temporary failure', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
     const error = await thrownBy(
       testRequester({ timeoutMs: 300 }).send(targetOf(server.url.replace('http:', 'https:'))),

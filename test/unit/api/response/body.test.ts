@@ -37,7 +37,7 @@ describe('a body', () => {
     expect(await thrownBy(decodeBody(gzipSync(bytes), 'gzip', 999))).toBeInstanceOf(BodyTooLargeError);
   });
 
-  it('may be large: in one piece or many, and its memory is given back once it is read', () => {
+  it('may be large, in one piece or many, and its memory is released after reading', () => {
     const bytes = Buffer.alloc(5 * MIB, 'abcdefg');
     for (const step of [1_000, MIB, bytes.length]) {
       const body = new BodyBytes(bytes.length);
@@ -50,13 +50,13 @@ describe('a body', () => {
     }
   });
 
-  it('that is small stays as it is when it is released: it may be part of what was received', () => {
+  it('that is small is unchanged after its release, as it may share a received buffer', () => {
     const taken = collected(Buffer.alloc(1000, 'x'), 1000);
     release(taken);
     expect(taken).toEqual(Buffer.alloc(1000, 'x'));
   });
 
-  it('is decoded to the same whatever its size, at once or aside', async () => {
+  it('is decoded to the same for any size, on or off the main thread', async () => {
     const bytes = randomBytes(3 * MIB);
     for (const length of [0, 1, 63, 64, 65, 60_000, 70_000, MIB, bytes.length]) {
       const part = bytes.subarray(0, length);
@@ -73,19 +73,19 @@ describe('a body', () => {
       expect(await thrownBy(decodeBody(bytes, 'gzip', 3 * MIB))).toBeInstanceOf(Error);
   });
 
-  it('of a large size is refused at the first byte too many, once it is decoded', async () => {
+  it('of a large size is refused at the first decoded byte above the limit', async () => {
     const bytes = gzipSync(randomBytes(3 * MIB));
     expect(await thrownBy(decodeBody(bytes, 'gzip', 3 * MIB - 1))).toBeInstanceOf(BodyTooLargeError);
   });
 
-  it('that lies about its length is decoded all the same', async () => {
+  it('with a wrong decoded length is still decoded', async () => {
     const bytes = randomBytes(50_000);
     // The length of the last of several members says nothing of the others.
     const members = Buffer.concat([gzipSync(bytes), gzipSync('')]);
     expect((await decodeBody(members, 'gzip', MIB)).equals(bytes)).toBe(true);
   });
 
-  it('that unfolds far beyond the length that it tells is decoded in a thousand pieces at most', async () => {
+  it('that decompresses far beyond its stated length is decoded in at most a thousand pieces', async () => {
     const members = Buffer.concat([gzipSync(Buffer.alloc(60 * MIB, ' '), { level: 9 }), gzipSync('')]);
     expect(members.length).toBeLessThan(64 * 1024);
     const allocated = vi.spyOn(Buffer, 'allocUnsafe');
@@ -94,13 +94,13 @@ describe('a body', () => {
     expect(allocated.mock.calls.length).toBeLessThan(1_100);
   });
 
-  it('may be empty, and may be several gzip members', async () => {
+  it('may be empty, and may consist of several gzip members', async () => {
     expect(collected(Buffer.alloc(0), 10)).toEqual(Buffer.alloc(0));
     const members = Buffer.concat([gzipSync('{"a":'), gzipSync('1}')]);
     expect((await decodeBody(members, 'x-gzip', 100)).toString()).toBe('{"a":1}');
   });
 
-  it('Z2: that unfolds to more than allowed is refused in bounded memory, and not asked for again', async () => {
+  it('Z2: that decompresses to more than allowed is refused in bounded memory, and not retried', async () => {
     const mib = 600;
     const bytes = await bomb(mib);
     expect(bytes.length).toBeLessThan(MIB);
@@ -122,7 +122,7 @@ describe('a body', () => {
     expect(peak - before).toBeLessThan(3 * BODY_BYTES_MAX);
   });
 
-  it('that is sent without end is refused at the limit', async () => {
+  it('of endless length is refused at the limit', async () => {
     const server = await rawServer((socket) => {
       socket.write(http(200, '', { 'content-length': undefined, connection: 'close' }));
       const block = Buffer.alloc(MIB, ' ');
@@ -157,7 +157,7 @@ describe('the text of bytes', () => {
   });
 
   it.each([[0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]])(
-    'is none when they are not UTF-8: %j',
+    'is refused when they are not UTF-8: %j',
     (...bytes) => {
       expect(decodeUtf8(Buffer.from(bytes))).toBeUndefined();
     },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { keysRedactor } from '../../../../src/api/response/redact.ts';
 
-test('of two keys, of which one begins like the other, nothing is left', () => {
+test('of two keys with a common prefix both are redacted completely', () => {
   const [short, long] = ['sk-0123456789', 'sk-0123456789-and-more'];
   for (const keys of [
     [short, long],

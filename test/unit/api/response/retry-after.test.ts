@@ -19,7 +19,7 @@ describe('Retry-After', () => {
     ['Sunday, 29-Mar-26 01:00:00 GMT', 30_000],
     ['Sun Mar 29 01:00:00 2026', 30_000],
     ['Sun Apr  5 00:59:30 2026', 7 * 86_400_000],
-  ])('%j asks for %i ms', (header, ms) => {
+  ])('%j requests a wait of %i ms', (header, ms) => {
     expect(parseRetryAfter(header, NOW)).toBe(ms);
   });
 
@@ -39,17 +39,17 @@ describe('Retry-After', () => {
     'Sun, 31 Feb 2026 01:00:00 GMT',
     'Sun, 29 Mar 2026 25:00:00 GMT',
     'Sun, 29 Mar 2026 01:00:00 +0200',
-  ])('%j asks for nothing', (header) => {
+  ])('%j requests no wait', (header) => {
     expect(parseRetryAfter(header, NOW)).toBeUndefined();
   });
 
-  it('reads an absurd number as an absurd wait, never as none', () => {
+  it('reads an absurd number as an absurd wait, never as no wait', () => {
     expect(parseRetryAfter('9'.repeat(400), NOW)).toBe(Number.POSITIVE_INFINITY);
   });
 });
 
 describe('an HTTP date', () => {
-  it('is read as the platform writes it, whatever the time zone', () => {
+  it('is read correctly in every time zone', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('1970-01-01'), max: new Date('2199-12-31'), noInvalidDate: true }),

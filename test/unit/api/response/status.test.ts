@@ -65,7 +65,7 @@ describe('an error status', () => {
     expect(await answered(json({ ...PROBLEM, metadata }, {}, 400))).toMatchObject({ metadata });
   });
 
-  it('takes the request id from the header where the body has none', async () => {
+  it('takes the request ID from the header if the body has none', async () => {
     expect(await answered(json({ title: 'x' }, { 'x-request-id': 'req_9' }, 500))).toMatchObject({
       requestId: 'req_9',
       message: expect.stringContaining('(requestId req_9)'),
@@ -85,7 +85,7 @@ describe('an error status', () => {
     ['a text', '"x"', 'application/json'],
     ['null', 'null', 'application/json'],
     ['bytes that are not UTF-8', '\xff', 'application/json'],
-  ])('stands when the body is %s', async (_, body, type) => {
+  ])('is kept when the body is %s', async (_, body, type) => {
     const error = await answered(http(502, Buffer.from(body, 'latin1'), { 'content-type': type }));
     expect(error).toMatchObject({ name: 'ServerError', status: 502, title: undefined, detail: undefined });
     expect(error).toMatchObject({ message: 'GET /api/thing?day=1 answered 502' });
@@ -96,22 +96,22 @@ describe('an error status', () => {
     ['metadata that is null', { ...PROBLEM, metadata: null }],
     ['metadata that is a text', { ...PROBLEM, metadata: 'x' }],
     ['fields that nobody knows', { ...PROBLEM, type: 'about:blank', errors: [] }],
-  ])('keeps what it can read of a body with %s', async (_, problem) => {
+  ])('keeps the readable part of a body with %s', async (_, problem) => {
     expect(await answered(json(problem, {}, 400))).toMatchObject({
       detail: 'the detail',
       requestId: 'req_1',
     });
   });
 
-  it('repeats no more than a part of an endless detail', async () => {
+  it('quotes only a part of an endless detail', async () => {
     const error = await answered(json({ detail: 'x'.repeat(20_000) }, {}, 500));
     expect(error instanceof Error && error.message.length).toBeLessThan(500);
   });
 });
 
-describe('a status of success that is no full answer', () => {
+describe('a 2xx status without a full answer', () => {
   it.each([201, 202, 203, 204, 206, 207, 226, 299])(
-    '%i fails the unit of a read and is not repeated',
+    '%i fails the unit of a read and is not retried',
     async (status) => {
       const body =
         status === 204 ? http(204, '', { 'content-length': undefined }) : json({ data: [] }, {}, status);
@@ -131,7 +131,7 @@ describe('a status of success that is no full answer', () => {
 });
 
 describe('the key', () => {
-  it('does not come back out of an error body', async () => {
+  it('does not appear from an error body', async () => {
     const error = await answered(
       json(
         {
@@ -148,7 +148,7 @@ describe('the key', () => {
     expect(everythingIn(error)).not.toContain(API_KEY);
   });
 
-  it('does not come back out of a good body, its text or its headers', async () => {
+  it('does not appear from a valid body, its text or its headers', async () => {
     const server = await rawServer(
       (socket) => void socket.write(json({ [API_KEY]: [`x${API_KEY}`] }, { 'x-request-id': API_KEY })),
     );
@@ -163,7 +163,7 @@ describe('the key', () => {
     ['the request id of an error', http(500, '{}', { 'x-request-id': API_KEY })],
     ['bytes that are no HTTP', Buffer.from(`HTTP/1.1 ${API_KEY} ${API_KEY}\r\n\r\n${API_KEY}`)],
     ['a redirect to nowhere', http(302, '', { location: `http://${API_KEY}:x:y` })],
-  ])('does not come back out of %s', async (_, bytes) => {
+  ])('does not appear from %s', async (_, bytes) => {
     const error = await answered(bytes);
     expect(everythingIn(error)).not.toContain(API_KEY);
   });

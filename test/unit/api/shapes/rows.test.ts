@@ -164,13 +164,13 @@ describe.each(KINDS)('a row of %s', (kind) => {
   const identity = IDENTITY[kind] ?? [];
   const without = (name: string) => Object.fromEntries(Object.entries(row).filter(([key]) => key !== name));
 
-  it('is accepted as documented, as the very object that it is', () => {
+  it('is accepted as documented, as the same object', () => {
     const { rows, rejected } = check(kind, [row]);
     expect(rejected).toEqual([]);
     expect(rows[0]).toBe(row);
   });
 
-  it('is accepted with nothing but its identity, and with all else null', () => {
+  it('is accepted with only its identity, and with all other fields null', () => {
     const bare = Object.fromEntries(identity.map((name) => [name, Reflect.get(row, name)]));
     const nulls = Object.fromEntries(Object.keys(row).map((name) => [name, bare[name] ?? null]));
     const { rows, rejected } = check(kind, [bare, nulls]);
@@ -178,7 +178,7 @@ describe.each(KINDS)('a row of %s', (kind) => {
     expect(rows).toEqual([bare, nulls]);
   });
 
-  it('keeps fields that nobody knows', () => {
+  it('keeps unknown fields', () => {
     const richer = { ...row, new_metric: 5, 'nested thing': { a: [1, null, 'x'] } };
     const { rows, rejected } = check(kind, [richer]);
     expect(rejected).toEqual([]);
@@ -216,7 +216,7 @@ describe.each(KINDS)('a row of %s', (kind) => {
     ['beyond every number', '1e400'],
     ['beyond every exact integer', '9007199254740993'],
     ['at the first inexact integer', '-9007199254740992'],
-  ])('is rejected when a number is %s, whichever number it is', (_, text) => {
+  ])('is rejected when any number is %s', (_, text) => {
     const numbers = Object.entries(row).filter(
       ([, value]) => typeof value === 'number' && kind !== 'reports',
     );
@@ -263,7 +263,7 @@ describe('a model in a breakdown', () => {
     [{ model_id: 5 }, 'model_id must be a text or null'],
     [{ model_id: 5, model: 'm-1' }, 'model_id must be a text or null'],
     [{ model: 'm-1', input_tokens: '5' }, 'input_tokens must be a number within ±(2^53 − 1) or null'],
-  ])('is rejected as %j, and nothing else is', (bad, reason) => {
+  ])('is rejected only as %j', (bad, reason) => {
     const good = { model: 'm-2', billable_tokens: 2 };
     const row = { date: '2026-02-01', by_model: [good, bad] };
     const { rows, rejected } = check('tokens', [row]);
@@ -272,8 +272,8 @@ describe('a model in a breakdown', () => {
   });
 });
 
-describe('any row that keeps to its shape', () => {
-  it.each(Object.entries(rowOf))('of %s is passed on as the same object, unaltered', (kind, arbitrary) => {
+describe('any valid row', () => {
+  it.each(Object.entries(rowOf))('of %s is passed on as the same object, unchanged', (kind, arbitrary) => {
     fc.assert(
       fc.property(fc.array(arbitrary, { maxLength: 4 }), (list) => {
         const text = JSON.stringify(list);

@@ -20,7 +20,7 @@ function answer(rows: string): [unknown[], { path: string; text: string }] {
 }
 
 describe('a bad element of a list', () => {
-  it('costs only itself, and is told with its place and reason', () => {
+  it('costs only itself, and is reported with its place and reason', () => {
     const [rows, options] = answer(
       '[{"date":"2026-02-01","tool_calls":9,"by_tool":[{"tool":"Read","invocations":1},{"invocations":2},{"tool":"Edit","invocations":"3"},7,{"tool":"Grep"}]}]',
     );
@@ -121,7 +121,7 @@ describe('a bad entry of a map', () => {
   });
 });
 
-describe('a list or map that is none', () => {
+describe('a list or map of a wrong type', () => {
   it.each([5, 'x', { a: 1 }, true])('costs the whole row when it is %j', (bad) => {
     const [rows, options] = answer(JSON.stringify([{ ...DATE, by_tool: bad }, DATE]));
     expect(checkTools(rows, options)).toEqual({
@@ -144,7 +144,7 @@ describe('a list or map that is none', () => {
 });
 
 describe('a salvage', () => {
-  it('alters nothing of the answer, and remembers what a row came from', () => {
+  it('does not change the answer, and remembers the source of each row', () => {
     const [rows, options] = answer('[{"date":"2026-02-01","by_tool":[{"tool":"Read"},{}],"new":1}]');
     const before = JSON.stringify(rows);
     const { rows: kept } = checkTools(rows, options);
@@ -157,7 +157,7 @@ describe('a salvage', () => {
     expect(row).toMatchObject({ new: 1 });
   });
 
-  it('leaves no row out without saying so', () => {
+  it('reports every row that it leaves out', () => {
     const broken = [
       '{}',
       'null',

@@ -47,7 +47,7 @@ async function held(
 }
 
 describe('requests in flight', () => {
-  it('halve when the service refuses them, once for all that were under way, and never fall below one', async () => {
+  it('halve when the service refuses them, once for all in progress, and never fall below one', async () => {
     const { ask, answer, expectInFlight, clock } = await held(8);
     ask(60);
     await expectInFlight(8);
@@ -59,7 +59,7 @@ describe('requests in flight', () => {
     }
   });
 
-  it('halve once also when nothing else waits for its turn', async () => {
+  it('halve once also when nothing else is waiting', async () => {
     const { ask, answer, expectInFlight, clock } = await held(8);
     ask(8);
     await expectInFlight(8);
@@ -69,7 +69,7 @@ describe('requests in flight', () => {
     await expectInFlight(4);
   });
 
-  it('grow back one by one while the service answers, up to what is allowed', async () => {
+  it('grow back one by one while the service answers, up to the limit', async () => {
     const { ask, answer, expectInFlight } = await held(4);
     ask(100);
     await expectInFlight(4);
@@ -90,8 +90,8 @@ describe('requests in flight', () => {
   });
 });
 
-describe('a pause that the service asks for', () => {
-  it('holds back every request, also those that waited for their turn', async () => {
+describe('a pause that the service requests', () => {
+  it('delays every request, including those already waiting', async () => {
     const { ask, answer, expectInFlight, clock } = await held(2);
     ask(10);
     await expectInFlight(2);
@@ -105,7 +105,7 @@ describe('a pause that the service asks for', () => {
     await expectInFlight(1);
   });
 
-  it('holds back a request that the budget had kept waiting', async () => {
+  it('delays a request that the budget kept waiting', async () => {
     const { ask, answer, expectInFlight, clock } = await held(4, 2);
     ask(4);
     await expectInFlight(2);
@@ -135,7 +135,7 @@ describe('a pause that the service asks for', () => {
 });
 
 describe('the budget of requests per minute', () => {
-  it('counts repetitions and redirects too', async () => {
+  it('also counts retries and redirects', async () => {
     const { ask, answer, expectInFlight, clock } = await held(4, 3);
     const asked = ask(2);
     await expectInFlight(2);
@@ -151,7 +151,7 @@ describe('the budget of requests per minute', () => {
     await Promise.all(asked);
   });
 
-  it('takes its time between a redirect and its goal without using up that of the request', async () => {
+  it('waits between a redirect and its target without using up the time-out of the request', async () => {
     const { ask, answer, expectInFlight, clock } = await held(1, 1, 100);
     const [asked] = ask(1);
     await expectInFlight(1);

@@ -18,7 +18,7 @@ function pacerOf(options: {
 }
 
 describe('a pacer', () => {
-  it('never lets more requests begin in any minute than the budget has, however late timers fire', async () => {
+  it('never starts more requests per minute than the budget, however late timers fire', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 7 }),
@@ -47,7 +47,7 @@ describe('a pacer', () => {
     );
   });
 
-  it('uses the whole budget: nobody waits while there is some left', async () => {
+  it('uses the whole budget: no request waits while some is left', async () => {
     const clock = new FakeClock();
     const pacer = pacerOf({ concurrency: 4, maxRequestsPerMinute: 3, clock });
     const begun: number[] = [];

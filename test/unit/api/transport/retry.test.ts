@@ -29,7 +29,7 @@ async function get(reply: RawReply, options: Partial<TransportOptions> = {}) {
 
 const OK = json({ ok: true });
 
-describe('a failure that may pass is repeated', () => {
+describe('a temporary failure is retried', () => {
   it.each<[string, Buffer | RawReply]>([
     ['500', json({}, {}, 500)],
     ['502 with a web page', http(502, '<html>', { 'content-type': 'text/html' })],
@@ -85,7 +85,7 @@ describe('a failure that may pass is repeated', () => {
     expect(server.connections).toBeGreaterThanOrEqual(20);
   });
 
-  it('but no more often than allowed', async () => {
+  it('but not more often than allowed', async () => {
     const { error, server, meter } = await get(inTurn(json({ detail: 'no' }, {}, 500)), { attempts: 3 });
     expect(error).toMatchObject({ name: 'ServerError', status: 500 });
     expect(server.requests).toHaveLength(3);
@@ -100,7 +100,7 @@ describe('a failure that may pass is repeated', () => {
   });
 });
 
-describe('a failure that will not pass is not repeated', () => {
+describe('a permanent failure is not retried', () => {
   it.each([400, 401, 403, 404, 409, 410, 413, 422])('%i', async (status) => {
     const { error, server, meter } = await get(inTurn(json({}, {}, status), OK));
     expect(error).toMatchObject({ status });
@@ -112,7 +112,7 @@ describe('a failure that will not pass is not repeated', () => {
 describe('an answer that is malformed', () => {
   const BROKEN = http(200, '{"data":');
 
-  it('is asked for once more', async () => {
+  it('is retried once', async () => {
     const { answer, server } = await get(inTurn(BROKEN, OK));
     expect(answer?.body).toEqual({ ok: true });
     expect(server.requests).toHaveLength(2);
@@ -127,7 +127,7 @@ describe('an answer that is malformed', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('is asked for once more also after failures of other kinds', async () => {
+  it('is retried once also after failures of other kinds', async () => {
     const { answer, server } = await get(inTurn(json({}, {}, 500), json({}, {}, 503), BROKEN, OK), {
       attempts: 6,
     });
@@ -136,8 +136,8 @@ describe('an answer that is malformed', () => {
   });
 });
 
-describe('the wait before a repetition', () => {
-  it('is drawn from zero to a bound that doubles up to a maximum', async () => {
+describe('the wait before a retry', () => {
+  it('is random between zero and a bound that doubles up to a maximum', async () => {
     const bounds = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
     for (const random of [0, 0.25, 0.999_999]) {
       const { transport } = await get(inTurn(json({}, {}, 500)), { attempts: 9, random: () => random });
@@ -148,7 +148,7 @@ describe('the wait before a repetition', () => {
     expect(BACKOFF).toEqual({ baseMs: 500, maxMs: 30_000 });
   });
 
-  it('is told, with the request and the reason', async () => {
+  it('is reported, with the request and the reason', async () => {
     const { transport } = await get(
       inTurn(json({ detail: 'oops' }, {}, 500), json({}, {}, 429), (socket) => socket.destroy(), OK),
     );
@@ -159,20 +159,20 @@ describe('the wait before a repetition', () => {
     ]);
   });
 
-  it.each([429, 503])('after a %i is what the service asked for, and jitter on top', async (status) => {
+  it.each([429, 503])('after a %i is the requested time plus jitter', async (status) => {
     const { answer, transport } = await get(inTurn(json({}, { 'retry-after': '7' }, status), OK));
     expect(answer).toBeDefined();
     expect(transport.retries[0]?.waitMs).toBe(7000 + 250);
     expect(transport.clock.monotonicMs()).toBeGreaterThanOrEqual(7000);
   });
 
-  it('until a date is read against the clock of the server, not this machine', async () => {
+  it('until a date is computed with the clock of the server, not of this machine', async () => {
     const headers = { 'retry-after': 'Wed, 01 Jan 2020 00:00:10 GMT', date: 'Wed, 01 Jan 2020 00:00:00 GMT' };
     const { transport } = await get(inTurn(json({}, headers, 429), OK));
     expect(transport.retries[0]?.waitMs).toBe(10_000 + 250);
   });
 
-  it('until a date is read against this machine where the server tells no date', async () => {
+  it('until a date is computed with the clock of this machine if the server sends none', async () => {
     const { transport } = await get(
       inTurn(json({}, { 'retry-after': 'Sun, 01 Mar 2026 12:00:10 GMT' }, 429), OK),
     );
@@ -184,7 +184,7 @@ describe('the wait before a repetition', () => {
     ['garbage', { 'retry-after': 'soon' }],
     ['a date that is past', { 'retry-after': 'Wed, 01 Jan 2020 00:00:00 GMT' }],
     ['negative', { 'retry-after': '-5' }],
-  ])('is jitter alone when Retry-After is %s', async (_, headers) => {
+  ])('is only jitter when Retry-After is %s', async (_, headers) => {
     const { answer, transport } = await get(inTurn(json({}, headers, 429), OK));
     expect(answer).toBeDefined();
     expect(transport.retries[0]?.waitMs).toBe(250);
@@ -208,7 +208,7 @@ describe('the wait before a repetition', () => {
     },
   );
 
-  it('may be as long as the longest that is sensible', async () => {
+  it('may be as long as the maximum', async () => {
     const seconds = String(RETRY_AFTER_MAX_MS / 1000);
     const { answer } = await get(inTurn(json({}, { 'retry-after': seconds }, 429), OK));
     expect(answer).toBeDefined();
@@ -241,7 +241,7 @@ function sleepForReal(ms: number, sleepSignal?: AbortSignal): Promise<void> {
 }
 
 describe('many requests at once', () => {
-  it('are never more in flight than allowed', async () => {
+  it('never exceed the limit of simultaneous requests', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 6 }),
@@ -271,7 +271,7 @@ describe('many requests at once', () => {
     );
   });
 
-  it('warn of no leak', async () => {
+  it('cause no leak warning', async () => {
     const warnings: Error[] = [];
     const listen = (warning: Error) => warnings.push(warning);
     process.on('warning', listen);
@@ -285,7 +285,7 @@ describe('many requests at once', () => {
 });
 
 describe('closing', () => {
-  it('ends what is under way, starts nothing anew, and leaves nothing open', async () => {
+  it('ends requests in progress, starts none, and leaves nothing open', async () => {
     const server = await rawServer(() => undefined);
     const transport = testTransport();
     const pending = thrownBy(transport.get(targetOf(server.url), { signal }));

@@ -88,7 +88,7 @@ describe('a readiness answer', () => {
 });
 
 describe('the walk over the users', () => {
-  it('hands out every row once, in order, whatever the size of the pages', async () => {
+  it('returns every row once, in order, for any page size', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat(5), { minLength: 1, maxLength: 12 }),
@@ -119,7 +119,7 @@ describe('the walk over the users', () => {
     );
   });
 
-  it('asks ahead where that is wanted, and passes on what comes of it once the page before is through', async () => {
+  it('requests the next page ahead on demand, and reports its failure after the page before', async () => {
     const told: string[] = [];
     const get = async (cursor: string | undefined) => {
       told.push(`asked ${cursor ?? 'first'}`);
@@ -133,7 +133,7 @@ describe('the walk over the users', () => {
     expect(told).toEqual(['asked first', 'asked c', 'got 1']);
   });
 
-  it('begins with a page that is in hand, without asking for it again', async () => {
+  it('begins with a page that is already loaded, without requesting it again', async () => {
     const asked: unknown[] = [];
     const get = async (cursor: string | undefined) => {
       asked.push(cursor);
@@ -159,7 +159,7 @@ describe('the walk over the users', () => {
     });
   });
 
-  describe('where a cursor stands beside the end', () => {
+  describe('when the last page carries a cursor', () => {
     const END = { has_more: false, next_cursor: 'c' };
 
     async function walkTo(behind: () => AnalyticsPage): Promise<{ pages: unknown[]; asked: unknown[] }> {
@@ -172,7 +172,7 @@ describe('the walk over the users', () => {
       return { pages, asked };
     }
 
-    it('follows it once, and an empty page there confirms the end and is not handed out', async () => {
+    it('follows it once; an empty page there confirms the end and is not returned', async () => {
       const { pages, asked } = await walkTo(() => usersPage([], { has_more: false, next_cursor: 'd' }));
       expect(pages).toMatchObject([{ data: [1] }]);
       expect(asked).toEqual([undefined, 'c']);
@@ -186,7 +186,7 @@ describe('the walk over the users', () => {
       expect(await thrownBy(walkTo(() => usersPage(rows, meta)))).toMatchObject({ reason: 'paging-flags' });
     });
 
-    it('passes on what comes in place of that page', async () => {
+    it('passes on an error in place of that page', async () => {
       const fail = () => {
         throw new UnitError('HTTP 500');
       };
@@ -235,7 +235,7 @@ describe('the walk over the users', () => {
       expect(asked()).toBe(2);
     });
 
-    it('fails it too when that page says that it is the last', async () => {
+    it('also fails it when that page claims to be the last', async () => {
       const pages = [
         usersPage([1], { has_more: true, next_cursor: 'c' }),
         usersPage([1], { has_more: false }),
@@ -244,7 +244,7 @@ describe('the walk over the users', () => {
       expect(await thrownBy(collect(walkUsers(get, 'x')))).toMatchObject({ reason: 'repeated-page' });
     });
 
-    it('is none when a user goes on with another day, or a row differs that has no user', async () => {
+    it('is not assumed when a user continues with another day, or rows without a user differ', async () => {
       const { get, asked } = serving(
         [row('a', '1')],
         [row('a', '1'), row('a', '2')],
@@ -256,7 +256,7 @@ describe('the walk over the users', () => {
       expect(asked()).toBe(5);
     });
 
-    it('may be empty ten times in a row, and no more', async () => {
+    it('may be empty at most ten times in a row', async () => {
       const empty = (count: number) => Array.from({ length: count }, () => []);
       const many = serving(...empty(10), [1], ...empty(10), [2], ...empty(11));
       expect(await thrownBy(collect(walkUsers(many.get, 'x')))).toMatchObject({
@@ -271,7 +271,7 @@ describe('the walk over the users', () => {
     ['missing', { has_more: true }],
     ['null', { has_more: true, next_cursor: null }],
     ['empty', { has_more: true, next_cursor: '' }],
-  ])('fails when there is more and the cursor is %s', async (_, meta) => {
+  ])('fails when more pages are announced and the cursor is %s', async (_, meta) => {
     let asked = 0;
     const get = async () => {
       asked += 1;
@@ -290,7 +290,7 @@ describe('the walk over the users', () => {
     ['itself', ['a']],
     ['a circle of two', ['a', 'b']],
     ['a circle of seven', ['a', 'b', 'c', 'd', 'e', 'f', 'g']],
-  ])('fails at the first repeat of a cursor that leads to %s', async (_, circle) => {
+  ])('fails at the first repeated cursor, which leads to %s', async (_, circle) => {
     let asked = 0;
     const get = async () => {
       asked += 1;
@@ -304,7 +304,7 @@ describe('the walk over the users', () => {
     expect(asked).toBe(circle.length + 1);
   });
 
-  it('fails when a cursor leads back to the first page, before it goes round', async () => {
+  it('fails when a cursor leads back to the first page, before it repeats pages', async () => {
     const pages: Readonly<Record<string, object>> = {
       '': { has_more: true, next_cursor: 'b' },
       b: { has_more: true, next_cursor: 'c' },
@@ -318,7 +318,7 @@ describe('the walk over the users', () => {
     ['pages', '', 'no end within 100000 pages', 100_001],
     // Three texts of 64 Mi characters fit, and a bit of the fourth.
     ['characters', 'x'.repeat(64 * 1024 * 1024), 'no end within 268435456 characters', 4],
-  ])('is bounded in %s also when every cursor and every row is new', async (_, text, message, most) => {
+  ])('is bounded in %s even if every cursor and every row is new', async (_, text, message, most) => {
     let asked = 0;
     const page = usersPage([], { has_more: true });
     const get = async () => {
@@ -334,7 +334,7 @@ describe('the walk over the users', () => {
     expect(asked).toBe(most);
   });
 
-  it('takes a cursor of 4096 characters, and none that is longer', async () => {
+  it('accepts a cursor of 4096 characters, and no longer one', async () => {
     const cursors = ['c'.repeat(4096), 'd'.repeat(4097)];
     let asked = 0;
     const get = async () => {
@@ -351,7 +351,7 @@ describe('the walk over the users', () => {
 });
 
 describe('the walk over the readiness reports', () => {
-  it('hands out every report once, whatever the size of the pages, and ends with an empty one', async () => {
+  it('returns every report once for any page size, and ends with an empty page', async () => {
     const ids = fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 25 });
     await fc.assert(
       fc.asyncProperty(
@@ -375,7 +375,7 @@ describe('the walk over the readiness reports', () => {
     );
   });
 
-  it('begins after a report', async () => {
+  it('can begin after a given report', async () => {
     const asked: unknown[] = [];
     const get = async (startAfter: string | undefined) => {
       asked.push(startAfter);
@@ -385,7 +385,7 @@ describe('the walk over the readiness reports', () => {
     expect(asked).toEqual(['r-2', 'r-3']);
   });
 
-  it('fails at the first repeat when the service ignores the cursor', async () => {
+  it('fails at the first repeated report when the service ignores the cursor', async () => {
     let asked = 0;
     const get = async () => {
       asked += 1;
@@ -399,7 +399,7 @@ describe('the walk over the readiness reports', () => {
     expect(asked).toBe(2);
   });
 
-  it('fails at a reportId that is too long for a cursor, and keeps the pages before it', async () => {
+  it('fails at a reportId that is too long for a cursor, and keeps earlier pages', async () => {
     const get = async (startAfter: string | undefined) =>
       startAfter === undefined ? reportsPage('r-1') : reportsPage('r'.repeat(4097));
     expect(await thrownBy(collect(walkReadiness(get, 'x')))).toMatchObject({
@@ -422,7 +422,7 @@ describe('the walk over the readiness reports', () => {
     expect(asked).toBe(17);
   });
 
-  it('goes on from the last report that has an id', async () => {
+  it('continues from the last report with an id', async () => {
     const asked: unknown[] = [];
     const get = async (startAfter: string | undefined) => {
       asked.push(startAfter);
@@ -432,7 +432,7 @@ describe('the walk over the readiness reports', () => {
     expect(asked).toEqual([undefined, 'r-2']);
   });
 
-  it('ends, and hands them out, when the last reports of all have no id', async () => {
+  it('returns the last reports and ends when they have no id', async () => {
     const list: unknown[] = ['r-1', 'r-2', null, null];
     const get = async (startAfter: string | undefined) =>
       reportsPage(...list.slice(startAfter === undefined ? 0 : list.indexOf(startAfter) + 1));
@@ -440,12 +440,12 @@ describe('the walk over the readiness reports', () => {
     expect(walked[0]?.reports).toHaveLength(4);
   });
 
-  it('ends, and hands them out, when it was resumed where nothing but reports without an id follow', async () => {
+  it('returns the reports and ends when only reports without an id follow a resumed cursor', async () => {
     const walked = await collect(walkReadiness(async () => reportsPage(null), 'x', 'r-2'));
     expect(walked).toMatchObject([{ reports: [{ reportId: null }], lastId: 'r-2' }]);
   });
 
-  it('fails when reports without an id keep it from going on', async () => {
+  it('fails when it cannot continue because reports have no id', async () => {
     const pages = [reportsPage('r-1', null), reportsPage(null, null)];
     const error = await thrownBy(collect(walkReadiness(async () => pages.shift() ?? reportsPage(), 'x')));
     expect(error).toMatchObject({
@@ -454,7 +454,7 @@ describe('the walk over the readiness reports', () => {
     });
   });
 
-  it('fails when the service has nothing but reports without an id', async () => {
+  it('fails when the service has only reports without an id', async () => {
     const error = await thrownBy(collect(walkReadiness(async () => reportsPage(null, ''), 'x')));
     expect(error).toMatchObject({
       effect: 'unit',

@@ -16,7 +16,7 @@ const copied: CopyEvent = {
 };
 
 describe('the progress of a copy', () => {
-  test('tells what is looked at, how many units are done, and what is compared', () => {
+  test('shows the current step, how many units are done, and what is compared', () => {
     const frame = { atMs: 10_000, width: 120, style: createStyle(false) };
     let state = advance(startProgress(0), { type: 'copy-started', from: 'a.db', to: 'b.db' }, 0);
     expect(renderProgress(state, frame)).toBe('looking at what both warehouses hold …');
@@ -28,7 +28,7 @@ describe('the progress of a copy', () => {
     expect(renderProgress(state, frame)).not.toContain('requests');
   });
 
-  test('is in the log, with a warning about what is lost', () => {
+  test('is in the log, with a warning about lost rows', () => {
     expect(describeEvent(copied)).toMatchObject({
       event: 'copied',
       message: 'users 2026-02-01 to 2026-02-04: 1,200 rows written',

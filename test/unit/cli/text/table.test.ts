@@ -24,7 +24,7 @@ describe('a table', () => {
     for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
   });
 
-  test('shows everything where there is room, numbers grouped and to the right', () => {
+  test('shows everything if there is room, with numbers grouped and aligned right', () => {
     expect(renderTable(columns, rows.slice(0, 2), { width: 200, style: plain })).toEqual([
       'REPOSITORY                                                    DAY              ROWS  ERROR',
       'https://git.example.com/platform/a-very-long-repository-name  2026-03-01  1,234,567  answered 500',
@@ -38,7 +38,7 @@ describe('a table', () => {
     expect(third).toMatch(/x…$/);
   });
 
-  test('has its columns below each other whatever characters they hold', () => {
+  test('aligns its columns for all characters', () => {
     const lines = renderTable(
       [{ header: 'a' }, { header: 'b' }],
       [
@@ -55,7 +55,7 @@ describe('a table', () => {
     expect(new Set(starts)).toEqual(new Set([6]));
   });
 
-  test('escapes what comes from outside', () => {
+  test('escapes foreign text', () => {
     const lines = renderTable(columns, rows, { width: 200, style: plain });
     expect(lines).toHaveLength(4);
     expect(lines[3]).toContain('evil\\x1b[2J\\nname');
@@ -72,7 +72,7 @@ describe('a table', () => {
     );
   });
 
-  test('is cut where even the shortest columns are too wide, never inside a control code', () => {
+  test('is cut if even the shortest columns are too wide, never inside a control code', () => {
     const style = createStyle(true);
     const wide = Array.from({ length: 12 }, (_, index) => ({ header: `column ${index}` }));
     const lines = renderTable(wide, [wide.map(({ header }) => ({ content: header, paint: style.red }))], {

@@ -39,7 +39,7 @@ function isObeyed(character: string): boolean {
 
 const anyText = fc.string({ unit: 'binary' });
 
-describe('a text from outside', () => {
+describe('a foreign text', () => {
   test.each([
     ['a\nb', 'a\\nb'],
     ['a\tb\r', 'a\\tb\\r'],
@@ -56,7 +56,7 @@ describe('a text from outside', () => {
     expect(escapeForTerminal(text)).toBe(shown);
   });
 
-  test('never reaches the terminal with anything that the terminal obeys', () => {
+  test('never reaches the terminal with a control code', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect([...escapeForTerminal(text)].filter(isObeyed)).toEqual([]);
@@ -96,7 +96,7 @@ describe('width in cells', () => {
     expect(widthOf(text)).toBe(width);
   });
 
-  test('is kept by padding and never exceeded by truncation', () => {
+  test('is reached by padding and never exceeded by truncation', () => {
     const word = fc.string({ unit: fc.constantFrom('a', '日', '👩‍💻', 'e\u0301', ' ', 'ß') });
     fc.assert(
       fc.property(word, fc.integer({ min: 1, max: 20 }), (text, width) => {
@@ -110,7 +110,7 @@ describe('width in cells', () => {
   });
 });
 
-test('quantities read as people write them', () => {
+test('quantities are formatted for people', () => {
   expect([formatNumber(1234567), formatNumber(0.125), formatNumber(-1200)]).toEqual([
     '1,234,567',
     '0.13',
@@ -136,7 +136,7 @@ test('quantities read as people write them', () => {
   expect([999, 58_000, 16_400_000, 25e9].map(formatBytes)).toEqual(['999 B', '58 kB', '16 MB', '25 GB']);
 });
 
-test('a word for a shell is quoted where it must be', () => {
+test('a word for a shell is quoted if necessary', () => {
   expect(['daywalk.db', 'my file.db', "it's.db", 'a;rm -rf x'].map(shellQuote)).toEqual([
     ...['daywalk.db', "'my file.db'", "'it'\\''s.db'", "'a;rm -rf x'"],
   ]);
@@ -155,7 +155,7 @@ describe('wrapped text', () => {
     ]);
   });
 
-  test('loses nothing but blanks, and fits', () => {
+  test('loses only blanks, and fits', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', '日', '👩‍💻'), minLength: 1 });
     fc.assert(
       fc.property(fc.array(word), fc.integer({ min: 7, max: 30 }), (words, width) => {

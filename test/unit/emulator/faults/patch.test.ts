@@ -11,7 +11,7 @@ function patched(...operations: PatchOperation[]): string {
 }
 
 describe('operations', () => {
-  test('set replaces and adds, at one place or at all', () => {
+  test('set replaces and adds, at one place or all places', () => {
     expect(JSON.parse(patched({ op: 'set', path: '/data/1/n', value: null })).data[1].n).toBeNull();
     expect(
       JSON.parse(patched({ op: 'set', path: '/data/*/n', value: 'x' })).data.map(
@@ -26,7 +26,7 @@ describe('operations', () => {
     expect(JSON.parse(patched({ op: 'set', path: '/meta/c~0d', value: 6 })).meta['c~d']).toBe(6);
   });
 
-  test('remove takes away fields and elements', () => {
+  test('remove deletes fields and elements', () => {
     expect(JSON.parse(patched({ op: 'remove', path: '/data/*/id' })).data[0]).toEqual({ n: 1, list: [1, 2] });
     expect(JSON.parse(patched({ op: 'remove', path: '/data/0' })).data).toHaveLength(1);
     expect(JSON.parse(patched({ op: 'remove', path: '/data/*' })).data).toEqual([]);
@@ -43,7 +43,7 @@ describe('operations', () => {
   });
 
   test.each(['1e400', '9007199254740993', '-0', '"\\u0000"', '{"a":1,"a":2}'])(
-    'raw puts %s in as it is',
+    'raw inserts %s unchanged',
     (text) => {
       const result = patched(
         { op: 'raw', path: '/data/0/n', text },
@@ -60,7 +60,7 @@ describe('operations', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  test('what is not there is not changed, and is counted', () => {
+  test('a missing path changes nothing, and is counted', () => {
     const operations: PatchOperation[] = [
       { op: 'remove', path: '/nothing' },
       { op: 'set', path: '/data/9/n', value: 1 },
@@ -74,7 +74,7 @@ describe('operations', () => {
   });
 });
 
-test('a patch that finds nothing is counted as missed, so a test sees that its fault was none', async () => {
+test('a patch that finds nothing is counted as missed, so that a test notices a fault without effect', async () => {
   const at = await probe({
     rules: [
       { id: 'patch', action: { type: 'patch', operations: [{ op: 'remove', path: '/data/*/user_id' }] } },
