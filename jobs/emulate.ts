@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
+import { hasCode } from '../src/core/error-code.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { parseQuirks, parseRules, startEmulator } from '../src/emulator/index.ts';
@@ -59,9 +60,8 @@ async function listening<Started>(port: number, start: () => Promise<Started>): 
   try {
     return await start();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
-    const why = code === 'EADDRINUSE' ? 'the port is in use' : 'this user may not use it';
+    if (!hasCode(error, 'EADDRINUSE', 'EACCES')) throw error;
+    const why = hasCode(error, 'EADDRINUSE') ? 'the port is in use' : 'this user may not use it';
     throw new UsageError(`listen on port ${port}: ${why}`, {
       cause: error,
       hint: 'give another --port, or 0 for any free one',

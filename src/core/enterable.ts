@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { hasCode } from './error-code.ts';
 
 /** Folders deep at most; no file system allows as many. */
 const DEPTH_MAX = 4096;
@@ -25,7 +26,7 @@ function isClosed(path: string): boolean {
     accessSync(path, constants.X_OK);
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EACCES';
+    return hasCode(error, 'EACCES');
   }
 }
 

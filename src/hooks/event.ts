@@ -1,144 +1,88 @@
-/** What every hook event of the client tool may carry (specification, section 6). Other fields pass through. */
-interface CommonFields {
-  readonly session_id?: string;
-  readonly transcript_path?: string;
-  readonly cwd?: string;
-  readonly permission_mode?: string;
-  readonly [field: string]: unknown;
+/** The type that a field should have; `any` for one that may have every type. */
+type FieldType = 'string' | 'boolean' | 'any';
+
+/** The fields that every hook event may carry (specification, section 6). All fields are optional; others pass through. */
+const COMMON_FIELDS = {
+  session_id: 'string',
+  transcript_path: 'string',
+  cwd: 'string',
+  permission_mode: 'string',
+} as const satisfies Record<string, FieldType>;
+
+/** The further fields of each event that this version knows, in the order in which events occur in a session. */
+const EVENT_FIELDS = {
+  SessionStart: { source: 'string' },
+  UserPromptSubmit: { prompt: 'string' },
+  PreToolUse: { tool_name: 'string', tool_input: 'any' },
+  PostToolUse: { tool_name: 'string', tool_input: 'any', tool_response: 'any' },
+  /** The agent waits for the user's attention. */
+  Notification: { message: 'string' },
+  /** The conversation is about to be compacted. */
+  PreCompact: { trigger: 'string', custom_instructions: 'string' },
+  /** The agent finished a task. */
+  Stop: { stop_hook_active: 'boolean' },
+  SubagentStop: { stop_hook_active: 'boolean' },
+  /** The reasons are open: clear, logout, prompt_input_exit, error, other and more. */
+  SessionEnd: { reason: 'string' },
+} as const satisfies Record<string, Record<string, FieldType>>;
+
+interface FieldTypes {
+  string: string;
+  boolean: boolean;
+  any: unknown;
 }
 
-/** A tool is about to be used. */
-export interface PreToolUseEvent extends CommonFields {
-  readonly hook_event_name: 'PreToolUse';
-  readonly tool_name?: string;
-  readonly tool_input?: unknown;
-}
-
-/** A tool was used. */
-export interface PostToolUseEvent extends CommonFields {
-  readonly hook_event_name: 'PostToolUse';
-  readonly tool_name?: string;
-  readonly tool_input?: unknown;
-  readonly tool_response?: unknown;
-}
-
-/** The agent waits for the user's attention. */
-export interface NotificationEvent extends CommonFields {
-  readonly hook_event_name: 'Notification';
-  readonly message?: string;
-}
-
-/** The user sent a prompt. */
-export interface UserPromptSubmitEvent extends CommonFields {
-  readonly hook_event_name: 'UserPromptSubmit';
-  readonly prompt?: string;
-}
-
-/** The agent, or a subagent, finished a task. */
-export interface StopEvent extends CommonFields {
-  readonly hook_event_name: 'Stop' | 'SubagentStop';
-  readonly stop_hook_active?: boolean;
-}
-
-/** The conversation is about to be compacted. */
-export interface PreCompactEvent extends CommonFields {
-  readonly hook_event_name: 'PreCompact';
-  readonly trigger?: string;
-  readonly custom_instructions?: string;
-}
-
-/** A session began. */
-export interface SessionStartEvent extends CommonFields {
-  readonly hook_event_name: 'SessionStart';
-  readonly source?: string;
-}
-
-/** A session ended. The reasons are open: clear, logout, prompt_input_exit, error, other and more. */
-export interface SessionEndEvent extends CommonFields {
-  readonly hook_event_name: 'SessionEnd';
-  readonly reason?: string;
-}
-
-/** A hook event that this version knows. */
-export type KnownHookEvent =
-  | PreToolUseEvent
-  | PostToolUseEvent
-  | NotificationEvent
-  | UserPromptSubmitEvent
-  | StopEvent
-  | PreCompactEvent
-  | SessionStartEvent
-  | SessionEndEvent;
+type FieldsOf<Declared extends Record<string, FieldType>> = {
+  readonly [Name in keyof Declared]?: FieldTypes[Declared[Name]];
+};
 
 /** Name of a hook event that this version knows. */
-export type HookEventName = KnownHookEvent['hook_event_name'];
+export type HookEventName = keyof typeof EVENT_FIELDS;
 
-/** A hook event that this version does not know, or whose known fields are of other types. */
+/** A hook event that this version knows. Fields that it does not know pass through. */
+export type KnownHookEvent = {
+  [Name in HookEventName]: { readonly hook_event_name: Name } & FieldsOf<typeof COMMON_FIELDS> &
+    FieldsOf<(typeof EVENT_FIELDS)[Name]> & { readonly [field: string]: unknown };
+}[HookEventName];
+
+/** A hook event that this version does not know, or whose known fields have other types. */
 export interface OtherHookEvent {
   readonly [field: string]: unknown;
 }
 
-const TEXT = 'string';
+/** The hook events that this version knows, in the order in which they occur in a session. */
+export const HOOK_EVENT_NAMES: readonly HookEventName[] = Object.keys(EVENT_FIELDS).filter(isHookEventName);
 
-/** The types of the fields that an event of each name may carry besides the common ones; undefined is any type. */
-const FIELDS: Readonly<Record<HookEventName, Readonly<Record<string, 'string' | 'boolean'>>>> = {
-  PreToolUse: { tool_name: TEXT },
-  PostToolUse: { tool_name: TEXT },
-  Notification: { message: TEXT },
-  UserPromptSubmit: { prompt: TEXT },
-  Stop: { stop_hook_active: 'boolean' },
-  SubagentStop: { stop_hook_active: 'boolean' },
-  PreCompact: { trigger: TEXT, custom_instructions: TEXT },
-  SessionStart: { source: TEXT },
-  SessionEnd: { reason: TEXT },
-};
+/** Returns true for the name of an event that this version knows. */
+export function isHookEventName(name: unknown): name is HookEventName {
+  return typeof name === 'string' && Object.hasOwn(EVENT_FIELDS, name);
+}
 
-const COMMON = { session_id: TEXT, transcript_path: TEXT, cwd: TEXT, permission_mode: TEXT } as const;
+/** Returns true for an event that this version knows and whose known fields have their types. */
+export function isKnownHookEvent(event: OtherHookEvent): event is KnownHookEvent {
+  return isHookEventName(event['hook_event_name']) && wrongFieldsOf(event).length === 0;
+}
 
-/** The hook events that this version knows, in the order of a session. */
-export const HOOK_EVENT_NAMES: readonly HookEventName[] = [
-  'SessionStart',
-  'UserPromptSubmit',
-  'PreToolUse',
-  'PostToolUse',
-  'Notification',
-  'PreCompact',
-  'Stop',
-  'SubagentStop',
-  'SessionEnd',
-];
-
-/** The reason of a session that ended for none of the others. */
-const REASON = 'other';
+/** Returns the known fields of an event that have the wrong type. An absent field is not wrong. */
+export function wrongFieldsOf(event: OtherHookEvent): string[] {
+  const { hook_event_name: name } = event;
+  const fields: Record<string, FieldType> = {
+    ...COMMON_FIELDS,
+    ...(isHookEventName(name) ? EVENT_FIELDS[name] : {}),
+  };
+  return Object.entries(fields)
+    .filter(([field, type]) => type !== 'any' && event[field] !== undefined && typeof event[field] !== type)
+    .map(([field]) => field);
+}
 
 /**
- * The fields besides session and folder that the client tool sends with every event of a name (specification, section
- * 6), for one that is fired by hand: `transcriptPath` is that of its conversation.
+ * Returns the fields besides session and folder that the client tool sends with every event of a name (specification,
+ * section 6), for an event that is fired by hand. A session ends for the reason `other`.
  */
 export function firedFieldsOf(
   event: string,
   transcriptPath: string,
 ): { readonly transcript_path: string; readonly permission_mode: string; readonly reason?: string } {
   const common = { transcript_path: transcriptPath, permission_mode: 'default' };
-  return event === 'SessionEnd' ? { ...common, reason: REASON } : common;
-}
-
-/** True for the name of an event that this version knows. */
-export function isHookEventName(name: unknown): name is HookEventName {
-  return typeof name === 'string' && Object.hasOwn(FIELDS, name);
-}
-
-/** True for an event that this version knows and whose known fields have their types. Unknown fields do not matter. */
-export function isKnownHookEvent(event: OtherHookEvent): event is KnownHookEvent {
-  const { hook_event_name: name } = event;
-  return isHookEventName(name) && wrongFieldsOf(event).length === 0;
-}
-
-/** The known fields of an event that are of another type than they should be; an absent field is none. */
-export function wrongFieldsOf(event: OtherHookEvent): string[] {
-  const { hook_event_name: name } = event;
-  const own = isHookEventName(name) ? FIELDS[name] : {};
-  return Object.entries({ ...COMMON, ...own })
-    .filter(([field, type]) => event[field] !== undefined && typeof event[field] !== type)
-    .map(([field]) => field);
+  return event === 'SessionEnd' ? { ...common, reason: 'other' } : common;
 }

@@ -1,4 +1,5 @@
 import { renameSync, rmSync } from 'node:fs';
+import { hasCode } from '../../core/error-code.ts';
 import { messageOf, StorageError } from '../../core/errors.ts';
 import { type EmailPolicy, privacyOf } from '../../privacy/email.ts';
 import { onlyOrganization } from '../../warehouse/only-organization.ts';
@@ -7,7 +8,7 @@ import { rowOf, type ScrubJson } from '../row.ts';
 import { linesOf } from '../spool/lines.ts';
 import { spoolOf } from '../spool/location.ts';
 import { decodeLine } from '../spool/record.ts';
-import { isMissing, sealSpool } from '../spool/seal.ts';
+import { sealSpool } from '../spool/seal.ts';
 
 /** Limits of one transaction: rows, and characters of their payloads. They bound the memory of a drain. */
 const BATCH_ROWS_MAX = 500;
@@ -77,7 +78,7 @@ function putAway(file: string, keep: boolean): void {
     if (keep) renameSync(file, `${file}.kept`);
     else rmSync(file, { force: true });
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
 }
 
@@ -127,7 +128,7 @@ async function* atFile(file: string): AsyncGenerator<string> {
     yield* linesOf(file);
   } catch (error) {
     // Another drain has moved this file.
-    if (!isMissing(error)) throw spoolError(file, error);
+    if (!hasCode(error, 'ENOENT')) throw spoolError(file, error);
   }
 }
 

@@ -1,9 +1,10 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import type { Clock } from '../../core/clock.ts';
+import { hasCode } from '../../core/error-code.ts';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
 
-/** An edit takes milliseconds; who holds the lock longer is stopped. */
+/** An edit takes milliseconds; a process that holds the lock for longer hangs. */
 const WAIT_MS_MAX = 5_000;
 const PAUSE_MS = 20;
 
@@ -35,7 +36,7 @@ export async function whileLocked<Result>(path: string, clock: Clock, edit: () =
   }
 }
 
-/** The lock; null while another process holds it, or has just removed the file that was opened. */
+/** Takes the lock. Returns null while another process holds it, or when that has just removed the file. */
 function lockAt(path: string, lockPath: string): FileLock | null {
   try {
     createPrivately(lockPath);
@@ -49,35 +50,29 @@ function lockAt(path: string, lockPath: string): FileLock | null {
 }
 
 function lockUnremoved(lockPath: string): FileLock | null {
-  const opened = inodeOf(lockPath);
-  const lock = opened === undefined ? null : lockExisting(lockPath);
-  if (lock === null || inodeOf(lockPath) === opened) return lock;
-  lock.release();
-  return null;
-}
-
-function lockExisting(lockPath: string): FileLock | null {
+  const opened = identityOf(lockPath);
+  if (opened === undefined) return null;
   try {
-    return tryFileLock(lockPath);
+    const lock = tryFileLock(lockPath);
+    if (lock === null || identityOf(lockPath) === opened) return lock;
+    lock.release();
   } catch (error) {
-    // Its holder has removed it meanwhile.
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
+    // SQLite fails in several ways when the holder removes the file meanwhile.
+    if (identityOf(lockPath) === opened) throw error;
   }
+  return null;
 }
 
 function createPrivately(lockPath: string): void {
   try {
     closeSync(openSync(lockPath, 'wx', 0o600));
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   }
 }
 
-function inodeOf(path: string): bigint | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
+/** File systems give the inode of a removed file to the next one, but not its time of birth. */
+function identityOf(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.ino} ${stats.birthtimeNs}`;
 }

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import { syncPath } from '../../core/sync-path.ts';
 import { HOOKS_FILE_BYTES_MAX } from '../limits.ts';
 
 /** Its commands may hold the URL of a warehouse. */
@@ -92,10 +93,5 @@ function writeAtomically(path: string, text: string, mode: number | null): void 
     rmSync(temporary, { force: true });
     throw error;
   }
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  syncPath(dirname(path));
 }

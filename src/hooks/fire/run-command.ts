@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { hasCode } from '../../core/error-code.ts';
 import type { HookEnd } from './verdict.ts';
 
 /** More of what a hook says is not kept. */
@@ -86,7 +87,6 @@ function killGroup({ pid }: ChildProcess): void {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
     // The group may have ended just now.
-    if (!(error instanceof Error && 'code' in error && ['ESRCH', 'EPERM'].includes(String(error.code))))
-      throw error;
+    if (!hasCode(error, 'ESRCH', 'EPERM')) throw error;
   }
 }

@@ -5,11 +5,12 @@ import {
   fstatSync,
   fsyncSync,
   mkdirSync,
-  openSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
+import { syncPath } from '../../core/sync-path.ts';
 import { SPOOL_BYTES_MAX } from '../limits.ts';
 import { openRegular } from './open-regular.ts';
 
@@ -42,7 +43,8 @@ export function appendDurably(directory: string, record: Uint8Array): void {
     } finally {
       closeSync(file);
     }
-    syncFolder(directory);
+    // Without it a power loss may take a new file's name away. It costs nothing when there is nothing to write.
+    syncPath(directory);
     return;
   }
   throw new Error(`${path} could not be written whole in ${ATTEMPTS_MAX} attempts`);
@@ -54,7 +56,7 @@ function openForAppend(directory: string, path: string): number {
   try {
     return openRegular(path, APPEND);
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
   makeFolder(directory);
   return openRegular(path, APPEND);
@@ -75,18 +77,4 @@ function standsAt(path: string, file: number): boolean {
   const there = statSync(path, { throwIfNoEntry: false });
   const { ino, dev } = fstatSync(file);
   return there?.ino === ino && there.dev === dev;
-}
-
-/** Without it a power loss may take a new file's name away. It costs nothing when there is nothing to write. */
-function syncFolder(directory: string): void {
-  const folder = openSync(directory, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Dirent, existsSync, lstatSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import { OPEN_FILE } from './append.ts';
 
 const SEALED = /^sealed-[0-9a-f-]{36}\.jsonl$/;
@@ -35,11 +36,6 @@ function seal(open: string, directory: string): void {
     renameSync(open, join(directory, `sealed-${randomUUID()}.jsonl`));
   } catch (error) {
     // Another drain was quicker.
-    if (!isMissing(error)) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
-}
-
-/** True for the error of a file that is not there, or not there any more. */
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,5 +1,6 @@
-import { open, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import { tableNameOf } from './names.ts';
 
 /** What the folders of a partition's path are called: the table, then columns with their values. */
@@ -34,23 +35,8 @@ export async function removePartition(lake: string, path: string): Promise<void>
       await rmdir(join(lake, folder));
     } catch (error) {
       // Something else is in it, or it is gone.
-      if (isCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) return;
+      if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) return;
       throw error;
     }
   }
-}
-
-/** Makes the names in a folder durable: without it a power loss may take a rename back. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
-/** True for an error of the file system with one of these codes. */
-export function isCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

@@ -1,7 +1,8 @@
 import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import { DaywalkError, messageOf, StorageError, UsageError } from '../../core/errors.ts';
-import { isCode, syncFolder } from './files.ts';
+import { syncPath } from '../../core/sync-path.ts';
 import { MANIFEST_FILE, type Manifest, manifestText, parseManifest } from './manifest.ts';
 
 /** What may stand in a folder that is taken for empty: our own files, hidden ones, and what a fresh disk has. */
@@ -23,7 +24,7 @@ async function makeFolder(directory: string): Promise<void> {
     // What is published names people: others may read it once somebody has opened the folder to them.
     await mkdir(directory, { recursive: true, mode: FOLDER_MODE });
   } catch (error) {
-    if (!isCode(error, 'EEXIST', 'ENOTDIR')) throw error;
+    if (!hasCode(error, 'EEXIST', 'ENOTDIR')) throw error;
     throw new UsageError(`${directory} is not a folder`, {
       cause: error,
       hint: 'name a folder with --parquet; it is made where it is missing',
@@ -46,7 +47,7 @@ export async function readManifest(directory: string): Promise<Manifest | undefi
   try {
     return parseManifest(await readFile(path, 'utf8'), path);
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
@@ -62,7 +63,7 @@ export async function writeManifest(directory: string, manifest: Manifest): Prom
     await file.close();
   }
   await rename(`${path}.part`, path);
-  await syncFolder(directory);
+  syncPath(directory);
 }
 
 /** Does something with a path; errors of storage name it, and the remedy. */
@@ -73,7 +74,7 @@ export async function explained<Result>(path: string, work: () => Promise<Result
     if (!isOfStorage(error)) throw error;
     throw new StorageError(`publish to ${path}: ${messageOf(error)}`, {
       cause: error,
-      hint: isCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')
+      hint: hasCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')
         ? 'free space there, then run again: what was replaced is whole, and the rest follows'
         : 'give this user the right to write the folder and everything in it, then run again',
     });

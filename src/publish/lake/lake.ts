@@ -3,8 +3,9 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BusyError, UsageError } from '../../core/errors.ts';
 import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
+import { syncPath } from '../../core/sync-path.ts';
 import type { FileFacts } from '../parquet/write-file.ts';
-import { partitionFiles, removePartition, syncFolder } from './files.ts';
+import { partitionFiles, removePartition } from './files.ts';
 import { explained, openFolder, readManifest, writeManifest } from './folder.ts';
 import { MANIFEST_FILE, type Manifest, type PartitionFacts } from './manifest.ts';
 import { sameButForCase } from './names.ts';
@@ -142,7 +143,7 @@ export class Lake {
     if (this.#isNoted) return;
     await explained(this.directory, async () => {
       for (const folder of this.#changedFolders) {
-        if (existsSync(folder)) await syncFolder(folder);
+        if (existsSync(folder)) syncPath(folder);
       }
       this.#changedFolders.clear();
     });

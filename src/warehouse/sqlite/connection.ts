@@ -5,7 +5,6 @@ import { isBusy, storageError } from './errors.ts';
 import { FileGuard } from './file-guard.ts';
 import { LogWatch, type LogWatchOptions } from './log-watch.ts';
 import { openFile } from './open-file.ts';
-import type { Steps } from './steps.ts';
 
 /** Marks a file as a warehouse of this program ("DWLK"). */
 export const APPLICATION_ID = 0x44574c4b;
@@ -82,24 +81,7 @@ export class Connection {
    * {@link BUSY_WAIT_MS}.
    */
   transaction<Result>(doing: string, work: () => Result): Promise<Result> {
-    return this.#queue.add(() => this.#transact(doing, async () => work()));
-  }
-
-  /**
-   * As {@link transaction}, for long work: between its steps requests are sent and answers taken in. What reads on this
-   * connection meanwhile sees what is not committed yet, so nothing may read what such work writes.
-   */
-  transactionInSteps<Result>(doing: string, work: () => Steps<Result>): Promise<Result> {
-    return this.#queue.add(() =>
-      this.#transact(doing, async () => {
-        const steps = work();
-        for (;;) {
-          const step = steps.next();
-          if (step.done === true) return step.value;
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-      }),
-    );
+    return this.#queue.add(() => this.#transact(doing, work));
   }
 
   /**
@@ -119,19 +101,19 @@ export class Connection {
     });
   }
 
-  async #transact<Result>(doing: string, work: () => Promise<Result>): Promise<Result> {
+  async #transact<Result>(doing: string, work: () => Result): Promise<Result> {
     this.#guard.expectInPlace(doing);
     this.#hasWritten = true;
     await this.#begin(doing);
-    const result = await this.#commit(doing, work);
+    const result = this.#commit(doing, work);
     this.#guard.expectInPlace(doing);
     this.#log.look();
     return result;
   }
 
-  async #commit<Result>(doing: string, work: () => Promise<Result>): Promise<Result> {
+  #commit<Result>(doing: string, work: () => Result): Result {
     try {
-      const result = await work();
+      const result = work();
       this.db.exec('COMMIT');
       return result;
     } catch (error) {

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { hasCode } from '../../core/error-code.ts';
 import { BusyError, DamagedError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
 
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
@@ -44,6 +45,6 @@ function isReadOnly(path: string): boolean {
     accessSync(dirname(path), constants.W_OK);
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EROFS';
+    return hasCode(error, 'EROFS');
   }
 }

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { closedFolder, HINT_CLOSED } from '../../core/enterable.ts';
+import { hasCode } from '../../core/error-code.ts';
 import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
 import { HINT_READ_ONLY, storageError } from './errors.ts';
 import { refuseHardLinks } from './file-guard.ts';
@@ -98,12 +99,11 @@ export function createPrivately(path: string): boolean {
     closeSync(openSync(path, 'wx', 0o600));
     return true;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') return false;
+    if (hasCode(error, 'EEXIST')) return false;
     const hint = 'create the folder, and give this user the right to write the file and its folder';
     throw new StorageError(`open the warehouse ${path}: ${messageOf(error)}`, {
       cause: error,
-      hint: code === 'EROFS' ? HINT_READ_ONLY : hint,
+      hint: hasCode(error, 'EROFS') ? HINT_READ_ONLY : hint,
     });
   }
 }

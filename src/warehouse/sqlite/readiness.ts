@@ -46,7 +46,9 @@ export function commitReadinessPage(connection: Connection, page: ReadinessPageC
   const sums = restated ? sumsOfAll(connection, orgId) : '';
   let rowsWritten = 0;
   for (const [reportId, parts] of reports) {
-    for (const rows of parts) rowsWritten += replaceScope(connection, rows, reportScope(orgId, reportId));
+    for (const { table, rows } of parts) {
+      rowsWritten += replaceScope(connection, { table, chunks: [rows] }, reportScope(orgId, reportId));
+    }
   }
   if (restated) writeRestatement(connection, before, pulledAt, sums, sumsOfAll(connection, orgId));
   addQuarantine(connection, before, page.quarantined, pulledAt);

@@ -3,7 +3,6 @@ import { keyPositions } from '../../../schema/order.ts';
 import type { Row, RowChanges, TableRows } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { selectKeys, statementsOf } from './statements.ts';
-import { atOnce, type Steps } from './steps.ts';
 
 /** Rows of a table that belong together, named by the first columns of its key and their values. */
 export interface Scope {
@@ -11,37 +10,24 @@ export interface Scope {
   readonly values: readonly string[];
 }
 
-/** Rows of one table, some at a time; the order of the columns and of the rows is that of {@link TableRows}. */
+/** Rows of one table, some at a time, so that few are in memory; ordered as in {@link TableRows}. */
 export interface RowChunks {
   readonly table: AnyTable;
   readonly chunks: Iterable<readonly Row[]>;
 }
 
 /**
- * Makes the rows of a scope exactly `rows`: upserts each, then deletes what is no longer among them, also when
- * `rows` is empty. Returns how many rows were inserted, updated or deleted; rows that are the same are not written.
+ * Makes the rows of a scope exactly those of `chunks`: upserts each, then deletes what is no longer among them, also when
+ * there are none. Returns how many rows were inserted, updated or deleted; rows that are the same are not written.
  */
-export function replaceScope(connection: Connection, { table, rows }: TableRows, scope: Scope): number {
-  return atOnce(replaceScopeInSteps(connection, { table, chunks: [rows] }, scope));
-}
-
-/** As {@link replaceScope}, a chunk in each step. */
-export function* replaceScopeInSteps(
-  connection: Connection,
-  { table, chunks }: RowChunks,
-  scope: Scope,
-): Steps<number> {
+export function replaceScope(connection: Connection, { table, chunks }: RowChunks, scope: Scope): number {
   const { upsert, deleteByKey } = statementsOf(table);
   const positions = keyPositions(table);
   const stored = connection.prepareRows(selectKeys(table, scope.columns)).all(...scope.values);
   const gone = new Map(stored.map((key) => [JSON.stringify(key), key]));
   const put = connection.prepare(upsert);
   let written = 0;
-  let isFirst = true;
   for (const rows of chunks) {
-    // A few rows are no step of their own: many small days are written together.
-    if (!isFirst) yield;
-    isFirst = false;
     for (const row of rows) written += put.run(row).changes;
     if (gone.size > 0) {
       for (const row of rows) gone.delete(JSON.stringify(positions.map((position) => row[position])));

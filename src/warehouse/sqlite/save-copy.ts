@@ -1,17 +1,9 @@
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { BusyError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
 import { tryFileLock } from '../../core/file-lock.ts';
+import { syncPath } from '../../core/sync-path.ts';
 import type { SavedCopy } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { COPY_MARK, expectCopy } from './copy-mark.ts';
@@ -59,10 +51,10 @@ function writeCopy(connection: Connection, { target, mode }: Place, part: string
     connection.prepare('VACUUM INTO ?').run(part);
     mark(part);
     if (mode !== undefined) chmodSync(part, mode & 0o777);
-    sync(part);
+    syncPath(part);
     const { size } = statSync(part);
     renameSync(part, target);
-    sync(dirname(target));
+    syncPath(dirname(target));
     return { path: target, bytes: size };
   } finally {
     remove(part);
@@ -80,15 +72,6 @@ function mark(part: string): void {
 
 function remove(part: string): void {
   for (const side of ['', '-journal']) rmSync(`${part}${side}`, { force: true });
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }
 
 function explained(error: unknown, path: string): unknown {

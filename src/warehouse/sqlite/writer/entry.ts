@@ -5,7 +5,6 @@ import { sentError } from '../../../core/sent-error.ts';
 import { SerialQueue } from '../../../core/serial-queue.ts';
 import { commitDays } from '../commit-day.ts';
 import { Connection } from '../connection.ts';
-import { atOnce } from '../steps.ts';
 import { type Reply, type Request, receivedDay, type ThreadStart } from './messages.ts';
 
 const port = parentPort;
@@ -29,9 +28,7 @@ function tell(reply: Reply): void {
 
 async function commit({ doing, days }: Extract<Request, { type: 'commit' }>): Promise<void> {
   try {
-    const outcomes = await connection.transaction(doing, () =>
-      atOnce(commitDays(connection, days.map(receivedDay))),
-    );
+    const outcomes = await connection.transaction(doing, () => commitDays(connection, days.map(receivedDay)));
     tell({ type: 'committed', outcomes });
   } catch (error) {
     tell({ type: 'failed', error: sentError(error) });

@@ -27,7 +27,7 @@ export class DayWriter {
       return connection.elsewhere(() => thread.commitDays(doing, commits));
     }
     const days = commits.map(chunkedDay);
-    return connection.transactionInSteps(doing, () => commitDays(connection, days));
+    return connection.transaction(doing, () => commitDays(connection, days));
   }
 
   /** Ends it once all is written that was asked. */
