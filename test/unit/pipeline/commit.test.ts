@@ -62,7 +62,7 @@ describe('the state of a day', () => {
     [1, 1, true],
     [30, 29, false],
     [30, 30, true],
-  ])('settles with %i days to settle at the age of %i: %s', (settleDays, ageDays, settled) => {
+  ])('with %i settle days and an age of %i settles: %s', (settleDays, ageDays, settled) => {
     expect(decided('activity', ACTIVE, { ageDays, settleDays }).settled).toBe(settled);
   });
 
@@ -87,13 +87,13 @@ describe('the state of a day', () => {
     ['tokens', { billable_tokens: null, by_model: [{ model: 'm', input_tokens: 0 }] }],
     ['activity', { weekly_active_users: 5, monthly_active_users: 9 }],
     ['tools', { autonomy_ratio_avg: null, by_tool: [] }],
-  ])('of %s is not active with %j: trailing counts go on after the last activity', (stream, row) => {
+  ])('of %s is not active with %j: trailing counts continue after the last activity', (stream, row) => {
     expect(decided(stream, [{ date: DAY, ...row }], { ageDays: 3 }).state).toBe('empty');
   });
 });
 
-describe('what is committed of a day', () => {
-  it('is its content with the digest, and what was found', () => {
+describe('the commit of a day', () => {
+  it('has its content with the digest, and the findings', () => {
     const { commit, tables, pulledAt } = decided('activity', [...ACTIVE, { ...BAD, new: 1 }], { ageDays: 1 });
     expect(commit).toMatchObject({ orgId: 'org_1', stream: 'activity', day: DAY, requests: 3, pulledAt });
     expect(commit.tables).toBe(tables);
@@ -102,7 +102,7 @@ describe('what is committed of a day', () => {
     expect(commit.drift).toHaveLength(1);
   });
 
-  it('is every table of the stream, also those without rows', () => {
+  it('has every table of the stream, also tables without rows', () => {
     expect(
       decided('tools', NOTHING, { ageDays: 1 }).commit.tables.map(({ table }) => table.name),
     ).toHaveLength(6);

@@ -7,7 +7,7 @@ import { rowOf } from '../../support/random/api-rows.ts';
 
 const DATE = '"date":"2026-02-01"';
 
-describe('a record that is set aside', () => {
+describe('a quarantined record', () => {
   it.each([
     ['a whole row', 'users', `[{${DATE},"user_id":""}]`, `{${DATE},"user_id":""}`, 'data[0]'],
     [
@@ -75,12 +75,12 @@ describe('a record that is set aside', () => {
     expect(findings.quarantined[0]?.reason).toMatch(/\S/);
   });
 
-  it('is there once, however often it came', () => {
+  it('is stored once, however often it was sent', () => {
     const { findings } = normalize('tools', `[{${DATE},"by_tool":[{"n":1},{"n":1},{"n":2}]}]`);
     expect(findings.quarantined.map(({ record }) => record)).toEqual(['{"n":1}', '{"n":2}']);
   });
 
-  it('is told as drift when it has a wrong type, by its place in the schema', () => {
+  it('is reported as drift if it has a wrong type, by its place in the schema', () => {
     const { findings } = normalize(
       'tools',
       `[{${DATE},"by_tool":[{"tool":"a","invocations":"5"},{"tool":"b","invocations":[]},7]}]`,
@@ -89,12 +89,12 @@ describe('a record that is set aside', () => {
     expect(findings.drift[0]?.sample).toContain('invocations must be a number');
   });
 
-  it('is told by the place in the map, not by the entry', () => {
+  it('is reported by the place in the map, not by the entry', () => {
     const { findings } = normalize('activity', `[{${DATE},"daily_active_users_by_client":{"a]\\"":"x"}}]`);
     expect(findings.drift).toMatchObject([{ path: 'data[].daily_active_users_by_client[*]' }]);
   });
 
-  it('is never missing: each bad part of an answer is kept or set aside', () => {
+  it('is never lost: each invalid part of an answer is kept or quarantined', () => {
     const bad = fc.constantFrom(null, 'x', {}, [], { tool: null }, { tool: 'a', invocations: 'b' });
     fc.assert(
       fc.property(rowOf.tools, fc.array(bad, { maxLength: 5 }), (row, others) => {
@@ -109,7 +109,7 @@ describe('a record that is set aside', () => {
 });
 
 describe('drift', () => {
-  it('names each place once, with what was seen there first', () => {
+  it('lists each place once, with the first value seen there', () => {
     const { findings } = normalize(
       'users',
       `[{${DATE},"user_id":"u","new":1},{${DATE},"user_id":"v","new":2,"tier":"x"}]`,
@@ -120,7 +120,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('tells of client types that nobody knows', () => {
+  it('reports unknown client types', () => {
     const { findings } = normalize(
       'activity',
       `[{${DATE},"daily_active_users_by_client":{"web":1,"ide":2}}]`,
@@ -130,7 +130,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('keeps a sample of bounded length, which is a whole text', () => {
+  it('keeps a sample of bounded length without broken characters', () => {
     const long = '\u{1F600}'.repeat(1000);
     const sample =
       normalize('users', [{ date: '2026-02-01', user_id: 'u', new: long }]).findings.drift[0]?.sample ?? '';
@@ -138,7 +138,7 @@ describe('drift', () => {
     expect(sample.isWellFormed()).toBe(true);
   });
 
-  it('is none when the answer is as documented', () => {
+  it('is empty when the answer is as documented', () => {
     const { findings } = normalize(
       'tools',
       `[{${DATE},"tool_calls":1,"by_tool":[{"tool":"Read","invocations":1}]}]`,

@@ -47,7 +47,7 @@ const ledger: fc.Arbitrary<LedgerUnit[]> = fc
   );
 
 describe('the plan', () => {
-  it('is what was asked for, minus what is settled, each unit once', () => {
+  it('has the requested units that are not settled, each once', () => {
     fc.assert(
       fc.property(request, ledger, (asked, known) => {
         const { units } = planUnits(asked, known);
@@ -68,7 +68,7 @@ describe('the plan', () => {
     );
   });
 
-  it('goes day by day from the oldest or the newest, the streams of a day in the order asked', () => {
+  it('goes day by day from the oldest or the newest, with the streams of a day in the requested order', () => {
     fc.assert(
       fc.property(request, ledger, (asked, known) => {
         const { units } = planUnits(asked, known);
@@ -84,7 +84,7 @@ describe('the plan', () => {
     );
   });
 
-  it('walks the readiness reports whenever they are asked for, whatever the ledger says', () => {
+  it('has the readiness reports whenever they are requested, whatever the ledger says', () => {
     fc.assert(
       fc.property(request, ledger, (asked, known) => {
         expect(planUnits(asked, known).readiness).toBe(asked.streams.includes('readiness'));
@@ -92,7 +92,7 @@ describe('the plan', () => {
     );
   });
 
-  it('does not depend on the order of the ledger, and alters nothing', () => {
+  it('does not depend on the order of the ledger, and does not change it', () => {
     fc.assert(
       fc.property(request, ledger, (asked, known) => {
         const before = JSON.stringify([asked, known]);
@@ -116,7 +116,7 @@ describe('the plan', () => {
     expect(planUnits(asked, [{ ...unit, settledAt: '2026-03-01T00:00:00.000Z' }]).units).toHaveLength(0);
   });
 
-  it('has nothing to do in a reversed range', () => {
+  it('is empty for a reversed range', () => {
     const asked = {
       firstDay: FIRST,
       lastDay: shiftDay(FIRST, -1),

@@ -21,7 +21,7 @@ function pageOf(data: unknown[], orgId = 'org_1', dates: Record<string, unknown>
 }
 
 describe('a row', () => {
-  it('of another day than asked is set aside, the rest loads', () => {
+  it('of a day that was not requested is quarantined, and the rest loads', () => {
     const rows = [
       { date: '2026-02-01', user_id: 'a' },
       { date: '2026-02-02', user_id: 'b' },
@@ -45,18 +45,18 @@ describe('a row', () => {
     ]);
   });
 
-  it('of another day is told with its place also when something of it was set aside before', () => {
+  it('of another day is reported with its place even if a part of it is quarantined already', () => {
     const rows = [{ date: '2026-02-01' }, { date: '2026-02-02', by_tool: [{}] }];
     const { rejected } = validateDays(rowCheck(ToolsRow), pageOf(rows), { stream: 'tools', days: [DAY] });
     expect(rejected.map(({ path }) => path)).toEqual(['data[1].by_tool[0]', 'data[1]']);
   });
 
-  it('of the day is passed on as it is', () => {
+  it('of the requested day is passed on unchanged', () => {
     const rows = [{ date: '2026-02-01', user_id: 'a', new: 1 }];
     expect(validateDays(rowCheck(UserRow), pageOf(rows), BATCH).rows.get(DAY)?.[0]).toBe(rows[0]);
   });
 
-  it('stands with its day when a range was asked for', () => {
+  it('is assigned to its day when a range was requested', () => {
     const next = parseDay('2026-02-02');
     const rows = [
       { date: '2026-02-02', user_id: 'a' },
@@ -92,19 +92,19 @@ describe('an answer about other days', () => {
   const RANGE: DayBatch = { stream: 'users', days: [DAY, NEXT] };
   const about = (start: unknown, end: unknown) => pageOf([], 'org_1', { start_date: start, end_date: end });
 
-  it('fails the unit when one day was asked for', () => {
+  it('fails the unit when one day was requested', () => {
     for (const page of [about(NEXT, NEXT), about(DAY, NEXT), about(null, NEXT)])
       expect(() => expectAnswerTo(page, 'org_1', BATCH)).toThrow(
         expect.objectContaining({ effect: 'unit', reason: 'other-range' }),
       );
   });
 
-  it('leaves a range unclear', () => {
+  it('makes a range unclear', () => {
     for (const page of [about(DAY, DAY), about(NEXT, NEXT)])
       expect(() => expectAnswerTo(page, 'org_1', RANGE)).toThrow(UnclearRangeError);
   });
 
-  it('is none where it names what was asked for, or nothing', () => {
+  it('is not assumed if the answer names the requested days, or none', () => {
     expect(() => expectAnswerTo(about(DAY, DAY), 'org_1', BATCH)).not.toThrow();
     expect(() => expectAnswerTo(about(DAY, NEXT), 'org_1', RANGE)).not.toThrow();
     expect(() => expectAnswerTo(about(null, undefined), 'org_1', RANGE)).not.toThrow();
@@ -112,7 +112,7 @@ describe('an answer about other days', () => {
 });
 
 describe('a report', () => {
-  it('without its id is set aside, the rest loads', () => {
+  it('without its id is quarantined, and the rest loads', () => {
     const good = { reportId: 'r', createdAt: 1, repoUrl: 'x', apps: {}, report: {} };
     const { reportId: _, ...bad } = good;
     const reports = [bad, good];

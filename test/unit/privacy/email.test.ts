@@ -23,13 +23,13 @@ const EMAILS = [
 ];
 
 describe('the email of a person', () => {
-  it('is stored as it came, not at all, or as a keyed hash', () => {
+  it('is stored as sent, not at all, or as a keyed hash', () => {
     expect(privacyOf(KEEP).email('Ada@Example.com ')).toBe('Ada@Example.com ');
     expect(privacyOf(DROP).email('ada@example.com')).toBeNull();
     expect(privacyOf(HASH).email('ada@example.com')).toBe(hmac('ada@example.com'));
   });
 
-  it('has one hash however it is written, another for another person or salt', () => {
+  it('has one hash for every spelling, and another for another person or salt', () => {
     const { email } = privacyOf(HASH);
     expect(email(' ADA@Example.COM')).toBe(email('ada@example.com'));
     expect(email('ada@example.org')).not.toBe(email('ada@example.com'));
@@ -38,7 +38,7 @@ describe('the email of a person', () => {
     );
   });
 
-  it.each([KEEP, DROP, HASH])('stays NULL where there is none: %j', (policy) => {
+  it.each([KEEP, DROP, HASH])('stays NULL if there is none: %j', (policy) => {
     expect(privacyOf(policy).email(null)).toBeNull();
     expect(privacyOf(policy).email(undefined)).toBeNull();
   });
@@ -62,7 +62,7 @@ describe.each(EMAILS)('the address %s', (email) => {
   const places: readonly [string, 'users' | 'tokens' | 'readiness', unknown[] | string][] = [
     ['its column', 'users', [user]],
     ['its column of another table', 'tokens', [token]],
-    ['a record that is set aside', 'users', [{ ...user, user_id: '', messages: 'x' }]],
+    ['a quarantined record', 'users', [{ ...user, user_id: '', messages: 'x' }]],
     ['an element that is set aside', 'tokens', [{ ...token, by_user: [{ user_email: email }] }]],
     ['the drift that a wrong type leaves', 'users', [{ ...user, tool_calls: { by: email } }]],
     [
@@ -83,7 +83,7 @@ describe.each(EMAILS)('the address %s', (email) => {
     ['a text with escapes', 'users', `[{"user_id":"","date":"2026-02-01","note":"${escaped(email)}"}]`],
   ];
 
-  it.each(places)('is nowhere when emails are dropped: not in %s', (_, stream, data) => {
+  it.each(places)('does not appear in %s when emails are dropped', (_, stream, data) => {
     const kept = stored(stream, data, KEEP);
     expect(kept.includes(email) || kept.includes(JSON.stringify(escaped(email)).slice(1, -1))).toBe(true);
     const text = stored(stream, data, DROP);
@@ -92,7 +92,7 @@ describe.each(EMAILS)('the address %s', (email) => {
     }
   });
 
-  it.each(places)('is a hash, the same one, when emails are hashed: in %s', (_, stream, data) => {
+  it.each(places)('becomes the same hash in %s when emails are hashed', (_, stream, data) => {
     const text = stored(stream, data, HASH);
     expect(text).toContain(hmac(email.toLowerCase()));
     expect(text).not.toContain(email.split('@')[1]);
@@ -105,8 +105,8 @@ function escaped(email: string): string {
   ).join('');
 }
 
-describe('a value that nobody knows', () => {
-  it('is told as drift without the email in it', () => {
+describe('an unknown value', () => {
+  it('is reported as drift without the email in it', () => {
     const row = { user_id: 'u-1', date: '2026-02-01', delegation_level: 'by ada@example.com!' };
     expect(normalize('users', [row], DROP).findings.drift[0]?.sample).toBe('by [dropped]!');
     expect(normalize('users', [row], HASH).findings.drift[0]?.sample).toBe(`by ${hmac('ada@example.com')}!`);
@@ -124,24 +124,27 @@ describe('a field of a JSON text', () => {
     'author_e-mail',
     'email_address',
     'ownerEmailAddress',
-  ])('is an email whatever it looks like where it is called %s', (name) => {
+  ])('counts as an email, whatever it looks like, if it is named %s', (name) => {
     expect(drop({ [name]: 'ada', other: 'ada' })).toEqual({ [name]: '[dropped]', other: 'ada' });
     expect(drop({ [name]: null })).toEqual({ [name]: null });
     expect(drop({ [name]: 1, other: 'ada' })).toEqual({ [name]: 1, other: 'ada' });
   });
 
-  it.each(['voicemail', 'emails_sent', 'mail', 'emailed'])('is none for being called %s', (name) => {
-    expect(drop({ [name]: 'ada' })).toEqual({ [name]: 'ada' });
-    expect(drop({ [name]: 'ada@example.com' })).toEqual({ [name]: '[dropped]' });
-  });
+  it.each(['voicemail', 'emails_sent', 'mail', 'emailed'])(
+    'does not count as an email because it is named %s',
+    (name) => {
+      expect(drop({ [name]: 'ada' })).toEqual({ [name]: 'ada' });
+      expect(drop({ [name]: 'ada@example.com' })).toEqual({ [name]: '[dropped]' });
+    },
+  );
 
-  it('is not hashed where it was dropped before', () => {
+  it('is not hashed if it was dropped before', () => {
     expect(privacyOf(HASH).scrubJson('{"email":"[dropped]"}')).toBe('{"email":"[dropped]"}');
   });
 });
 
 describe('a record without emails', () => {
-  it.each([DROP, HASH])('is kept to the letter: %j', (policy) => {
+  it.each([DROP, HASH])('is kept exactly: %j', (policy) => {
     const { scrubJson } = privacyOf(policy);
     for (const text of [
       '{"a": 1e400 , "b":"x\\u0041\\n"}',
@@ -155,7 +158,7 @@ describe('a record without emails', () => {
     }
   });
 
-  it.each([DROP, HASH])('and one with emails stays JSON, with nothing else altered: %j', (policy) => {
+  it.each([DROP, HASH])('and a record with emails stays JSON, with nothing else changed: %j', (policy) => {
     const strings = fc.array(
       fc.oneof(
         fc.string({ unit: 'binary', maxLength: 8 }),
@@ -180,7 +183,7 @@ describe('a record without emails', () => {
     );
   });
 
-  it.each([DROP, HASH])('takes no longer than it is long: %j', (policy) => {
+  it.each([DROP, HASH])('takes time proportional to its length: %j', (policy) => {
     const blob = Buffer.alloc(1_000_000, 'abcXYZ019+/').toString();
     const started = performance.now();
     expect(privacyOf(policy).scrubJson(`{"a":"${blob}","b":"@${blob}"}`)).toBe(

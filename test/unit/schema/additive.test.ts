@@ -32,7 +32,7 @@ describe('a column that must not be summed', () => {
     expect(marked.toSorted()).toEqual(NOT_ADDITIVE.toSorted());
   });
 
-  it('is told apart in the document that readers get', () => {
+  it('is marked in the printed schema', () => {
     const marked = schemaDocument().tables.flatMap((table) =>
       table.columns.flatMap(({ name, additive }) => (additive === false ? [`${table.name}.${name}`] : [])),
     );

@@ -33,7 +33,7 @@ describe('the digest of content', () => {
     expect(digest({ table: TABLE, rows: [] })).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('is of this very text, because warehouses of earlier releases hold it', () => {
+  it('has this exact value, because warehouses of earlier releases contain it', () => {
     const stored: Row[] = [
       ['org_1', '2026-02-01', 'Read', 5, 0, null],
       ['org_1', '2026-02-01', 'Ärger\n"', 0.5, 1, '{"a":1}'],
@@ -76,7 +76,7 @@ describe('the digest of content', () => {
     expect(hash.hex()).toBe(digest({ table: TABLE, rows: many }));
   });
 
-  it('does not depend on the order in which rows came', () => {
+  it('does not depend on the order of rows', () => {
     fc.assert(
       fc.property(rows, fc.infiniteStream(fc.nat()), (list, random) => {
         const shuffled = list.map((row) => [random.next().value, row] as const).sort(([a], [b]) => a - b);
@@ -103,7 +103,7 @@ describe('the digest of content', () => {
     );
   });
 
-  it('differs after a row is gone, was added, or stands in another table', () => {
+  it('differs after a row was removed, added, or moved to another table', () => {
     fc.assert(
       fc.property(rows, (list) => {
         fc.pre(list.length > 0);
@@ -126,13 +126,13 @@ describe('the digest of content', () => {
     );
   });
 
-  it('tells NULL, zero and an empty text apart', () => {
+  it('distinguishes NULL, zero and an empty text', () => {
     const of = (v: string | number | null) =>
       digest({ table: TABLE, rows: [['o', '2026-02-01', 't', v, 0, null]] });
     expect(new Set([of(null), of(0), of(''), of('0'), of('null')]).size).toBe(5);
   });
 
-  it('covers every table of what the service said, and none of the exporter', () => {
+  it('covers every table with content of the service, and no table of the exporter', () => {
     expect(
       contentTables.filter(({ name }) => /^(export_|restatements|quarantine|schema_drift)/.test(name)),
     ).toEqual([]);

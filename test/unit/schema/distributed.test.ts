@@ -22,7 +22,7 @@ const calls = Array.from(
 
 /** What Citus asks of constraints, as far as it can be seen without Citus. */
 describe('the tables, for a database that is distributed by organization', () => {
-  it('have keys that begin with org_id, but for those that have no organization', () => {
+  it('have keys that begin with org_id, except tables without an organization', () => {
     const others = allTables.filter(({ key }) => key[0] !== 'org_id').map(({ name }) => name);
     expect(others).toEqual(WITHOUT_ORGANIZATION);
     expect(allTables.filter((table) => placementOf(table) === 'reference').map(({ name }) => name)).toEqual(
@@ -45,7 +45,7 @@ describe('the tables, for a database that is distributed by organization', () =>
     expect(script).not.toMatch(/CREATE UNIQUE INDEX/);
   });
 
-  it('have nothing that ties rows of different servers together', () => {
+  it('have no constraint between rows of different servers', () => {
     expect(script).not.toMatch(
       /REFERENCES|FOREIGN KEY|CREATE TRIGGER|CREATE RULE|EXCLUDE|\bserial\b|GENERATED/i,
     );
@@ -59,7 +59,7 @@ describe('the statements of the PostgreSQL adapter', () => {
     text: readFileSync(join(folder, name), 'utf8'),
   }));
 
-  it('never update the organization of a row that is distributed by it', () => {
+  it('never update the distribution column of a row', () => {
     const updates = sources.flatMap(({ text }) => text.match(/UPDATE \$\{tableIn\([^`]* SET[^`]*/g) ?? []);
     expect(updates).not.toEqual([]);
     expect(
@@ -67,7 +67,7 @@ describe('the statements of the PostgreSQL adapter', () => {
     ).toEqual([]);
   });
 
-  it('never set the organization of a row that is there already', () => {
+  it('never set the organization of an existing row', () => {
     const distributed = allTables.filter((table) => placementOf(table) === 'distributed');
     const setting = distributed.filter((table) =>
       upsertFrom({ schema: 'public' }, table, 'SELECT')
@@ -96,7 +96,7 @@ describe('the script', () => {
     ]);
   });
 
-  it('is what the command prints', async () => {
+  it('is printed by the command', async () => {
     const { stdout, code } = await daywalk(['schema', '--format', 'sql', '--distributed', 'citus']);
     expect(stdout.trimEnd()).toBe(script.trimEnd());
     expect(code).toBe(0);
@@ -124,7 +124,7 @@ const STUBS = `
     RETURNS void LANGUAGE sql AS $$ INSERT INTO noted VALUES ('reference', table_name, NULL, NULL) $$;`;
 
 onDatabase(postgres, () => {
-  it('takes what the script makes for a warehouse of this version', async () => {
+  it('creates a warehouse that this version accepts', async () => {
     const place = postgres.place();
     await place.makeEmpty();
     await place.execute(STUBS);
@@ -137,7 +137,7 @@ onDatabase(postgres, () => {
     expect(await warehouse.organizations()).toEqual(['org_1']);
   });
 
-  it('removes rows of several organizations, each from its own', async () => {
+  it('is followed by deletions in several organizations, each in its own', async () => {
     const { userDailyLanguages: table, exportRuns: runs } = tables;
     const row = (org: string, language: string) => [org, '2026-02-01', 'u1', language, null];
     const warehouse = await open(postgres);

@@ -66,7 +66,7 @@ const EXPECTED = expectedTables();
 
 onEachDatabase((database) => {
   describe('the warehouse', () => {
-    it('has these tables and views and no others', async () => {
+    it('has exactly these tables and views', async () => {
       const relations = await (await open(database)).place.relations();
       const namesOf = (isView: boolean) =>
         relations.filter((relation) => relation.isView === isView).map(({ name }) => name);
@@ -83,7 +83,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    it('has in each table these columns, and this key in order', async () => {
+    it('has these columns in each table, and this key in order', async () => {
       const relations = await (await open(database)).place.relations();
       for (const { name, key, columns } of EXPECTED) {
         const relation = relations.find((each) => each.name === name);
@@ -95,7 +95,7 @@ onEachDatabase((database) => {
       }
     });
 
-    it('has in each column the type of its kind, and nothing but keys and what is always there as required', async () => {
+    it('has the expected type for each column, and NOT NULL only for keys and fields that are always present', async () => {
       const relations = await (await open(database)).place.relations();
       for (const { name, columns } of allTables) {
         const relation = relations.find((each) => each.name === name);
@@ -143,7 +143,7 @@ const TYPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 describe('the declarations', () => {
-  it('are those tables, in that order of columns', () => {
+  it('match these tables, with the same column order', () => {
     const declared = allTables.map(({ name, key, columns }) => ({
       name,
       key: [...key],
@@ -153,7 +153,7 @@ describe('the declarations', () => {
     expect(byName(declared)).toEqual(byName(EXPECTED));
   });
 
-  it('say of every table and column what it means', () => {
+  it('describe every table and column', () => {
     for (const { doc, columns } of allTables) {
       for (const text of [doc, ...Object.values(columns).map((column) => column.doc)])
         expect(text).toMatch(/\S{2,}/);

@@ -52,7 +52,7 @@ describe('the order of rows', () => {
     { maxLength: 30 },
   );
 
-  it('is that in which SQLite hands them out by key', () => {
+  it('is the key order of SQLite', () => {
     db.exec('CREATE TABLE t (n INTEGER, a TEXT, b TEXT, c TEXT)');
     const insert = db.prepare('INSERT INTO t VALUES (?, ?, ?, ?)');
     const read = db.prepare<[], number>('SELECT n FROM t ORDER BY a, b, c, n').pluck();
@@ -66,7 +66,7 @@ describe('the order of rows', () => {
     );
   });
 
-  it('leaves rows that are in order as they are, and never alters its input', () => {
+  it('returns sorted rows unchanged, and never changes its input', () => {
     fc.assert(
       fc.property(rows, (list) => {
         const before = [...list];
@@ -77,7 +77,7 @@ describe('the order of rows', () => {
     );
   });
 
-  it('looks at the key alone', () => {
+  it('depends only on the key', () => {
     const compare = byKey(tables.tokensDailyByModel);
     expect(compare(['o', 'd', 'm', 'tier b', 1], ['o', 'd', 'm', 'tier a', 2])).toBe(0);
     expect(compare(['o', 'd', 'a', 'x'], ['o', 'e', '0', 'x'])).toBeLessThan(0);

@@ -84,7 +84,7 @@ async function filled(database: Database) {
 
 describe('a view', () => {
   it.each(allViews)(
-    '$name says whether its numbers may be summed, and what each column means',
+    '$name says whether its numbers may be summed, and describes each column',
     ({ doc, columns }) => {
       for (const { kind, additive, doc: meaning } of Object.values(columns)) {
         expect(meaning).toMatch(/\S/);
@@ -96,7 +96,7 @@ describe('a view', () => {
 });
 
 onDatabase(postgres, () => {
-  it('gives the columns of every view the types that the documentation names', async () => {
+  it('the columns of every view have their documented types', async () => {
     const relations = await (await open(postgres)).place.relations();
     for (const { name, columns } of allViews) {
       const relation = relations.find((each) => each.name === name);
@@ -152,7 +152,7 @@ onEachDatabase((database) => {
       expect(rows[2]).toMatchObject({ billable_tokens: null, users: 2, streams_held: 1, is_settled: 0 });
     });
 
-    it('shows a hole: a failed day is held by no stream', async () => {
+    it('shows a hole: a failed day has no stream', async () => {
       const { place } = await filled(database);
       const [row] = await place.query(
         "SELECT streams_held, tool_calls FROM daily_overview WHERE date = '2026-01-15'",
@@ -162,7 +162,7 @@ onEachDatabase((database) => {
   });
 
   describe('users', () => {
-    it('has one row per user: the latest email that there is, first and last day, totals', async () => {
+    it('has one row per user: the latest known email, first and last day, totals', async () => {
       const { place } = await filled(database);
       expect(await place.query('SELECT * FROM users ORDER BY user_id')).toMatchObject([
         {
@@ -179,7 +179,7 @@ onEachDatabase((database) => {
   });
 
   describe('model_mix', () => {
-    it('gives each model its share of the day, NULL where nothing is known', async () => {
+    it('gives each model its share of the day, or NULL if nothing is known', async () => {
       const { place } = await filled(database);
       expect(await place.query('SELECT model_id, share FROM model_mix ORDER BY model_id')).toEqual([
         { model_id: 'm-1', share: 0.75 },
@@ -261,7 +261,7 @@ onEachDatabase((database) => {
       expect([...days].toSorted().at(0)).toBe(FIRST_DAY);
     });
 
-    it('reaches yesterday and the newest unit, though nothing was pulled since', async () => {
+    it('reaches yesterday and the newest unit, even if nothing was pulled since', async () => {
       const rows = await coverage();
       const last =
         rows

@@ -22,7 +22,7 @@ describe('the API key', () => {
     expect(read({ env: { DAYWALK_API_KEY_FILE: keyFile(`${CANARY}\r\n\n`) } }).settings.apiKey).toBe(CANARY);
   });
 
-  test('in a file is found from the working directory', () => {
+  test('in a file is found relative to the working directory', () => {
     const directory = workingDirectory('DAYWALK_API_KEY_FILE=key\n');
     writeFileSync(join(directory, 'key'), CANARY, { mode: 0o600 });
     expect(read({ directory }).settings.apiKey).toBe(CANARY);
@@ -70,7 +70,7 @@ describe('the API key', () => {
     });
   });
 
-  test('comes from the file when the variable beside it is empty', () => {
+  test('comes from the file when the variable of the same source is empty', () => {
     const env = { DAYWALK_API_KEY: '', DAYWALK_API_KEY_FILE: keyFile(CANARY) };
     expect(read({ env })).toMatchObject({ settings: { apiKey: CANARY }, problems: [] });
   });
@@ -106,7 +106,7 @@ describe('a key file', () => {
   });
 });
 
-describe('F2: a key file that never answers', () => {
+describe('F2: a key file that blocks', () => {
   test('is refused before it is read, when it is a FIFO, a device or a folder', () => {
     const fifo = join(tempDir(), 'key');
     execFileSync('mkfifo', [fifo]);
@@ -116,7 +116,7 @@ describe('F2: a key file that never answers', () => {
     }
   });
 
-  test('is read through a link to a regular file, as secrets are mounted', () => {
+  test('is read through a link to a regular file, like mounted secrets', () => {
     const link = join(tempDir(), 'key');
     symlinkSync(keyFile(CANARY), link);
     expect(read({ env: { DAYWALK_API_KEY_FILE: link } }).settings.apiKey).toBe(CANARY);
@@ -134,8 +134,8 @@ describe('F2: a key file that never answers', () => {
   });
 });
 
-describe('what talks to the service', () => {
-  test('O1: refuses to begin without a base URL or without a key, and names the remedy', () => {
+describe('a command that needs the service', () => {
+  test('O1: refuses to start without a base URL or a key, and names the remedy', () => {
     expect(() => requireApi(read({}).settings)).toThrow(
       expect.objectContaining({ exitCode: 2, hint: expect.stringContaining('DAYWALK_BASE_URL') }),
     );

@@ -6,7 +6,7 @@ import { soundSettings } from '../../../src/settings/read-settings.ts';
 import { read, workingDirectory } from '../../support/settings/read-settings.ts';
 
 describe('.env', () => {
-  test('may have comments, quotes, export, blanks, Windows line ends and a byte order mark', () => {
+  test('may have comments, quotes, export, blanks, Windows line endings and a byte order mark', () => {
     const text =
       '\uFEFFDAYWALK_LOG=json # why\r\n\r\nexport DAYWALK_EMAILS="drop"\r\n DAYWALK_ATTEMPTS = 7 \r\n';
     const { settings, warnings, problems } = read({ dotenv: text });
@@ -34,19 +34,19 @@ describe('.env', () => {
       '.env line 1 begins a value with a quote that is not closed',
     ],
     ['text after a quote', "DAYWALK_LOG='json' canary-4f1e9a\n", '.env line 1 begins a value with a quote'],
-  ])('with %s is refused by its line, and no value is shown', (_, dotenv, message) => {
+  ])('with %s is refused with the line number, and no value is shown', (_, dotenv, message) => {
     const reading = read({ dotenv });
     expect(reading.problems[0]).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) });
     expect(JSON.stringify([reading.problems, reading.warnings])).not.toContain('canary');
     expect(() => soundSettings(reading)).toThrow(message);
   });
 
-  test('may have values in any quotes, over lines and with comments behind', () => {
+  test('may have values in any quotes, over several lines, followed by comments', () => {
     const text = `A="x # y" # z\nB='it"s'\nC=\`one\ntwo = 2\n\` # three\nD=it's\nE=\nF = "g"\n`;
     expect(parseDotenv(text).faults).toEqual([]);
   });
 
-  test('that is a directory, as virtual environments are, is no settings file', () => {
+  test('that is a directory, like a virtual environment, is ignored', () => {
     const directory = workingDirectory();
     mkdirSync(join(directory, '.env'));
     expect(read({ directory }).problems).toEqual([]);
@@ -58,7 +58,7 @@ describe('.env', () => {
     );
   });
 
-  test('that holds a secret and can be read by others gets a warning', () => {
+  test('that contains a secret and is readable by others causes a warning', () => {
     const directory = workingDirectory('DAYWALK_API_KEY=canary-4f1e9a\n');
     expect(read({ directory }).warnings).toEqual([]);
     chmodSync(join(directory, '.env'), 0o644);
@@ -67,7 +67,7 @@ describe('.env', () => {
     ]);
   });
 
-  test('names the line of the value that counts, the last one', () => {
+  test('reports the line of the last value, which counts', () => {
     const { lineOf } = parseDotenv('A=1\n# A=2\nexport A=3\nAB=4\n');
     expect([lineOf('A'), lineOf('AB'), lineOf('B')]).toEqual([3, 4, undefined]);
   });
@@ -80,7 +80,7 @@ describe('a misspelt setting', () => {
     ['DAYWALK_CONCURENCY', 'did you mean DAYWALK_CONCURRENCY?'],
     ['DAYWALK_SETTLE_DAY', 'did you mean DAYWALK_SETTLE_DAYS?'],
     ['DAYWALK_SOMETHING_ELSE', 'daywalk config lists the settings'],
-  ])('%s gets a warning: %s', (name, hint) => {
+  ])('%s causes a warning: %s', (name, hint) => {
     expect(read({ env: { [name]: 'x' } }).warnings).toEqual([
       { message: `${name} in the environment is not a setting and has no effect`, hint },
     ]);
@@ -89,7 +89,7 @@ describe('a misspelt setting', () => {
     ]);
   });
 
-  test('is told only for names of this program', () => {
+  test('is reported only for names of this program', () => {
     expect(read({ env: { DAYWALKER: '1', PATH: '/bin', daywalk_log: 'x' } }).warnings).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ describe('a setting', () => {
     expect(source({})).toEqual([8, '8', 'default']);
   });
 
-  test('takes the strongest source whatever the others hold', () => {
+  test('takes the strongest source whatever the others contain', () => {
     const level = fc.option(fc.integer({ min: 1, max: 50 }), { nil: undefined });
     fc.assert(
       fc.property(level, level, level, (flag, env, dotenv) => {
@@ -37,12 +37,12 @@ describe('a setting', () => {
     );
   });
 
-  test('counts as not given when its variable is empty, as templates of containers leave it', () => {
+  test('counts as not given when its variable is empty, as in container templates', () => {
     expect(read({ env: { DAYWALK_ATTEMPTS: '' }, dotenv: 'DAYWALK_ATTEMPTS=9' }).settings.attempts).toBe(9);
     expect(read({ env: { DAYWALK_BASE_URL: ' ', DAYWALK_LOG: '' } }).problems).toEqual([]);
   });
 
-  test('is refused when its flag is empty, as an unset shell variable leaves it', () => {
+  test('is refused when its flag is empty, as with an unset shell variable', () => {
     expect(read({ flags: { '--warehouse': '' } }).problems[0]?.message).toBe(
       '--warehouse: the location is empty',
     );
@@ -51,7 +51,7 @@ describe('a setting', () => {
 });
 
 describe('the defaults', () => {
-  test('are those that are documented', () => {
+  test('are the documented ones', () => {
     expect(read({}).settings).toEqual({
       apiKey: null,
       baseUrl: null,
@@ -73,7 +73,7 @@ describe('the defaults', () => {
     });
   });
 
-  test('take the base URL for the application host', () => {
+  test('use the base URL for the application host', () => {
     const { settings, entries } = read({ env: { DAYWALK_BASE_URL: 'https://api.example.com' } });
     expect(settings.appUrl).toBe('https://api.example.com');
     expect(entries.find(({ setting }) => setting.env === 'DAYWALK_APP_URL')).toMatchObject({
@@ -84,7 +84,7 @@ describe('the defaults', () => {
 });
 
 describe('a command', () => {
-  test('does not even look at settings that it does not use', () => {
+  test('ignores settings that it does not use', () => {
     const env = { DAYWALK_API_KEY: 'two words', DAYWALK_ATTEMPTS: 'many', DAYWALK_WAREHOUSE: 'w.db' };
     const reading = read({ env, uses: [SETTINGS.warehouse] });
     expect(reading.problems).toEqual([]);
@@ -92,7 +92,7 @@ describe('a command', () => {
     expect(reading.entries.map(({ setting }) => setting.env)).toEqual(['DAYWALK_WAREHOUSE']);
   });
 
-  test('gets the first problem, and the hint that there are more', () => {
+  test('reports the first problem, and hints at more', () => {
     const reading = read({ env: { DAYWALK_ATTEMPTS: 'x', DAYWALK_CONCURRENCY: 'y', DAYWALK_LOG: 'z' } });
     expect(reading.problems).toHaveLength(3);
     expect(() => soundSettings(reading)).toThrow(

@@ -5,7 +5,7 @@ import { redactorOf, redactorOfEnvironment } from '../../../src/settings/secrets
 import { read } from '../../support/settings/read-settings.ts';
 
 describe('redaction', () => {
-  test('finds a secret however it is written: plain, in JSON, in a URL', () => {
+  test('finds a secret in plain text, in JSON and in a URL', () => {
     const secret = 'ca"na\\ry/+=%&key';
     const redact = createRedactor([secret]);
     for (const text of [secret, JSON.stringify({ secret }), `https://h/?q=${encodeURIComponent(secret)}`]) {
@@ -15,7 +15,7 @@ describe('redaction', () => {
     }
   });
 
-  test('leaves no secret in any text, and everything else alone', () => {
+  test('removes every secret from any text, and nothing else', () => {
     const secrets = fc.array(fc.string({ minLength: 4, maxLength: 12 }), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(secrets, fc.string(), fc.string(), (values, before, after) => {
@@ -30,15 +30,15 @@ describe('redaction', () => {
     expect(createRedactor(['canary'])('nothing to see')).toBe('nothing to see');
   });
 
-  test('replaces the longest of secrets that contain each other', () => {
+  test('replaces the longest of nested secrets', () => {
     expect(createRedactor(['abcd', 'abcdefgh'])('x abcdefgh x')).toBe('x [redacted] x');
   });
 
-  test('does not garble everything for a value too short to be a secret', () => {
+  test('ignores a value too short to be a secret', () => {
     expect(createRedactor(['', 'e', 'key'])('the key is here')).toBe('the key is here');
   });
 
-  test('knows the key, the salt and the password of the warehouse, written and decoded', () => {
+  test('covers the key, the salt and the password of the warehouse, encoded and decoded', () => {
     const env = {
       DAYWALK_API_KEY: 'canary-key',
       DAYWALK_EMAILS: 'hash',

@@ -4,7 +4,7 @@ import { dotenvExample, settingsMarkdown } from '../../../src/settings/reference
 import { ALL_SETTINGS } from '../../../src/settings/settings-table.ts';
 import { read } from '../../support/settings/read-settings.ts';
 
-test('.env.example changes nothing as it is, and every value in it is sound once it is uncommented', () => {
+test('.env.example changes nothing as it is, and every value in it is valid once it is uncommented', () => {
   const example = dotenvExample();
   expect(Object.keys(parseDotenv(example).values)).toEqual([]);
 
@@ -15,7 +15,7 @@ test('.env.example changes nothing as it is, and every value in it is sound once
   expect(read({ dotenv: uncommented })).toMatchObject({ problems: [], warnings: [] });
 });
 
-test('the table of settings names every setting, .env.example every one, and says which a file may not hold', () => {
+test('the table of settings and .env.example list every setting, and mark those that a file may not contain', () => {
   for (const { env, flag, isInDotenv } of ALL_SETTINGS) {
     expect(dotenvExample().includes(`# ${env}=`)).toBe(isInDotenv !== false);
     expect(dotenvExample().includes(`# export ${env}=`)).toBe(isInDotenv === false);

@@ -18,7 +18,7 @@ describe('a number', () => {
     expect(problemOf({ flags: { '--concurrency': text } })).toContain(message);
   });
 
-  test('is taken exactly when it is digits alone and within its bounds', () => {
+  test('is accepted only as digits within its bounds', () => {
     const parse = wholeNumber({ min: 10, max: 500 });
     fc.assert(
       fc.property(
@@ -37,7 +37,7 @@ describe('a number', () => {
     );
   });
 
-  test('of requests per minute may be none, so that a flag can lift what the environment sets', () => {
+  test('of requests per minute may be none, so that a flag can override the environment', () => {
     const env = { DAYWALK_MAX_REQUESTS_PER_MINUTE: '10' };
     expect(read({ env }).settings.maxRequestsPerMinute).toBe(10);
     const flags = { '--max-requests-per-minute': 'none' };
@@ -66,7 +66,7 @@ describe('a URL of the service', () => {
     ['http://127.9.8.7/', 'http://127.9.8.7'],
     ['http://[::1]:80/', 'http://[::1]'],
     ['https://gateway.example.com/platform/', 'https://gateway.example.com/platform'],
-  ])('%s is taken', (text, origin) => {
+  ])('%s is accepted', (text, origin) => {
     expect(problemOf({ flags: { '--base-url': text } })).toBe('');
     expect(read({ flags: { '--base-url': text } }).settings.baseUrl).toBe(origin);
   });
@@ -86,7 +86,7 @@ describe('a URL of the service', () => {
     'https://api.example.com/#part',
     'https://',
     'not a url',
-  ])('%s is refused without showing what it carries', (text) => {
+  ])('%s is refused without showing its secrets', (text) => {
     const problem = problemOf({ env: { DAYWALK_APP_URL: text } });
     expect(problem).toMatch(/^DAYWALK_APP_URL in the environment: .+ \| .+/);
     expect(problem).not.toContain('canary-password');
@@ -101,7 +101,7 @@ describe('a warehouse', () => {
     'C:\\data\\daywalk.db',
     'postgres://etl@db.example.com/analytics',
     'postgresql://etl:secret@db/analytics?sslmode=require',
-  ])('%s is taken', (text) => {
+  ])('%s is accepted', (text) => {
     expect(read({ flags: { '--warehouse': text } }).settings.warehouse).toBe(text);
   });
 
@@ -127,7 +127,7 @@ describe('emails', () => {
   test.each([
     ['short-salt', 1],
     ['0123456789abcdef', 0],
-  ])('hashed with the salt %s get %i warnings', (salt, count) => {
+  ])('hashed with the salt %s cause %i warnings', (salt, count) => {
     const { warnings } = read({ env: { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: salt } });
     expect(warnings).toHaveLength(count);
     expect(JSON.stringify(warnings)).not.toContain(salt);
@@ -157,7 +157,7 @@ describe('DAYWALK_NOW', () => {
     ['2026-03-01T03:00:00.5Z', '2026-03-01T03:00:00.500Z'],
     ['2026-03-01T03:00+01:00', '2026-03-01T02:00:00.000Z'],
     ['2024-02-29T23:59:59Z', '2024-02-29T23:59:59.000Z'],
-  ])('%s is taken', (text, instant) => {
+  ])('%s is accepted', (text, instant) => {
     expect(read({ env: { DAYWALK_NOW: text } }).settings.now?.toISOString()).toBe(instant);
   });
 

@@ -73,7 +73,7 @@ const model = (id: string, billable: number | null): Row => [
 const models = (...rows: Row[]): TableRows => ({ table: tables.tokensDailyByModel, rows });
 
 onEachDatabase((database) => {
-  describe('rows that are moved', () => {
+  describe('moved rows', () => {
     it('are inserted, updated where they differ, and counted', async () => {
       const warehouse = await open(database);
       const put = (...rows: Row[]) => warehouse.change({ put: [models(...rows)], remove: [] });
@@ -88,7 +88,7 @@ onEachDatabase((database) => {
       expect(await put()).toBe(0);
     });
 
-    it('are deleted by their keys, whatever their other columns say', async () => {
+    it('are deleted by their keys, whatever their other columns contain', async () => {
       const warehouse = await open(database);
       await warehouse.change({ put: [models(model('a', 1), model('b', 2), model('c', 3))], remove: [] });
       const gone = model('a', null).map((value, index) => (index < 3 ? value : null));
@@ -100,7 +100,7 @@ onEachDatabase((database) => {
       expect(await stored(warehouse, tables.tokensDailyByModel)).toEqual([model('c', 3)]);
     });
 
-    it('may be replaced at once: what is removed and put again is there', async () => {
+    it('may be replaced at once: a row that is removed and written again exists', async () => {
       const warehouse = await open(database);
       await warehouse.change({ put: [models(model('a', 1))], remove: [] });
       await warehouse.change({ put: [models(model('a', 2))], remove: [models(model('a', 1))] });
@@ -119,7 +119,7 @@ onEachDatabase((database) => {
       expect(await stored(warehouse, tables.tokensDailyByModel)).toEqual([model('a', 1)]);
     });
 
-    it('write nothing but themselves: neither the ledger nor a restatement', async () => {
+    it('write only themselves: neither the ledger nor a restatement', async () => {
       const warehouse = await open(database);
       const commit = commitOf({ rows: { tokens_daily_by_model: [model('a', 1).slice(2)] } });
       await warehouse.commitDay(commit);
@@ -129,7 +129,7 @@ onEachDatabase((database) => {
       expect(await warehouse.restatementCount()).toBe(0);
     });
 
-    it('come by the thousand', async () => {
+    it('may be thousands', async () => {
       const warehouse = await open(database);
       const many = Array.from({ length: 5000 }, (_, n) => model(`m ${String(n).padStart(4, '0')}`, n));
       expect(await warehouse.change({ put: [models(...many)], remove: [] })).toBe(5000);
@@ -140,7 +140,7 @@ onEachDatabase((database) => {
   });
 
   describe('any row of any table', () => {
-    it(`comes out as it went in (seed ${SEED})`, async () => {
+    it(`is read back unchanged (seed ${SEED})`, async () => {
       const warehouse = await open(database);
       const filled = fc.tuple(...allTables.map(rowsOf));
       await fc.assert(

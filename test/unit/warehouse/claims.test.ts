@@ -13,7 +13,7 @@ function unit(day: string, stream: DailyStream = 'tokens'): UnitKey {
 
 onEachDatabase((database) => {
   describe('a claim of units', () => {
-    it('answers the ledger’s rows as they are, pending ones for units that were never pulled', async () => {
+    it('returns the current ledger rows, pending ones for units that were never pulled', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS, settled: true }));
       await warehouse.commitDay(commitOf({ orgId: 'org_2', day: '2026-02-02', rows: ROWS }));
@@ -36,7 +36,7 @@ onEachDatabase((database) => {
       await lock.release();
     });
 
-    it('of nothing answers nothing', async () => {
+    it('of no units returns nothing', async () => {
       const warehouse = await open(database);
       const lock = await warehouse.lock();
       expect(await lock.claim([])).toEqual([]);
@@ -44,7 +44,7 @@ onEachDatabase((database) => {
       await lock.release();
     });
 
-    it('keeps the units from nobody once they are freed, whether they were committed or not', async () => {
+    it('blocks nobody once it is released, whether the units were committed or not', async () => {
       const warehouse = await open(database);
       const lock = await warehouse.lock();
       const wanted = [unit('2026-02-01'), unit('2026-02-02')];
@@ -59,7 +59,7 @@ onEachDatabase((database) => {
       await lock.release();
     });
 
-    it('is freed with the lock', async () => {
+    it('is released with the lock', async () => {
       const warehouse = await open(database);
       const first = await warehouse.lock();
       await first.claim([unit('2026-02-01')]);
@@ -69,7 +69,7 @@ onEachDatabase((database) => {
       await second.release();
     });
 
-    it('does not keep what it claims from being read, committed or failed', async () => {
+    it('does not prevent its units from being read, committed or failed', async () => {
       const warehouse = await open(database);
       const lock = await warehouse.lock();
       const claimed = unit('2026-02-01');

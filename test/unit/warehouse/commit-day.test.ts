@@ -74,7 +74,7 @@ onEachDatabase((database) => {
       expect(await warehouse.restatementCount()).toBe(0);
     });
 
-    it('is at once what other readers see, and all of it', async () => {
+    it('is visible to other readers at once and completely', async () => {
       const warehouse = await open(database);
       expect(await tokens(warehouse.place)).toEqual([]);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
@@ -84,7 +84,7 @@ onEachDatabase((database) => {
   });
 
   describe('a commit of the same content', () => {
-    it('writes no row, and says so', async () => {
+    it('writes no row, and reports that', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS, pulledAt: '2026-02-02T03:00:00.000Z' }));
       const before = await warehouse.place.query('SELECT * FROM tokens_daily_by_model');
@@ -105,7 +105,7 @@ onEachDatabase((database) => {
   });
 
   describe('a commit of changed content', () => {
-    it('writes only the rows that differ, deletes those that are gone, and adds new ones', async () => {
+    it('writes only the rows that differ, deletes missing ones, and adds new ones', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
       const changed = { tokens_daily: [day(10)], tokens_daily_by_model: [model('m-2', 4), model('m-3', 6)] };
@@ -120,7 +120,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    it('sees the difference between NULL and zero, and between numbers and texts of all columns', async () => {
+    it('distinguishes NULL and zero, and numbers and texts in all columns', async () => {
       const warehouse = await open(database);
       for (const value of [null, 0, 0.5, null]) {
         await warehouse.commitDay(commitOf({ rows: { tokens_daily: [day(value)] } }));
@@ -132,7 +132,7 @@ onEachDatabase((database) => {
       expect(await warehouse.place.query('SELECT extra FROM tokens_daily')).toEqual([{ extra: '{"a":1}' }]);
     });
 
-    it('leaves no ghosts when the whole day is gone', async () => {
+    it('leaves no ghost rows when the whole day disappears', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
       expect(await warehouse.commitDay(commitOf({ rows: {}, state: 'awaiting' }))).toMatchObject({
@@ -143,7 +143,7 @@ onEachDatabase((database) => {
       expect(await ledger(warehouse.place)).toMatchObject({ state: 'awaiting', rows: 0 });
     });
 
-    it('touches nothing of other days, streams and organizations', async () => {
+    it('changes nothing of other days, streams and organizations', async () => {
       const warehouse = await open(database);
       const others: CommitSpec[] = [
         { day: '2026-01-31', rows: ROWS },
@@ -164,7 +164,7 @@ onEachDatabase((database) => {
   });
 
   describe('a restatement', () => {
-    it('records rows and sums before and after, with the instant of the pull', async () => {
+    it('records rows and sums before and after, with the time of the pull', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
       const after = { tokens_daily: [day(12)], tokens_daily_by_model: [model('m-1', 12)] };
@@ -206,7 +206,7 @@ onEachDatabase((database) => {
       expect(Object.keys(before)).not.toContain('weekly_active_users');
     });
 
-    it('is none when a late batch fills a day that was awaited', async () => {
+    it('is not recorded when a late batch fills an awaited day', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: {}, state: 'awaiting' }));
       const outcome = await warehouse.commitDay(
@@ -217,7 +217,7 @@ onEachDatabase((database) => {
       expect(await ledger(warehouse.place)).toMatchObject({ first_loaded_at: '2026-02-03T03:00:00.000Z' });
     });
 
-    it('is none after a failure, when the content is the same', async () => {
+    it('is not recorded after a failure if the content is the same', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
       const { pulledAt, rule, ...unit } = commitOf();
@@ -236,7 +236,7 @@ onEachDatabase((database) => {
       expect(await ledger(warehouse.place)).toMatchObject({ state: 'loaded', last_error: null, attempts: 3 });
     });
 
-    it('keeps every one of several in the same millisecond', async () => {
+    it('is recorded for each of several in the same millisecond', async () => {
       const warehouse = await open(database);
       for (const billable of [1, 2, 3, 4])
         await warehouse.commitDay(commitOf({ rows: { tokens_daily: [day(billable)] } }));
@@ -248,7 +248,7 @@ onEachDatabase((database) => {
     const seen = (place: Place) =>
       place.query('SELECT record, first_seen_at FROM quarantine ORDER BY record_sha256');
 
-    it('holds what the last pull set aside; what stays there keeps the instant when it was first seen', async () => {
+    it('has what the last pull quarantined; a repeated record keeps the time when it was first seen', async () => {
       const warehouse = await open(database);
       const commit = (records: string[], pulledAt: string) =>
         warehouse.commitDay(
@@ -264,7 +264,7 @@ onEachDatabase((database) => {
       expect(await seen(warehouse.place)).toEqual([]);
     });
 
-    it('is replaced also when the rows are the same, and only for that unit', async () => {
+    it('is also replaced when the rows are the same, and only for that unit', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS, state: 'quarantined', quarantined: [record('a')] }));
       await warehouse.commitDay(commitOf({ day: '2026-02-02', quarantined: [record('b')] }));
@@ -289,7 +289,7 @@ onEachDatabase((database) => {
   });
 
   describe('drift', () => {
-    it('is noted once for each place, with its first sample and the earliest day on which it was seen', async () => {
+    it('is recorded once per place, with its first sample and the earliest day on which it was seen', async () => {
       const warehouse = await open(database);
       const drift = (unitDay: string, sample: string) =>
         warehouse.commitDay(
@@ -304,7 +304,7 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('a commit that fails half way', () => {
+  describe('a commit that fails midway', () => {
     it.each<[string, Parameters<typeof commitOf>[0]]>([
       [
         'in the rows of a later table',
@@ -339,7 +339,7 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('commits at once', () => {
+  describe('simultaneous commits', () => {
     it('are all stored, one after the other', async () => {
       const warehouse = await open(database);
       const days = Array.from({ length: 20 }, (_, n) => `2026-02-${String(n + 1).padStart(2, '0')}`);
@@ -374,7 +374,7 @@ onEachDatabase((database) => {
       maxLength: 12,
     });
 
-    it('leaves what the last one of each day said, and the digest of a warehouse that was told only that', async () => {
+    it('leaves the last content of each day, and the digest of a warehouse with only that content', async () => {
       const [told, fresh] = [await open(database), await open(database)];
       let orgs = 0;
       await fc.assert(

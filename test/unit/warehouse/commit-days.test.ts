@@ -31,8 +31,8 @@ async function oneByOne(warehouse: Warehouse, commits: readonly DayCommit[]) {
 }
 
 onEachDatabase((database) => {
-  describe('several days that are committed together', () => {
-    it('are each stored, and each told', async () => {
+  describe('several days committed together', () => {
+    it('are each stored and each reported', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(
         commitOf({ day: '2026-02-01', rows: { tokens_daily_by_model: [model('a', 1), model('b', 2)] } }),
@@ -60,7 +60,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    it('may be none', async () => {
+    it('may be an empty list', async () => {
       const warehouse = await open(database);
       expect(await warehouse.commitDays([])).toEqual([]);
     });
@@ -86,7 +86,7 @@ onEachDatabase((database) => {
       expect(await warehouse.commitDays([good])).toMatchObject([{ rowsWritten: 1, restated: true }]);
     });
 
-    it('come in thousands of rows', async () => {
+    it('may have thousands of rows', async () => {
       const warehouse = await open(database);
       const many = (billable: number) =>
         DAYS.map((day) =>
@@ -107,7 +107,7 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('any days that are committed together', () => {
+  describe('any days committed together', () => {
     const spec: fc.Arbitrary<CommitSpec> = fc.record({
       day: fc.constantFrom(...DAYS),
       rows: fc
@@ -124,7 +124,7 @@ onEachDatabase((database) => {
     });
     const group = fc.uniqueArray(spec, { selector: ({ day }) => day, maxLength: 3 });
 
-    it(`leave what they leave when they are committed one by one (seed ${SEED})`, async () => {
+    it(`leave the same content as when committed one by one (seed ${SEED})`, async () => {
       const [together, alone] = [await open(database), await open(database)];
       let orgs = 0;
       await fc.assert(

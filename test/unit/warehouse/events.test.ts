@@ -44,14 +44,14 @@ const events = ({ query }: Place) =>
 
 onEachDatabase((database) => {
   describe('hook events', () => {
-    it('are stored once each, under the organization that they are told', async () => {
+    it('are stored once each, under the given organization', async () => {
       const { place, storeHookEvents } = await open(database);
       expect(await storeHookEvents({ orgId: 'org_1', rows: [event('a'), event('b'), event('a')] })).toBe(2);
       expect(await storeHookEvents({ orgId: 'org_1', rows: [event('b'), event('c')] })).toBe(1);
       expect(await events(place)).toEqual(['a', 'b', 'c'].map((id) => ({ org_id: 'org_1', event_id: id })));
     });
 
-    it('keep their text and their instant exactly', async () => {
+    it('keep their text and their time exactly', async () => {
       const { place, storeHookEvents } = await open(database);
       const payload = '{ "z": 1.0,\n "a": "\\u0000\\ud800", "n": 12345678901234567890 }';
       await storeHookEvents({ orgId: 'org_1', rows: [event('a', payload)] });
@@ -60,7 +60,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    it('that came before the organization was known are given to it, and not stored again', async () => {
+    it('from before the organization was known are assigned to it, and not stored again', async () => {
       const { place, storeHookEvents } = await open(database);
       expect(await storeHookEvents({ orgId: '', rows: [event('a'), event('b')] })).toBe(2);
       expect(await storeHookEvents({ orgId: 'org_1', rows: [event('b'), event('c')] })).toBe(3);
@@ -79,7 +79,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    it('come by the hundred', async () => {
+    it('may be hundreds', async () => {
       const { storeHookEvents } = await open(database);
       const rows = Array.from({ length: 700 }, (_, n) => event(`event ${n}`));
       expect(await storeHookEvents({ orgId: 'org_1', rows })).toBe(700);

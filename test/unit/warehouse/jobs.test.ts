@@ -51,7 +51,7 @@ onEachDatabase((database) => {
       await held.release();
     });
 
-    it('is not done unless it is asked for', async () => {
+    it('happens only on request', async () => {
       needsSessions(database);
       const other = await open(database);
       const held = await other.lock({ exclusive: true });
@@ -64,7 +64,7 @@ onEachDatabase((database) => {
       await held.release();
     });
 
-    it('is not done for any other failure', async () => {
+    it('does not happen for any other failure', async () => {
       const warehouse: Pick<Warehouse, 'lock'> = { lock: () => Promise.reject(new TypeError('x')) };
       const error = await thrownBy(
         takeLock(warehouse as Warehouse, { clock: new FakeClock(), signal, wait: true }),
@@ -73,10 +73,10 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('a warehouse that is opened for a job', () => {
+  describe('a warehouse opened for a job', () => {
     const options = { clock: new FakeClock({ auto: true }), create: true };
 
-    it('is closed afterwards, also when the job fails', async () => {
+    it('is closed afterwards, even if the job fails', async () => {
       let held: Warehouse | undefined;
       const failed = withWarehouse(database.place().location, options, async (warehouse) => {
         held = warehouse;
@@ -88,13 +88,13 @@ onEachDatabase((database) => {
   });
 
   describe('the digest of a warehouse', () => {
-    it('names every table of content, and one over all', async () => {
+    it('has one per content table, and one over all', async () => {
       const { warehouse, tables } = await digestOf(await open(database));
       expect(Object.keys(tables)).toEqual(contentTables.map(({ name }) => name));
       expect(warehouse).toMatch(/^[0-9a-f]{64}$/);
     });
 
-    it('is that of the content alone: neither order, nor runs, nor the ledger change it', async () => {
+    it('depends only on the content: neither order, nor runs, nor the ledger change it', async () => {
       const [one, other] = [await open(database), await open(database)];
       const days = ['2026-02-01', '2026-02-02', '2026-02-03'];
       for (const day of days) await one.commitDay(commitOf({ day, rows: ROWS }));

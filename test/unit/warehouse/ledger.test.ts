@@ -15,7 +15,7 @@ function failureOf(spec: Partial<UnitFailure> = {}): UnitFailure {
 
 onEachDatabase((database) => {
   describe('a pull that failed', () => {
-    it('keeps the rows that are stored, and is pulled again', async () => {
+    it('keeps the stored rows, and is pulled again', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS, settled: true }));
       await warehouse.failUnit(failureOf());
@@ -35,7 +35,7 @@ onEachDatabase((database) => {
       });
     });
 
-    it('of a unit that was never pulled holds nothing', async () => {
+    it('of a unit that was never pulled stores no rows', async () => {
       const warehouse = await open(database);
       await warehouse.failUnit(failureOf({ state: 'awaiting' }));
       expect(await warehouse.units('org_1')).toMatchObject([
@@ -66,7 +66,7 @@ onEachDatabase((database) => {
   });
 
   describe('the units of the ledger', () => {
-    it('are those of the organization, of the streams that are named', async () => {
+    it('are those of the organization and the named streams', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS }));
       await warehouse.commitDay(commitOf({ stream: 'users' }));
@@ -89,7 +89,7 @@ onEachDatabase((database) => {
       versions: { daywalk: '0.1.0' },
     });
 
-    it('is on record from its start, and tells how it ended', async () => {
+    it('is recorded from its start, and then how it ended', async () => {
       const warehouse = await open(database);
       await warehouse.startRun(start('r-1', '2026-02-02T03:00:00.000Z'));
       const running = {
@@ -124,7 +124,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    it('is listed newest first, no more than asked for', async () => {
+    it('is listed newest first, up to the requested number', async () => {
       const warehouse = await open(database);
       for (let n = 1; n <= 5; n += 1)
         await warehouse.startRun(start(`r-${n}`, `2026-02-0${n}T03:00:00.000Z`));

@@ -26,8 +26,8 @@ function holder({ location }: Place) {
 }
 
 onEachDatabase((database) => {
-  describe('the run lock, held alone', () => {
-    it('is held by one at a time, in this process and in others', async () => {
+  describe('the exclusive run lock', () => {
+    it('has one holder at a time, in this process and in others', async () => {
       needsSessions(database);
       const warehouse = await open(database);
       const lock = await warehouse.lock(ALONE);
@@ -43,7 +43,7 @@ onEachDatabase((database) => {
       await (await other.lock(ALONE)).release();
     });
 
-    it('refuses those who would share it too, and they refuse it', async () => {
+    it('excludes shared holders, and is excluded by them', async () => {
       needsSessions(database);
       const warehouse = await open(database);
       const other = await open(warehouse.place);
@@ -62,7 +62,7 @@ onEachDatabase((database) => {
       }
     });
 
-    it('is refused to its own holder as well, and not lost by asking', async () => {
+    it('is refused to its own holder as well, and not lost by the attempt', async () => {
       needsSessions(database);
       const warehouse = await open(database);
       const lock = await warehouse.lock(ALONE);
@@ -72,7 +72,7 @@ onEachDatabase((database) => {
       await lock.release();
     });
 
-    it('keeps nobody from reading and writing', async () => {
+    it('prevents nobody from reading and writing', async () => {
       const warehouse = await open(database);
       const lock = await warehouse.lock(ALONE);
       const other = await open(warehouse.place);

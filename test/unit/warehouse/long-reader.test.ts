@@ -26,7 +26,7 @@ async function openSmall(path: string) {
   return { warehouse, warnings, commit, logBytes: () => statSync(`${path}-wal`).size };
 }
 
-test('K3: while a BI reader holds one long transaction writes go on, and the growing log is told of', async () => {
+test('K3: writes continue during a long read transaction, and the growing log is reported', async () => {
   const path = tempFile();
   const { warehouse, warnings, commit, logBytes } = await openSmall(path);
   await commit(0);
@@ -56,7 +56,7 @@ test('K3: while a BI reader holds one long transaction writes go on, and the gro
   await warehouse.close();
 });
 
-test('K3: without a reader the log stays within its bound, and nothing is told', async () => {
+test('K3: without a reader the log stays within its bound, and nothing is reported', async () => {
   const { warehouse, warnings, commit, logBytes } = await openSmall(tempFile());
   for (let number = 0; number < 20; number += 1) {
     await commit(number);

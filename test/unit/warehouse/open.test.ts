@@ -11,7 +11,7 @@ const HISTORY = 'SELECT hash, created_at FROM "__drizzle_migrations" ORDER BY cr
 
 onEachDatabase((database) => {
   describe('opening a warehouse', () => {
-    it('keeps what is there, and migrates nothing twice', async () => {
+    it('keeps existing content, and migrates nothing twice', async () => {
       const place = database.place();
       const first = await open(place);
       const history = await place.query(HISTORY);
@@ -25,7 +25,7 @@ onEachDatabase((database) => {
       expect(await place.query(HISTORY)).toEqual(history);
     });
 
-    it('takes an empty place for a new one', async () => {
+    it('treats an empty file or schema as a new warehouse', async () => {
       const place = database.place();
       await place.makeEmpty();
       expect(await (await open(place)).organizations()).toEqual([]);
@@ -38,7 +38,7 @@ onEachDatabase((database) => {
       for (const warehouse of opened) expect(await warehouse.units('org_1')).toHaveLength(1);
     });
 
-    it('refuses, with exit code 2, to make up a warehouse that is not there', async () => {
+    it('refuses with exit code 2 to create a missing warehouse', async () => {
       const place = database.place();
       const refusal = {
         name: 'NoWarehouseError',
@@ -51,7 +51,7 @@ onEachDatabase((database) => {
       expect(await thrownBy(open(place, { create: false }))).toMatchObject(refusal);
     });
 
-    it('refuses tables of another program that only have the same names, and leaves them as they are', async () => {
+    it('refuses tables of another program with the same names, and does not change them', async () => {
       const place = database.place();
       await place.makeEmpty();
       await place.execute('CREATE TABLE user_daily (x integer); INSERT INTO user_daily VALUES (7)');
@@ -65,7 +65,7 @@ onEachDatabase((database) => {
       expect(await thrownBy(place.query('SELECT COUNT(*) FROM tokens_daily'))).toBeInstanceOf(Error);
     });
 
-    it('refuses the warehouse of a newer version with exit code 2, and leaves it as it is', async () => {
+    it('refuses the warehouse of a newer version with exit code 2, and does not change it', async () => {
       const warehouse = await open(database);
       const { place } = warehouse;
       await warehouse.commitDay(commitOf({ rows: ROWS }));
@@ -87,7 +87,7 @@ onEachDatabase((database) => {
   });
 
   describe('two organizations', () => {
-    it('live side by side in one warehouse', async () => {
+    it('share one warehouse', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ orgId: 'org_b', rows: ROWS }));
       await warehouse.commitDay(commitOf({ orgId: 'org_a', rows: ROWS }));
@@ -109,7 +109,7 @@ describe('a location', () => {
     'https://example.com/x.db',
     'postgres://',
     'postgres://h/d?schema=pg_x',
-  ])('that no warehouse can be at is refused with exit code 2: %j', async (location) => {
+  ])('that cannot hold a warehouse is refused with exit code 2: %j', async (location) => {
     const clock = new FakeClock({ auto: true });
     expect(await thrownBy(openWarehouse(location, { clock, create: true }))).toMatchObject({
       name: 'UsageError',

@@ -91,7 +91,7 @@ const countIn = async (place: Place, table: string) =>
 
 onEachDatabase((database) => {
   describe('a page of readiness reports', () => {
-    it('is stored with the place where the walk goes on', async () => {
+    it('is stored with the cursor of the walk', async () => {
       const warehouse = await open(database);
       expect(await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')))).toMatchObject({
         rowsWritten: 8,
@@ -106,7 +106,7 @@ onEachDatabase((database) => {
       });
     });
 
-    it('that is stored already writes no row', async () => {
+    it('that is already stored writes no row', async () => {
       const warehouse = await open(database);
       await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
       expect(await warehouse.commitReadinessPage(pageOf(rowsOf('b', 'a')))).toMatchObject({
@@ -115,7 +115,7 @@ onEachDatabase((database) => {
       });
     });
 
-    it('adds what is new and leaves the others alone', async () => {
+    it('adds new reports and does not change others', async () => {
       const warehouse = await open(database);
       await warehouse.commitReadinessPage(pageOf(rowsOf('a')));
       expect(await warehouse.commitReadinessPage(pageOf(rowsOf('b')))).toMatchObject({
@@ -125,7 +125,7 @@ onEachDatabase((database) => {
       expect(await idsIn(warehouse.place)).toEqual(['a', 'b']);
     });
 
-    it('with a changed report records a restatement, and leaves no ghosts of it', async () => {
+    it('with a changed report records a restatement, and leaves no ghost rows', async () => {
       const warehouse = await open(database);
       await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
       const changed = {
@@ -183,7 +183,7 @@ onEachDatabase((database) => {
       });
     });
 
-    it('has the digest of what is stored also after a change, and after nothing happened', async () => {
+    it('has the digest of the stored content, also after a change and without one', async () => {
       const warehouse = await open(database);
       const digest = async () => (await warehouse.readinessUnit('org_1'))?.contentSha256;
       await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
@@ -198,7 +198,7 @@ onEachDatabase((database) => {
       expect(await digest()).toBe(contentSha256(tablesOfUnit('readiness', ['org_1'], rowsOf('b'))));
     });
 
-    it('deletes the reports that a complete pass did not meet, with all that belongs to them', async () => {
+    it('deletes reports that a complete pass did not return, with all their rows', async () => {
       const warehouse = await open(database);
       await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b', 'c')));
       await end(warehouse, ['a', 'b', 'c']);
@@ -209,7 +209,7 @@ onEachDatabase((database) => {
       expect(await warehouse.readinessUnit('org_1')).toMatchObject({ rows: 4 });
     });
 
-    it('deletes nothing after a pass that did not see all', async () => {
+    it('deletes nothing after an incomplete pass', async () => {
       const warehouse = await open(database);
       await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
       expect(await end(warehouse, null)).toMatchObject({ rowsWritten: 0, restated: false });
@@ -222,7 +222,7 @@ onEachDatabase((database) => {
       expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'empty', rows: 0 });
     });
 
-    it('says of a record that was in quarantine before where it stands now', async () => {
+    it('reports the current place of a record that was already in quarantine', async () => {
       const warehouse = await open(database);
       const at = (path: string) => pageOf(rowsOf('a'), { quarantined: [{ ...record('x'), path }] });
       await warehouse.commitReadinessPage(at('reports[0].report["a"]'));
@@ -232,7 +232,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    it('keeps in quarantine what a complete pass still met, and drops the rest', async () => {
+    it('keeps quarantined records that a complete pass returned, and drops the rest', async () => {
       const warehouse = await open(database);
       await warehouse.commitReadinessPage(pageOf(rowsOf('a'), { quarantined: [record('x'), record('y')] }));
       await end(warehouse, ['a'], { quarantine: ['sha-x', 'sha-y'] });
@@ -246,7 +246,7 @@ onEachDatabase((database) => {
       expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'loaded' });
     });
 
-    it('touches nothing of another organization', async () => {
+    it('changes nothing of another organization', async () => {
       const warehouse = await open(database);
       await warehouse.commitReadinessPage(pageOf(rowsOf('a')));
       await warehouse.commitReadinessPage(

@@ -23,7 +23,7 @@ async function filled(database: Database) {
 }
 
 onEachDatabase((database) => {
-  it('rows that are read at once keep no commit from being made meanwhile', async () => {
+  it('a parallel read does not block commits', async () => {
     const warehouse = await filled(database);
     const scope = { orgId: 'org_1', firstDay: parseDay('2026-02-02'), lastDay: parseDay('2026-02-02') };
     const [rows, { rowsWritten }] = await Promise.all([
@@ -36,7 +36,7 @@ onEachDatabase((database) => {
   });
 
   describe('a scan', () => {
-    it('hands out all rows of a table in key order, in chunks of bounded size', async () => {
+    it('returns all rows of a table in key order, in chunks of bounded size', async () => {
       const warehouse = await filled(database);
       const sizes: number[] = [];
       for await (const chunk of warehouse.scan(tables.tokensDailyByModel)) sizes.push(chunk.length);
@@ -53,7 +53,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    it('hands out the rows of an organization', async () => {
+    it('returns the rows of an organization', async () => {
       const warehouse = await filled(database);
       const count = async (orgId: string) =>
         (await collect(warehouse.scan(tables.tokensDailyByModel, { orgId }))).length;
@@ -62,7 +62,7 @@ onEachDatabase((database) => {
       expect(await count('org_9')).toBe(0);
     });
 
-    it('hands out the rows of a range of days, which may be open at either end', async () => {
+    it('returns the rows of a range of days, which may be open at either end', async () => {
       const warehouse = await open(database);
       for (const day of ['2026-01-31', '2026-02-01', '2026-02-02', '2026-02-10']) {
         await warehouse.commitDay(commitOf({ day, rows: { tokens_daily_by_model: [model(day)] } }));
@@ -85,7 +85,7 @@ onEachDatabase((database) => {
       expect(await days({ firstDay: '2026-02-02', lastDay: '2026-02-01' })).toEqual([]);
     });
 
-    it('of the ledger hands out a range of days too, and not the unit that has none', async () => {
+    it('of the ledger also returns a range of days, without the unit that has no day', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ day: '2026-02-01', rows: { tokens_daily: [DAY] } }));
       await warehouse.commitDay(commitOf({ day: '2026-02-02' }));
@@ -110,7 +110,7 @@ onEachDatabase((database) => {
       for (const table of allTables) expect(await collect(warehouse.scan(table)), table.name).toEqual([]);
     });
 
-    it('can be left half way, and be read twice at once', async () => {
+    it('can be stopped early, and read twice at the same time', async () => {
       const warehouse = await filled(database);
       for await (const chunk of warehouse.scan(tables.tokensDailyByModel)) {
         expect(chunk.length).toBeGreaterThan(0);
@@ -125,7 +125,7 @@ onEachDatabase((database) => {
       ).toMatchObject({ rowsWritten: 1 });
     });
 
-    it('hands numbers and texts out as they went in', async () => {
+    it('returns numbers and texts as stored', async () => {
       const warehouse = await open(database);
       const values = [
         0,
@@ -170,7 +170,7 @@ onEachDatabase((database) => {
   });
 
   describe('a scan of columns', () => {
-    it('answers those alone, in their order, by the key of the table', async () => {
+    it('returns only those columns, in their order, by the key of the table', async () => {
       const warehouse = await filled(database);
       const { tokensDailyByModel: table } = tables;
       const names = ['model_id', 'date'];
@@ -184,7 +184,7 @@ onEachDatabase((database) => {
   });
 
   describe('a snapshot', () => {
-    it('shows one state to all its reads, whatever another process commits meanwhile', async () => {
+    it('shows one state to all its reads, whatever another process commits', async () => {
       needsSessions(database);
       const warehouse = await filled(database);
       const scan = () => collect(warehouse.scan(tables.tokensDailyByModel));

@@ -18,7 +18,7 @@ function runOf(requests: number, ms: number, ended = true): RunRecord {
   };
 }
 
-describe('the time that a run is expected to take', () => {
+describe('the expected duration of a run', () => {
   const nights = [runOf(12, 1_200), runOf(13, 1_300), runOf(14, 1_400)];
   const firstSync = runOf(1_000, 10_000);
 

@@ -134,7 +134,7 @@ function expectClose(actual: unknown, expected: number | null): void {
 }
 
 describe.each(BREAKDOWNS)('$table', ({ stream, table, elements, key, keyColumns, sums }) => {
-  it('has every key of the answer once, with the sum of its elements, and NULL where none has a number', () => {
+  it('has every key of the answer once, with the sum of its elements, or NULL if none has a number', () => {
     fc.assert(
       fc.property(rowOf[stream], (row) => {
         const groups = groupBy(elements(row), (element) => JSON.stringify(key(element)));
@@ -151,7 +151,7 @@ describe.each(BREAKDOWNS)('$table', ({ stream, table, elements, key, keyColumns,
     );
   });
 
-  it('sums up to what the answer sums up to', () => {
+  it('has the same total as the answer', () => {
     fc.assert(
       fc.property(rowOf[stream], (row) => {
         const stored = normalize(stream, [row]).rows(table);
@@ -213,7 +213,7 @@ describe.each(DAILY_STREAMS)('the content of %s', (stream) => {
     );
   });
 
-  it('is nothing when the answer has no rows', () => {
+  it('is empty when the answer has no rows', () => {
     expect(normalize(stream, []).tables.flatMap(({ rows }) => rows)).toEqual([]);
   });
 
@@ -246,7 +246,7 @@ function withoutUnknownLists(value: unknown): unknown {
   );
 }
 
-describe('values that are summed', () => {
+describe('summed values', () => {
   it('have the same sum in any order, fractions too', () => {
     // 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1.
     const values = fc.array(fc.constantFrom(0.1, 0.2, 0.3, 1e-9, 1e9, 7, null), {
@@ -265,7 +265,7 @@ describe('values that are summed', () => {
     );
   });
 
-  it('are refused when they sum up to more than can be kept exactly', () => {
+  it('are refused when the sum cannot be stored exactly', () => {
     const huge = { extension: 'ts', count: Number.MAX_SAFE_INTEGER };
     expect(() => normalize('productivity', [{ date: '2026-02-01', by_extension: [huge, huge] }])).toThrow(
       expect.objectContaining({

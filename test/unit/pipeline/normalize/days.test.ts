@@ -52,7 +52,7 @@ describe('the row of a day', () => {
       'productivity_daily',
       ['files_created', 'files_edited', 'git_commits', 'git_prs_created'],
     ],
-  ] as const)('of %s holds every number as it came, NULL where there is none', (stream, table, columns) => {
+  ] as const)('of %s has every number as sent, NULL if it is missing', (stream, table, columns) => {
     fc.assert(
       fc.property(rowOf[stream], (row) => {
         const [stored, ...others] = normalize(stream, [row]).rows(table);
@@ -75,7 +75,7 @@ describe('the row of a day', () => {
     );
   });
 
-  it('does not take a zero for nothing, nor nothing for a zero', () => {
+  it('distinguishes zero from NULL', () => {
     const row = { date: '2026-02-01', sessions: 0, messages: null };
     expect(normalize('activity', [row]).rows('activity_daily')[0]).toMatchObject({
       sessions: 0,
@@ -85,7 +85,7 @@ describe('the row of a day', () => {
     });
   });
 
-  it('is there once when it was answered twice, and it is the last one', () => {
+  it('is stored once when it was sent twice, in its last version', () => {
     const rows = [
       { date: '2026-02-01', sessions: 1 },
       { date: '2026-02-01', sessions: 2 },
@@ -106,7 +106,7 @@ describe('a breakdown', () => {
     ).toEqual([]);
   });
 
-  it('by hook has an empty text where matcher and command are absent, and sums what is the same then', () => {
+  it('by hook has empty texts for an absent matcher and command, and sums equal keys', () => {
     const row = {
       date: '2026-02-01',
       hooks_by_event: [
@@ -123,7 +123,7 @@ describe('a breakdown', () => {
     ]);
   });
 
-  it('by model takes the model from whichever name it stands under, and keeps the others', () => {
+  it('by model finds the model under any of its field names, and keeps the other fields', () => {
     const row = {
       date: '2026-02-01',
       by_model: [
@@ -155,7 +155,7 @@ describe('a breakdown', () => {
     expect(stored[5]).toMatchObject({ model_tier: 'thinking' });
   });
 
-  it('by user takes the user from whichever name it stands under, and keeps the others', () => {
+  it('by user finds the user under any of its field names, and keeps the other fields', () => {
     const row = {
       date: '2026-02-01',
       by_user: [
@@ -187,7 +187,7 @@ describe('a breakdown', () => {
     expect(findings.quarantined).toMatchObject([{ record: '{"user":7,"billable_tokens":6}' }]);
   });
 
-  it('by user has the models of each user in a table of their own', () => {
+  it('by user has the models of each user in a separate table', () => {
     const row = {
       date: '2026-02-01',
       by_user: [
@@ -218,7 +218,7 @@ describe('a breakdown', () => {
 });
 
 describe('MCP servers', () => {
-  it('that differ by case are one server, its spellings kept with their invocations', () => {
+  it('that differ by case become one server, with each spelling and its invocations', () => {
     const servers = [
       { server: 'GitHub', invocations: 3 },
       { server: 'github', invocations: 4 },
@@ -233,7 +233,7 @@ describe('MCP servers', () => {
     ]);
   });
 
-  it('keep every spelling, and the spellings sum up to the server', () => {
+  it('keep every spelling, and the spellings sum to the server', () => {
     fc.assert(
       fc.property(rowOf.tools, (row) => {
         const servers = (row['mcp_by_server'] ?? []) as { server: string; invocations?: number | null }[];
@@ -285,7 +285,7 @@ describe('a tool name', () => {
     'Read,Edit',
     '`Read`',
     'x'.repeat(129),
-  ])('%j is flagged as a leftover of parsing, and kept', (tool) => {
+  ])('%j is flagged as a parsing artifact, and kept', (tool) => {
     expect(stored(tool)).toMatchObject([{ tool, invocations: 2, is_artifact: 1 }]);
   });
 

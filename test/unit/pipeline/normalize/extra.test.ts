@@ -20,7 +20,7 @@ function unknownFieldsOf(value: unknown): Record<string, unknown> {
 }
 
 describe('fields that nobody knows', () => {
-  it.each(DAILY_STREAMS)('of a row of %s are kept in extra, all of them, as they came', (stream) => {
+  it.each(DAILY_STREAMS)('of a row of %s are all kept in extra, as sent', (stream) => {
     fc.assert(
       fc.property(rowOf[stream], (row) => {
         const unknown = unknownFieldsOf(row);
@@ -53,7 +53,7 @@ describe('fields that nobody knows', () => {
     );
   });
 
-  it('keep them also in a row of which something was set aside', () => {
+  it('keep them also in a row with a quarantined part', () => {
     const row =
       '[{"date":"2026-02-01","id":12345678901234567890,"by_tool":[{},{"tool":"Read","trace":1e400}]}]';
     const { rows } = normalize('tools', row);
@@ -61,14 +61,14 @@ describe('fields that nobody knows', () => {
     expect(rows('tools_daily_by_tool')[0]?.['extra']).toBe('{"trace":1e400}');
   });
 
-  it('have the same text in whatever order they came', () => {
+  it('have the same text in any order', () => {
     const of = (row: string) => normalize('activity', `[${row}]`).rows('activity_daily')[0]?.['extra'];
     expect(of('{"date":"2026-02-01","b":{"y":1,"x":2},"a":[2,1],"10":1,"9":1}')).toBe(
       of('{"9":1,"10":1,"a":[2,1],"b":{"x":2,"y":1},"date":"2026-02-01"}'),
     );
   });
 
-  it('may have names that other code would treat specially', () => {
+  it('may have special names such as __proto__', () => {
     const row = '[{"date":"2026-02-01","__proto__":{"a":1},"constructor":2,"a\\"b\\n":3}]';
     expect(normalize('activity', row).rows('activity_daily')[0]?.['extra']).toBe(
       '{"__proto__":{"a":1},"a\\"b\\n":3,"constructor":2}',

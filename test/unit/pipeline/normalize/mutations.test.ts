@@ -91,7 +91,7 @@ function expectStorable({ tables, findings }: Normalized): void {
 }
 
 describe.each(STREAMS)('a damaged answer about %s', (stream) => {
-  it('becomes rows that can be stored and records that are set aside, never a defect', () => {
+  it('becomes rows that can be stored and quarantined records, never a crash', () => {
     let parsed = 0;
     fc.assert(
       fc.property(rowArbitrary(stream), damage, (row, changes) => {
@@ -108,7 +108,7 @@ describe.each(STREAMS)('a damaged answer about %s', (stream) => {
     expect(parsed).toBeGreaterThan(40);
   });
 
-  it('loses no row without setting it aside', () => {
+  it('loses no row without quarantining it', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(rowArbitrary(stream), fc.jsonValue({ maxDepth: 3 })), { maxLength: 4 }),

@@ -14,7 +14,7 @@ const REPORT = {
 const flagOf = (value: unknown) => (typeof value === 'boolean' ? Number(value) : null);
 
 describe('a readiness report', () => {
-  it('holds every field as it came, NULL where there is none', () => {
+  it('has every field as sent, NULL if it is missing', () => {
     fc.assert(
       fc.property(report, (record) => {
         const { rows } = normalize('readiness', [record]);
@@ -37,7 +37,7 @@ describe('a readiness report', () => {
     );
   });
 
-  it('has all of its applications and criteria, with what they say', () => {
+  it('has all its applications and criteria, with their content', () => {
     fc.assert(
       fc.property(report, (record) => {
         const { rows } = normalize('readiness', [record]);
@@ -68,7 +68,7 @@ describe('a readiness report', () => {
     );
   });
 
-  it('keeps what nobody knows: fields of its own, of its model, of its applications and criteria', () => {
+  it('keeps unknown fields of itself, its model, its applications and criteria', () => {
     const record = {
       ...REPORT,
       score: 0.5,
@@ -88,7 +88,7 @@ describe('a readiness report', () => {
     ]);
   });
 
-  it('that comes twice counts once; where the two differ that is told, and the last one counts', () => {
+  it('that is sent twice counts once; if the two differ, this is reported and the last one counts', () => {
     expect(normalize('readiness', [REPORT, REPORT]).rows('readiness_reports')).toHaveLength(1);
     expect(normalize('readiness', [REPORT, REPORT]).findings.warnings).toEqual([]);
     const { rows, findings } = normalize('readiness', [
@@ -100,13 +100,13 @@ describe('a readiness report', () => {
     expect(findings.warnings).toEqual([expect.stringContaining('r-1')]);
   });
 
-  it.each([-62_135_596_800_000, 0, 253_402_300_799_999])('may be of any instant: %i', (createdAt) => {
+  it.each([-62_135_596_800_000, 0, 253_402_300_799_999])('may have any timestamp: %i', (createdAt) => {
     const { rows } = normalize('readiness', [{ ...REPORT, createdAt }]);
     expect(rows('readiness_reports')[0]?.['created_at']).toBe(new Date(createdAt).toISOString());
   });
 
   it.each([253_402_300_800_000, -62_135_596_800_001, '1770000000123', 1e300])(
-    'is set aside when its instant is %j',
+    'is quarantined when its timestamp is %j',
     (createdAt) => {
       const { rows, findings } = normalize('readiness', [{ ...REPORT, createdAt }]);
       expect(rows('readiness_reports')).toEqual([]);
@@ -119,7 +119,7 @@ describe('a readiness report', () => {
     [1_770_000_000_123.5, '2026-02-02T02:40:00.124Z'],
     [-0.4, '1970-01-01T00:00:00.000Z'],
     [253_402_300_799_998.5, '9999-12-31T23:59:59.999Z'],
-  ])('whose instant has a fraction is stored at the nearest millisecond: %d', (createdAt, instant) => {
+  ])('with a fractional timestamp is stored at the nearest millisecond: %d', (createdAt, instant) => {
     const { rows, findings } = normalize('readiness', [{ ...REPORT, createdAt }]);
     expect(rows('readiness_reports')[0]?.['created_at']).toBe(instant);
     expect(findings.quarantined).toEqual([]);

@@ -9,7 +9,7 @@ const USER = { user_id: 'u-1', date: '2026-02-01' };
 const users = fc.uniqueArray(rowOf.users, { selector: (row) => row['user_id'], maxLength: 8 });
 
 describe('users', () => {
-  it('are all there, every number and label as it came, NULL where there is none', () => {
+  it('are all stored, every number and label as sent, NULL if missing', () => {
     fc.assert(
       fc.property(users, (rows) => {
         const stored = normalize('users', rows).rows('user_daily');
@@ -47,7 +47,7 @@ describe('users', () => {
     );
   });
 
-  it('have the same content whatever page and place they came in', () => {
+  it('have the same content for any page and position', () => {
     fc.assert(
       fc.property(users, fc.infiniteStream(fc.nat()), (rows, random) => {
         const mixed = rows.map((row) => [random.next().value, row] as const).toSorted(([a], [b]) => a - b);
@@ -61,7 +61,7 @@ describe('users', () => {
     );
   });
 
-  it('that come twice count once, without a word', () => {
+  it('that are sent twice count once, without a report', () => {
     fc.assert(
       fc.property(users, fc.nat(), (rows, at) => {
         const again = rows.length === 0 ? [] : [rows[at % rows.length]];
@@ -72,7 +72,7 @@ describe('users', () => {
     );
   });
 
-  it('that come twice with different numbers are told, and the last one counts', () => {
+  it('that are sent twice with different numbers are reported, and the last one counts', () => {
     const { rows, findings } = normalize('users', [
       { ...USER, sessions: 1, languages: ['Go'] },
       { ...USER, sessions: 2, languages: ['C'] },
@@ -82,7 +82,7 @@ describe('users', () => {
     expect(findings.warnings).toEqual([expect.stringContaining('u-1')]);
   });
 
-  it('that come twice with their languages in another order do not contradict each other', () => {
+  it('that are sent twice with their languages in another order are no contradiction', () => {
     const twice = [
       { ...USER, languages: ['Go', 'C'] },
       { ...USER, languages: ['C', 'Go', 'Go'] },
@@ -90,7 +90,7 @@ describe('users', () => {
     expect(normalize('users', twice).findings.warnings).toEqual([]);
   });
 
-  it('with a tier or a level that nobody knows are kept, and told as drift', () => {
+  it('with an unknown tier or level are kept, and reported as drift', () => {
     const row = { ...USER, primary_model_tier: 'turbo', delegation_level: 'auto-max' };
     const { rows, findings } = normalize('users', [row]);
     expect(rows('user_daily')).toMatchObject([{ primary_model_tier: 'turbo', delegation_level: 'auto-max' }]);

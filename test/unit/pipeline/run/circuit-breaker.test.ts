@@ -9,8 +9,8 @@ const down = () => new RequestError('GET x failed', { target: 'GET x' });
 const busy = () => new OverloadError('busy', { ...refusal, status: 429, retryAfterMs: undefined });
 const refused = () => new BadRequestError('answered 400', { ...refusal, status: 400 });
 
-describe('the breaker', () => {
-  it('gives a stream up after five failures of the service in a row', () => {
+describe('the circuit breaker', () => {
+  it('abandons a stream after five consecutive failures of the service', () => {
     const breaker = createBreaker();
     for (let n = 0; n < 4; n += 1) breaker.failed('users', down());
     expect(breaker.isOpen('users')).toBe(false);
@@ -19,7 +19,7 @@ describe('the breaker', () => {
     expect(breaker.isOpen('tokens')).toBe(false);
   });
 
-  it('begins to count anew after a success of the stream', () => {
+  it('starts counting again after a success of the stream', () => {
     const breaker = createBreaker();
     for (let n = 0; n < 20; n += 1) {
       breaker.failed('users', down());
@@ -28,7 +28,7 @@ describe('the breaker', () => {
     expect(breaker.isOpen('users')).toBe(false);
   });
 
-  it('gives everything up after eight failures in a row over all streams', () => {
+  it('abandons everything after eight consecutive failures over all streams', () => {
     const breaker = createBreaker();
     for (const stream of [
       'tokens',
@@ -46,7 +46,7 @@ describe('the breaker', () => {
     expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual([...STREAMS]);
   });
 
-  it('gives up only the stream that fails when another succeeds in between', () => {
+  it('abandons only the failing stream when another succeeds in between', () => {
     const breaker = createBreaker();
     for (let n = 0; n < 30; n += 1) {
       breaker.failed('users', down());
@@ -55,7 +55,7 @@ describe('the breaker', () => {
     expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual(['users']);
   });
 
-  it('gives a stream up that answers nonsense, too', () => {
+  it('also abandons a stream with malformed answers', () => {
     const breaker = createBreaker();
     for (let n = 0; n < 5; n += 1) breaker.failed('users', new UnitError('no "data"'));
     expect(breaker.isOpen('users')).toBe(true);
@@ -64,7 +64,7 @@ describe('the breaker', () => {
   it.each([
     ['a refusal of one unit', refused],
     ['a defect of this program', () => new DefectError('normalize', new TypeError('x'))],
-  ])('takes %s for no sign about the next', (_, error) => {
+  ])('does not count %s', (_, error) => {
     const breaker = createBreaker();
     for (let n = 0; n < 30; n += 1) breaker.failed('users', error());
     expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual([]);

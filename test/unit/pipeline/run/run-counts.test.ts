@@ -10,8 +10,8 @@ const COST = { requests: 5, retries: 1, durationMs: 10 };
 const down = () => new RequestError('GET x failed', { target: 'GET x' });
 const done = { restated: false, quarantined: 0 } as const;
 
-describe('the tally of a run', () => {
-  it('counts what happened, and what was left out', () => {
+describe('the counts of a run', () => {
+  it('count what happened, and what was left out', () => {
     const tally = new Tally();
     tally.planned = 6;
     tally.done('a', { ...done, state: 'loaded', restated: true });
@@ -37,7 +37,7 @@ describe('the tally of a run', () => {
     });
   });
 
-  it('counts a unit once that was pulled more than once, as it was last', () => {
+  it('count a unit that was pulled more than once as one, by its last result', () => {
     const tally = new Tally();
     tally.planned = 2;
     tally.done('a', { ...done, state: 'awaiting' });
@@ -53,7 +53,7 @@ describe('the tally of a run', () => {
     });
   });
 
-  it('ends with 0 when everything asked for is there, or awaited', () => {
+  it('lead to exit code 0 when everything requested is stored or awaited', () => {
     const tally = new Tally();
     tally.planned = 2;
     tally.done('a', { ...done, state: 'empty' });
@@ -70,13 +70,13 @@ describe('the tally of a run', () => {
     ['an end by the storage', (tally) => tally.ended(new StorageError('full')), 6],
     ['an end by a signal', (tally) => tally.ended(new StoppedError('SIGTERM')), 143],
     ['a defect', (tally) => tally.ended(new TypeError('x')), 1],
-  ])('ends with its exit code after %s', (_, happen, exitCode) => {
+  ])('lead to the exit code of %s', (_, happen, exitCode) => {
     const tally = new Tally();
     happen(tally);
     expect(tally.exitCode).toBe(exitCode);
   });
 
-  it('ends with the code that ranks highest, whatever came first', () => {
+  it('lead to the exit code of the highest rank, whatever came first', () => {
     const causes: ((tally: Tally) => void)[] = [
       (tally) => tally.failed('a', 'users', down()),
       (tally) => tally.done('b', { ...done, state: 'quarantined' }),
@@ -92,7 +92,7 @@ describe('the tally of a run', () => {
     );
   });
 
-  it('tells a problem once per cause, with the number of units', () => {
+  it('list a problem once per cause, with the number of units', () => {
     const tally = new Tally();
     for (let n = 0; n < 5; n += 1) tally.failed(`users ${n}`, 'users', down());
     tally.failed('tokens', 'tokens', down());
@@ -104,7 +104,7 @@ describe('the tally of a run', () => {
     ]);
   });
 
-  it('lists no more than so many problems', () => {
+  it('list a limited number of problems', () => {
     const tally = new Tally();
     for (let n = 0; n < 500; n += 1) tally.problem(new Error(`${n}`), { kind: `${n}`, units: 1 });
     expect(tally.report(RUN, COST).problems).toHaveLength(50);

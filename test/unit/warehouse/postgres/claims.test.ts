@@ -51,7 +51,7 @@ onDatabase(postgres, () => {
       ]);
     });
 
-    it('do not keep units of another organization, stream, day or warehouse from each other', async () => {
+    it('do not block units of another organization, stream, day or warehouse', async () => {
       const { mine, theirs } = await workers();
       const [unit] = await mine.claim(UNITS.slice(0, 1));
       const others: UnitKey[] = [
@@ -64,7 +64,7 @@ onDatabase(postgres, () => {
       expect(await elsewhere.claim(unit === undefined ? [] : [unit])).toHaveLength(1);
     });
 
-    it('get the units of one that was killed', async () => {
+    it('get the units of a killed worker', async () => {
       const warehouse = await open(postgres);
       const script = startScript(
         `

@@ -17,7 +17,7 @@ async function writers({ query }: Place): Promise<Map<unknown, unknown>> {
 const ROLE = 'pg_monitor';
 
 onDatabase(postgres, () => {
-  it('stores as many new rows as COPY is used for where a table has policies, which COPY refuses', async () => {
+  it('stores many new rows in a table with policies, for which COPY is refused', async () => {
     const { place } = await open(postgres);
     const [schema] = await place.query<{ name: string }>('SELECT quote_ident(current_schema()) AS name');
     await place.execute(
@@ -48,7 +48,7 @@ onDatabase(postgres, () => {
     expect([...after].filter(([id, writer]) => before.get(id) !== writer).map(([id]) => id)).toEqual(['m 0']);
   });
 
-  it('tells what to do about a unique index that refuses a row', async () => {
+  it('says what to do about a unique index that refuses a row', async () => {
     const warehouse = await open(postgres);
     await warehouse.place.execute(
       'CREATE UNIQUE INDEX of_a_stranger ON tokens_daily_by_model (input_tokens)',

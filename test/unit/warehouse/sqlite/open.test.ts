@@ -35,12 +35,12 @@ describe('the file of a warehouse', () => {
     await lock.release();
   });
 
-  it('says what it is', async () => {
+  it('has an application ID', async () => {
     const { place } = await open(sqlite);
     expect(await place.query('PRAGMA application_id')).toEqual([{ application_id: APPLICATION_ID }]);
   });
 
-  it('grows by no fact row when a day is the same: of many rows, only the ledger is written', async () => {
+  it('does not grow for an unchanged day: only the ledger is written', async () => {
     const warehouse = await open(sqlite);
     const rows = {
       tokens_daily_by_model: Array.from({ length: 3000 }, (_, n) => [
@@ -61,7 +61,7 @@ describe('the file of a warehouse', () => {
     expect(bytesOf(warehouse.place.location) - before).toBeLessThan(30_000);
   });
 
-  it('may be made behind a symbolic link', async () => {
+  it('may be created behind a symbolic link', async () => {
     const path = tempFile();
     const link = join(tempDir(), 'link.db');
     symlinkSync(path, link);
@@ -72,15 +72,15 @@ describe('the file of a warehouse', () => {
     expect(existsSync(`${path}.lock`)).toBe(true);
   });
 
-  it('is not made by looking for it', async () => {
+  it('is not created by a read', async () => {
     const path = tempFile();
     expect(await thrownBy(openFile(path, false))).toMatchObject({ name: 'NoWarehouseError', exitCode: 2 });
     expect(() => statSync(path)).toThrow('ENOENT');
   });
 });
 
-describe('a file that is not at its path any more', () => {
-  it('when it is closed is told with exit code 6: what was said to be stored is not there', async () => {
+describe('a file that is no longer at its path', () => {
+  it('is reported with exit code 6 on close, because its content is lost', async () => {
     const path = tempFile();
     const { close, commitDay } = await openWarehouse(path, { clock: new FakeClock(), create: true });
     await commitDay(commitOf({ rows: ROWS }));
@@ -89,7 +89,7 @@ describe('a file that is not at its path any more', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('does not keep one who only read from closing it', async () => {
+  it('can be closed by a reader', async () => {
     const path = tempFile();
     await (await openFile(path)).close();
     const { close, units } = await openWarehouse(path, { clock: new FakeClock(), create: false });
@@ -98,7 +98,7 @@ describe('a file that is not at its path any more', () => {
     await close();
   });
 
-  it('when the lock is taken at last is told with exit code 6', async () => {
+  it('is reported with exit code 6 when the lock is finally acquired', async () => {
     const path = tempFile();
     const { lock, close } = await openWarehouse(path, { clock: new FakeClock(), create: true });
     rmSync(path);
@@ -107,8 +107,8 @@ describe('a file that is not at its path any more', () => {
   });
 });
 
-describe('a file that is no warehouse', () => {
-  it('but the database of another program is refused with exit code 2, and left as it is', async () => {
+describe('a file that is not a warehouse', () => {
+  it('but the database of another program is refused with exit code 2, and not changed', async () => {
     const path = tempFile();
     await sqlitePlace(path).execute('CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)');
     const before = readFileSync(path);
@@ -124,7 +124,7 @@ describe('a file that is no warehouse', () => {
     ['that holds only views', 'CREATE VIEW theirs AS SELECT 1 AS x'],
     ['that is marked and still empty', 'PRAGMA application_id = 252006674'],
     ['that is marked as a warehouse and empty', `PRAGMA application_id = ${APPLICATION_ID}`],
-  ])('but a database %s is refused with exit code 2, and left as it is', async (_, sql) => {
+  ])('but a database %s is refused with exit code 2, and not changed', async (_, sql) => {
     const path = tempFile();
     await sqlitePlace(path).execute(sql);
     const before = readFileSync(path);
@@ -145,7 +145,7 @@ describe('a file that is no warehouse', () => {
     expect(await thrownBy(openFile(path))).toMatchObject({ name: 'UsageError', exitCode: 2 });
   });
 
-  it('nor a database is told with exit code 6, and left as it is', async () => {
+  it('nor a database is reported with exit code 6, and not changed', async () => {
     const path = tempFile();
     const text = 'date,tokens\n'.repeat(500);
     writeFileSync(path, text);
@@ -158,7 +158,7 @@ describe('a file that is no warehouse', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  it('because it was written by a newer version is left as it is', async () => {
+  it('because it was written by a newer version is not changed', async () => {
     const path = tempFile();
     await (await openFile(path)).close();
     const db = new Sqlite(path);
@@ -173,12 +173,12 @@ describe('a file that is no warehouse', () => {
   });
 });
 
-describe('a path that no file can have', () => {
+describe('an impossible path', () => {
   it.each([
     ['in a folder that is not there', (folder: string) => join(folder, 'no', 'x.db')],
     ['below a file', (folder: string) => join(folder, 'file', 'x.db')],
     ['a name that is too long', (folder: string) => join(folder, 'x'.repeat(300))],
-  ])('is told with exit code 6 and the path: %s', async (_, pathIn) => {
+  ])('is reported with exit code 6 and the path: %s', async (_, pathIn) => {
     const folder = tempDir();
     writeFileSync(join(folder, 'file'), '');
     mkdirSync(join(folder, 'other'));

@@ -43,7 +43,7 @@ describe('a foreign program that writes', () => {
     expect(await commit).toMatchObject({ rowsWritten: 1, restated: false });
   });
 
-  it('is waited for no longer than half a minute: exit code 75, and nothing is stored', async () => {
+  it('is waited for at most half a minute: exit code 75, and nothing is stored', async () => {
     const clock = fastClock(12_000);
     const warehouse = await openTemporary(tempFile(), { clock });
     const other = new Sqlite(warehouse.path);
@@ -61,7 +61,7 @@ describe('a foreign program that writes', () => {
     expect(await warehouse.commitDay(commitOf({ rows: ROWS }))).toMatchObject({ rowsWritten: 1 });
   });
 
-  it('that only reads, however long, keeps nobody from writing', async () => {
+  it('that only reads never prevents writing', async () => {
     const warehouse = await openTemporary();
     await warehouse.commitDay(commitOf({ rows: ROWS }));
     const other = new Sqlite(warehouse.path, { readonly: true });
@@ -75,7 +75,7 @@ describe('a foreign program that writes', () => {
 });
 
 describe('a full disk', () => {
-  it('ends with exit code 6 and the path; what was committed is whole, and the rest resumes', async () => {
+  it('ends with exit code 6 and the path; committed units are whole, and the rest resumes', async () => {
     const path = tempFile();
     // The kernel refuses to let a file grow beyond the limit, as it does on a full disk. 512 bytes per block.
     const script = startScript(
@@ -140,7 +140,7 @@ describe('a user who may not write', () => {
     ['the file', 0o444, 0o777],
     ['the folder', 0o666, 0o555],
     ['both', 0o444, 0o555],
-  ])('is told with exit code 6: not %s', async (_, fileMode, folderMode) => {
+  ])('gets exit code 6: not %s', async (_, fileMode, folderMode) => {
     const path = tempFile();
     const warehouse = await openTemporary(path);
     await warehouse.commitDay(commitOf({ rows: ROWS }));
@@ -156,7 +156,7 @@ describe('a user who may not write', () => {
     chmodSync(dirname(path), 0o700);
   });
 
-  it('is told with exit code 6 that nothing can be created there', async () => {
+  it('gets exit code 6 if nothing can be created there', async () => {
     const path = tempFile();
     chmodSync(dirname(path), 0o555);
     expect(await begunUnprivileged(path)).toMatchObject({
@@ -169,7 +169,7 @@ describe('a user who may not write', () => {
 });
 
 describe('a damaged file', () => {
-  it('is told with exit code 6 by whatever reads it', async () => {
+  it('is reported with exit code 6 by every reader', async () => {
     const path = tempFile();
     const many = Array.from({ length: 4000 }, (_, n): Row => [`model ${n}`, 'standard', n, n, n, n, n, null]);
     const first = await openTemporary(path);
@@ -188,7 +188,7 @@ describe('a damaged file', () => {
     });
   });
 
-  it('that was cut short is told with exit code 6', async () => {
+  it('that was truncated is reported with exit code 6', async () => {
     const path = tempFile();
     const first = await openTemporary(path);
     await first.commitDay(commitOf({ rows: ROWS }));
@@ -204,7 +204,7 @@ describe('a damaged file', () => {
 });
 
 describe('a log that is cut anywhere', () => {
-  it('opens, and holds only whole days', async () => {
+  it('opens, and has only whole days', async () => {
     const path = tempFile();
     const warehouse = await openTemporary(path);
     for (let n = 1; n <= 8; n += 1) {

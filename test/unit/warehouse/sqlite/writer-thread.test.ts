@@ -86,7 +86,7 @@ function asked(thread: Worker): unknown[] {
 }
 
 describe('the thread that writes', () => {
-  it('begins where there is much to write only', async () => {
+  it('starts only if there is much to write', async () => {
     const begun = threads();
     const warehouse = await openTemporary();
     for (let n = 1; n <= 9; n += 1) await warehouse.commitDay(day(`2026-02-0${n}`, rowsOf(100)));
@@ -94,14 +94,14 @@ describe('the thread that writes', () => {
     expect(begun).toEqual([]);
   });
 
-  it('is done without where the process may have no threads', async () => {
+  it('is not needed if the process may not start threads', async () => {
     const rig = await createRig({ users: 250 });
     const { code, stderr } = await daywalk(['run'], { env: envOf(rig), nodeArgs: WITHOUT_THREADS });
     expect(code, stderr).toBe(0);
     expect(Number(await rig.value('SELECT SUM(rows) FROM export_units'))).toBeGreaterThan(MANY);
   });
 
-  it('stores what would be stored without it', async () => {
+  it('stores the same as without it', async () => {
     const { warehouse, thread } = await withThread();
     const messages = asked(thread);
     const commits = [
@@ -127,7 +127,7 @@ describe('the thread that writes', () => {
     expect(await warehouse.restatementCount()).toBe(2);
   });
 
-  it('tells what a commit was refused for, and goes on', async () => {
+  it('reports why a commit was refused, and continues', async () => {
     const { warehouse, thread } = await withThread();
     const messages = asked(thread);
     const other = new Sqlite(warehouse.path);
@@ -161,7 +161,7 @@ describe('the thread that writes', () => {
     expect(await commit).toMatchObject({ rowsWritten: 1 });
   });
 
-  it('takes its turn with what is written here', async () => {
+  it('takes turns with writes of the main thread', async () => {
     const { warehouse } = await withThread();
     const { rule, ...third } = day('2026-02-03', []);
     const unit = dayKey('org_1', third);
@@ -186,7 +186,7 @@ describe('the thread that writes', () => {
       },
       'another file was put in its place',
     ],
-  ])('tells that the file was %s, and nothing more is stored', async (_, disturb, message) => {
+  ])('reports that the file was %s, and stores nothing more', async (_, disturb, message) => {
     const { warehouse, thread } = await withThread();
     const messages = asked(thread);
     disturb(warehouse.path);
@@ -201,7 +201,7 @@ describe('the thread that writes', () => {
     expect(await thrownBy(warehouse.close())).toMatchObject({ name: 'StorageError', exitCode: 6 });
   });
 
-  it('leaves one file behind, also when it is closed in the middle of its work', async () => {
+  it('leaves only one file, also when it is closed during its work', async () => {
     const { warehouse } = await withThread();
     const commit = warehouse.commitDay(day('2026-02-03', rowsOf(3_000)));
     await warehouse.close();
@@ -212,7 +212,7 @@ describe('the thread that writes', () => {
     ]);
   });
 
-  it('ends the run when it fails, and loses nothing that was stored', async () => {
+  it('ends the run when it fails, and loses no stored row', async () => {
     const { warehouse, thread } = await withThread();
     const commit = warehouse.commitDay(day('2026-02-03', rowsOf(40_000)));
     await thread.terminate();

@@ -47,8 +47,8 @@ function slowWriter(fails: (days: readonly string[]) => Error | undefined = () =
   };
 }
 
-describe('the writer', () => {
-  it('commits days together that wait together, in the order in which they came', async () => {
+describe('the commit queue', () => {
+  it('commits waiting days together, in order of arrival', async () => {
     const { add, groups, told, flow } = slowWriter();
     await add(dayOf(0));
     await new Promise(setImmediate);
@@ -65,7 +65,7 @@ describe('the writer', () => {
     expect(groups.map((group) => group.length)).toEqual([1, 1, 1]);
   });
 
-  it('makes who brings more wait while much waits to be written', async () => {
+  it('makes producers wait while too many rows are queued', async () => {
     const { add, flow } = slowWriter();
     for (let n = 0; n < 2; n += 1) await add(dayOf(n, 5_000));
     let isIn = false;
@@ -78,7 +78,7 @@ describe('the writer', () => {
     expect(isIn).toBe(true);
   });
 
-  it('commits one by one when a group fails for the sake of one, whose error it alone is told', async () => {
+  it('commits one by one when a group fails because of one day, and reports the error to that day only', async () => {
     const bad = shiftDay(FIRST, 2);
     const { add, told, flow } = slowWriter((days) => (days.includes(bad) ? new UnitError('bad') : undefined));
     for (let n = 0; n < 4; n += 1) await add(dayOf(n));
@@ -87,7 +87,7 @@ describe('the writer', () => {
     expect(told.filter(({ result }) => 'error' in result).map(({ commit }) => commit.day)).toEqual([bad]);
   });
 
-  it('does not try the storage again for what waits, once it failed', async () => {
+  it('does not use the storage again for queued days once it failed', async () => {
     const { add, told, groups, flow } = slowWriter(() => new StorageError('full'));
     await add(dayOf(0));
     await new Promise(setImmediate);

@@ -19,7 +19,7 @@ it.each([
   ['a pair after the end of a slice', withPair(0)],
   ['half a pair at the end', `${'x'.repeat(SLICE_CHARS - 1)}\uD83D`],
   ['pairs only', '\u{1F600}'.repeat(SLICE_CHARS)],
-])('the digest of answers is that of their whole texts: %s', (_, text) => {
+])('the digest of answers covers their whole texts: %s', (_, text) => {
   const digest = new AnswersDigest('maker');
   digest.add('a');
   digest.add(text);

@@ -19,7 +19,7 @@ async function isOver(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('batches in flight', () => {
-  it('go on side by side while they hold little', async () => {
+  it('run side by side while they need little memory', async () => {
     const inFlight = new InFlight();
     const first = await inFlight.begin(BATCH);
     await first.took(page(1));
@@ -27,7 +27,7 @@ describe('batches in flight', () => {
     expect(await isOver(Promise.all(flights.map((flight) => flight.took(page(1)))))).toBe(true);
   });
 
-  it('wait for the first of them while they hold too much, and go on when it has ended', async () => {
+  it('wait for the first of them while they need too much memory, and continue when it has ended', async () => {
     const inFlight = new InFlight();
     const [first, second] = [await inFlight.begin(BATCH), await inFlight.begin(TOKENS)];
     const waiting = second.took(page(17));
@@ -44,7 +44,7 @@ describe('batches in flight', () => {
     expect(await isOver((await third).took(page(1)))).toBe(true);
   });
 
-  it('wait for the first answer of their stream, and then for as much room as that took', async () => {
+  it('wait for the first answer of their stream, then for as much memory as that needed', async () => {
     const inFlight = new InFlight();
     const first = await inFlight.begin(TOKENS);
     const second = inFlight.begin(TOKENS);
@@ -68,7 +68,7 @@ describe('batches in flight', () => {
     expect(await isOver(second)).toBe(true);
   });
 
-  it('go on one by one when each is too large', async () => {
+  it('run one by one when each is too large', async () => {
     const inFlight = new InFlight();
     let together = 0;
     let most = 0;

@@ -44,7 +44,7 @@ function walked(from: WalkState, pages: readonly (readonly number[])[]): WalkSta
 }
 
 describe('the cursor of a readiness walk', () => {
-  it('survives its way through the ledger', () => {
+  it('survives being stored in the ledger', () => {
     fc.assert(
       fc.property(state, (one) => {
         expect(parseWalkState(JSON.stringify(one))).toEqual(one);
@@ -52,7 +52,7 @@ describe('the cursor of a readiness walk', () => {
     );
   });
 
-  it('of the version before, which knew no limit, is understood', () => {
+  it('of the previous version, which had no limit, is understood', () => {
     expect(parseWalkState(JSON.stringify(DONE))).toEqual(DONE);
   });
 
@@ -74,13 +74,13 @@ describe('the cursor of a readiness walk', () => {
     '{"pass":"full"}',
     JSON.stringify({ ...DONE, pass: 'half' }),
     JSON.stringify({ ...DONE, limit: 0 }),
-  ])('is none when it is %j', (cursor) => {
+  ])('is ignored when it is %j', (cursor) => {
     expect(parseWalkState(cursor)).toBeNull();
   });
 });
 
 describe('a walk begins', () => {
-  it('with all reports when nothing is known, or when asked to', () => {
+  it('with all reports when nothing is known, or on request', () => {
     expect(firstPass(null, OPTIONS)).toMatchObject({ pass: 'full', startAfter: null, fullPassOn: null });
     const interrupted: WalkState = { ...DONE, pass: 'full', startAfter: 'r-9' };
     for (const last of [DONE, interrupted]) {
@@ -88,12 +88,12 @@ describe('a walk begins', () => {
     }
   });
 
-  it('where an interrupted one was', () => {
+  it('where an interrupted walk stopped', () => {
     const interrupted: WalkState = { ...DONE, pass: 'full', startAfter: 'r-9', lastCreatedAt: 5 };
     expect(firstPass(interrupted, OPTIONS)).toEqual(interrupted);
   });
 
-  it('with what is new, after a complete one over a service that answers newest first', () => {
+  it('with new reports, after a complete walk over a service that answers newest first', () => {
     expect(firstPass(DONE, OPTIONS)).toEqual(headPass(DONE));
   });
 
@@ -107,7 +107,7 @@ describe('a walk begins', () => {
     expect(firstPass({ ...DONE, ...part }, OPTIONS)).toMatchObject({ pass: 'full', startAfter: null });
   });
 
-  it('with what is new as long as the last complete pass is no week old', () => {
+  it('with new reports while the last complete pass is less than a week old', () => {
     expect(firstPass({ ...DONE, fullPassOn: shiftDay(TODAY, -6) }, OPTIONS).pass).toBe('head');
   });
 
@@ -116,8 +116,8 @@ describe('a walk begins', () => {
   });
 });
 
-describe('the order that a service keeps', () => {
-  it('is what all pages showed together', () => {
+describe('the order of a service', () => {
+  it('follows from all pages together', () => {
     const pages = fc.array(fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 4 }), {
       maxLength: 5,
     });
@@ -132,13 +132,13 @@ describe('the order that a service keeps', () => {
     );
   });
 
-  it('makes a pass over the newest read on to the end once it is broken', () => {
+  it('makes a pass over the newest reports continue to the end once it is broken', () => {
     expect(walked(headPass(DONE), [[5, 4], [3]]).pass).toBe('head');
     expect(walked(headPass(DONE), [[5, 4], [6]]).pass).toBe('full');
     expect(walked(headPass(DONE), [[5, 6], [4]]).pass).toBe('full');
   });
 
-  it('is looked for anew by a full pass, and taken on by one over the newest', () => {
+  it('is determined again by a full pass, and kept by a pass over the newest reports', () => {
     expect(fullPass(DONE)).toMatchObject({ onceOlder: false, neverNewer: true, fullPassOn: TODAY });
     expect(headPass(DONE)).toMatchObject({ onceOlder: true, neverNewer: true, fullPassOn: TODAY });
   });

@@ -26,8 +26,8 @@ function askUntilAnswered(gauge: RangeGauge, allowedDays: number): { days: numbe
   }
 }
 
-describe('how many days are asked for at once', () => {
-  it('begins with one day for a stream of which nothing is known', () => {
+describe('the number of days per request', () => {
+  it('begins with one day for an unknown stream', () => {
     expect(new RangeGauge(31, new Map()).daysFor('users')).toBe(1);
   });
 
@@ -36,7 +36,7 @@ describe('how many days are asked for at once', () => {
     [1_000, 8],
     [8_001, 1],
     [1_000_000, 1],
-  ])('fits the rows of a day into bounded memory: %i rows, %i days', (rows, days) => {
+  ])('keeps memory bounded: for %i rows per day %i days', (rows, days) => {
     expect(new RangeGauge(31, known(rows)).daysFor('users')).toBe(days);
   });
 
@@ -46,7 +46,7 @@ describe('how many days are asked for at once', () => {
     [7, 7, [31, 15]],
     [1, 1, [31, 15, 7, 3]],
   ])(
-    'is halved while the service refuses: where %i are allowed, %i, and never asked for again',
+    'is halved while the service refuses: if %i are allowed, it becomes %i, and is not tried again',
     (allowed, days, refused) => {
       const gauge = new RangeGauge(31, known(1));
       expect(askUntilAnswered(gauge, allowed)).toEqual({ days, refused });
@@ -54,7 +54,7 @@ describe('how many days are asked for at once', () => {
     },
   );
 
-  it('tries one long range at a time: a service that refuses them refuses few', () => {
+  it('grows by trying one long range at a time, so that few are refused', () => {
     const gauge = new RangeGauge(31, known(1));
     expect([gauge.daysFor('tokens'), gauge.daysFor('users'), gauge.daysFor('tokens')]).toEqual([31, 1, 1]);
     gauge.taken(31);
@@ -64,27 +64,27 @@ describe('how many days are asked for at once', () => {
     expect(gauge.daysFor('users')).toBe(31);
   });
 
-  it('tries again when the range that was to be tried was taken by another worker', () => {
+  it('is tried again when another worker took the range of the trial', () => {
     const gauge = new RangeGauge(31, known(1));
     expect(gauge.daysFor('tokens')).toBe(31);
     gauge.taken(0);
     expect(gauge.daysFor('users')).toBe(31);
   });
 
-  it('is not lessened by a refusal of one range when as long a one was answered before', () => {
+  it('is not reduced by one refusal when a range of that length was answered before', () => {
     const gauge = new RangeGauge(31, known(1));
     askUntilAnswered(gauge, 31);
     gauge.refused(31);
     expect(gauge.daysFor('tokens')).toBe(31);
   });
 
-  it('follows the rows that come: a stream that grows is asked for fewer days', () => {
+  it('follows the received rows: a growing stream gets shorter ranges', () => {
     const gauge = new RangeGauge(31, known(1));
     gauge.answered('users', { days: 1, rows: 4_000, ms: 10 });
     expect(gauge.daysFor('users')).toBe(2);
   });
 
-  it('is halved for a stream whose answers take long', () => {
+  it('is halved for a stream with slow answers', () => {
     const gauge = new RangeGauge(31, known(1));
     gauge.answered('users', { days: 31, rows: 31, ms: 9_000 });
     expect(gauge.daysFor('users')).toBe(15);
@@ -92,19 +92,19 @@ describe('how many days are asked for at once', () => {
   });
 });
 
-describe('what the ledger tells of the size of a day', () => {
+describe('the size of a day in the ledger', () => {
   const first = parseDay('2026-02-01');
   const unit = (offset: number, rows: number, stream: DailyStream = 'users'): LedgerUnit => ({
     ...pendingUnit(dayKey('org_1', { stream, day: shiftDay(first, offset) })),
     rows,
   });
 
-  it('is the largest of the latest days that have rows', () => {
+  it('is the largest of the latest days with rows', () => {
     const ledger = [unit(0, 900), ...Array.from({ length: 14 }, (_, n) => unit(n + 1, n + 1)), unit(20, 0)];
     expect([...rowsPerDay(ledger)]).toEqual([['users', 14]]);
   });
 
-  it('is nothing for a stream without rows', () => {
+  it('is unknown for a stream without rows', () => {
     expect(rowsPerDay([unit(0, 0)])).toEqual(new Map());
   });
 });

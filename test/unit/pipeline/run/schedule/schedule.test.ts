@@ -22,7 +22,7 @@ function takeAll(schedule: Schedule, daysMax: number) {
 const named = ({ stream, day }: DayUnit) => `${stream} ${day}`;
 
 describe('the order of a run', () => {
-  it('hands out every unit once, in batches without gaps and not longer than asked', () => {
+  it('returns every unit once, in batches without gaps and no longer than requested', () => {
     fc.assert(
       fc.property(
         fc.subarray(unitsOf(12)),
@@ -44,7 +44,7 @@ describe('the order of a run', () => {
     );
   });
 
-  it.each([[false], [true]])('takes units back where they were, newest first: %s', (newestFirst) => {
+  it.each([[false], [true]])('puts units back in their place, newest first: %s', (newestFirst) => {
     const units = newestFirst ? unitsOf(6).toReversed() : unitsOf(6);
     const untouched = takeAll(new Schedule(units, { newestFirst }), 2);
     const schedule = new Schedule(units, { newestFirst });
@@ -54,7 +54,7 @@ describe('the order of a run', () => {
     expect(takeAll(schedule, 2)).toEqual(untouched);
   });
 
-  it('hands out what is only looked at along with its neighbours, or after all others', () => {
+  it('returns units that are only compared along with their neighbours, or after all others', () => {
     fc.assert(
       fc.property(
         fc.subarray(unitsOf(12)),
@@ -79,7 +79,7 @@ describe('the order of a run', () => {
     );
   });
 
-  it('fills a batch that has room with days that are only looked at', () => {
+  it('fills up a batch with days that are only compared', () => {
     const days = daysFrom(FIRST, shiftDay(FIRST, 9));
     const units = days.map((day): DayUnit => ({ stream: 'tools', day }));
     const isWatched = ({ day }: DayUnit) => day < shiftDay(FIRST, 8);
@@ -103,14 +103,14 @@ describe('the order of a run', () => {
     expect(first?.days).toEqual(daysFrom(shiftDay(FIRST, 6), shiftDay(FIRST, 9)));
   });
 
-  it('puts what must be tried again in front', () => {
+  it('puts units to retry in front', () => {
     const schedule = new Schedule(unitsOf(3), { newestFirst: false });
     schedule.again('users', [shiftDay(FIRST, 30), shiftDay(FIRST, 31), shiftDay(FIRST, 40)], 2);
     const lengths = takeAll(schedule, 9).slice(0, 2);
     expect(lengths.map(({ days }) => days.length)).toEqual([2, 1]);
   });
 
-  it('puts the unit whose first page is in hand in front, unless it is not planned', () => {
+  it('puts the unit whose first page is already loaded in front, if it is planned', () => {
     const schedule = new Schedule(unitsOf(3), { newestFirst: false });
     const last = shiftDay(FIRST, 2);
     expect(schedule.first({ stream: 'tokens', day: last })).toBe(true);
