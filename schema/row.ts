@@ -49,6 +49,30 @@ export function positionsOf<T extends AnyTable>(table: T, columns: readonly Colu
 }
 
 /**
+ * Makes a function that collects values by name: each from the object at the index that `sourceOf` returns. What is missing
+ * becomes NULL.
+ *
+ * The function is compiled. V8 reads `row["date"]` in place but has to look `row[name]` up, which made it take twice as long
+ * to turn records into rows. Where Node.js forbids code generation, the names are looked up.
+ */
+export function collectorOf<Sources extends readonly object[]>(
+  names: readonly string[],
+  sourceOf: (name: string) => number,
+): (...sources: Sources) => Values {
+  const sources = Array.from(
+    { length: Math.max(...names.map(sourceOf)) + 1 },
+    (_, index) => `source${index}`,
+  );
+  const reads = names.map((name) => `${sources[sourceOf(name)]}[${JSON.stringify(name)}] ?? null`);
+  try {
+    return new Function(...sources, `return [${reads.join(', ')}];`) as (...objects: Sources) => Values;
+  } catch (error) {
+    if (!(error instanceof EvalError)) throw error;
+    return (...objects) => names.map((name) => Reflect.get(objects[sourceOf(name)] ?? {}, name) ?? null);
+  }
+}
+
+/**
  * Turns rows of a table into values.
  *
  * @example
@@ -56,8 +80,7 @@ export function positionsOf<T extends AnyTable>(table: T, columns: readonly Colu
  * encode({ name: 'watch', org_id: '', value: '{}' }); // ['', 'watch', '{}']
  */
 export function encoderOf<T extends AnyTable>(table: T): (row: RowOf<T>) => Values {
-  const columns = columnsOf(table);
-  return (row) => columns.map((name) => row[name]);
+  return collectorOf<[RowOf<T>]>(columnsOf(table), () => 0);
 }
 
 /** Turns values that a database returned into rows with named columns. */

@@ -1,5 +1,12 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { type ColumnOf, columnsOf, type RowOf, type Value, type Values } from '../../../schema/row.ts';
+import {
+  type ColumnOf,
+  collectorOf,
+  columnsOf,
+  type RowOf,
+  type Value,
+  type Values,
+} from '../../../schema/row.ts';
 import type { Nested } from '../findings.ts';
 import type { NormalizeContext } from './context.ts';
 
@@ -54,14 +61,15 @@ export function mapping<T extends AnyTable, Given extends ColumnOf<T> = never>(
   table: T,
   { place, given = [], known = [] }: MappingSpec<Given>,
 ): Mapping<T, Given> {
-  const apart: ReadonlySet<string> = new Set([...given, 'org_id', 'extra']);
-  const columns = columnsOf(table).map((name) => ({ name: name as string, isCopied: !apart.has(name) }));
-  const copied = columns.filter(({ isCopied }) => isCopied).map(({ name }) => name);
+  const columns = columnsOf(table);
+  const computed: ReadonlySet<string> = new Set(given);
+  const fromContext: ReadonlySet<string> = new Set(['org_id', 'extra']);
+  const sourceOf = (name: string) => (fromContext.has(name) ? 2 : Number(computed.has(name)));
+  const copied = columns.filter((name) => sourceOf(name) === 0);
   const expected: ReadonlySet<string> = new Set([...copied, ...known]);
+  const collect = collectorOf<[object, object, Record<FromContext, Value>]>(columns, sourceOf);
   return (record, own, { orgId, findings, exact }, nested) => {
     const extra = findings.extra(record, expected, { place, exact }, nested);
-    const fields: Readonly<Record<string, Value | undefined>> = record;
-    const others: Readonly<Record<string, Value>> = { ...own, org_id: orgId, extra };
-    return columns.map(({ name, isCopied }) => (isCopied ? fields[name] : others[name]) ?? null);
+    return collect(record, own, { org_id: orgId, extra });
   };
 }

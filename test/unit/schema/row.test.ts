@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { decoderOf, encoderOf, positionsOf, type RowOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 
@@ -16,6 +16,15 @@ const tool: RowOf<typeof toolsDailyByTool> = {
 describe('rows by name', () => {
   test('an encoder puts the columns in the order of the table, whatever their order in the row', () => {
     expect(encoderOf(toolsDailyByTool)(tool)).toEqual(['org_1', '2026-02-01', 'Read', null, 0, null]);
+  });
+
+  test('an encoder gives the same where code may not be generated', () => {
+    vi.stubGlobal('Function', function refuse() {
+      throw new EvalError('code generation from strings is disallowed for this context');
+    });
+    const encode = encoderOf(toolsDailyByTool);
+    vi.unstubAllGlobals();
+    expect(encode(tool)).toEqual(['org_1', '2026-02-01', 'Read', null, 0, null]);
   });
 
   test('a decoder gives every column its name back', () => {
