@@ -46,45 +46,42 @@ export async function openPostgres(
   return postgresWarehouse(session);
 }
 
+type Reads = Pick<
+  Warehouse,
+  | 'organizations'
+  | 'units'
+  | 'readinessUnit'
+  | 'knownReports'
+  | 'reportIds'
+  | 'state'
+  | 'runs'
+  | 'quarantineCounts'
+  | 'restatementCount'
+  | 'scan'
+  | 'rowsOf'
+  | 'inSnapshot'
+>;
+type UnitWrites = Pick<
+  Warehouse,
+  | 'commitDay'
+  | 'commitDays'
+  | 'commitReadinessPage'
+  | 'endReadinessWalk'
+  | 'failUnit'
+  | 'doubtUnit'
+  | 'noteUnits'
+  | 'reopenDays'
+>;
+
 function postgresWarehouse(session: Session): Warehouse {
   const { location } = session.target;
   const claims = new Claims(session);
   const readers = new Readers(session.target);
-  // Within a snapshot every read is of that snapshot.
-  const read = <Result>(work: (link: Link) => Promise<Result>) =>
-    readers.snapshotLink === undefined ? session.transaction('read', work) : work(readers.snapshotLink);
-  const commit = (commits: readonly DayCommit[]) =>
-    session.transaction(`commit ${namesOf(commits)} to`, (link) => {
-      claims.expectHeld(commits.map((day) => dayKey(day.orgId, day)));
-      return commitDays(link, commits);
-    });
   return {
     location,
+    ...readsOf(session, readers),
+    ...unitWritesOf(session, claims),
     lock: (options) => claims.lock(options),
-    organizations: () => read(readOrganizations),
-    units: (orgId, streams) => read((link) => readUnits(link, orgId, streams)),
-    readinessUnit: (orgId) => read((link) => readReadiness(link, orgId)),
-    commitDay: async (day) => (await commit([day]))[0] ?? { rowsWritten: 0, restated: false, units: [] },
-    commitDays: commit,
-    commitReadinessPage: (page) =>
-      session.transaction('commit a page of readiness reports to', (link) => {
-        claims.expectHeld([readinessKey(page.orgId)]);
-        return commitReadinessPage(link, page);
-      }),
-    knownReports: (orgId, page) => read((link) => knownReports(link, orgId, page)),
-    reportIds: (orgId) => read((link) => storedReports(link, orgId)),
-    endReadinessWalk: (end) =>
-      session.transaction('end the readiness walk in', (link) => {
-        claims.expectHeld([readinessKey(end.orgId)]);
-        return endReadinessWalk(link, end);
-      }),
-    failUnit: (failure) => session.transaction('record a failure in', (link) => failUnit(link, failure)),
-    doubtUnit: (doubt) => session.transaction('record a doubt in', (link) => doubtUnit(link, doubt)),
-    noteUnits: (orgId, notes) =>
-      session.transaction('note differences in', (link) => noteUnits(link, orgId, notes)),
-    reopenDays: (orgId, days) =>
-      session.transaction('reopen days in', (link) => reopenDays(link, orgId, days)),
-    state: (orgId, name) => read((link) => readState(link, orgId, name)),
     setState: (orgId, name, value) =>
       session.transaction('remember the state in', (link) => writeState(link, orgId, name, value)),
     storeHookEvents: (events) =>
@@ -96,21 +93,11 @@ function postgresWarehouse(session: Session): Warehouse {
     },
     startRun: (run) => session.transaction('record the run in', (link) => startRun(link, run)),
     endRun: (run) => session.transaction('record the run in', (link) => endRun(link, run)),
-    runs: (limit) => read((link) => readRuns(link, limit)),
-    quarantineCounts: () => read(readQuarantineCounts),
     acceptQuarantine: (scope, at) =>
       session.transaction('accept records in the quarantine of', (link) => acceptQuarantine(link, scope, at)),
-    restatementCount: () => read(countRestatements),
-    scan: (table, scope, columns) => readers.scan(table, scope, columns),
-    rowsOf: async (table, scope, columns) => {
-      const rows: Row[] = [];
-      for await (const chunk of readers.scan(table, scope, columns)) rows.push(...chunk);
-      return rows;
-    },
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
     refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
     damages: async () => [],
-    inSnapshot: (work) => readers.inSnapshot(work),
     saveCopy: async () => {
       throw new UsageError(`${location} is no SQLite file that could be saved as one`, {
         hint: 'daywalk copy --to FILE makes a SQLite warehouse of it, and what changed since is all a second one moves',
@@ -121,6 +108,59 @@ function postgresWarehouse(session: Session): Warehouse {
       await readers.close();
       await session.close();
     },
+  };
+}
+
+function readsOf(session: Session, readers: Readers): Reads {
+  // Within a snapshot, every read is of that snapshot.
+  const read = <Result>(work: (link: Link) => Promise<Result>) =>
+    readers.snapshotLink === undefined ? session.transaction('read', work) : work(readers.snapshotLink);
+  return {
+    organizations: () => read(readOrganizations),
+    units: (orgId, streams) => read((link) => readUnits(link, orgId, streams)),
+    readinessUnit: (orgId) => read((link) => readReadiness(link, orgId)),
+    knownReports: (orgId, page) => read((link) => knownReports(link, orgId, page)),
+    reportIds: (orgId) => read((link) => storedReports(link, orgId)),
+    state: (orgId, name) => read((link) => readState(link, orgId, name)),
+    runs: (limit) => read((link) => readRuns(link, limit)),
+    quarantineCounts: () => read(readQuarantineCounts),
+    restatementCount: () => read(countRestatements),
+    scan: (table, scope, columns) => readers.scan(table, scope, columns),
+    rowsOf: async (table, scope, columns) => {
+      const rows: Row[] = [];
+      for await (const chunk of readers.scan(table, scope, columns)) rows.push(...chunk);
+      return rows;
+    },
+    inSnapshot: (work) => readers.inSnapshot(work),
+  };
+}
+
+function unitWritesOf(session: Session, claims: Claims): UnitWrites {
+  const commitDaysOf = (commits: readonly DayCommit[]) =>
+    session.transaction(`commit ${namesOf(commits)} to`, (link) => {
+      claims.expectHeld(commits.map((day) => dayKey(day.orgId, day)));
+      return commitDays(link, commits);
+    });
+  return {
+    commitDay: async (day) =>
+      (await commitDaysOf([day]))[0] ?? { rowsWritten: 0, restated: false, units: [] },
+    commitDays: commitDaysOf,
+    commitReadinessPage: (page) =>
+      session.transaction('commit a page of readiness reports to', (link) => {
+        claims.expectHeld([readinessKey(page.orgId)]);
+        return commitReadinessPage(link, page);
+      }),
+    endReadinessWalk: (end) =>
+      session.transaction('end the readiness walk in', (link) => {
+        claims.expectHeld([readinessKey(end.orgId)]);
+        return endReadinessWalk(link, end);
+      }),
+    failUnit: (failure) => session.transaction('record a failure in', (link) => failUnit(link, failure)),
+    doubtUnit: (doubt) => session.transaction('record a doubt in', (link) => doubtUnit(link, doubt)),
+    noteUnits: (orgId, notes) =>
+      session.transaction('note differences in', (link) => noteUnits(link, orgId, notes)),
+    reopenDays: (orgId, days) =>
+      session.transaction('reopen days in', (link) => reopenDays(link, orgId, days)),
   };
 }
 
