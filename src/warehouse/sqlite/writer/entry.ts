@@ -1,11 +1,11 @@
 // What the writing thread runs, see thread.ts.
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../../core/clock.ts';
-import { sentError } from '../../../core/sent-error.ts';
 import { SerialQueue } from '../../../core/serial-queue.ts';
 import { commitDays } from '../commit-day.ts';
 import { Connection } from '../connection.ts';
 import { type Reply, type Request, receivedDay, type ThreadStart } from './messages.ts';
+import { sentError } from './sent-error.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this is started as a thread');

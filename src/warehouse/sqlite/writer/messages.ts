@@ -1,9 +1,9 @@
 import { allTables } from '../../../../schema/tables.ts';
-import type { SentError } from '../../../core/sent-error.ts';
 import { decodedChunks } from '../../encoded-rows.ts';
 import type { DayEntry } from '../../ledger-transitions.ts';
 import { type CommitOutcome, type DayCommit, rowCount } from '../../port.ts';
 import type { ChunkedDay } from '../commit-day.ts';
+import type { SentError } from './sent-error.ts';
 
 /** A day as it travels: its rows as texts, which are copied at a tenth of the cost of rows. */
 interface SentDay extends DayEntry {

@@ -1,9 +1,9 @@
 import type { Worker } from 'node:worker_threads';
 import { messageOf, StorageError } from '../../../core/errors.ts';
-import { receivedError } from '../../../core/sent-error.ts';
-import { startThread } from '../../../core/start-thread.ts';
 import type { CommitOutcome, DayCommit } from '../../port.ts';
 import { type Reply, type Request, sentDay, type ThreadStart } from './messages.ts';
+import { receivedError } from './sent-error.ts';
+import { startThread } from './start-thread.ts';
 
 const SCRIPT = 'src/warehouse/sqlite/writer/entry';
 

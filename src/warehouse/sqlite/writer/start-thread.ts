@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { builtScript } from './package.ts';
+import { builtScript } from '../../../core/package.ts';
 
 /** Rows live briefly, so a small young generation is enough. */
 const NURSERY_MB = 8;

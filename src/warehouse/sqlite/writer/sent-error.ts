@@ -6,7 +6,7 @@ import {
   messageOf,
   StorageError,
   UsageError,
-} from './errors.ts';
+} from '../../../core/errors.ts';
 
 /** An error sent between threads, which would otherwise lose its class and its hint. */
 export interface SentError {
