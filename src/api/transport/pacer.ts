@@ -2,138 +2,102 @@ import pLimit from 'p-limit';
 import type { Clock } from '../../core/clock.ts';
 import { RequestsSpentError } from '../../core/errors.ts';
 import { requestBudget } from './budget.ts';
-import { flightLimit } from './flight-limit.ts';
-import { learnedRate } from './learned-rate.ts';
+import { nextPace, openPace, type PaceEvent, type Sent, untilNextMs } from './pace.ts';
 
-/** What a pacer needs to know. */
+/** Options of {@link createPacer}. */
 export interface PacerOptions {
   /** Requests in flight at most. */
   readonly concurrency: number;
-  /** Requests in any 60 seconds at most; null without a limit. */
+  /** Requests that begin in any 60 seconds at most; null without a limit. */
   readonly maxRequestsPerMinute: number | null;
-  /** Requests at most, all in all; null or absent without a limit. */
+  /** Requests at most, all in all. @default null, no limit */
   readonly maxRequests?: number | null;
   readonly clock: Clock;
-  /** What a failure says of the pace; undefined where it says nothing. */
+  /** The pause that a failed request calls for; undefined where the failure says nothing about the pace. */
   readonly pauseOf: (error: unknown) => Pause | undefined;
 }
 
-/** A failure that means too many requests, or that the service is overloaded. */
+/** A refusal: the service gets too many requests, or is overloaded. */
 export interface Pause {
-  /** Milliseconds of pause that it asks for, 0 where it names none. */
+  /** The pause that the service asks for, in milliseconds; 0 where it names none. */
   readonly pauseMs: number;
-  /** True where requests are counted, so that a lower rate helps; an overload may have any reason. */
-  readonly isLimit: boolean;
+  /** `limit`: the service counts requests, so a lower rate helps. `overload` may have any cause. */
+  readonly cause: 'limit' | 'overload';
 }
 
-/** Lets requests through at the pace that the service bears. */
+/** Lets requests begin at the pace that the service allows. */
 export interface Pacer {
-  /** Runs `send` when it is its turn; its result is the call's, and sets the pace of those that follow. */
+  /** Runs `send` when it is its turn. Its outcome is returned, and sets the pace of the following requests. */
   run<Result>(send: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
-  /** Waits until one more request may begin within a call that `run` let through, such as a redirect's. */
+  /** Waits for the turn of one more request within `run`, such as that of a redirect. */
   turn(signal: AbortSignal): Promise<void>;
   /** Requests that may be in flight now. */
   readonly concurrency: number;
 }
 
-/** The pause after refusals in a row for which the service names none and nothing else accounts. */
-const PAUSE_MS = { first: 250, max: 8_000 } as const;
-
 /**
- * A pacer that finds the pace of the service by what it refuses: fewer in flight where those are too many
- * ({@link flightLimit}), a lower rate where they are not ({@link learnedRate}). A pause that the service asks for holds
- * every request back, since limits are per organization.
+ * Drives the pace machine of `pace.ts` with a clock and a queue.
+ *
+ * @example
+ * const pacer = createPacer({ concurrency: 8, maxRequestsPerMinute: null, clock, pauseOf });
+ * const response = await pacer.run(() => send(request), signal);
  */
 export function createPacer(options: PacerOptions): Pacer {
   const { concurrency, maxRequestsPerMinute, clock, pauseOf } = options;
   const limit = pLimit(concurrency);
-  const flight = flightLimit(concurrency, clock);
-  const rate = learnedRate(clock);
   const budget = maxRequestsPerMinute === null ? undefined : requestBudget(maxRequestsPerMinute, clock);
   let left = options.maxRequests ?? Number.POSITIVE_INFINITY;
   let inFlight = 0;
-  let pausedUntilMs = 0;
-  let refusalsInRow = 0;
-  // How often the pace was lowered. A request that began before says nothing about the pace since.
-  let lowered = 0;
+  let pace = openPace(concurrency);
+
+  function apply(event: PaceEvent): void {
+    pace = nextPace(pace, event);
+    if (limit.concurrency !== pace.flight.limit) limit.concurrency = pace.flight.limit;
+  }
 
   async function turn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    // Looked at again after each wait: a pause may have been asked for meanwhile, or another took the turn.
+    // Checked again after each wait: the service may have asked for a pause, or another request may have begun.
     for (let waitMs = untilTurnMs(); waitMs > 0; waitMs = untilTurnMs()) await clock.sleep(waitMs, signal);
     if (left <= 0) throw new RequestsSpentError(options.maxRequests ?? 0);
     left -= 1;
     budget?.spend();
-    rate.spend();
+    apply({ type: 'sent', atMs: clock.monotonicMs() });
   }
 
   function untilTurnMs(): number {
-    // What is not to begin at all need not wait.
+    // A request that will not begin at all need not wait.
     if (left <= 0) return 0;
-    return Math.max(pausedUntilMs - clock.monotonicMs(), budget?.waitMs() ?? 0, rate.waitMs());
+    return Math.max(budget?.waitMs() ?? 0, untilNextMs(pace, clock.monotonicMs()));
   }
 
-  function refused({ pauseMs, isLimit }: Pause, begun: Begun): void {
-    hold(pauseMs);
-    if (begun.lowered < lowered) return;
-    lowered += 1;
-    if (!isLimit) flight.overloaded();
-    else if (!rate.isUsedUp && flight.refused(begun)) rate.suspected();
-    else {
-      rate.refused(inFlight - 1);
-      refusalsInRow += 1;
-      if (pauseMs === 0) hold(Math.min(PAUSE_MS.max, PAUSE_MS.first * 2 ** (refusalsInRow - 1)));
+  async function sendInTurn<Result>(send: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    await turn(signal);
+    inFlight += 1;
+    const request: Sent = { epoch: pace.epoch, inFlight };
+    try {
+      const result = await send();
+      apply({ type: 'answered', atMs: clock.monotonicMs(), request });
+      return result;
+    } catch (error) {
+      const pause = pauseOf(error);
+      const event: PaceEvent =
+        pause === undefined
+          ? { type: 'failed', request }
+          : { type: 'refused', atMs: clock.monotonicMs(), request, inFlight, ...pause };
+      apply(event);
+      throw error;
+    } finally {
+      inFlight -= 1;
     }
-    limit.concurrency = flight.now;
-  }
-
-  function hold(pauseMs: number): void {
-    pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + pauseMs);
-  }
-
-  function accepted(begun: Begun): void {
-    refusalsInRow = 0;
-    if (begun.lowered === lowered) {
-      rate.accepted();
-      flight.accepted(begun);
-    } else {
-      rate.acceptedLate();
-      flight.acceptedLate(begun);
-    }
-    if (limit.concurrency !== flight.now) limit.concurrency = flight.now;
   }
 
   return {
-    // The result is looked at inside the limit, before the next request in line can begin.
-    run: (send, signal) =>
-      limit(async () => {
-        await turn(signal);
-        inFlight += 1;
-        const begun = { inFlight, lowered, began: flight.begin() };
-        try {
-          const result = await send();
-          accepted(begun);
-          return result;
-        } catch (error) {
-          const pause = pauseOf(error);
-          if (pause !== undefined) refused(pause, begun);
-          throw error;
-        } finally {
-          inFlight -= 1;
-        }
-      }),
+    // The pace changes inside the limit, before the next request in line can begin.
+    run: (send, signal) => limit(() => sendInTurn(send, signal)),
     turn,
     get concurrency() {
       return limit.concurrency;
     },
   };
-}
-
-/** The state of things when a request began. */
-interface Begun {
-  /** Requests in flight, this one included. */
-  readonly inFlight: number;
-  readonly lowered: number;
-  /** The instant, as the limit of requests in flight counts them. */
-  readonly began: number;
 }

@@ -182,7 +182,7 @@ function pauseOf(error: unknown): Pause | undefined {
   const { retryAfterMs = 0 } = error;
   // A longer wait ends the run; nothing has to be held back for it.
   const pauseMs = retryAfterMs > RETRY_AFTER_MAX_MS ? 0 : retryAfterMs;
-  return { pauseMs, isLimit: error.status === 429 || error.retryAfterMs !== undefined };
+  return { pauseMs, cause: error.status === 429 || error.retryAfterMs !== undefined ? 'limit' : 'overload' };
 }
 
 function isWorthRepeating(error: Error, limited: number): boolean {

@@ -11,5 +11,5 @@ export class Refusal extends Error {
 
 /** What a pacer makes of a {@link Refusal}: too many requests. */
 export function pauseOf(error: unknown): Pause | undefined {
-  return error instanceof Refusal ? { pauseMs: error.pauseMs, isLimit: true } : undefined;
+  return error instanceof Refusal ? { pauseMs: error.pauseMs, cause: 'limit' } : undefined;
 }

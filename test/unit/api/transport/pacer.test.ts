@@ -108,7 +108,7 @@ describe('a pacer', () => {
 
   it('halves at an overload, however many were borne before, and comes back', async () => {
     const clock = new FakeClock({ auto: true });
-    const overload = { pauseMs: 0, isLimit: false };
+    const overload = { pauseMs: 0, cause: 'overload' } as const;
     const pacer = createPacer({
       concurrency: 8,
       maxRequestsPerMinute: null,

@@ -1,0 +1,136 @@
+/** How long a refusal is used for measuring the rate, in milliseconds. */
+const MEMORY_MS = 60_000;
+/** The shortest time between two refusals that measures a rate, and the answers that make it a good measure. */
+const SAMPLE = { ms: 1_000, answers: 20 } as const;
+/** The share of the measured rate that is used. */
+const MARGIN = 0.95;
+/** The least share of a known rate that one refusal leaves: more where the measure is near it, because few answers measure badly. */
+const DROP = { near: 0.8, nearMax: 0.93, farMax: 0.5 } as const;
+/**
+ * The share by which a step raises a tested rate: little near the limit, more the longer nothing is refused. An answer
+ * is a step, but there are at most four steps a second: a refusal costs a pause, however many requests it delays.
+ */
+const GROWTH = [
+  { steps: 150, share: 0.0005 },
+  { steps: 300, share: 0.002 },
+  { steps: Number.POSITIVE_INFINITY, share: 0.01 },
+] as const;
+const STEP_MS = 250;
+/** The share by which a step raises a rate that was measured and not tested yet. */
+const UNTESTED_SHARE = 0.02;
+/** How much of a delay the next request may make up for: a share of the interval, and some milliseconds at least. */
+const CATCH_UP = { share: 0.04, ms: 20 } as const;
+
+interface Refusal {
+  readonly atMs: number;
+  /** Requests that were sent before it and answered. */
+  readonly answers: number;
+}
+
+/**
+ * The rate that the service allows, learned from its refusals. Where a service counts requests, whether in windows or
+ * in a bucket, nothing is left at a refusal: the answers between two refusals, over the time between, are its limit.
+ *
+ * | state | meaning | leaves it |
+ * |---|---|---|
+ * | `unknown` | no limit | the second refusal that measures a rate: `untested` |
+ * | `untested` | the limit may be far above: the rate grows fast | a refusal while it is used up: `tested` |
+ * | `tested` | the rate was refused while it was used up, so it is near the limit: it grows slowly | a refusal while it is not used up: `untested` |
+ */
+export interface Rate {
+  readonly state: 'unknown' | 'untested' | 'tested';
+  /** Infinite while the rate is unknown. */
+  readonly perMs: number;
+  readonly nextAtMs: number;
+  /** True while it is this rate that delays requests. A rate that nobody uses up is not tested by answers. */
+  readonly isUsedUp: boolean;
+  readonly answers: number;
+  /** Steps of growth since the latest refusal. */
+  readonly steps: number;
+  readonly refusals: readonly Refusal[];
+}
+
+/** The rate at the beginning: no limit is known. */
+export const UNKNOWN_RATE: Rate = {
+  state: 'unknown',
+  perMs: Number.POSITIVE_INFINITY,
+  nextAtMs: 0,
+  isUsedUp: false,
+  answers: 0,
+  steps: 0,
+  refusals: [],
+};
+
+/** A request is sent. */
+export function rateSent(rate: Rate, atMs: number): Rate {
+  const { state, perMs, nextAtMs } = rate;
+  if (state === 'unknown') return rate;
+  const intervalMs = 1 / perMs;
+  const catchUpMs = Math.max(CATCH_UP.ms, intervalMs * CATCH_UP.share);
+  return {
+    ...rate,
+    isUsedUp: atMs - nextAtMs < intervalMs,
+    nextAtMs: Math.max(nextAtMs, atMs - catchUpMs) + intervalMs,
+  };
+}
+
+/** A request was answered. One that was sent before the latest refusal counts as answered before it. */
+export function rateAnswered(rate: Rate, { isLate }: { isLate: boolean }): Rate {
+  const { state, perMs, refusals, isUsedUp } = rate;
+  const answers = rate.answers + 1;
+  const last = refusals.at(-1);
+  if (isLate && last !== undefined) {
+    return { ...rate, answers, refusals: refusals.with(-1, { ...last, answers: last.answers + 1 }) };
+  }
+  if (isLate || !isUsedUp) return { ...rate, answers };
+  const step = Math.min(1, 1 / perMs / STEP_MS);
+  const steps = rate.steps + step;
+  const tested = GROWTH.find((growth) => steps <= growth.steps)?.share ?? 0;
+  const share = state === 'tested' ? tested : UNTESTED_SHARE;
+  return { ...rate, answers, steps, perMs: perMs * (1 + step * share) };
+}
+
+/** A request was refused for a reason that is not the rate, as far as is known: it is only remembered. */
+export function rateSuspected(rate: Rate, atMs: number): Rate {
+  const { answers } = rate;
+  // Nothing can be measured while nothing is answered: a service that is away for a while is not a slow one.
+  const useful = rate.refusals.filter(
+    (refusal) => atMs - refusal.atMs <= MEMORY_MS && refusal.answers < answers,
+  );
+  return { ...rate, refusals: [...useful, { atMs, answers }] };
+}
+
+/** A request was refused because there were too many; `inFlight` others are still in flight. */
+export function rateRefused(
+  rate: Rate,
+  { atMs, inFlight, pauseMs, isAway }: { atMs: number; inFlight: number; pauseMs: number; isAway: boolean },
+): Rate {
+  const { perMs, isUsedUp } = rate;
+  const next = rateSuspected(rate, atMs);
+  if (isAway) return next;
+  // Those that were let through one by one will be answered; of a crowd nobody knows.
+  const seen = measured(next.refusals, isUsedUp ? inFlight : 0) ?? perMs;
+  // A rate that was growing fast is near the limit, although few of the answers since were as fast.
+  const isNear = seen > perMs * DROP.near || (rate.state === 'untested' && isUsedUp);
+  const drop = isNear ? DROP.nearMax : DROP.farMax;
+  const lowered =
+    rate.state === 'unknown' ? MARGIN * seen : MARGIN * Math.min(perMs, Math.max(seen, perMs * drop));
+  if (lowered === Number.POSITIVE_INFINITY) return next;
+  return {
+    ...next,
+    state: isUsedUp ? 'tested' : 'untested',
+    perMs: lowered,
+    nextAtMs: atMs + Math.max(pauseMs, 1 / lowered),
+    steps: 0,
+  };
+}
+
+/** The rate between the latest refusal and an earlier one; undefined where they are too close together. */
+function measured(refusals: readonly Refusal[], pending: number): number | undefined {
+  const last = refusals.at(-1);
+  const earlier = refusals.slice(0, -1);
+  if (last === undefined) return undefined;
+  const since = earlier.findLast((refusal) => last.answers - refusal.answers >= SAMPLE.answers) ?? earlier[0];
+  if (since === undefined || last.atMs - since.atMs < SAMPLE.ms) return undefined;
+  return (last.answers + pending - since.answers + 1) / (last.atMs - since.atMs);
+}
