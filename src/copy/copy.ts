@@ -5,7 +5,7 @@ import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
 import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../warehouse/port.ts';
 import { compareSides } from './compare.ts';
-import { createTarget, type Tally, type Target } from './destination.ts';
+import { createTarget, type Tally, type Target } from './copy-writer.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
 import { describeLosses, type Losses, noLosses, noteOrganization, noteRows, noteUnits } from './losses.ts';
 import { moveDays } from './move-days.ts';

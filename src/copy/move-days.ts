@@ -1,8 +1,8 @@
 import { tablesOf } from '../../schema/tables.ts';
 import type { DailyStream } from '../core/stream.ts';
 import { ChangeSet } from './change-set.ts';
+import type { Target, UnitOutcomes } from './copy-writer.ts';
 import { type DayBatch, dayBatches } from './day-batches.ts';
-import type { Target, UnitOutcomes } from './destination.ts';
 import { differencesOf, type Part, type Sides } from './sides.ts';
 import type { UnitPair } from './unit-pairs.ts';
 import { unitRowsOf } from './unit-rows.ts';

@@ -4,7 +4,7 @@ import { tables, tablesOf } from '../../schema/tables.ts';
 import { ChunkReader } from '../core/chunk-reader.ts';
 import type { Row, Warehouse } from '../warehouse/port.ts';
 import { ChangeSet } from './change-set.ts';
-import { NO_UNITS, type Target } from './destination.ts';
+import { NO_UNITS, type Target } from './copy-writer.ts';
 import type { Difference } from './differences.ts';
 import { differencesOf, type Sides } from './sides.ts';
 import { COPY_UNDER_WAY, type UnitPair } from './unit-pairs.ts';

@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ChangeSet } from './change-set.ts';
-import { NO_UNITS, type Target } from './destination.ts';
+import { NO_UNITS, type Target } from './copy-writer.ts';
 import { differencesOf, type Sides } from './sides.ts';
 
 /** Moves a table whose rows belong to no unit, as many rows per transaction as memory has room for. */
