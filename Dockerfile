@@ -1,4 +1,4 @@
-# The base images are tags. Whoever publishes the image pins both by digest, as docs/operations.md says under "The image":
+# The base images are tags. If you publish the image, pin both by digest; see "The image" in docs/operations.md:
 #   docker build --build-arg BUILD_IMAGE=node:22-bookworm-slim@sha256:… --build-arg RUN_IMAGE=node:22-bookworm-slim@sha256:… .
 ARG BUILD_IMAGE=node:22-bookworm-slim
 ARG RUN_IMAGE=node:22-bookworm-slim
@@ -7,7 +7,7 @@ FROM ${BUILD_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-# Version 13 brings its compiled part along; image-app.mjs compares what came with a hash.
+# Version 13 contains its compiled part; image-app.mjs verifies it by a hash.
 RUN ["npm", "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "better-sqlite3@13.2.0"]
 COPY LICENSE tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
@@ -29,14 +29,14 @@ ENV NODE_ENV=production \
     DAYWALK_LOG=json
 COPY --from=build /app /app
 RUN ["install", "-d", "-o", "1000", "-g", "1000", "-m", "0700", "/data"]
-# By number, so that Kubernetes can tell that it is not root.
+# A number, so that Kubernetes can verify that the user is not root.
 USER 1000:1000
-# The working directory is where a .env file is looked for; the warehouse is all that is written.
+# Daywalk reads .env from the working directory and writes only the warehouse.
 WORKDIR /data
 VOLUME ["/data"]
-# daywalk handles SIGTERM and SIGINT itself: it ends at a unit boundary within 5 seconds. entry.sh hears them before it can.
+# Daywalk handles SIGTERM and SIGINT: it ends between two units within 5 seconds. The entry script handles signals before Node can.
 STOPSIGNAL SIGTERM
-# Healthy while a complete export ended within 26 hours, or a run is under way, and no stream is silent. Kubernetes ignores it.
+# Healthy if a complete export ended within 26 hours, or a run is in progress, and no stream is silent. Kubernetes ignores it.
 HEALTHCHECK --interval=15m --timeout=30s --start-period=2h --retries=1 \
   CMD ["node", "/app/dist/src/cli/main.js", "status", "--health", "--max-age", "26"]
 ENTRYPOINT ["/bin/sh", "/app/entry.sh"]

@@ -1,7 +1,7 @@
-// Where a build is made, and how it takes the place of the one before while programs run from that.
+// Builds in a folder beside dist/, and replaces the previous build while programs run from it.
 //
-// It is made in a folder beside dist/. Then each file is renamed into place: chunks first, the entry points that import
-// them after. Two renames of the whole folder would leave an instant without dist/, in which a hook call would die.
+// Each file is renamed into place: first chunks, then the entry points that import them. Renaming the whole folder would
+// need two steps with a moment without dist/, in which a hook call would fail.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -18,9 +18,9 @@ import { hostname } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Says what a build was made from, and of which files it consists. Written last. */
+/** Records the inputs and the files of a build. Written last. */
 const STAMP = '.build.json';
-/** What a build is made from; folders with everything in them. */
+/** Inputs of a build; folders include all their files. */
 const INPUTS = [
   'src',
   'schema',
@@ -32,13 +32,13 @@ const INPUTS = [
   'tsconfig.json',
   'tsconfig.build.json',
 ];
-/** A build takes half a minute at most on a slow machine; a lock that is older was left by a process that is gone. */
+/** A build takes at most half a minute on a slow machine; an older lock belongs to a process that has died. */
 const LOCK_MS_MAX = 300_000;
 const LOCK_PAUSE_MS = 100;
-/** Longer than programs run that are started again and again. */
+/** Chunks of earlier builds stay this long, because running programs may still load them. */
 const CHUNK_MS_MIN = 24 * 60 * 60 * 1000;
 
-/** A hash of everything that a build is made from. */
+/** Hash of all inputs of a build. */
 export function inputsHash(root) {
   const hash = createHash('sha256');
   for (const input of INPUTS) {
@@ -50,22 +50,22 @@ export function inputsHash(root) {
   return hash.digest('hex');
 }
 
-/** Whether dist/ is a whole build from these inputs. */
+/** Whether dist/ is a complete build from these inputs. */
 export function isBuiltFrom(root, inputs) {
   const stamp = stampOf(root);
   return stamp.inputs === inputs && stamp.files.every((path) => existsSync(join(root, 'dist', path)));
 }
 
 /**
- * Builds in a folder beside dist/ that is gone afterwards. One build at a time: others wait, 5 minutes at most.
- * @throws {Error} when another build holds the lock for longer.
+ * Builds in a temporary folder beside dist/. Only one build runs at a time; others wait up to 5 minutes.
+ * @throws {Error} if another build holds the lock for longer.
  */
 export async function withBuildLock(root, build) {
   const lock = join(root, 'dist.lock');
   const part = join(root, `dist.part-${process.pid}`);
   await takeLock(lock);
   try {
-    // What builds that were killed have left.
+    // Leftovers of killed builds.
     for (const name of readdirSync(root).filter((entry) => entry.startsWith('dist.part-'))) {
       rmSync(join(root, name), { recursive: true, force: true });
     }
@@ -77,11 +77,11 @@ export async function withBuildLock(root, build) {
   }
 }
 
-/** Makes a finished build the one that is used. Killed at any instant, it leaves a dist/ that works and is built anew. */
+/** Puts a finished build into place. If it is killed at any moment, dist/ still works and is built again. */
 export function putInPlace(root, part, inputs) {
   const dist = join(root, 'dist');
   const files = filesIn(part, '.').sort((a, b) => rankOf(a) - rankOf(b));
-  // Programs that run now still load theirs.
+  // Running programs may still load them.
   const before = stampOf(root).files.filter(isChunk);
   mkdirSync(dist, { recursive: true });
   stamp(root, part, { inputs: 'half in place', files: [...files, ...before] });
@@ -111,7 +111,7 @@ function stampOf(root) {
   }
 }
 
-/** Chunks have their content's hash in their names, so those of two builds stand side by side. */
+/** Chunk names contain a hash of their content, so chunks of two builds can coexist. */
 function isChunk(path) {
   return path.startsWith(`chunks${sep}`);
 }
@@ -120,13 +120,13 @@ function isYoungChunk(dist, path) {
   return isChunk(path) && Date.now() - statSync(join(dist, path)).mtimeMs < CHUNK_MS_MIN;
 }
 
-/** What others import comes before them, and migrations before the list that names them. */
+/** Imported files come before their importers, and migrations before the list that names them. */
 function rankOf(path) {
   if (isChunk(path)) return 0;
   return path.endsWith('.js') || path.endsWith('_journal.json') ? 2 : 1;
 }
 
-/** The files in a folder below `root`, or the one file, by their paths from `root`; none where nothing is there. */
+/** Paths, relative to `root`, of the files in a folder, or of the single file; empty if there is none. */
 function filesIn(root, path) {
   const status = statSync(join(root, path), { throwIfNoEntry: false });
   if (status === undefined) return [];
@@ -140,7 +140,7 @@ async function takeLock(lock) {
   const own = `${lock}-${process.pid}`;
   writeFileSync(own, JSON.stringify({ host: hostname(), pid: process.pid }));
   try {
-    // A link is made whole or not at all, so that nobody reads half a lock.
+    // A link is created completely or not at all, so nobody reads half a lock.
     for (let waited = 0; !link(own, lock); waited += LOCK_PAUSE_MS) {
       if (waited > LOCK_MS_MAX) throw new Error(`another build holds ${lock}; remove it if there is none`);
       if (isLeft(lock)) rmSync(lock, { force: true });
@@ -161,7 +161,7 @@ function link(own, lock) {
   }
 }
 
-/** Whether the process that made a lock is gone. Of another host's process only the age tells. */
+/** Whether the process that created a lock has died. For a process of another host, only the age counts. */
 function isLeft(lock) {
   try {
     if (Date.now() - statSync(lock).mtimeMs > LOCK_MS_MAX) return true;

@@ -1,10 +1,10 @@
-// Makes dist/: the declarations by the compiler, the program as few bundled files, and the migrations beside it.
+// Builds dist/: type declarations, the program as a few bundled files, and the migrations.
 //
-// Bundled, because Node takes about half a millisecond to find and load a file, and the libraries have a thousand of
-// them: unbundled, half of the time of a short run went into that. What is native or rarely needed stays outside.
+// Node needs about half a millisecond to find and load a file, and the libraries have a thousand files: without bundles, a
+// short run spent half of its time on them. Native and rarely used packages are not bundled.
 //
-// `npx daywalk` in a clone builds each time before it starts. So nothing is built where no input has changed, and a
-// program that runs from dist/ meanwhile always finds its files: see build-place.mjs.
+// `npx daywalk` in a clone runs this before every start. It builds only if an input has changed, and programs that run
+// from dist/ meanwhile always find their files: see build-place.mjs.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,13 +12,13 @@ import { fileURLToPath } from 'node:url';
 import { inputsHash, isBuiltFrom, putInPlace, withBuildLock } from './build-place.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** CommonJS libraries ask for Node's own modules by `require`. */
+/** CommonJS libraries load Node's own modules with `require`. */
 const REQUIRE =
   "import { createRequire as daywalkRequire } from 'node:module'; const require = daywalkRequire(import.meta.url);";
 
 if (!isBuiltFrom(root, inputsHash(root))) {
   await withBuildLock(root, async (part) => {
-    // Another build may have done it while this one waited.
+    // Another build may have finished while this one waited.
     const inputs = inputsHash(root);
     if (isBuiltFrom(root, inputs)) return;
     declare(part);
@@ -37,14 +37,14 @@ function declare(part) {
   });
   if (status === 0) return;
   process.exitCode = status ?? 1;
-  throw new Error('the declarations could not be made; dist/ is as it was');
+  throw new Error('the declarations could not be generated; dist/ is unchanged');
 }
 
 async function bundle(part) {
   const { build } = await import('esbuild');
   const { metafile } = await build({
     absWorkingDir: root,
-    // Everything that is started or imported by its path; what they share goes into chunks.
+    // All files that are started or imported by path; shared code goes into chunks.
     entryPoints: [
       'src/index.ts',
       'src/emulator/index.ts',
@@ -60,7 +60,7 @@ async function bundle(part) {
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
     platform: 'node',
-    // Some CommonJS forms look for their parts at run time.
+    // Some CommonJS packages find their parts at run time.
     mainFields: ['module', 'main'],
     target: 'node20.19',
     external: ['better-sqlite3', 'pg', 'pg-copy-streams'],
@@ -73,7 +73,7 @@ async function bundle(part) {
   writeFileSync(join(part, 'THIRD-PARTY-LICENSES.txt'), licensesOf(Object.keys(metafile.inputs)));
 }
 
-/** Takes `require` out of a file that does not use it: to make it takes longer than to load a small file. */
+/** Removes an unused `require` from a file, because creating it takes longer than loading a small file. */
 function withoutIdleRequire(path) {
   const text = readFileSync(path, 'utf8');
   const rest = text.replace(`${REQUIRE}\n`, '');
@@ -81,7 +81,7 @@ function withoutIdleRequire(path) {
   writeFileSync(path, rest);
 }
 
-/** The licenses of the packages whose files are among the inputs. */
+/** Licenses of the bundled packages. */
 function licensesOf(inputs) {
   const folders = inputs.flatMap((path) => path.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? []);
   return [...new Set(folders)]

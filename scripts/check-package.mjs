@@ -1,4 +1,4 @@
-// Packs the package, installs the tarball in an empty project, and uses it as its users do: the command and the library.
+// Packs the package, installs the tarball in an empty project, and uses the command and the library.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ try {
   const stray = files
     .map((file) => file.path)
     .filter((path) => /^(src|test|schema|jobs|bench|scripts)\//.test(path));
-  if (stray.length > 0) throw new Error(`the tarball holds sources: ${stray.slice(0, 3).join(', ')}`);
+  if (stray.length > 0) throw new Error(`the tarball contains sources: ${stray.slice(0, 3).join(', ')}`);
 
   writeFileSync(
     join(folder, 'package.json'),
@@ -31,7 +31,7 @@ try {
 
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const said = run('npx', ['daywalk', '--version']);
-  if (!said.includes(version)) throw new Error(`daywalk --version said ${said}`);
+  if (!said.includes(version)) throw new Error(`daywalk --version printed ${said}`);
   run('npx', ['daywalk', 'demo']);
 
   writeFileSync(
@@ -45,7 +45,8 @@ try {
      await client.close();
      await emulator.close();`,
   );
-  if (run('node', ['use.mjs']).trim() !== '2026-02-01') throw new Error('the library did not answer');
+  if (run('node', ['use.mjs']).trim() !== '2026-02-01')
+    throw new Error('the library returned something else');
   process.stdout.write(`the package works: ${files.length} files\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });

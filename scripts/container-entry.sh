@@ -1,6 +1,6 @@
 #!/bin/sh
-# The first process of the container. The operating system drops signals that such a process does not listen for, and
-# Node takes a tenth of a second before it can; a shell takes a thousandth. It hands them on and ends as Node ends.
+# The first process of the container. The kernel drops signals that the first process does not handle. Node needs a tenth
+# of a second until it does, a shell a thousandth. The shell forwards signals and exits with Node's exit code.
 node=
 stopped=
 stop() {
@@ -8,10 +8,10 @@ stop() {
   [ -z "$node" ] || kill -s "$1" "$node" 2>/dev/null
 }
 trap 'stop TERM' TERM
-# A shell lets what it starts in the background ignore SIGINT, until Node listens for it.
+# Background processes of a shell ignore SIGINT until Node handles it.
 trap 'stop INT' INT
 
-# What is started in the background reads nothing, unless it is given another input.
+# Background processes have no standard input unless it is redirected.
 exec 3<&0
 node /app/dist/src/cli/main.js "$@" <&3 3<&- &
 node=$!
@@ -19,7 +19,7 @@ node=$!
 
 wait "$node"
 code=$?
-# A signal ends the waiting, not Node.
+# A signal ends `wait`, not Node.
 while kill -0 "$node" 2>/dev/null; do
   wait "$node"
   code=$?

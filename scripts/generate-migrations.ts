@@ -1,8 +1,8 @@
 /**
- * Writes the next migrations when `schema/` declares something that the last ones did not, one per database.
+ * Writes the next migration for each database if `schema/` has changed since the last one.
  *
  * `npm run schema:generate -- NAME` writes `schema/migrations/<database>/NNNN_NAME.sql` with its snapshot;
- * `-- --check` writes nothing and exits with 1 when a migration is missing.
+ * `-- --check` writes nothing and exits with code 1 if a migration is missing.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ interface Journal {
   entries: { idx: number; version: string; when: number; tag: string; breakpoints: boolean }[];
 }
 
-/** How the migrations of one database are made. */
+/** How the migrations of one database are generated. */
 interface Dialect {
   readonly name: string;
   readonly folder: string;
@@ -36,7 +36,7 @@ interface Dialect {
 
 const byDay = new Set(allTables.filter((table) => table.role === 'fact').map((table) => table.name));
 
-/** Fact tables are looked up by their whole key only, so they are stored in it: a seventh smaller, no second B-tree. */
+/** Fact tables are queried only by key, so rows are stored in the key's B-tree: a seventh smaller. */
 function withoutRowid(statement: string): string {
   const name = /^CREATE TABLE `([^`]+)`/.exec(statement)?.[1];
   return name !== undefined && byDay.has(name)
@@ -44,7 +44,7 @@ function withoutRowid(statement: string): string {
     : statement;
 }
 
-/** The generator names the default schema, and quotes the collation of keys as if it were a type. */
+/** The generator adds the default schema, and quotes the collation of keys like a type; both are corrected. */
 function inSearchPath(statement: string): string {
   return statement.replaceAll('"public".', '').replaceAll('"text COLLATE "C""', 'text COLLATE "C"');
 }

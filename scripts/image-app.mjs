@@ -1,19 +1,19 @@
-// Makes the folder that the container image runs from: the program, and of its dependencies what is loaded when it
-// runs. `npm prune --omit=dev` leaves twelve times as much: SQLite's sources, types, and what tools ask for too.
+// Creates the folder for the container image: the program and those files of its dependencies that it loads at run time.
+// `npm prune --omit=dev` would leave twelve times as much, such as SQLite's sources and types.
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What dist/ imports by name; all else is bundled into it. */
+/** Packages that dist/ imports by name; all others are bundled. */
 const IMPORTED = ['better-sqlite3', 'pg', 'pg-copy-streams'];
-/** Needs no compiler and runs on every Node from 22 on; the lock file has version 12, which also runs on 20. */
+/** Needs no compiler and runs on Node 22 or newer. The lock file has version 12, which also runs on Node 20. */
 const DRIVER = {
   version: '13.2.0',
   integrity:
     'sha512-Z8Q/9x/uNyKxA1v4FNodyItRVRw1TeKBrmj32JhxhR0ceNcBY+wMobt/Bv7M7TzwPAXjnZRtNaEsATnUZSKWZQ==',
 };
 const DRIVER_FILE = `linux-${process.arch}.node`;
-/** Compiles the driver; nothing of it is loaded. */
+/** Only compiles the driver; it is not loaded at run time. */
 const NOT_LOADED = ['node-addon-api'];
 const NOT_RUN = /\.(d\.[cm]?ts|map)$|^\.build\.json$/;
 const SOURCES = /\.([cm]?ts|md|gyp)$|^\.|^(deps|src|test|tests)$/;
@@ -33,7 +33,7 @@ for (const name of loadedPackages()) {
 }
 makeReadable(app);
 
-/** A version by name could be anything; the lock file, which would tell, has another one. */
+/** A tag could mean any version, and the lock file has a different one, so the version is checked. */
 function expectDriver() {
   const { packages } = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8'));
   const { version, integrity } = packages['node_modules/better-sqlite3'];
@@ -52,9 +52,9 @@ function loadedPackages() {
     found.add(name);
     const { dependencies } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'));
     left.push(...Object.keys(dependencies ?? {}));
-    // One version of each is what the copy relies on.
+    // The copy relies on one version of each package.
     if (statSync(join(modules, name, 'node_modules'), { throwIfNoEntry: false }) !== undefined) {
-      throw new Error(`${name} brings packages of its own, which the image would lack`);
+      throw new Error(`${name} has packages of its own, which the image would lack`);
     }
   }
   return [...found].sort();
@@ -69,7 +69,7 @@ function isOfPackage(path) {
   return isOfProgram(path) && !SOURCES.test(basename(path));
 }
 
-/** A clone that its owner alone may read makes an image that its user cannot start. */
+/** Without this, a clone that only its owner can read would give an image that its user cannot start. */
 function makeReadable(path) {
   const status = statSync(path);
   const isOpenable = status.isDirectory() || (status.mode & 0o100) !== 0;

@@ -1,5 +1,5 @@
-// Makes the fixtures of test/behaviour/upgrade: a warehouse of this version as a SQLite file and as a dump of PostgreSQL, with
-// something of everything, and what they hold. Run once per release and keep the files for ever:
+// Creates the fixtures of test/behaviour/upgrade: a warehouse of this version with content of every kind, as a SQLite file
+// and as a PostgreSQL dump, and a description of its content. Run once per release and keep the files forever:
 //   npm run fixture:warehouse -- postgres://user@host/database
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ import type { HookEventRow } from '../src/warehouse/port.ts';
 
 const FOLDER = fileURLToPath(new URL('../test/support/fixtures/warehouses/', import.meta.url));
 const SCHEMA = 'daywalk_fixture';
-/** What the tests continue from: the service must be the same there. */
+/** The tests continue with the same emulated service. */
 const SERVICE = {
   today: '2026-01-31',
   seed: 3,
@@ -99,8 +99,8 @@ async function dumpPostgres(url: string): Promise<string> {
   });
   await client.query(`DROP SCHEMA ${SCHEMA} CASCADE`);
   await client.end();
-  if (digest.warehouse !== expected.warehouse) throw new Error('the two databases hold different content');
-  // Lines of psql, and settings that older servers do not know, are no SQL that a driver can send.
+  if (digest.warehouse !== expected.warehouse) throw new Error('the two databases have different content');
+  // A driver cannot send psql commands, or settings that older servers do not know.
   return dump
     .split('\n')
     .filter((line) => !/^(\\|SET (transaction_timeout|default_table_access_method))/.test(line))

@@ -1,5 +1,5 @@
-// Prints what the program is made of when it runs, as a CycloneDX document. npm's own --omit=dev leaves out packages that
-// a tool needs too (pg-types, for one), so everything is listed first and tools are taken out by the lock file.
+// Prints the runtime dependencies as a CycloneDX document. npm's --omit=dev also omits packages that a development tool
+// uses too (such as pg-types), so this lists everything and removes development tools by the lock file.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

