@@ -4,7 +4,6 @@ import { openJournal } from './control/journal.ts';
 import { openExchange } from './exchange.ts';
 import { openFaults } from './faults/engine.ts';
 import { parseRules } from './faults/rules.ts';
-import { targetReader } from './http/request-target.ts';
 import { listen } from './http/server.ts';
 import { receiveUpload } from './http/upload.ts';
 import { checkInteger, checkToday, type EmulatorOptions, resolveOptions } from './options.ts';
@@ -73,7 +72,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     service: openService(world, resolved),
     faults,
     journal,
-    targetOf: targetReader(resolved.seed),
+    seed: resolved.seed,
     revise: change,
     latencyMs: () => latencyMs,
   });

@@ -8,7 +8,7 @@ import type { ApiCall } from './http/api-call.ts';
 import { identifyCaller } from './http/auth.ts';
 import { deliver, runLater } from './http/deliver.ts';
 import { compressResponse, type PreparedResponse, showsResponse } from './http/prepared-response.ts';
-import type { RequestTarget } from './http/request-target.ts';
+import { readTarget } from './http/request-target.ts';
 import type { Upload } from './http/upload.ts';
 import type { Quirks } from './quirks/quirks.ts';
 import type { Service } from './service.ts';
@@ -21,7 +21,7 @@ export interface ExchangeParts {
   readonly service: Service;
   readonly faults: FaultEngine;
   readonly journal: Journal;
-  targetOf(url: string): RequestTarget;
+  readonly seed: number;
   revise(request: RevisionRequest): void;
   latencyMs(): number;
 }
@@ -32,7 +32,7 @@ export function openExchange(
 ): (request: IncomingMessage, response: ServerResponse, upload: Upload | null) => void {
   const { world, service, faults, journal } = parts;
   return (request, response, upload) => {
-    const target = parts.targetOf(request.url ?? '/');
+    const target = readTarget(request.url ?? '/', parts.seed);
     const call: ApiCall = {
       method: request.method ?? 'GET',
       target,
@@ -66,8 +66,8 @@ function prepareFaulty(
 ): PreparedResponse {
   return applyActions([rule.action].flat(), {
     call,
-    answer: (target) => service.answer({ ...call, target }),
-    targetOf: parts.targetOf,
+    answer: (url) =>
+      service.answer(url === undefined ? call : { ...call, target: readTarget(url, parts.seed) }),
     revise(request) {
       try {
         parts.revise(request);

@@ -5,116 +5,133 @@ import { DAY_MS } from './dataset/population.ts';
 import type { Rule } from './faults/rules.ts';
 import type { Quirks } from './quirks/quirks.ts';
 
-/** How the emulated organization looks and behaves. Everything but `today` has a default. */
+/** How the emulated organization looks and behaves. */
 export interface EmulatorOptions {
-  /** The day that the service takes for today, `YYYY-MM-DD`; data reach until the day before. */
+  /** The emulated day, `YYYY-MM-DD`; data exist until the day before. */
   readonly today: UtcDay | string;
-  /** Decides all data. Default 1. */
+  /**
+   * Decides all data.
+   * @default 1
+   */
   readonly seed?: number | undefined;
-  /** Users over the whole first year; 45% are there on the first day. Default 250, at most 1,000,000. */
+  /**
+   * Users over the whole first year, at most 1,000,000; 45 % exist on the first day.
+   * @default 250
+   */
   readonly users?: number | undefined;
-  /** Everyone is there from the first day and active every day: gives a benchmark an exact size. Default false. */
+  /**
+   * Every user exists from the first day and is active every day, which gives a benchmark an exact size.
+   * @default false
+   */
   readonly steady?: boolean | undefined;
-  /** Readiness reports. Default 120, at most 100,000. */
+  /**
+   * Readiness reports, at most 100,000.
+   * @default 120
+   */
   readonly reports?: number | undefined;
-  /** Port to listen on; 0, the default, takes a free one. */
+  /**
+   * Port to listen on; 0 means any free port.
+   * @default 0
+   */
   readonly port?: number | undefined;
   /** The emulator listens on the loopback interface only. */
   readonly host?: '127.0.0.1' | undefined;
-  /** The owner's key. Derived from the seed unless given. */
+  /**
+   * The owner's key.
+   * @default derived from the seed
+   */
   readonly apiKey?: string | undefined;
-  /** The organization's id. Derived from the seed unless given. */
+  /**
+   * The organization's id.
+   * @default derived from the seed
+   */
   readonly orgId?: string | undefined;
-  /** Fault rules. None by default. */
+  /**
+   * Fault rules.
+   * @default []
+   */
   readonly rules?: readonly Rule[] | undefined;
-  /** Deviations from the default behaviour. */
+  /**
+   * Changes to the default behaviour.
+   * @default {}
+   */
   readonly quirks?: Partial<Quirks> | undefined;
-  /** Milliseconds before each answer. Default 0. */
+  /**
+   * Milliseconds before each response.
+   * @default 0
+   */
   readonly latencyMs?: number | undefined;
-  /** Requests that the journal remembers one by one. Default 1,000. */
+  /**
+   * Requests that the journal keeps individually.
+   * @default 1000
+   */
   readonly journalEntriesMax?: number | undefined;
   /**
-   * Weight of the answers that are kept for the next time they are asked for. Default 64 MiB, room for some 130,000
-   * rows of /users; 0 keeps none.
+   * Maximum weight of the responses kept for repeated requests; 0 keeps none. 64 MiB hold about 130,000 rows of /users.
+   * @default 67108864
    */
   readonly cacheBytesMax?: number | undefined;
   /**
-   * Where the time of day (for the Date header) and durations come from; the day is always `today`. By default it is
-   * noon and only durations pass. Give the machine's clock where a client compares the Date header with its own.
+   * Source of durations and of the time of day for the Date header; the day is always `today`. Use the machine's clock
+   * when a client compares the Date header with its own.
+   * @default it is always noon, and durations pass
    */
   readonly clock?: Clock | undefined;
 }
 
-/** The options with their defaults. */
-export interface ResolvedOptions {
-  readonly today: UtcDay;
-  readonly seed: number;
-  readonly users: number;
-  readonly steady: boolean;
-  readonly reports: number;
-  readonly port: number;
-  readonly host: string;
-  readonly apiKey: string | undefined;
-  readonly orgId: string | undefined;
-  readonly rules: readonly Rule[];
-  readonly quirks: Partial<Quirks>;
-  readonly latencyMs: number;
-  readonly journalEntriesMax: number;
-  readonly cacheBytesMax: number;
-  readonly clock: Clock;
-}
-
-const LIMITS = {
-  seed: [0, 4_294_967_295],
-  users: [1, 1_000_000],
-  reports: [0, 100_000],
-  port: [0, 65_535],
-  latencyMs: [0, 600_000],
-  journalEntriesMax: [0, 100_000],
-  cacheBytesMax: [0, 4_294_967_296],
+/** Default, minimum and maximum of each number. */
+const NUMBERS = {
+  seed: [1, 0, 4_294_967_295],
+  users: [250, 1, 1_000_000],
+  reports: [120, 0, 100_000],
+  port: [0, 0, 65_535],
+  latencyMs: [0, 0, 600_000],
+  journalEntriesMax: [1_000, 0, 100_000],
+  cacheBytesMax: [64 * 1024 * 1024, 0, 4_294_967_296],
 } as const;
 
 /**
  * Fills in the defaults.
- * @throws {UsageError} when a number is out of its limits, `today` leaves no day to query, or a key is unusable.
+ * @throws {UsageError} when a number is out of range, `today` is not after the first day, or the key is unusable.
  */
-export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
+export function resolveOptions(options: EmulatorOptions) {
+  const numberOf = (name: keyof typeof NUMBERS) => checkInteger(name, options[name] ?? NUMBERS[name][0]);
   return {
     today: checkToday(options.today),
-    seed: checkInteger('seed', options.seed ?? 1),
-    users: checkInteger('users', options.users ?? 250),
+    seed: numberOf('seed'),
+    users: numberOf('users'),
     steady: options.steady ?? false,
-    reports: checkInteger('reports', options.reports ?? 120),
-    port: checkInteger('port', options.port ?? 0),
+    reports: numberOf('reports'),
+    port: numberOf('port'),
     host: options.host ?? '127.0.0.1',
     apiKey: checkKey(options.apiKey),
     orgId: options.orgId,
     rules: options.rules ?? [],
     quirks: options.quirks ?? {},
-    latencyMs: checkInteger('latencyMs', options.latencyMs ?? 0),
-    journalEntriesMax: checkInteger('journalEntriesMax', options.journalEntriesMax ?? 1_000),
-    cacheBytesMax: checkInteger('cacheBytesMax', options.cacheBytesMax ?? 64 * 1024 * 1024),
+    latencyMs: numberOf('latencyMs'),
+    journalEntriesMax: numberOf('journalEntriesMax'),
+    cacheBytesMax: numberOf('cacheBytesMax'),
     clock: options.clock ?? systemClock(new Date(DAY_MS / 2)),
   };
 }
 
 /**
  * Checks the emulated day.
- * @throws {UsageError} when it is no day after the first day with data.
+ * @throws {UsageError} when it is not a day after the first day with data.
  */
 export function checkToday(today: unknown): UtcDay {
   if (isDay(today) && startOfDayMs(today) > startOfDayMs(FIRST_DAY)) return today;
-  throw new UsageError(`the emulator cannot take ${JSON.stringify(today)} for today`, {
+  throw new UsageError(`the emulator cannot use ${JSON.stringify(today)} as today`, {
     hint: `give a day after ${FIRST_DAY}, as YYYY-MM-DD`,
   });
 }
 
 /**
  * Checks a numeric option against its limits.
- * @throws {UsageError} when it is out of them.
+ * @throws {UsageError} when it is out of range.
  */
-export function checkInteger(name: keyof typeof LIMITS, value: number): number {
-  const [min, max] = LIMITS[name];
+export function checkInteger(name: keyof typeof NUMBERS, value: number): number {
+  const [, min, max] = NUMBERS[name];
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new UsageError(`the emulator cannot use ${name} ${value}`, {
     hint: `${name} is a whole number from ${min} to ${max}`,

@@ -23,21 +23,24 @@ import type { Quirks } from './quirks/quirks.ts';
 import { answerSessions } from './sessions/answer.ts';
 import type { World } from './world/world.ts';
 
-const ANSWER_OVERHEAD_BYTES = 512;
+const RESPONSE_OVERHEAD_BYTES = 512;
 const OPENAPI_RESPONSE = jsonResponse(200, JSON.stringify(OPENAPI_DOCUMENT));
 
-/** The emulated service without HTTP around it. */
+/** The emulated service, independent of HTTP. */
 export interface Service {
-  /** The answer to any request; a refusal is an answer too. */
+  /** Responds to any request, also by a refusal. */
   answer(call: ApiCall): PreparedResponse;
-  /** Which page of its walk a request asks for, from 1; null where there are no pages or the request is invalid. */
+  /** The number of the requested page in its walk, from 1; null without pages or for an invalid request. */
   pageOf(target: RequestTarget): number | null;
 }
 
-/** Opens the service. Its answers depend on the world and on the request alone; the latest are kept. */
+/** Opens the service. Its responses depend on the world and the request alone; it caches the latest ones. */
 export function openService(world: World, options: { clock: Clock; cacheBytesMax: number }): Service {
-  const answers = openLru<PreparedResponse>(options.cacheBytesMax);
-  let answersVersion = world.version();
+  const responses = openLru<PreparedResponse>(
+    options.cacheBytesMax,
+    ({ body }) => body.length + RESPONSE_OVERHEAD_BYTES,
+  );
+  let version = world.version();
   const limiter = openRateLimiter();
 
   function admit(inFlight: number): void {
@@ -47,19 +50,15 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
     throw new Refusal(429, 'Rate limit exceeded', writeRetryAfter(rateLimit, wait, world.now()));
   }
 
-  function remembered(target: RequestTarget, make: () => PreparedResponse): PreparedResponse {
-    // While the batch is late, equal requests get different answers.
+  function remember(target: RequestTarget, make: () => PreparedResponse): PreparedResponse {
+    // While the batch is late, equal requests get different responses.
     if (world.quirks().lateBatch !== false) return make();
-    if (answersVersion !== world.version()) answers.clear();
-    answersVersion = world.version();
-    const known = answers.get(target.url);
-    if (known !== undefined) return known;
-    const response = make();
-    answers.set(target.url, response, response.body.length + ANSWER_OVERHEAD_BYTES);
-    return response;
+    if (version !== world.version()) responses.clear();
+    version = world.version();
+    return responses.remember(target.url, make);
   }
 
-  /** The way of every request: path, method, key, role, rate, and only then the parameters. */
+  /** Checks path, method, key, role and rate before the parameters. */
   function route(call: ApiCall): PreparedResponse {
     const { method, target, caller, inFlight } = call;
     const { path, stream } = target;
@@ -75,7 +74,7 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
     admit(inFlight);
     if (path === READINESS_PATH && world.quirks().readinessRedirect === '308')
       return redirectReadiness(target);
-    return remembered(target, () => answerRead(world, stream, target));
+    return remember(target, () => answerRead(world, stream, target));
   }
 
   return {

@@ -16,49 +16,44 @@ import type { Population } from './population.ts';
 import { createUserDay, type UserDay } from './user-day.ts';
 import { type DayVariant, isAmong } from './variant.ts';
 
-/** Weight of all cached activity bits, and of all cached day sums, at most. */
+/** Maximum weight of all cached activity bits, and of all cached day sums. */
 const BITS_BYTES_MAX = 16 * 1024 * 1024;
 const ORG_DAY_BYTES_MAX = 4 * 1024 * 1024;
 const ORG_DAY_BYTES = 4 * 1024;
 const SET_OVERHEAD_BYTES = 128;
 
 /**
- * Every number that the emulator answers with, generated on demand. Days count from the first day with data; a day
- * is asked for by stream, because a revision may have reached only some of the streams.
+ * Every number that the emulator serves, generated on demand. Days count from the first day with data. A day is read
+ * by stream, because a revision may have changed only some of the streams.
  */
 export interface Dataset {
   readonly population: Population;
-  /** Who was active on the day. Do not change the set. */
+  /** The users who were active on the day. Do not change the set. */
   activeOn(day: number, stream: DailyStream): Bitset;
-  /** Who was active on any day of a range, both ends included. The set is the caller's. */
+  /** The users who were active on any day of a range, including both ends. The caller may change the set. */
   activeWithin(firstDay: number, lastDay: number, stream: DailyStream): Bitset;
-  /** How many distinct users were active in the `days` days that end with `lastDay`. */
+  /** The number of distinct users who were active in the `days` days that end with `lastDay`. */
   distinctUsers(lastDay: number, days: number, stream: DailyStream): number;
   /** What an active user did. The result is valid until the next call of any method. */
   userDay(user: number, day: number, stream: DailyStream): UserDay;
-  /** Visits the active users in order of id; the facts are valid during the visit. */
+  /** Visits the active users in the order of their ids. The facts are valid during the visit. */
   eachUser(day: number, stream: DailyStream, visit: (facts: UserDay, user: number) => void): void;
   /** The sums of a day, or null when nobody was active. */
   orgDay(day: number, stream: DailyStream): OrgDay | null;
 }
 
-/** Opens the data set. `variantOf` says what a revision did to a day; memory is bounded whatever is asked. */
+/** Opens the data set. `variantOf` returns the changes to a day. Memory is bounded for any requests. */
 export function openDataset(
   population: Population,
   variantOf: (day: number, stream: DailyStream) => DayVariant,
 ): Dataset {
-  const bits = openLru<Bitset>(BITS_BYTES_MAX);
-  const sums = openLru<OrgDay>(ORG_DAY_BYTES_MAX);
+  const bits = openLru<Bitset>(BITS_BYTES_MAX, (set) => set.byteLength + SET_OVERHEAD_BYTES);
+  const sums = openLru<OrgDay>(ORG_DAY_BYTES_MAX, () => ORG_DAY_BYTES);
   const facts = createUserDay();
 
   function activeOn(day: number, stream: DailyStream): Bitset {
     const variant = variantOf(day, stream);
-    const key = `${day} ${variant.key}`;
-    const known = bits.get(key);
-    if (known !== undefined) return known;
-    const set = generateActivity(population, day, variant);
-    bits.set(key, set, set.byteLength + SET_OVERHEAD_BYTES);
-    return set;
+    return bits.remember(`${day} ${variant.key}`, () => generateActivity(population, day, variant));
   }
 
   function activeWithin(firstDay: number, lastDay: number, stream: DailyStream): Bitset {
@@ -89,11 +84,7 @@ export function openDataset(
       const active = activeOn(day, stream);
       if (nextBit(active, 0) < 0) return null;
       const key = `${day} ${variantOf(day, stream).key}`;
-      const known = sums.get(key);
-      if (known !== undefined) return known;
-      const org = sumOrgDay(countBits(active), (visit) => eachUser(day, stream, visit));
-      sums.set(key, org, ORG_DAY_BYTES);
-      return org;
+      return sums.remember(key, () => sumOrgDay(countBits(active), (visit) => eachUser(day, stream, visit)));
     },
   };
 }

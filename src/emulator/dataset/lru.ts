@@ -1,44 +1,44 @@
-/** A cache that forgets what was used least recently once its entries weigh more than `bytesMax`. */
+/** A cache of bounded weight. It forgets the least recently used values first. */
 export interface Lru<Value> {
-  get(key: string): Value | undefined;
-  /** Stores a value that weighs `bytes`. One that is heavier than the whole cache is not kept. */
-  set(key: string, value: Value, bytes: number): void;
+  /** Returns the value of the key. Makes it first if it is not in the cache. */
+  remember(key: string, make: () => Value): Value;
   clear(): void;
-  /** Weight of all entries; never above `bytesMax`. */
+  /** The weight of all values; never above `bytesMax`. */
   bytes(): number;
 }
 
-/** Opens an empty cache. */
-export function openLru<Value>(bytesMax: number): Lru<Value> {
-  const entries = new Map<string, { value: Value; bytes: number }>();
+/** Opens an empty cache. A value heavier than `bytesMax` is not kept. */
+export function openLru<Value>(bytesMax: number, weigh: (value: Value) => number): Lru<Value> {
+  const values = new Map<string, Value>();
   let held = 0;
 
-  function drop(key: string): void {
-    held -= entries.get(key)?.bytes ?? 0;
-    entries.delete(key);
+  function keep(key: string, value: Value): void {
+    const bytes = weigh(value);
+    if (bytes > bytesMax) return;
+    values.set(key, value);
+    held += bytes;
+    for (const [oldest, dropped] of values) {
+      if (held <= bytesMax) break;
+      held -= weigh(dropped);
+      values.delete(oldest);
+    }
   }
 
   return {
-    get(key) {
-      const entry = entries.get(key);
-      if (entry === undefined) return undefined;
-      // A Map iterates in the order of insertion: reinserting makes the entry the youngest.
-      entries.delete(key);
-      entries.set(key, entry);
-      return entry.value;
-    },
-    set(key, value, bytes) {
-      drop(key);
-      if (bytes > bytesMax) return;
-      entries.set(key, { value, bytes });
-      held += bytes;
-      for (const oldest of entries.keys()) {
-        if (held <= bytesMax) break;
-        drop(oldest);
+    remember(key, make) {
+      const known = values.get(key);
+      if (known === undefined) {
+        const made = make();
+        keep(key, made);
+        return made;
       }
+      // A Map iterates in the order of insertion, so reinserting makes this the most recently used value.
+      values.delete(key);
+      values.set(key, known);
+      return known;
     },
     clear() {
-      entries.clear();
+      values.clear();
       held = 0;
     },
     bytes: () => held,

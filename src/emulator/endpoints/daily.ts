@@ -11,10 +11,10 @@ import { tokensByModelRows, tokensRows } from './rows/tokens.ts';
 import { toolsByToolRows, toolsRows } from './rows/tools.ts';
 import type { RowSource } from './rows/view.ts';
 
-/** The endpoints with organization-level rows. */
-export type OrgStream = Exclude<DailyStream, 'users'>;
+/** The endpoints with rows of the organization. */
+type OrgStream = Exclude<DailyStream, 'users'>;
 
-/** The rows of each endpoint without group_by, and with the one that it supports. */
+/** The rows of each endpoint without group_by, and with the group_by that it supports. */
 const ROWS: Readonly<Record<OrgStream, { plain: RowSource; grouped?: RowSource; groupBy?: string }>> = {
   tokens: { plain: tokensRows, grouped: tokensByModelRows, groupBy: GROUP_BY.tokens },
   tools: { plain: toolsRows, grouped: toolsByToolRows, groupBy: GROUP_BY.tools },
@@ -23,16 +23,16 @@ const ROWS: Readonly<Record<OrgStream, { plain: RowSource; grouped?: RowSource; 
 };
 
 /**
- * Answers /tokens, /tools, /activity or /productivity (specification, section 4.2) as JSON text.
- * @throws {Refusal} 400 for an unsupported group_by or an answer that would be too large.
+ * Responds to /tokens, /tools, /activity or /productivity (specification, section 4.2) with JSON text.
+ * @throws {Refusal} 400 for an unsupported group_by or a response that would be too large.
  */
 export function answerDaily(world: World, stream: OrgStream, query: Query, range: RequestedRange): string {
   const { plain, grouped, groupBy } = ROWS[stream];
   const quirks = world.quirks();
   const source = readGroupBy(query, groupBy, quirks) === null ? plain : (grouped ?? plain);
-  const asked = { stream, range };
-  const writer = writeRows(world, asked);
-  for (const day of selectDays(quirks.lies, asked, world.lastDayWithData(range))) {
+  const scope = { stream, range };
+  const writer = writeRows(world, scope);
+  for (const day of selectDays(quirks.lies, scope, world.lastDayWithData(range))) {
     const date = shiftDay(FIRST_DAY, day);
     source({ dataset: world.dataset, quirks, day, date }).forEach((row, index) => {
       writer.add(row, date, index);

@@ -5,7 +5,7 @@ import type { Quirks } from '../quirks/quirks.ts';
 /** Query parameters by name. */
 export type Query = URLSearchParams;
 
-/** A validated range of days; `first` and `last` count from the first day with data and may be negative. */
+/** A valid range of days. `first` and `last` count from the first day with data and may be negative. */
 export interface RequestedRange {
   readonly startDate: UtcDay;
   readonly endDate: UtcDay;
@@ -16,12 +16,12 @@ export interface RequestedRange {
 /** Users per page of /users (specification, section 8). */
 export const USERS_LIMIT = { min: 1, max: 100, default: 20 } as const;
 
-/** Longest text of a request that is repeated in a refusal. */
+/** Maximum characters of a request that a refusal repeats. */
 const ECHO_MAX = 60;
 
 /**
  * Reads startDate and endDate (specification, sections 4.2 and 8).
- * @throws {Refusal} 400 when one is missing or no calendar day, for today or later, a reversed or too long range.
+ * @throws {Refusal} 400 when a date is missing, not a calendar day or not in the past, or the range is reversed or too long.
  */
 export function readRange(query: Query, today: UtcDay, quirks: Quirks): RequestedRange {
   const startDate = readDate(query, 'startDate');
@@ -43,8 +43,8 @@ export function readRange(query: Query, today: UtcDay, quirks: Quirks): Requeste
 }
 
 /**
- * Reads group_by: the one dimension of the endpoint, or null (section 4.2).
- * @throws {Refusal} 400 for another value, unless the quirk says to ignore it.
+ * Reads group_by: the one supported dimension, or null (section 4.2).
+ * @throws {Refusal} 400 for another value, unless the quirk ignores it.
  */
 export function readGroupBy(query: Query, supported: string | undefined, quirks: Quirks): string | null {
   const value = single(query, 'group_by');
@@ -55,7 +55,7 @@ export function readGroupBy(query: Query, supported: string | undefined, quirks:
 }
 
 /**
- * Reads the limit of /users, 1 to 100, 20 unless given (section 8).
+ * Reads the limit of /users: 1 to 100, by default 20 (section 8).
  * @throws {Refusal} 400 when it is out of range or not a whole number.
  */
 export function readUsersLimit(query: Query): number {
@@ -65,7 +65,7 @@ export function readUsersLimit(query: Query): number {
 
 /**
  * Reads the cursor of /users.
- * @throws {Refusal} 400 when it is empty, or no user id and the quirk says to reject those.
+ * @throws {Refusal} 400 when it is empty, or when it is not a user id and the quirk rejects that.
  */
 export function readCursor(query: Query, quirks: Quirks): string | null {
   const cursor = single(query, 'cursor');
@@ -76,14 +76,13 @@ export function readCursor(query: Query, quirks: Quirks): string | null {
 }
 
 /**
- * Reads a whole number, or null when the parameter is absent. Without an upper bound `max` is Infinity, and so is a
- * number beyond the largest double.
- * @throws {Refusal} 400 when it is no whole number from `min` to `max`.
+ * Reads a whole number; null when the parameter is absent. With `max` Infinity there is no upper bound.
+ * @throws {Refusal} 400 when it is not a whole number from `min` to `max`.
  */
 export function readInteger(query: Query, name: string, range: { min: number; max: number }): number | null {
   const value = single(query, name);
   if (value === null) return null;
-  // More digits than a double holds make it inexact, which no comparison with a limit notices.
+  // A number with too many digits becomes inexact, which does not matter for a comparison with a limit.
   const parsed = /^-?\d+$/.test(value) ? Number(value) : Number.NaN;
   if (parsed >= range.min && parsed <= range.max) return parsed;
   const wanted =
@@ -94,7 +93,7 @@ export function readInteger(query: Query, name: string, range: { min: number; ma
 }
 
 /**
- * The one value of a parameter, or null when it is absent.
+ * Reads the single value of a parameter; null when it is absent.
  * @throws {Refusal} 400 when it is given several times.
  */
 export function single(query: Query, name: string): string | null {

@@ -9,9 +9,9 @@ import { type Query, readInteger, single } from './params.ts';
 import { renderReport } from './rows/readiness.ts';
 
 /**
- * Answers the readiness list (specification, section 4.3) as JSON text: the reports after `startAfter`, at most
+ * Responds to the readiness list (specification, section 4.3) with JSON text: the reports after `startAfter`, at most
  * `limit` and never more than the server's cap.
- * @throws {Refusal} 400 for a limit that is not a positive integer or above the maximum, or a startAfter that is no report.
+ * @throws {Refusal} 400 for a limit that is not a positive integer or exceeds the maximum, or an unknown startAfter.
  */
 export function answerReadiness(world: World, query: Query): string {
   const { reports } = world;
@@ -25,22 +25,22 @@ export function answerReadiness(world: World, query: Query): string {
   for (let place = begin; place < numbers.length && page.length < limit; place++) {
     const report = numbers[place] ?? 0;
     if (repoId !== null && reports.repositoryId(reports.repositoryOf(report)) !== repoId) continue;
-    if (reports.createdAtMs(report, changes) >= createdBeforeMs(quirks)) continue;
+    if (reports.createdAtMs(report, changes) >= endOfReportsMs(quirks)) continue;
     const body = renderReport(reports, changes, report, quirks);
-    // Metrics of a report are not optional, so only unknown fields can reach it.
+    // The metrics of a report are required, so it can only get unknown fields.
     page.push(JSON.stringify(distort(body, body.reportId, { ...quirks, nullMetrics: 0 })));
   }
-  const told = selectRecords(page, quirks.lies, { stream: 'readiness', range: null });
-  return `{"reports":[${told.join(',')}]${unknownTail(quirks)}}`;
+  const kept = selectRecords(page, quirks.lies, { stream: 'readiness', range: null });
+  return `{"reports":[${kept.join(',')}]${unknownTail(quirks)}}`;
 }
 
-/** Reports are there that were created before this instant. */
-function createdBeforeMs({ lies }: Quirks): number {
+/** Only reports that were created before this instant exist. */
+function endOfReportsMs({ lies }: Quirks): number {
   if (lies.noReports === true) return Number.NEGATIVE_INFINITY;
   return lies.rolledBackTo === undefined ? Number.POSITIVE_INFINITY : startOfDayMs(lies.rolledBackTo);
 }
 
-/** Which page of its walk a request asks for, from 1; what fault rules match on. */
+/** Computes the number of the requested page in its walk, from 1. Fault rules match it. */
 export function readinessPageNumber(world: World, query: Query): number {
   const startAfter = query.get('startAfter');
   if (startAfter === null) return 1;

@@ -3,6 +3,7 @@ import { type Bitset, countBits, emptyBitset, hasBit, nextBit, uniteBits } from 
 import { hashText, unitOf } from '../dataset/hash.ts';
 import type { Quirks } from '../quirks/quirks.ts';
 import type { World } from '../world/world.ts';
+import { BEFORE_ALL } from './cursors.ts';
 import { type RowWriter, writeRows } from './envelope.ts';
 import { selectDays, selectUsers } from './lies/days.ts';
 import { chooseCursor, choosePaging } from './lies/paging.ts';
@@ -10,21 +11,19 @@ import { type Query, type RequestedRange, readCursor, readGroupBy, readUsersLimi
 import { userRow } from './rows/users.ts';
 import type { DayView } from './rows/view.ts';
 
-/** Length of a user id; a cursor that is longer was handed out by an empty page. */
+/** Length of a user id. A longer cursor comes from an empty page. */
 const USER_ID_CHARS = 'user_'.length + 26;
-/** The cursor that an empty first page hands out: it comes before every id and is no id. */
-const BEFORE_ALL = 'user_0';
 const EMPTY_PAGE_SHARE = 1 / 3;
 
-/** One day of the range, with who was active on it. */
+/** One day of the range with its active users. */
 interface ActiveDay {
   readonly view: DayView;
   readonly active: Bitset;
 }
 
 /**
- * Answers /users (specification, section 4.2) as JSON text: up to `limit` users in the order of their ids, each with
- * one row per active day of the range. The cursor is the last user id of the page before.
+ * Responds to /users (specification, section 4.2) with JSON text: up to `limit` users in the order of their ids, each
+ * with one row per active day of the range. The cursor is the last user id of the previous page.
  * @throws {Refusal} 400 for a bad limit or cursor.
  */
 export function answerUsers(world: World, query: Query, range: RequestedRange): string {
@@ -32,16 +31,16 @@ export function answerUsers(world: World, query: Query, range: RequestedRange): 
   const quirks = world.quirks();
   readGroupBy(query, undefined, quirks);
   const limit = readUsersLimit(query);
-  const asked = { stream: 'users', range } as const;
+  const scope = { stream: 'users', range } as const;
   const sent = readCursor(query, quirks);
-  const cursor = chooseCursor(sent, quirks.lies, asked);
-  const days = activeDays(world, asked);
+  const cursor = chooseCursor(sent, quirks.lies, scope);
+  const days = activeDays(world, scope);
   const active = emptyBitset(dataset.population.size);
   for (const day of days) uniteBits(active, day.active);
-  const writer = writeRows(world, asked);
-  const size = pageSize(world, limit, cursor);
+  const writer = writeRows(world, scope);
+  const size = choosePageSize(world, limit, cursor);
   const begin = cursor === null ? 0 : dataset.population.firstAfter(cursor);
-  // A page that is empty by a quirk repeats nobody: it would not be empty.
+  // A page that a quirk empties repeats nobody, otherwise it would not be empty.
   if (cursor !== null && begin > 0 && size > 0) repeatUser(quirks, writer, days, begin - 1);
 
   let user = nextBit(active, begin);
@@ -60,20 +59,20 @@ export function answerUsers(world: World, query: Query, range: RequestedRange): 
   const next = final < 0 ? afterEmptyPage(cursor) : dataset.population.idOf(final);
   const hasMore = user >= 0;
   const end = { hasMore, cursor: hasMore || final >= 0 ? next : null };
-  return writer.finish(choosePaging(end, sent, quirks.lies, asked));
+  return writer.finish(choosePaging(end, sent, quirks.lies, scope));
 }
 
-/** Which page of its walk a request asks for, from 1; what fault rules match on. */
+/** Computes the number of the requested page in its walk, from 1. Fault rules match it. */
 export function usersPageNumber(world: World, query: Query, range: RequestedRange): number {
   const cursor = query.get('cursor');
   if (cursor === null) return 1;
   const active = world.dataset.activeWithin(range.first, range.last, 'users');
   const before = countBits(active, world.dataset.population.firstAfter(cursor));
-  return 1 + Math.ceil(before / Math.max(1, pageSize(world, readUsersLimit(query), cursor)));
+  return 1 + Math.ceil(before / Math.max(1, choosePageSize(world, readUsersLimit(query), cursor)));
 }
 
-/** Users on this page. Depends on the cursor and not on the walk so far; an empty page never follows another. */
-function pageSize(world: World, limit: number, cursor: string | null): number {
+/** Chooses the number of users on the page by its cursor alone. An empty page never follows another. */
+function choosePageSize(world: World, limit: number, cursor: string | null): number {
   const { dataset } = world;
   const quirks = world.quirks();
   const afterEmpty = cursor === BEFORE_ALL || (cursor?.length ?? 0) > USER_ID_CHARS;
@@ -84,12 +83,12 @@ function pageSize(world: World, limit: number, cursor: string | null): number {
   return sizes[draw % sizes.length] ?? limit;
 }
 
-/** Goes on at the same place under another name, so that the walk does not see a cursor twice. */
+/** Continues at the same place with another cursor, so that the walk does not see a cursor twice. */
 function afterEmptyPage(cursor: string | null): string {
   return cursor === null ? BEFORE_ALL : `${cursor}0`;
 }
 
-/** Repeats the last user of the page before. Two answers that conflict differ in the tool calls. */
+/** Repeats the last user of the previous page. Conflicting rows differ in the tool calls. */
 function repeatUser(quirks: Quirks, writer: RowWriter, days: readonly ActiveDay[], user: number): void {
   if (quirks.overlappingPages === 'off') return;
   const conflict = quirks.overlappingPages === 'conflicting' ? 1 : 0;
@@ -100,12 +99,12 @@ function repeatUser(quirks: Quirks, writer: RowWriter, days: readonly ActiveDay[
   }
 }
 
-function activeDays(world: World, asked: { stream: 'users'; range: RequestedRange }): ActiveDay[] {
+function activeDays(world: World, scope: { stream: 'users'; range: RequestedRange }): ActiveDay[] {
   const { dataset } = world;
   const quirks = world.quirks();
-  return selectDays(quirks.lies, asked, world.lastDayWithData(asked.range)).map((day) => ({
+  return selectDays(quirks.lies, scope, world.lastDayWithData(scope.range)).map((day) => ({
     view: { dataset, quirks, day, date: shiftDay(FIRST_DAY, day) },
-    active: selectUsers(dataset.activeOn(day, 'users'), quirks.lies, asked, {
+    active: selectUsers(dataset.activeOn(day, 'users'), quirks.lies, scope, {
       index: day,
       seed: dataset.population.seed,
     }),

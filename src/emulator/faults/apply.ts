@@ -9,11 +9,11 @@ import type { RevisionRequest } from '../world/revision-request.ts';
 import type { Action, ActionOf } from './action.ts';
 import type { FaultContext } from './context.ts';
 import { breakCursor } from './cursor.ts';
-import { gzipBomb } from './gzip-bomb.ts';
+import { buildGzipBomb } from './gzip-bomb.ts';
 import { bodyResponse, redirectResponse, spoil, statusResponse } from './made-response.ts';
 import { patchJson } from './patch.ts';
 import { fillHeader, fillTemplate, fillTemplates } from './template.ts';
-import { deliveryOf } from './transport.ts';
+import { toDelivery } from './transport.ts';
 
 /** What one action changes: the response, its delivery, or the wait before it. */
 interface Effect {
@@ -27,7 +27,7 @@ export function applyActions(actions: readonly Action[], context: FaultContext):
   let made: PreparedResponse | undefined;
   let delivery: Delivery | undefined;
   let delayMs = 0;
-  const current = (): PreparedResponse => made ?? context.answer(context.call.target);
+  const current = (): PreparedResponse => made ?? context.answer();
   for (const action of actions) {
     const effect = applyAction(action, current, context);
     made = effect.response ?? made;
@@ -53,14 +53,14 @@ function applyAction(action: Action, current: () => PreparedResponse, context: F
     case 'patch':
       return { response: patchResponse(action, current(), context) };
     case 'spoil':
-      return { response: spoil(current(), action.how) };
+      return { response: { ...current(), body: spoil(current().body, action.how) } };
     case 'cursor':
       return { response: breakCursor(action.mode, current, context) };
     case 'answer-as':
-      return { response: context.answer(context.targetOf(changeUrl(action, call))) };
+      return { response: context.answer(changeUrl(action, call)) };
     case 'gzip-bomb': {
       const plain = jsonResponse(200, '', { 'content-encoding': 'gzip' });
-      return { response: { ...plain, body: gzipBomb(action.bytes) } };
+      return { response: { ...plain, body: buildGzipBomb(action.bytes) } };
     }
     case 'revise':
       context.revise(fillRevision(action.revision, call));
@@ -68,7 +68,7 @@ function applyAction(action: Action, current: () => PreparedResponse, context: F
     case 'delay':
       return { delayMs: action.ms };
     default:
-      return { delivery: deliveryOf(action) };
+      return { delivery: toDelivery(action) };
   }
 }
 

@@ -1,14 +1,12 @@
 import type { ApiCall } from '../http/api-call.ts';
 import type { PreparedResponse } from '../http/prepared-response.ts';
-import type { RequestTarget } from '../http/request-target.ts';
 import type { RevisionRequest } from '../world/revision-request.ts';
 
 /** What an action may use and report. */
 export interface FaultContext {
   readonly call: ApiCall;
-  /** Prepares the response without faults, to this request or to another one. */
-  answer(target: RequestTarget): PreparedResponse;
-  targetOf(url: string): RequestTarget;
+  /** Prepares the response without faults to this request, or to the same request with another URL. */
+  answer(url?: string): PreparedResponse;
   revise(request: RevisionRequest): void;
   now(): Date;
   /** Call it when an action found nothing to change. */

@@ -1,63 +1,49 @@
-import { hashText } from '../dataset/hash.ts';
+import { BEFORE_ALL, endlessCursor } from '../endpoints/cursors.ts';
 import type { PreparedResponse } from '../http/prepared-response.ts';
 import { isRecord } from '../input/parse.ts';
 import type { ActionOf } from './action.ts';
 import type { FaultContext } from './context.ts';
 
-/** Comes before every user id, so the walk begins again. */
-const BEFORE_ALL = 'user_0';
-/** Comes after every user id: all pages from here on are empty. */
-const AFTER_ALL = 'user_~';
+type Mode = ActionOf<'cursor'>['mode'];
 
-/** The answer with a broken cursor. Where there is no paging to break, the rule is told that it missed. */
+/** Breaks the cursor of a response. Without paging to break, it reports a miss. */
 export function breakCursor(
-  mode: ActionOf<'cursor'>['mode'],
+  mode: Mode,
   current: () => PreparedResponse,
-  context: FaultContext,
+  { call, answer, missed }: FaultContext,
 ): PreparedResponse {
-  const { target } = context.call;
-  if (target.stream === 'readiness' && (mode === 'repeat' || mode === 'cycle')) return firstPage(context);
+  const { stream, path, query } = call.target;
+  if (stream === 'readiness' && (mode === 'repeat' || mode === 'cycle')) {
+    const first = new URLSearchParams(query);
+    first.delete('startAfter');
+    return answer(`${path}?${first.toString()}`);
+  }
   const response = current();
-  const answer: unknown =
-    target.stream === 'users' && response.status === 200 ? JSON.parse(response.body.toString()) : null;
-  if (!isRecord(answer) || !isRecord(answer['meta'])) {
-    context.missed();
+  const body: unknown =
+    stream === 'users' && response.status === 200 ? JSON.parse(response.body.toString()) : null;
+  if (!isRecord(body) || !isRecord(body['meta'])) {
+    missed();
     return response;
   }
-  const meta = {
-    ...answer['meta'],
-    has_more: true,
-    ...brokenMeta(mode, target.query.get('cursor'), answer['meta']),
-  };
+  const next_cursor = brokenCursor(mode, query.get('cursor'), body['meta']);
   // A field that is undefined is left out of the JSON.
-  return { ...response, body: Buffer.from(JSON.stringify({ ...answer, meta })) };
+  const meta = { ...body['meta'], has_more: true, next_cursor };
+  return { ...response, body: Buffer.from(JSON.stringify({ ...body, meta })) };
 }
 
-function brokenMeta(
-  mode: ActionOf<'cursor'>['mode'],
-  cursor: string | null,
-  meta: Record<string, unknown>,
-): { next_cursor: unknown } {
+function brokenCursor(mode: Mode, sent: string | null, meta: Record<string, unknown>): unknown {
   switch (mode) {
     case 'repeat':
-      return { next_cursor: cursor ?? meta['next_cursor'] };
+      return sent ?? meta['next_cursor'];
     case 'cycle':
-      return { next_cursor: BEFORE_ALL };
+      return BEFORE_ALL;
     case 'missing':
-      return { next_cursor: undefined };
+      return undefined;
     case 'null':
-      return { next_cursor: null };
+      return null;
     case 'empty':
-      return { next_cursor: '' };
-    case 'endless': {
-      const from = cursor ?? '';
-      return { next_cursor: `${AFTER_ALL}${hashText(1, from)}-${hashText(2, from)}` };
-    }
+      return '';
+    case 'endless':
+      return endlessCursor(sent ?? '');
   }
-}
-
-function firstPage(context: FaultContext): PreparedResponse {
-  const query = new URLSearchParams(context.call.target.query);
-  query.delete('startAfter');
-  return context.answer(context.targetOf(`${context.call.target.path}?${query.toString()}`));
 }

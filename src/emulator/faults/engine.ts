@@ -11,16 +11,16 @@ export interface RuleObserver {
 
 /** The rules in force. */
 export interface FaultEngine {
-  /** The rule that changes the answer to this request, or null. Each call counts as one match. */
+  /** Decides which rule fires on this request; null when none does. Each call counts as one match. */
   decide(call: ApiCall, pageOf: () => number | null): { readonly id: string; readonly rule: Rule } | null;
   rules(): readonly Rule[];
-  /** The names of the rules, in their order. */
+  /** The ids of the rules, in their order. */
   ruleIds(): readonly string[];
-  /** Replaces the rules; all of them start counting anew. */
+  /** Replaces the rules; all counts start from 0. */
   setRules(rules: readonly Rule[]): void;
 }
 
-/** URLs counted one by one per rule at most; beyond that a rule counts the rest together. */
+/** Maximum number of URLs that a rule counts separately; it counts further URLs together. */
 const URLS_MAX = 50_000;
 
 interface Counter {
@@ -37,7 +37,7 @@ export function openFaults(observer: RuleObserver): FaultEngine {
         if (!matches(rule.match ?? {}, call, pageOf)) continue;
         observer.matched(id);
         counter.matches += 1;
-        if (!isTime(rule.when ?? {}, id, call.target.url, counter)) continue;
+        if (!fires(rule.when ?? {}, id, call.target.url, counter)) continue;
         observer.fired(id);
         return { id, rule };
       }
@@ -55,8 +55,8 @@ export function openFaults(observer: RuleObserver): FaultEngine {
   };
 }
 
-function isTime(when: When, id: string, url: string, counter: Counter): boolean {
-  // Counting by URL takes memory, so it is done only for rules that need it.
+function fires(when: When, id: string, url: string, counter: Counter): boolean {
+  // Counting by URL takes memory, so only rules that need it do it.
   const byUrl = when.per === 'request' || when.probability !== undefined ? countUrl(counter, url) : 0;
   const n = when.per === 'request' ? byUrl : counter.matches;
   const after = when.after ?? 0;
@@ -64,7 +64,7 @@ function isTime(when: When, id: string, url: string, counter: Counter): boolean 
   if (when.count !== undefined && n > after + when.count) return false;
   if (when.nth !== undefined && ![when.nth].flat().includes(n)) return false;
   if (when.probability === undefined) return true;
-  // By URL and repetition, never by order of arrival: a parallel walk meets the same faults as a serial one.
+  // Depends on URL and repetition, not on the order of arrival, so a parallel walk meets the same faults as a serial one.
   return unitOf(hash(hashText(when.seed ?? 0, id), hashText(0, url), byUrl)) < when.probability;
 }
 

@@ -12,7 +12,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** A byte that never occurs in UTF-8, in quotes so that only the decoding fails. */
 const INVALID_UTF8 = Buffer.from([0x22, 0xff, 0x22]);
 
-/** The response of a status action. */
+/** Prepares the response of a status action. */
 export function statusResponse(action: ActionOf<'status'>, call: ApiCall, now: Date): PreparedResponse {
   const { status, title = titleOf(status), detail = `Injected fault ${status}` } = action;
   const isSession = call.target.path === SESSIONS_PATH;
@@ -24,7 +24,7 @@ export function statusResponse(action: ActionOf<'status'>, call: ApiCall, now: D
   });
 }
 
-/** The response of a body action. */
+/** Prepares the response of a body action. */
 export function bodyResponse(action: ActionOf<'body'>, call: ApiCall): PreparedResponse {
   const type =
     action.contentType ?? (action.html ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8');
@@ -36,18 +36,14 @@ export function bodyResponse(action: ActionOf<'body'>, call: ApiCall): PreparedR
   };
 }
 
-/** The response of a redirect action. */
+/** Prepares the response of a redirect action. */
 export function redirectResponse(action: ActionOf<'redirect'>, call: ApiCall): PreparedResponse {
   const location = fillHeader(action.location, call);
   return jsonResponse(action.status ?? 302, JSON.stringify({ redirect: location }), { location });
 }
 
-/** The response with the bytes of its body made invalid. */
-export function spoil(response: PreparedResponse, how: ActionOf<'spoil'>['how']): PreparedResponse {
-  return { ...response, body: spoilt(response.body, how) };
-}
-
-function spoilt(body: Buffer, how: ActionOf<'spoil'>['how']): Buffer {
+/** Makes the bytes of a body invalid. */
+export function spoil(body: Buffer, how: ActionOf<'spoil'>['how']): Buffer {
   switch (how) {
     case 'invalid-json':
       return Buffer.concat([body, Buffer.from('}')]);
@@ -57,8 +53,7 @@ function spoilt(body: Buffer, how: ActionOf<'spoil'>['how']): Buffer {
       return Buffer.concat([BYTE_ORDER_MARK, body]);
     case 'invalid-utf8': {
       const brace = body.indexOf(0x7b) + 1;
-      const field = Buffer.concat([INVALID_UTF8, Buffer.from(':0,')]);
-      return Buffer.concat([body.subarray(0, brace), field, body.subarray(brace)]);
+      return Buffer.concat([body.subarray(0, brace), INVALID_UTF8, Buffer.from(':0,'), body.subarray(brace)]);
     }
   }
 }

@@ -1,13 +1,13 @@
 import { isRecord } from '../input/parse.ts';
 import type { PatchOperation } from './action.ts';
 
-/** A JSON text after a patch, and how many places of it were changed. */
+/** The patched JSON text and the number of changed places. */
 export interface Patched {
   readonly json: string;
   readonly changes: number;
 }
 
-/** Applies the operations in their order. A text that is not JSON comes back unchanged. */
+/** Applies the operations in their order. A text that is not JSON is returned unchanged. */
 export function patchJson(json: string, operations: readonly PatchOperation[]): Patched {
   let root: unknown;
   try {
@@ -16,7 +16,7 @@ export function patchJson(json: string, operations: readonly PatchOperation[]): 
     return { json, changes: 0 };
   }
   const raws: string[] = [];
-  // A marker that cannot be in the text, so that it can be exchanged for raw JSON afterwards.
+  // The marker does not occur in the text, so that it can be replaced by raw JSON afterwards.
   const marker = `raw${json.length}x`;
   const nonce = json.includes(marker) ? `${marker}${json.length}` : marker;
   let changes = 0;
@@ -31,7 +31,7 @@ export function patchJson(json: string, operations: readonly PatchOperation[]): 
   };
 }
 
-/** Visits every place that the steps lead to, and returns how many of the visits changed something. */
+/** Visits every place that the steps lead to. Returns the number of visits that changed something. */
 function walk(
   node: unknown,
   steps: readonly string[],
@@ -39,7 +39,7 @@ function walk(
 ): number {
   const [step, ...rest] = steps;
   if (step === undefined || typeof node !== 'object' || node === null) return 0;
-  // From the last place to the first, because a visit may insert or remove elements.
+  // Starts at the last element, because a visit may insert or remove elements.
   const keys = step === '*' ? Object.keys(node).reverse() : [step];
   let changes = 0;
   for (const key of keys) {
@@ -75,7 +75,7 @@ function change(
 function put(holder: object, key: string, value: unknown): boolean {
   if (Array.isArray(holder) && key !== '-' && !Object.hasOwn(holder, key)) return false;
   const place = Array.isArray(holder) && key === '-' ? String(holder.length) : key;
-  // Defined and not assigned, so that `__proto__` becomes a key like any other.
+  // A definition, unlike an assignment, treats `__proto__` like any other key.
   return Reflect.defineProperty(holder, place, {
     value,
     writable: true,

@@ -1,8 +1,8 @@
 import type { ApiCall } from '../http/api-call.ts';
 import { isRecord } from '../input/parse.ts';
 
-/** Replaces the placeholders of an action's text; one that is not known stays as it is. */
-export function fillTemplate(text: string, { caller, target }: Pick<ApiCall, 'caller' | 'target'>): string {
+/** Replaces the placeholders in a text of an action. Unknown placeholders stay as they are. */
+export function fillTemplate(text: string, { caller, target }: ApiCall): string {
   return text.replace(/\{\{([\w.]+)\}\}/g, (whole, name: string) => {
     if (name === 'apiKey') return caller.credential;
     if (name === 'requestId') return target.requestId;
@@ -12,15 +12,15 @@ export function fillTemplate(text: string, { caller, target }: Pick<ApiCall, 'ca
   });
 }
 
-/** The same for the value of a header, in which what HTTP does not allow there is percent-encoded. */
-export function fillHeader(text: string, call: Pick<ApiCall, 'caller' | 'target'>): string {
+/** Replaces the placeholders in the value of a header and percent-encodes what HTTP does not allow there. */
+export function fillHeader(text: string, call: ApiCall): string {
   return fillTemplate(text, call).replace(/[^\t\x20-\x7e\x80-\xff]+/g, (part) =>
     encodeURIComponent(part.toWellFormed()),
   );
 }
 
-/** The same in every text inside a JSON value. */
-export function fillTemplates(value: unknown, call: Pick<ApiCall, 'caller' | 'target'>): unknown {
+/** Replaces the placeholders in every text inside a JSON value. */
+export function fillTemplates(value: unknown, call: ApiCall): unknown {
   if (typeof value === 'string') return fillTemplate(value, call);
   if (Array.isArray(value)) return value.map((item: unknown) => fillTemplates(item, call));
   if (!isRecord(value)) return value;

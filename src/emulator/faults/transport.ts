@@ -8,8 +8,8 @@ type TransportAction = ActionOf<
 const PADDING_CHARS = 1_000;
 const OVERSIZED_BYTES = 128 * 1024;
 
-/** The way in which a transport action puts the answer on the wire. */
-export function deliveryOf(action: TransportAction): Delivery {
+/** Translates a transport action into the delivery of the response. */
+export function toDelivery(action: TransportAction): Delivery {
   switch (action.type) {
     case 'hang':
       return { type: 'hang' };

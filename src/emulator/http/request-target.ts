@@ -17,29 +17,14 @@ export interface RequestTarget {
   readonly requestId: string;
 }
 
-/** Maximum number of targets kept. A walk requests each URL once or twice, so more would not help. */
-const TARGETS_MAX = 4_096;
-
 const STREAM_OF_PATH: ReadonlyMap<string, Stream> = new Map<string, Stream>([
   ...DAILY_STREAMS.map((stream): [string, Stream] => [ANALYTICS_PATHS[stream], stream]),
   [READINESS_PATH, 'readiness'],
   [READINESS_MOVED_PATH, 'readiness'],
 ]);
 
-/** Returns a function that reads a URL and remembers the latest ones. */
-export function targetReader(seed: number): (url: string) => RequestTarget {
-  const known = new Map<string, RequestTarget>();
-  return (url) => {
-    const found = known.get(url);
-    if (found !== undefined) return found;
-    if (known.size >= TARGETS_MAX) known.clear();
-    const target = readTarget(url, seed);
-    known.set(url, target);
-    return target;
-  };
-}
-
-function readTarget(url: string, seed: number): RequestTarget {
+/** Reads the URL of a request. The seed decides the request id. */
+export function readTarget(url: string, seed: number): RequestTarget {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));

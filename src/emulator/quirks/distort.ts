@@ -2,14 +2,14 @@ import { hashText, unitOf } from '../dataset/hash.ts';
 import { isRecord } from '../input/parse.ts';
 import type { Quirks } from './quirks.ts';
 
-/** What the quirk `unknownFields` adds to an object. */
+/** The field that the quirk `unknownFields` adds to an object. */
 export const UNKNOWN_FIELD = { emulator_extra: { note: 'not in the specification' } } as const;
-/** Objects keyed by open-ended names: a field added to them would be another name, not another field. */
+/** Objects with open-ended keys. A field added to them would be another key, not an unknown field. */
 const MAPS = new Set(['daily_active_users_by_client', 'apps', 'report']);
 
 /**
  * Applies the quirks `unknownFields` and `nullMetrics` to a record. `identity` names the record, so that the same
- * metrics are missing on whatever page it stands. Without these quirks the record comes back as it is.
+ * metrics are missing on any page that shows it. Without these quirks it returns the record itself.
  */
 export function distort(
   record: object,
@@ -49,7 +49,7 @@ function distortValue(
   return isRecord(value) ? distortFields(value, path, quirks, isMap) : value;
 }
 
-/** Half of the metrics that go missing are null, the other half are not there. */
+/** Half of the missing metrics are null; the other half are absent. */
 function fateOf(path: string, share: number): 'kept' | 'null' | 'absent' {
   if (share === 0) return 'kept';
   const place = unitOf(hashText(0x6e75, path));

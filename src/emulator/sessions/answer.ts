@@ -11,12 +11,12 @@ import type { World } from '../world/world.ts';
 import { sessionRefusal } from './refusal.ts';
 import { findViolations } from './validate.ts';
 
-/** Problems that one answer names. */
+/** Maximum number of problems that one response lists. */
 const PROBLEMS_MAX = 100;
 
 /**
- * Answers a request to `/api/v0/sessions` (specification, section 4.1), in the order of every endpoint: method, key,
- * permission, rate, and only then the body. `admit` refuses what is too many.
+ * Responds to a request to `/api/v0/sessions` (specification, section 4.1). Like every endpoint it checks method, key,
+ * permission and rate before the body. `admit` refuses requests above the rate.
  */
 export function answerSessions(world: World, call: ApiCall, admit: () => void): PreparedResponse {
   if (call.method !== 'POST') {
@@ -40,22 +40,22 @@ export function answerSessions(world: World, call: ApiCall, admit: () => void): 
 function answerUpload(world: World, role: Role, { contentType, body }: Upload): PreparedResponse {
   if (body === null) {
     const headers = { connection: 'close' };
-    return sessionRefusal({ status: 413, detail: `A body has at most ${BODY_BYTES_MAX} bytes`, headers });
+    return sessionRefusal({ status: 413, detail: `The body exceeds ${BODY_BYTES_MAX} bytes`, headers });
   }
   if (!/^application\/json\s*(;|$)/i.test(contentType))
     return sessionRefusal({ status: 415, detail: 'The body must be application/json' });
   const json = parse(body);
   if (json === undefined) return sessionRefusal({ status: 400, detail: 'The body is not JSON' });
   const problems = findViolations(json);
-  if (problems.length > 0 || !isWish(json)) {
+  if (problems.length > 0 || !isSessionRequest(json)) {
     const metadata = { problems: problems.slice(0, PROBLEMS_MAX), total: problems.length };
     return sessionRefusal({ status: 400, detail: 'The request is not valid', metadata });
   }
   return create(world, role, json);
 }
 
-function create(world: World, role: Role, wish: SessionRequest): PreparedResponse {
-  const { computerId } = wish;
+function create(world: World, role: Role, request: SessionRequest): PreparedResponse {
+  const { computerId } = request;
   const quirks = world.quirks();
   if (!quirks.computers.includes(computerId)) {
     return sessionRefusal({
@@ -64,9 +64,9 @@ function create(world: World, role: Role, wish: SessionRequest): PreparedRespons
       metadata: { computerId },
     });
   }
-  const session = world.sessions.create(wish, role);
+  const session = world.sessions.create(request, role);
   if (session === null) return sessionRefusal({ status: 500, detail: 'The emulator holds no more sessions' });
-  // Which sessions there are is what the client came to know, so no number of it goes missing.
+  // A client needs the whole session, so the quirk `nullMetrics` does not apply.
   const shown = distort(session, `session ${session.sessionId}`, { ...quirks, nullMetrics: 0 });
   return jsonResponse(201, JSON.stringify(shown));
 }
@@ -76,12 +76,12 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    // JSON.parse never gives undefined, so it can stand for text that is not JSON.
+    // JSON.parse never returns undefined, so undefined can mean that the text is not JSON.
     return undefined;
   }
 }
 
-/** Holds for everything in which {@link findViolations} found nothing. */
-function isWish(json: unknown): json is SessionRequest {
+/** True for every value without violations. */
+function isSessionRequest(json: unknown): json is SessionRequest {
   return isRecord(json) && typeof json['computerId'] === 'string';
 }

@@ -1,7 +1,7 @@
 import { jsonResponse, type PreparedResponse } from '../http/prepared-response.ts';
 import { titleOf } from '../http/refusal.ts';
 
-/** A refused creation. */
+/** Why a session was not created. */
 export interface SessionProblem {
   readonly status: number;
   readonly detail: string;
@@ -10,7 +10,7 @@ export interface SessionProblem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The error body of the session endpoint (specification, section 2.6): unlike elsewhere it has no requestId. */
+/** The error body of the session endpoint (specification, section 2.6). Unlike other error bodies it has no requestId. */
 export function sessionProblem({
   status,
   detail,
@@ -20,7 +20,7 @@ export function sessionProblem({
   return { detail, status, title, ...(metadata === undefined ? {} : { metadata }) };
 }
 
-/** The answer to a refused creation. */
+/** The response to a refused request to create a session. */
 export function sessionRefusal(problem: SessionProblem): PreparedResponse {
   return jsonResponse(problem.status, JSON.stringify(sessionProblem(problem)), problem.headers);
 }

@@ -4,44 +4,44 @@ import type { ReportChanges } from '../dataset/readiness.ts';
 import { type DayChange, type DayVariant, variantWith } from '../dataset/variant.ts';
 import type { Quirks } from '../quirks/quirks.ts';
 
-/** Share of users with provisional numbers, and of users who are not there yet, on a young day. */
+/** On a provisional day, the share of users with provisional numbers and the share of users still missing. */
 const PROVISIONAL_SHARE = 0.35;
 const HIDDEN_SHARE = 0.03;
-/** Reports that are added follow one another at this distance, from the beginning of the day on which they are added. */
+/** Interval between added reports. The first one is created when the day of the revision begins. */
 const ADDED_EVERY_MS = 60_000;
-/** Days kept ready, per stream. */
+/** Maximum number of cached variants. */
 const VARIANTS_MAX = 20_000;
-/** Keeps the salts of provisional numbers apart from those of revisions, which count from 1. */
+/** Separates the salts of provisional numbers from those of revisions, which count from 1. */
 const PROVISIONAL_SALT = 0x70000000;
-/** Decides which users are left when a lie leaves only some. */
+/** Decides which users the lie `someUsers` leaves. */
 const SOME_USERS_SALT = 0x60000000;
 
-/** A change to one day, for the streams that it reaches. */
+/** A change to one day in some streams. */
 export interface DayRevision {
   readonly day: UtcDay;
   readonly streams: readonly DailyStream[];
   readonly change: DayChange;
 }
 
-/** What was changed since the start, by revisions and by quirks that make days differ. */
+/** All changes since the start, by revisions and by quirks that change days. */
 export interface Revisions {
-  /** The state of a day in one stream. Days count from the first day with data. */
+  /** The changes to a day in one stream. Days count from the first day with data. */
   variantOf(day: number, stream: DailyStream): DayVariant;
   /** The changes to the readiness reports. */
   reportChanges(): ReportChanges;
-  /** A number that no revision had before, from 1. */
+  /** Returns the number of the next revision, from 1. */
   nextNumber(): number;
   addDay(revision: DayRevision): void;
   addReports(count: number): void;
   deleteReport(report: number): void;
   changeReport(report: number, salt: number): void;
-  /** Takes back the revisions of one day; all of them, with those of the reports, when no day is named. */
+  /** Takes back the revisions of one day. Without a day, takes back all revisions including those of reports. */
   revert(day?: UtcDay): void;
-  /** Must be called when the day or the quirks that {@link Revisions.variantOf} depends on changed. */
+  /** Call it when today or the quirks have changed. */
   refresh(): void;
 }
 
-/** Opens an empty record of revisions. `surroundings` tells what the days depend on besides. */
+/** Opens an empty record of revisions. `surroundings` returns what else the days depend on. */
 export function openRevisions(
   surroundings: () => { today: UtcDay; quirks: Pick<Quirks, 'inactiveDays' | 'provisionalDays' | 'lies'> },
 ): Revisions {
@@ -118,7 +118,7 @@ function provisional(age: number): DayChange {
   };
 }
 
-/** Hides all users but a share of them. */
+/** Hides all users except a share of them. */
 function shareOf(share: number): DayChange {
   return { key: `share-${share}`, hidden: { salt: SOME_USERS_SALT, share: 1 - share } };
 }

@@ -2,7 +2,7 @@ import type { DailyStream } from '../../core/stream.ts';
 import type { DayVariant } from '../dataset/variant.ts';
 import type { Sessions } from './sessions.ts';
 
-/** The days as they are without created sessions, with these counted in, in every stream alike. */
+/** Adds the created sessions to the days, equally in every stream. */
 export function withSessions(
   variantOf: (day: number, stream: DailyStream) => DayVariant,
   sessions: Pick<Sessions, 'createdOn'>,

@@ -2,14 +2,14 @@ import { dayOf, daysBetween, FIRST_DAY } from '../../core/day.ts';
 import { ulid } from '../dataset/ids.ts';
 import { ROLES, type Role } from '../http/auth.ts';
 
-/** What a valid creation asks for. */
+/** A valid request to create a session. */
 export interface SessionRequest {
   readonly computerId: string;
   readonly cwd?: string;
   readonly sessionSettings?: object;
 }
 
-/** A session as the service describes it (specification, section 2.3). Instants are Unix milliseconds. */
+/** A session as responses show it (specification, section 2.3). Instants are Unix milliseconds. */
 export interface SessionView {
   readonly sessionId: string;
   readonly title: string;
@@ -22,45 +22,44 @@ export interface SessionView {
   readonly sessionSettings?: object;
 }
 
-/** A session with what the service does not answer. */
+/** A session with the fields that responses do not show. */
 export interface EmulatedSession extends SessionView {
   readonly userId: string;
   readonly cwd: string | null;
 }
 
-/** The sessions that were created since the start. */
+/** The sessions created since the start. */
 export interface Sessions {
-  /** Creates a session for the user of a key; null when there are {@link SESSIONS_MAX} already. */
-  create(wish: SessionRequest, role: Role): SessionView | null;
-  /** All sessions as they are now, the oldest first. */
+  /** Creates a session for the user of a key; null when there are already {@link SESSIONS_MAX}. */
+  create(request: SessionRequest, role: Role): SessionView | null;
+  /** All sessions in their current state, the oldest first. */
   all(): EmulatedSession[];
-  /** How many sessions each user created on a day, which counts from the first day with data. */
+  /** The number of sessions that each user created on a day. Days count from the first day with data. */
   createdOn(day: number): ReadonlyMap<number, number>;
 }
 
-/** What sessions need of their surroundings. */
 export interface SessionsOptions {
   readonly seed: number;
   /** Users of the organization. */
   readonly users: number;
   /** The emulated instant. */
   now(): Date;
-  /** Milliseconds that only grow: they pass even where the emulated time of day stands still. */
+  /** Monotonic milliseconds, which pass even while the emulated time of day stands still. */
   monotonicMs(): number;
   idOf(user: number): string;
 }
 
-/** Sessions kept at most. */
+/** Maximum number of sessions. */
 export const SESSIONS_MAX = 100_000;
 
-/** A session is pending until this age, then running until the other, then idle. */
+/** A session is pending until the first age, running until the second, then idle. */
 export const STATE_ENDS_MS = { pending: 2_000, running: 60_000 } as const;
 
 const NOBODY: ReadonlyMap<number, number> = new Map();
 
 interface Entry {
   readonly id: string;
-  readonly wish: SessionRequest;
+  readonly request: SessionRequest;
   readonly user: number;
   readonly createdAtMs: number;
   readonly createdMonotonicMs: number;
@@ -71,7 +70,7 @@ export function openSessions(options: SessionsOptions): Sessions {
   const entries: Entry[] = [];
   const byDay = new Map<number, Map<number, number>>();
 
-  /** The emulated time since the creation, or the real one where the emulated one stands still. */
+  /** The emulated time since the creation, or the real time while the emulated time stands still. */
   function ageMs({ createdAtMs, createdMonotonicMs }: Entry): number {
     const emulated = options.now().getTime() - createdAtMs;
     return Math.max(0, emulated, options.monotonicMs() - createdMonotonicMs);
@@ -84,13 +83,13 @@ export function openSessions(options: SessionsOptions): Sessions {
   }
 
   return {
-    create(wish, role) {
+    create(request, role) {
       if (entries.length >= SESSIONS_MAX) return null;
       const now = options.now();
       const user = userOf(role, options.users);
       const entry: Entry = {
         id: ulid('session_', now.getTime(), options.seed, entries.length),
-        wish,
+        request,
         user,
         createdAtMs: now.getTime(),
         createdMonotonicMs: options.monotonicMs(),
@@ -103,30 +102,30 @@ export function openSessions(options: SessionsOptions): Sessions {
       entries.map((entry) => ({
         ...viewOf(entry, ageMs(entry)),
         userId: options.idOf(entry.user),
-        cwd: entry.wish.cwd ?? null,
+        cwd: entry.request.cwd ?? null,
       })),
     createdOn: (day) => byDay.get(day) ?? NOBODY,
   };
 }
 
-/** The user whose key has a role. In an organization with fewer users than roles, one user has several keys. */
+/** The user who owns the key of a role. With fewer users than roles, one user owns several keys. */
 function userOf(role: Role, users: number): number {
   return ROLES.indexOf(role) % users;
 }
 
-function viewOf({ id, wish, createdAtMs }: Entry, ageMs: number): SessionView {
+function viewOf({ id, request, createdAtMs }: Entry, ageMs: number): SessionView {
   const { pending, running } = STATE_ENDS_MS;
   const status = ageMs < pending ? 'pending' : ageMs < running ? 'running' : 'idle';
   const changedMs = { pending: 0, running: pending, idle: running }[status];
   return {
     sessionId: id,
-    title: `Session on ${wish.computerId}`,
+    title: `Session on ${request.computerId}`,
     status,
     messageCount: 0,
     createdAt: createdAtMs,
     updatedAt: createdAtMs + changedMs,
     ...(status === 'idle' ? { completedAt: createdAtMs + running } : {}),
-    computerId: wish.computerId,
-    ...(wish.sessionSettings === undefined ? {} : { sessionSettings: wish.sessionSettings }),
+    computerId: request.computerId,
+    ...(request.sessionSettings === undefined ? {} : { sessionSettings: request.sessionSettings }),
   };
 }

@@ -56,22 +56,32 @@ test.each([1, 2, 31, 32, 33, 64])('an organization of %d users is complete', asy
 });
 
 test('a cache never exceeds its limit, and keeps what was used last', () => {
-  const cache = openLru<string>(100);
+  const cache = openLru<string>(100, (value) => (value === 'heavy' ? 101 : 30));
+  const made: string[] = [];
+  const remember = (key: string, value = `v-${key}`) =>
+    cache.remember(key, () => {
+      made.push(key);
+      return value;
+    });
   for (let i = 0; i < 50; i++) {
-    cache.set(`k${i}`, `v${i}`, 30);
-    cache.get('k0');
+    expect(remember(`k${i}`)).toBe(`v-k${i}`);
+    expect(remember('k0')).toBe('v-k0');
     expect(cache.bytes()).toBeLessThanOrEqual(100);
   }
-  expect(cache.get('k0')).toBe('v0');
-  expect(cache.get('k1')).toBeUndefined();
-  expect([cache.get('k48'), cache.get('k49')]).toEqual(['v48', 'v49']);
-  cache.set('k49', 'small', 1);
-  expect(cache.bytes()).toBe(61);
-  cache.set('heavy', 'x', 101);
-  expect(cache.get('heavy')).toBeUndefined();
-  expect(cache.get('k0')).toBe('v0');
+  expect(made).toEqual(Array.from({ length: 50 }, (_, i) => `k${i}`));
+  for (const key of ['k0', 'k48', 'k49']) remember(key);
+  expect([made.length, cache.bytes()]).toEqual([50, 90]);
+  remember('k1');
+  expect(made.slice(50)).toEqual(['k1']);
+
+  remember('big', 'heavy');
+  remember('big', 'heavy');
+  remember('k49');
+  expect([made.slice(51), cache.bytes()]).toEqual([['big', 'big'], 90]);
   cache.clear();
-  expect([cache.bytes(), cache.get('k0')]).toEqual([0, undefined]);
+  expect(cache.bytes()).toBe(0);
+  remember('k49');
+  expect(made.at(-1)).toBe('k49');
 });
 
 test.each([
@@ -91,10 +101,8 @@ test.each([
   );
 });
 
-test('today must be after the first day, and a key must be a valid header value', async () => {
-  await expect(probe({ today: parseDay('2026-01-14') })).rejects.toThrow(
-    'cannot take "2026-01-14" for today',
-  );
+test('today must leave a day to query, and a key must fit in a header', async () => {
+  await expect(probe({ today: parseDay('2026-01-14') })).rejects.toThrow('cannot use "2026-01-14" as today');
   await expect(probe({ apiKey: 'two words' })).rejects.toThrow('cannot use this API key');
   await expect(probe({ apiKey: 'two words' })).rejects.not.toThrow('two words');
 });

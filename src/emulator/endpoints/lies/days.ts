@@ -2,76 +2,71 @@ import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../../core/day
 import type { DailyStream, Stream } from '../../../core/stream.ts';
 import { addBit, type Bitset, emptyBitset, membersOf } from '../../dataset/bitset.ts';
 import { hash, unitOf } from '../../dataset/hash.ts';
-import type { DaysByStream, Lies, Where } from '../../quirks/lies.ts';
+import { type DaysByStream, isDayList, type Lies, type Where } from '../../quirks/lies.ts';
 import type { RequestedRange } from '../params.ts';
 
-/** A request for days of a stream; readiness is asked for without days. */
+/** The stream and days of a request. A request for readiness reports has no days. */
 export interface RequestScope {
   readonly stream: Stream;
   readonly range: RequestedRange | null;
 }
 
-/** True when the request is among those that a lie answers. */
+/** True when the lie applies to the request. */
 export function applies(where: Where, { stream, range }: RequestScope): boolean {
   if (where.streams !== undefined && !where.streams.includes(stream)) return false;
-  if (where.asked !== undefined && where.asked !== (isRange(range) ? 'range' : 'day')) return false;
+  if (where.asked !== undefined && where.asked !== (isSeveralDays(range) ? 'range' : 'day')) return false;
   return (
     where.days === undefined ||
     where.days.some((day) => range !== null && day >= range.startDate && day <= range.endDate)
   );
 }
 
-/** True when the day is among those named for the stream. */
-export function namesDay(days: DaysByStream | undefined, stream: DailyStream, date: UtcDay): boolean {
+/** True when the list has the day for this stream. */
+export function includesDay(days: DaysByStream | undefined, stream: DailyStream, date: UtcDay): boolean {
   if (days === undefined) return false;
-  return (isList(days) ? days : (days[stream] ?? [])).includes(date);
+  return (isDayList(days) ? days : (days[stream] ?? [])).includes(date);
 }
 
-/**
- * The days of a range that have rows at all, counted from the first day with data: up to `last`, without those that
- * a lie leaves out.
- */
+/** Selects the days of a range up to `last` that have rows, without those that a lie removes. */
 export function selectDays(
   lies: Lies,
-  asked: RequestScope & { stream: DailyStream },
+  scope: RequestScope & { stream: DailyStream },
   last: number,
 ): number[] {
-  const { range, stream } = asked;
-  if (range === null) return [];
-  const drop = droppedFrom(lies, asked);
-  if (drop === 'all') return [];
+  const { range, stream } = scope;
+  const drop = droppedPart(lies, scope);
+  if (range === null || drop === 'all') return [];
   const middle = drop === 'middle' ? middleOf(range) : null;
-  const told: number[] = [];
+  const days: number[] = [];
   for (let day = Math.max(0, range.first); day <= last; day++) {
     const date = shiftDay(FIRST_DAY, day);
     if (lies.rolledBackTo !== undefined && date >= lies.rolledBackTo) break;
-    if (namesDay(lies.lateDays, stream, date)) continue;
-    if (middle === null || day < middle.first || day > middle.last) told.push(day);
+    if (includesDay(lies.lateDays, stream, date)) continue;
+    if (middle === null || day < middle.first || day > middle.last) days.push(day);
   }
-  return told;
+  return days;
 }
 
-/** Who of the users active on a day is told of: all of them, unless a range is trimmed by users. */
+/** Selects the users of a day that a response shows: all active ones, unless a lie removes users from ranges. */
 export function selectUsers(
   active: Bitset,
   lies: Lies,
-  asked: RequestScope,
+  scope: RequestScope,
   day: { index: number; seed: number },
 ): Bitset {
-  const drop = droppedFrom(lies, asked);
+  const drop = droppedPart(lies, scope);
   if (drop !== 'users' && drop !== 'user-days') return active;
-  const told = emptyBitset(active.length * 32);
+  const shown = emptyBitset(active.length * 32);
   for (const user of membersOf(active)) {
     const draw = hash(day.seed, user, ASPECT.trimmed, drop === 'users' ? -1 : day.index);
-    if (unitOf(draw) >= TRIMMED_SHARE) addBit(told, user);
+    if (unitOf(draw) >= TRIMMED_SHARE) addBit(shown, user);
   }
-  return told;
+  return shown;
 }
 
-/** The day that `meta` names in place of one that was asked for. */
-export function chooseMetaDay(date: UtcDay, lies: Lies, asked: RequestScope): UtcDay {
-  const { otherRange } = lies;
-  if (otherRange === undefined || !applies(otherRange, asked)) return date;
+/** Chooses the day that `meta` names instead of a requested one. */
+export function chooseMetaDay(date: UtcDay, { otherRange }: Lies, scope: RequestScope): UtcDay {
+  if (otherRange === undefined || !applies(otherRange, scope)) return date;
   return shiftDay(date, otherRange.shiftDays ?? 1);
 }
 
@@ -79,21 +74,16 @@ export function chooseMetaDay(date: UtcDay, lies: Lies, asked: RequestScope): Ut
 const TRIMMED_SHARE = 1 / 3;
 const ASPECT = { trimmed: 0x7269 } as const;
 
-function droppedFrom({ ranges }: Lies, asked: RequestScope): NonNullable<Lies['ranges']>['drop'] | null {
-  if (ranges === undefined || !isRange(asked.range)) return null;
-  return applies(ranges, asked) ? ranges.drop : null;
+function droppedPart({ ranges }: Lies, scope: RequestScope): NonNullable<Lies['ranges']>['drop'] | null {
+  return ranges !== undefined && isSeveralDays(scope.range) && applies(ranges, scope) ? ranges.drop : null;
 }
 
-/** Three fifths of the range, between its ends. */
+/** The middle three fifths of the range. */
 function middleOf({ startDate, endDate, first, last }: RequestedRange): { first: number; last: number } {
   const kept = Math.max(1, Math.floor((daysBetween(startDate, endDate) + 1) / 5));
   return { first: first + kept, last: last - kept };
 }
 
-function isRange(range: RequestedRange | null): boolean {
+function isSeveralDays(range: RequestedRange | null): boolean {
   return range !== null && range.last > range.first;
-}
-
-function isList(days: DaysByStream): days is readonly UtcDay[] {
-  return Array.isArray(days);
 }

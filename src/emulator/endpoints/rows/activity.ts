@@ -5,7 +5,7 @@ import type { Quirks } from '../../quirks/quirks.ts';
 import { orgDayOf } from './org-day.ts';
 import type { DayView } from './view.ts';
 
-/** The client type that the quirk `newClientType` brings. */
+/** The client type that the quirk `newClientType` adds. */
 const NEW_CLIENT_TYPE = 'ide-extension';
 
 /** /activity: one row per day; WAU and MAU are unions over the trailing 7 and 30 days (section 2.4). */

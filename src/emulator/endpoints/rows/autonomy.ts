@@ -1,16 +1,16 @@
 import type { AutonomyRatio } from '../../../api/shapes/tools.ts';
 import { DELEGATION } from '../../dataset/catalog.ts';
 
-/** Shares are published with four digits. */
+/** Shares are published with four decimal places. */
 const PARTS = 10_000;
 
 /**
- * The shares of tool calls by autonomy level. They sum to 1 exactly in ten-thousandths, and there is no `spec` share:
- * what runs under a spec counts as auto_low.
+ * Computes the shares of tool calls by autonomy level. They sum to exactly 1 in ten-thousandths. There is no `spec`
+ * share: calls in that mode count as auto_low.
  */
-export function autonomyShares(callsByDelegation: ArrayLike<number>): AutonomyRatio {
+export function splitByAutonomy(callsByDelegation: ArrayLike<number>): AutonomyRatio {
   const calls = (level: (typeof DELEGATION)[number]) => callsByDelegation[DELEGATION.indexOf(level)] ?? 0;
-  const [high = 0, medium = 0, low = 0, manual = 0] = largestRemainder([
+  const [high = 0, medium = 0, low = 0, manual = 0] = apportion([
     calls('auto-high'),
     calls('auto-medium'),
     calls('auto-low') + calls('spec'),
@@ -24,8 +24,8 @@ export function autonomyShares(callsByDelegation: ArrayLike<number>): AutonomyRa
   };
 }
 
-/** Splits {@link PARTS} in proportion; what rounding leaves over goes to the largest remainders. */
-function largestRemainder(amounts: readonly number[]): number[] {
+/** Splits {@link PARTS} in proportion. The largest remainders get what rounding leaves. */
+function apportion(amounts: readonly number[]): number[] {
   const total = amounts.reduce((sum, amount) => sum + amount, 0);
   if (total === 0) return amounts.map(() => 0);
   const parts = amounts.map((amount) => Math.floor((amount * PARTS) / total));

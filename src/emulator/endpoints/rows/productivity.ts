@@ -1,7 +1,7 @@
 import type { ProductivityRow } from '../../../api/shapes/productivity.ts';
 import { EXTENSIONS, LANGUAGES } from '../../dataset/catalog.ts';
 import { orgDayOf } from './org-day.ts';
-import { type DayView, ranked } from './view.ts';
+import { type DayView, rank } from './view.ts';
 
 /** The names of the languages, in the order of the catalog. */
 export const LANGUAGE_NAMES: readonly string[] = LANGUAGES.map((language) => language.name);
@@ -15,8 +15,8 @@ export function productivityRows(view: DayView): readonly ProductivityRow[] {
       date: view.date,
       files_created: org.filesCreated,
       files_edited: org.filesEdited,
-      by_extension: ranked(EXTENSIONS, org.extensions).map(({ name, count }) => ({ extension: name, count })),
-      by_language: ranked(LANGUAGE_NAMES, org.languages).map(({ name, count }) => ({
+      by_extension: rank(EXTENSIONS, org.extensions).map(({ name, count }) => ({ extension: name, count })),
+      by_language: rank(LANGUAGE_NAMES, org.languages).map(({ name, count }) => ({
         language: name,
         count,
       })),

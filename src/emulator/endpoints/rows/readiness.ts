@@ -16,7 +16,7 @@ const BRANCHES = ['main', 'main', 'main', 'develop', 'release/2026.1'] as const;
 const ASPECT = { report: 70, commit: 71, skipped: 72, fraction: 73 } as const;
 const draws = new Draws();
 
-/** One readiness report (specification, section 2.5). Optional fields are missing now and then. */
+/** Writes one readiness report (specification, section 2.5). Some reports lack optional fields. */
 export function renderReport(
   reports: Reports,
   changes: ReportChanges,
@@ -25,7 +25,7 @@ export function renderReport(
 ): ReadinessReport {
   const repository = reports.repositoryOf(report);
   const salt = changes.changed.get(report) ?? 0;
-  // A repository keeps its applications from report to report.
+  // A repository has the same applications in all its reports.
   const apps = APP_PATHS.slice(0, 1 + (hash(reports.seed, repository, ASPECT.report) % APP_PATHS.length));
   draws.restart(hash(reports.seed, report, ASPECT.report, salt));
   // Later reports pass more, as organizations improve.
@@ -42,7 +42,7 @@ export function renderReport(
   };
 }
 
-/** A fraction of a millisecond, in eighths, which every reader of numbers takes exactly. */
+/** A fraction of a millisecond in eighths, which every JSON parser reads exactly. */
 function fractionOf({ seed }: Reports, report: number): number {
   return (1 + (hash(seed, report, ASPECT.fraction) % 7)) / 8;
 }
@@ -59,7 +59,7 @@ function evaluate(apps: number, pass: number, quirks: Quirks): [string, Criterio
 }
 
 function criterion(denominator: number, pass: number, quirks: Quirks): Criterion {
-  // Drawn in any case, so that the quirk leaves the numbers of the other criteria alone.
+  // Always drawn, so that the quirk does not change the numbers of the other criteria.
   const skipped = unitOf(hash(draws.bits(), ASPECT.skipped)) < quirks.nullNumerators;
   let numerator = 0;
   for (let app = 0; app < denominator; app++) if (draws.chance(pass)) numerator += 1;

@@ -26,7 +26,7 @@ export function tokensRows(view: DayView): readonly TokensRow[] {
   return [view.quirks.byUser === 'absent' ? row : { ...row, by_user: byUser(view) }];
 }
 
-/** /tokens?group_by=model: one row per day and model. The shape is not shown; `group_key` is the likely key. */
+/** /tokens?group_by=model: one row per day and model. The specification does not show the shape; `group_key` is likely. */
 export function tokensByModelRows(view: DayView): readonly TokensByModelRow[] {
   const org = orgDayOf(view, 'tokens');
   if (org === null) return [];

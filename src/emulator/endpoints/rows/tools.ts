@@ -1,9 +1,9 @@
 import type { ToolElement, ToolsByToolRow, ToolsRow } from '../../../api/shapes/tools.ts';
 import { HOOKS, MCP_SERVERS, MCP_TOOLS, SKILLS, SLASH_COMMANDS, TOOLS } from '../../dataset/catalog.ts';
 import type { OrgDay } from '../../dataset/org-day.ts';
-import { autonomyShares } from './autonomy.ts';
+import { splitByAutonomy } from './autonomy.ts';
 import { orgDayOf } from './org-day.ts';
-import { type DayView, ranked, ratioOf } from './view.ts';
+import { type DayView, divide, rank } from './view.ts';
 
 const WEB = 1;
 const SPELLED_SERVERS = MCP_SERVERS.flatMap((server) => server.spellings);
@@ -19,9 +19,9 @@ export function toolsRows(view: DayView): readonly ToolsRow[] {
     mcp_users_with_mcp: org.mcpUsers,
     mcp_by_server: byServer(org),
     skills_invocations: org.skillCalls,
-    skills_by_name: ranked(SKILLS, org.skills),
+    skills_by_name: rank(SKILLS, org.skills),
     slash_commands_invocations: org.slashCommands,
-    slash_commands_by_name: ranked(SLASH_COMMANDS, org.commands),
+    slash_commands_by_name: rank(SLASH_COMMANDS, org.commands),
     hooks_invocations: org.hooks,
     hooks_by_event: HOOKS.map((hook, index) => ({ ...hook, count: org.hooksBy[index] ?? 0 })).filter(
       (hook) => hook.count > 0,
@@ -30,9 +30,9 @@ export function toolsRows(view: DayView): readonly ToolsRow[] {
     autonomy_ratio_avg: org.autonomy.avg / 10_000,
     autonomy_ratio_p50: org.autonomy.p50 / 10_000,
     autonomy_ratio_p90: org.autonomy.p90 / 10_000,
-    tool_calls_per_session_avg: ratioOf(org.toolCalls, org.sessions),
-    user_turns_per_session_avg: ratioOf(org.userMessages, org.sessions),
-    tool_autonomy_level_ratio: autonomyShares(org.callsByDelegation),
+    tool_calls_per_session_avg: divide(org.toolCalls, org.sessions),
+    user_turns_per_session_avg: divide(org.userMessages, org.sessions),
+    tool_autonomy_level_ratio: splitByAutonomy(org.callsByDelegation),
   };
   return [row];
 }
@@ -52,16 +52,16 @@ function byTool(org: OrgDay): ToolElement[] {
   const broken = [...org.artifacts.keys()].sort();
   const names = [...TOOLS, ...MCP_TOOLS, ...broken];
   const counts = [...org.tools, ...org.mcpTools, ...broken.map((name) => org.artifacts.get(name) ?? 0)];
-  return ranked(names, counts).map(({ name, count }) => ({ tool: name, invocations: count }));
+  return rank(names, counts).map(({ name, count }) => ({ tool: name, invocations: count }));
 }
 
-/** A server with one spelling only has both places in the sums under the same name. */
+/** Some servers have the same name twice, because both of their spellings are equal. */
 function byServer(org: OrgDay): NonNullable<ToolsRow['mcp_by_server']> {
   const merged = new Map<string, number>();
   SPELLED_SERVERS.forEach((server, place) => {
     merged.set(server, (merged.get(server) ?? 0) + (org.servers[place] ?? 0));
   });
-  return ranked([...merged.keys()], [...merged.values()]).map(({ name, count }) => ({
+  return rank([...merged.keys()], [...merged.values()]).map(({ name, count }) => ({
     server: name,
     invocations: count,
   }));

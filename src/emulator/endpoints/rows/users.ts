@@ -1,7 +1,7 @@
 import type { UserRow } from '../../../api/shapes/users.ts';
 import { DELEGATION, MODELS } from '../../dataset/catalog.ts';
 import { LANGUAGE_NAMES } from './productivity.ts';
-import { type DayView, ranked } from './view.ts';
+import { type DayView, rank } from './view.ts';
 
 /** One row of /users: what an active user did on the day of the view (specification, section 2.4). */
 export function userRow(view: DayView, user: number): UserRow {
@@ -30,6 +30,6 @@ export function userRow(view: DayView, user: number): UserRow {
     assistant_messages: facts.assistantMessages,
     autonomy_ratio: facts.autonomyRatio / 10_000,
     delegation_level: DELEGATION[facts.delegation] ?? null,
-    languages: ranked(LANGUAGE_NAMES, facts.languages).map(({ name }) => name),
+    languages: rank(LANGUAGE_NAMES, facts.languages).map(({ name }) => name),
   };
 }

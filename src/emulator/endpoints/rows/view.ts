@@ -2,20 +2,20 @@ import type { UtcDay } from '../../../core/day.ts';
 import type { Dataset } from '../../dataset/dataset.ts';
 import type { Quirks } from '../../quirks/quirks.ts';
 
-/** One day as an endpoint renders it. */
+/** One day for which an endpoint writes rows. */
 export interface DayView {
   readonly dataset: Dataset;
   readonly quirks: Quirks;
-  /** The day, counted from the first day with data, and as it is written. */
+  /** Counts from the first day with data; `date` is the same day. */
   readonly day: number;
   readonly date: UtcDay;
 }
 
-/** The rows that an endpoint has for one day; none when nothing happened. */
+/** Writes the rows of one day; none when nothing happened. */
 export type RowSource = (view: DayView) => readonly object[];
 
-/** The names whose count is above 0, the highest count first. */
-export function ranked(
+/** Lists the names whose count is above 0, the highest count first. */
+export function rank(
   names: readonly string[],
   counts: ArrayLike<number>,
 ): { readonly name: string; readonly count: number }[] {
@@ -25,7 +25,7 @@ export function ranked(
     .sort((a, b) => b.count - a.count);
 }
 
-/** A quotient with at most four fraction digits; 0 when nothing is divided. */
-export function ratioOf(amount: number, by: number): number {
+/** Divides and rounds to four decimal places; 0 when the divisor is 0. */
+export function divide(amount: number, by: number): number {
   return by === 0 ? 0 : Math.round((amount * 10_000) / by) / 10_000;
 }
