@@ -2,13 +2,13 @@
 const [command, ...rest] = process.argv.slice(2);
 const asksForHelp = rest.includes('--help') || rest.includes('-h');
 
-// An agent waits for the receiver of its hook events at every step: it loads its own few files and no others.
+// The agent waits for the receiver of hook events at every step, so the receiver loads only its own few files.
 if (command === 'hook' && !asksForHelp) {
   const { receiveAsProcess } = await import('./process/receive-hook.ts');
   await receiveAsProcess(rest);
 } else {
-  // Before the rest is loaded, which takes ten times as long as this.
-  const { obeyEarly } = await import('./process/early-signals.ts');
-  obeyEarly();
+  // Listens for signals before the rest is loaded, which takes ten times as long.
+  const { exitAtEarlySignals } = await import('./process/early-signals.ts');
+  exitAtEarlySignals();
   await import('./process/start.ts');
 }

@@ -11,7 +11,7 @@ export function daysWithData(units: readonly LedgerUnit[], stream: Stream): UtcD
     .sort();
 }
 
-/** Rows of zeros are no activity; a unit that failed or is doubted holds what it held before. */
+/** Rows of zeros are not activity. A failed or doubted unit keeps the rows that it had. */
 function hasActivity({ state, rows }: LedgerUnit): boolean {
   return rows > 0 && state !== 'empty' && state !== 'awaiting';
 }

@@ -4,7 +4,7 @@ import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
 import { batchesOf } from '../pipeline/batch.ts';
 import { isDayUnit, type LedgerUnit, type UnitState } from '../warehouse/port.ts';
 
-/** Days in a row that some streams do not hold whole. */
+/** Consecutive days that are missing or incomplete in some streams, all in the same state. */
 export interface Hole {
   readonly state: Extract<UnitState, 'pending' | 'failed' | 'awaiting' | 'doubted' | 'quarantined'>;
   readonly firstDay: UtcDay;
@@ -13,7 +13,7 @@ export interface Hole {
   readonly streams: readonly DailyStream[];
 }
 
-/** Days in a row that settled only by their age. */
+/** Consecutive days that settled by their age alone. */
 export interface UnconfirmedDays {
   readonly rule: RuleName;
   readonly firstDay: UtcDay;
@@ -22,7 +22,7 @@ export interface UnconfirmedDays {
   readonly streams: readonly DailyStream[];
 }
 
-/** The days that a stream does not hold whole, in a row where they stand alike. */
+/** Finds the holes of a stream. */
 export function holesOf(
   stream: DailyStream,
   days: readonly UtcDay[],
@@ -41,7 +41,7 @@ export function holesOf(
   return holes;
 }
 
-/** The same range in the same state is told once, for all its streams; oldest first. */
+/** Merges holes of different streams that have the same days and state; oldest first. */
 export function mergeHoles(holes: readonly Hole[]): Hole[] {
   const merged = new Map<string, Hole>();
   for (const hole of holes) {
@@ -52,7 +52,7 @@ export function mergeHoles(holes: readonly Hole[]): Hole[] {
   return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, hole]) => hole);
 }
 
-/** The days of which units settled although nothing confirmed them. */
+/** Finds the days that settled although nothing confirmed their data. */
 export function unconfirmedOf(units: readonly LedgerUnit[]): UnconfirmedDays[] {
   return DAILY_STREAMS.flatMap((stream) => {
     const own = units.filter(isDayUnit).filter((unit) => unit.stream === stream && unit.confirmed === 'age');

@@ -1,28 +1,28 @@
 import { tables } from '../../schema/tables.ts';
 import type { Warehouse } from '../warehouse/port.ts';
 
-/** Places that a status lists; the table `schema_drift` has them all. */
+/** How many places are listed; the table `schema_drift` has all of them. */
 const LISTED_MAX = 1_000;
 const COLUMNS = ['stream', 'path', 'kind', 'sample', 'first_seen_on'] as const;
 
-/** A place where an answer of the service went beyond what this version knows. */
+/** A field or value in responses that this version does not know. */
 export interface DriftPlace {
   readonly stream: string;
   /** For example `data[].by_tool[].new_field`. */
   readonly path: string;
   readonly kind: string;
   readonly sample: string;
-  /** Day of the unit in which it was first seen. */
+  /** The day of the unit in which it was first seen. */
   readonly since: string;
 }
 
-/** How many such places there are, and the first of them, latest seen first. */
+/** The number of unknown places, and the latest ones. */
 export interface SchemaDrift {
   readonly places: number;
   readonly listed: readonly DriftPlace[];
 }
 
-/** Reads where the answers about an organization went beyond what this version knows. */
+/** Reads the unknown fields and values in the responses about an organization, latest first. */
 export async function readSchemaDrift(warehouse: Warehouse, orgId: string): Promise<SchemaDrift> {
   const found: DriftPlace[] = [];
   for await (const rows of warehouse.scan(tables.schemaDrift, { orgId }, COLUMNS)) {

@@ -4,15 +4,15 @@ import { UsageError } from '../../core/errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Flags } from './flags.ts';
 
-/** A range of days as the command line gives it; an absent end is the service's. */
+/** A range of days. A missing end is the first day of the service, or yesterday. */
 export interface DayRange {
   readonly from: UtcDay | undefined;
   readonly until: UtcDay | undefined;
 }
 
 /**
- * The range of `--from` and `--until`. A start before the first day of the service is moved there, with a warning.
- * @throws {UsageError} when a day is none, today or later, or the range is reversed.
+ * Reads `--from` and `--until`. A start before the first day of the service is moved to that day, with a warning.
+ * @throws {UsageError} for an invalid day, today or later, or a reversed range.
  */
 export function readDayRange(flags: Flags, { clock, log }: { clock: Clock; log: Log }): DayRange {
   const from = flags.parse('--from', parseDay);
@@ -27,7 +27,7 @@ export function readDayRange(flags: Flags, { clock, log }: { clock: Clock; log: 
   }
   if (until !== undefined && until < FIRST_DAY) {
     throw new UsageError(`--until ${until} is before the first day of the service`, {
-      hint: `the service has data from ${FIRST_DAY} on`,
+      hint: `the first day with data is ${FIRST_DAY}`,
     });
   }
   return { from: from === undefined ? undefined : clampToService(from, log), until };
@@ -41,7 +41,7 @@ function refuseUnfinished(
   if (day < today) return;
   const state = day === today ? 'is not over yet (UTC)' : 'is in the future (UTC)';
   throw new UsageError(`${flag} ${day} ${state}`, {
-    hint: `the newest day that the service answers is yesterday, ${yesterday}`,
+    hint: `the newest day with data is yesterday, ${yesterday}`,
   });
 }
 

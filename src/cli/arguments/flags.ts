@@ -3,25 +3,25 @@ import { type NumberBounds, wholeNumber } from '../../settings/parsers/number.ts
 
 /** The flags of one command line. */
 export interface Flags {
-  /** True when a flag without a value was given. */
+  /** True when a flag without a value is given. */
   isOn(flag: `--${string}`): boolean;
-  /** The value of a flag; undefined when it was not given. */
+  /** The value of a flag; undefined when it is not given. */
   text(flag: `--${string}`): string | undefined;
-  /** Every value of a flag that may be given several times, or several values: `--event <name...>`. */
+  /** All values of a flag that accepts several: `--event <name...>`. */
   texts(flag: `--${string}`): readonly string[];
   /**
-   * The value of a flag through a parser; undefined when it was not given.
+   * The parsed value of a flag; undefined when it is not given.
    * @throws {UsageError} that names the flag.
    */
   parse<Value>(flag: `--${string}`, parser: (text: string) => Value): Value | undefined;
   /**
-   * A whole number within bounds; undefined when the flag was not given.
+   * The value of a flag as a whole number within bounds; undefined when it is not given.
    * @throws {UsageError} that names the flag.
    */
   number(flag: `--${string}`, bounds: NumberBounds): number | undefined;
 }
 
-/** Flags from values by flag, as the command line parser found them. */
+/** Wraps the values that the parser found, by flag. */
 export function createFlags(values: Readonly<Record<string, unknown>>): Flags {
   const text = (flag: string) => {
     const value = values[flag];

@@ -2,18 +2,18 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf, UsageError } from '../../core/errors.ts';
 
-/** Bytes of an input at most: more than any request that a service would take. */
+/** The largest input: more than any service accepts as a request. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
-/** Where `-` is read from, and where paths begin. */
+/** Standard input, and the folder for relative paths. */
 export interface InputPlace {
   input(): AsyncIterable<Uint8Array>;
   readonly directory: string;
 }
 
 /**
- * The JSON document in a file, or on standard input where the path is `-`.
- * @throws {UsageError} that names the flag when it cannot be read, is too large, or is not JSON.
+ * Reads the JSON document of a flag from a file, or from standard input if the path is `-`.
+ * @throws {UsageError} that names the flag, when it cannot be read, is larger than 8 MiB, or is not JSON.
  */
 export async function readJsonInput(
   flag: string,
@@ -36,7 +36,7 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > BYTES_MAX) throw new UsageError(`it has more than ${BYTES_MAX} bytes`);
+    if (bytes > BYTES_MAX) throw new UsageError(`larger than ${BYTES_MAX} bytes`);
     parts.push(chunk);
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));

@@ -1,6 +1,6 @@
 /**
- * True where a command line, or the environment, asks for logs as JSON. Looks at the arguments as they came, so that it can
- * be told of one that cannot be read; a flag wins over the environment.
+ * True when a flag or else the environment requests logs as JSON. Works on unparsed arguments, so that the failure to
+ * parse them can be reported in the right format.
  */
 export function asksForJsonLog(
   argv: readonly string[],

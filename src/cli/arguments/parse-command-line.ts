@@ -5,6 +5,7 @@ import { isStream } from '../../core/stream.ts';
 import type { Command, CommandFlag, CommandGroup } from '../program/command.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { commandHelp, programHelp, settingDoc } from './help.ts';
+import { NoCommandError } from './no-command-error.ts';
 
 /** A command with its flags and operands. */
 export interface CommandInvocation {
@@ -14,32 +15,21 @@ export interface CommandInvocation {
   readonly operands: readonly string[];
 }
 
-/** What a command line asks for: a command, or text that was already all it wanted. */
+/** The meaning of a command line: a command to perform, or a text to print, such as help. */
 export type Invocation = CommandInvocation | { readonly kind: 'text'; readonly text: string };
 
-/** What the program is made of. */
+/** The commands to recognize, and how to print help. */
 export interface ProgramOptions {
   readonly commands: readonly Command[];
-  /** Read only when asked for. */
+  /** Called only for `--version`. */
   version(): string;
   /** Cells per line of help. */
   readonly width: number;
 }
 
-/** A command line that names no command. */
-export class NoCommandError extends UsageError {
-  /** The help of the program, or of the group of commands that was named. */
-  readonly help: string;
-
-  constructor(message: string, { hint, help }: { readonly hint: string; readonly help: string }) {
-    super(message, { hint });
-    this.help = help;
-  }
-}
-
 /**
- * Reads a command line.
- * @throws {UsageError} for anything that is not one, with the nearest name as a hint.
+ * Parses a command line.
+ * @throws {UsageError} for an invalid one, with the most similar name as a hint.
  */
 export function parseCommandLine(argv: readonly string[], options: ProgramOptions): Invocation {
   let chosen: Invocation | undefined;
@@ -68,11 +58,12 @@ export function parseCommandLine(argv: readonly string[], options: ProgramOption
   return chosen ?? { kind: 'text', text: printed };
 }
 
+/** What people type besides `--version` and `-V`. */
 const VERSION_WORDS = ['version', '-v'];
 
 /**
- * The command line with `help run` written as `run --help`, and other words for the version as `--version`.
- * @throws {UsageError} where help is asked for a command that does not exist.
+ * Rewrites `help run` to `run --help`, and other words for the version to `--version`.
+ * @throws {UsageError} for help about an unknown command.
  */
 function withoutHelpCommand(argv: readonly string[], commands: readonly Command[]): readonly string[] {
   const [first = '', second] = argv;
@@ -83,7 +74,7 @@ function withoutHelpCommand(argv: readonly string[], commands: readonly Command[
   const name = words.join(' ') === 'help' ? '' : words.join(' ');
   const known = commands.flatMap((command) => [command.name, command.group?.name ?? '']);
   if (name === '' || known.includes(name)) return [...(name === '' ? [] : words), '--help'];
-  // Of two words the first one often is right, and alone makes names look alike.
+  // Only the last word is compared: a correct first word would make every command of the group look similar.
   const last = words.at(-1) ?? '';
   const prefix = name.slice(0, name.length - last.length);
   const siblings = known.flatMap((one) => (one.startsWith(prefix) ? [one.slice(prefix.length)] : []));
@@ -110,7 +101,7 @@ function createProgram({ width }: ProgramOptions, write: (text: string) => void)
     .addHelpText('after', programHelp.after);
 }
 
-/** The group of that name, made when its first command is added. */
+/** Finds a group of commands, or adds it with its first command. */
 function groupOf(program: Commander, { name, summary }: CommandGroup): Commander {
   const known = program.commands.find((sub) => sub.name() === name);
   if (known !== undefined) return known;
@@ -151,7 +142,7 @@ function flagsOf(sub: Commander): Flags {
   return createFlags(Object.fromEntries(values));
 }
 
-/** commander's errors in this program's words. What a flag was given stays unsaid: it may be a key. */
+/** Turns an error of commander into a usage error. Leaves out the values of flags, because one may be a key. */
 function usageErrorOf(
   error: CommanderError,
   argv: readonly string[],
@@ -176,7 +167,7 @@ function noCommand(program: Commander, group: string | undefined): NoCommandErro
       });
 }
 
-/** The remedy where a list was written with spaces, so that its end looks like an argument. */
+/** A hint for a list that was written with spaces, so that its end looks like an argument. */
 function hintForSpaces(argv: readonly string[]): string | undefined {
   const start = argv.indexOf('--streams') + 1;
   const end = argv.findIndex((argument, index) => index > start && argument.startsWith('-'));
@@ -186,7 +177,7 @@ function hintForSpaces(argv: readonly string[]): string | undefined {
     .filter((name) => name !== '');
   if (start > 0 && names.length > 1 && names.every(isStream))
     return `a list has no spaces: --streams ${names.join(',')}`;
-  // What was given is not repeated where it might be anything.
+  // Unknown values are not repeated: one may be a secret.
   return argv.some((argument) => argument.endsWith(',') || argument.startsWith(','))
     ? 'a list has no spaces: remove the space beside the comma'
     : undefined;
@@ -194,7 +185,7 @@ function hintForSpaces(argv: readonly string[]): string | undefined {
 
 function hintFor(message: string, suggestion: string | undefined): string | undefined {
   if (/--(api-)?(key|token)\b/.test(message)) {
-    return 'a key is never given on the command line; set DAYWALK_API_KEY or DAYWALK_API_KEY_FILE';
+    return 'keys are not accepted on the command line; set DAYWALK_API_KEY or DAYWALK_API_KEY_FILE';
   }
   return suggestion?.replace(/^\(|\)$/g, '').replace(/^Did/, 'did');
 }

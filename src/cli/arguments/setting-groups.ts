@@ -1,18 +1,18 @@
 import { SETTINGS } from '../../settings/settings-table.ts';
 
-/** What every command reads. */
+/** The settings of every command. */
 export const commonSettings = [SETTINGS.log, SETTINGS.now, SETTINGS.debug] as const;
 
-/** What commands read that look into the warehouse. */
+/** The settings of commands that read the warehouse. */
 export const warehouseSettings = [SETTINGS.warehouse, ...commonSettings] as const;
 
-/** What commands read that know where hook events wait for the warehouse. */
+/** The settings of commands that need the spool of hook events. */
 export const spoolSettings = [SETTINGS.warehouse, SETTINGS.spool, ...commonSettings] as const;
 
-/** What commands read that bring hook events into the warehouse, and decide what of people is stored. */
+/** The settings of commands that move hook events into the warehouse. */
 export const drainSettings = [SETTINGS.emails, SETTINGS.emailSalt, ...spoolSettings] as const;
 
-/** How the receiver of hook events notifies. */
+/** The settings of notifications. */
 export const notifySettings = [
   SETTINGS.notify,
   SETTINGS.notifyEvents,
@@ -22,10 +22,10 @@ export const notifySettings = [
   SETTINGS.notifyTimeoutMs,
 ] as const;
 
-/** The proxy, for commands that talk to the service. */
+/** The settings of the proxy. */
 export const proxySettings = [SETTINGS.httpsProxy, SETTINGS.httpProxy, SETTINGS.noProxy] as const;
 
-/** What commands read that pull from the service into the warehouse. */
+/** The settings of commands that pull from the service. */
 export const exportSettings = [
   SETTINGS.apiKey,
   SETTINGS.apiKeyFile,

@@ -3,18 +3,18 @@ import { EXIT } from '../../core/exit-code.ts';
 import { counted, formatDuration } from '../text/quantity.ts';
 import type { EventWords } from './log.ts';
 
-/** A copy's event in words. */
+/** Turns an event of a copy into words. */
 export function describeCopyEvent(event: Exclude<CopyEvent, { type: 'warning' }>): EventWords {
   switch (event.type) {
     case 'copy-started':
-      return { level: 'info', message: `copy of ${event.from} into ${event.to}` };
+      return { level: 'info', message: `copying ${event.from} to ${event.to}` };
     case 'copy-planned':
       return {
         level: 'info',
-        message: `${counted(event.units, 'unit')} to copy, ${counted(event.unchanged, 'unit')} there already`,
+        message: `${counted(event.units, 'unit')} to copy, ${counted(event.unchanged, 'unit')} unchanged`,
       };
     case 'copy-replaces':
-      return { level: 'warn', message: `${event.to} loses what only it holds: ${event.lost}` };
+      return { level: 'warn', message: `${event.to} loses data that only it holds: ${event.lost}` };
     case 'copied':
       return { level: 'info', message: copiedOf(event), routine: true };
     case 'copy-comparing':

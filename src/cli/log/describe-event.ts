@@ -7,7 +7,7 @@ import { counted, formatDuration } from '../text/quantity.ts';
 import { describeCopyEvent } from './describe-copy-event.ts';
 import type { EventWords, LogEntry } from './log.ts';
 
-/** A job's event as a log entry. */
+/** Turns an event of a job into a log entry. */
 export function describeEvent(event: ReportedEvent): LogEntry {
   const { type, ...fields } = event;
   // Machines find the readiness reports under an empty day, as in the ledger.
@@ -40,13 +40,13 @@ function wordsOf(event: ReportedEvent): EventWords {
     case 'looks-again':
       return {
         level: 'info',
-        message: `${event.stream} ${event.days.join(', ')} is asked for again: ${RULES[event.rule]}`,
+        message: `${event.stream} ${event.days.join(', ')} is requested again: ${RULES[event.rule]}`,
         routine: true,
       };
     case 'days-reopened':
       return {
         level: 'info',
-        message: `${counted(event.days.length, 'settled day')} changed at the service: pulled again`,
+        message: `${counted(event.days.length, 'settled day')} changed at the service; they are pulled again`,
       };
     case 'readiness-page':
       return {
@@ -73,10 +73,10 @@ function wordsOf(event: ReportedEvent): EventWords {
   }
 }
 
-// Most errors name the request already.
+// Most error messages name the request themselves.
 function retryOf({ target, attempt, waitMs, error }: Extract<RunEvent, { type: 'retry' }>): string {
   const what = error.startsWith(target) || target === 'request' ? error : `${target}: ${error}`;
-  return `${what}; attempt ${attempt}, again in ${formatDuration(waitMs)}`;
+  return `${what}; attempt ${attempt} failed, next one in ${formatDuration(waitMs)}`;
 }
 
 function planOf({ units, firstDay, lastDay }: Extract<RunEvent, { type: 'planned' }>): string {
@@ -84,16 +84,16 @@ function planOf({ units, firstDay, lastDay }: Extract<RunEvent, { type: 'planned
 }
 
 function failureOf(event: Extract<RunEvent, { type: 'unit-failed' }>): string {
-  const what = event.state === 'failed' ? 'failed' : 'is not there yet';
+  const what = event.state === 'failed' ? 'failed' : 'is not available yet';
   return `${unitName(event)} ${what}: ${event.error}`;
 }
 
 const DOUBT_HINT =
-  'nothing is lost: the stored rows stay. If they are gone for good, run again with --accept-loss, or wait three days';
+  'the stored rows are kept. If they are gone for good, run again with --accept-loss, or wait three days';
 
 function doubtOf(event: Extract<RunEvent, { type: 'unit-doubted' }>): string {
   const { rule, rows, of, since } = event;
-  return `${unitName(event)} is doubted since ${since}: ${RULES[rule]} (${rows} of ${of} rows)`;
+  return `${unitName(event)} has been doubted since ${since}: ${RULES[rule]} (${rows} of ${of} rows)`;
 }
 
 function endOf(report: RunReport): string {

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import { toSafeJson } from '../text/escape.ts';
 import type { Log } from './log.ts';
 
-/** A log of one JSON object per line, for machines: `{"time","level","event",…}`. */
+/** Creates a log for machines, with one JSON object per line: `{"time","level","event",…}`. */
 export function createJsonLog(options: { write(text: string): void; clock: Clock }): Log {
   return {
     write: ({ level, event, message, hint, fields, routine }) => {

@@ -1,7 +1,5 @@
-/** How much a log entry matters. */
 export type LogLevel = 'info' | 'warn' | 'error';
 
-/** One thing that happened. */
 export interface LogEntry {
   readonly level: LogLevel;
   /** Name of the event, stable for machines: `unit-failed`. */
@@ -9,13 +7,13 @@ export interface LogEntry {
   /** The event as a sentence for people. */
   readonly message: string;
   readonly hint?: string | undefined;
-  /** What machines want to know, by field. */
+  /** The facts of the event, for machines. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** True for what happens all the time: machines get it, people see it in the progress. */
+  /** True for frequent events: only the JSON log has them; people see them in the progress. */
   readonly routine?: boolean;
 }
 
-/** What words make of an event; its fields are the event's own unless said otherwise. */
+/** The words for an event. Its fields are those of the event itself, unless given here. */
 export type EventWords = Pick<LogEntry, 'level' | 'message' | 'hint' | 'fields' | 'routine'>;
 
 /** Receives log entries. Never throws. */
@@ -23,5 +21,5 @@ export interface Log {
   write(entry: LogEntry): void;
 }
 
-/** A log that goes nowhere. */
+/** A log that discards everything. */
 export const silentLog: Log = { write: () => undefined };

@@ -4,22 +4,21 @@ import type { Style } from '../text/style.ts';
 import { wrapText } from '../text/wrap.ts';
 import type { Log, LogEntry } from './log.ts';
 
-/** Different retries shown; the others are counted in the summary. A service in trouble must not flood the terminal. */
+/** How many retries are shown. The summary counts them all. A failing service must not flood the terminal. */
 const RETRIES_SHOWN_MAX = 5;
-/** A service may put a whole page into an error. */
+/** A response may put a whole page into an error message. */
 const MESSAGE_LINES_MAX = 6;
 
-/** What a log for people needs. */
 export interface PrettyLogOptions {
   writeLine(line: string): void;
   readonly style: Style;
-  /** Replaces secrets, before a text is broken into lines in which half a secret could hide. */
+  /** Replaces secrets. Applied before lines are wrapped, because half a secret is not recognized. */
   readonly redact: Redactor;
-  /** Cells per line; Infinity where lines are not broken. */
+  /** The width in cells; Infinity to never wrap. */
   columns(): number;
 }
 
-/** A log for people: warnings and errors with their hints, and what is not routine. Each line is handed over alone. */
+/** Creates a log for people. It leaves out routine entries, and writes each line separately. */
 export function createPrettyLog(options: PrettyLogOptions): Log {
   let retriesSeen = 0;
   return {

@@ -1,32 +1,58 @@
 import type { Redactor } from '../../settings/redact.ts';
 import { toSafeJson } from '../text/escape.ts';
+import type { TableFrame } from '../text/table.ts';
 import type { Sink } from './sink.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Standard output: where results go. */
-export interface Output {
-  readonly terminal: Terminal;
-  /** Replaces secrets; for values that are shortened before they are printed. */
+/** What a screen is drawn for. */
+export interface ScreenFrame extends TableFrame {
+  /** True when a person reads it on a terminal. */
+  readonly isTerminal: boolean;
+  /** Replaces secrets. Applied to values before they are shortened, because half a secret is not recognized. */
   readonly redact: Redactor;
-  /** Prints lines. They may hold control codes of this program alone: values from outside are escaped before. */
+}
+
+/** Standard output, for results. Replaces secrets in everything except {@link Output.line}. */
+export interface Output {
+  /**
+   * Prints a result: as JSON with `--json`, otherwise as the lines that `render` returns. `afterLog` puts a blank line
+   * before them on a terminal, to separate them from the log.
+   */
+  show(
+    result: unknown,
+    render: (frame: ScreenFrame) => readonly string[],
+    options?: { readonly afterLog?: boolean },
+  ): void;
+  /** Prints lines. Values from outside must be escaped; only this program may use control codes. */
   print(lines: readonly string[]): void;
-  /** As `print`, set off from the log above where both are on one terminal. */
-  present(lines: readonly string[]): void;
-  /** Prints one JSON document: on one line, or indented where a person reads it. */
+  /** Prints one JSON document: on one line, or indented on a terminal. */
   json(value: unknown): void;
-  /** Prints one JSON document on one line, as it is: for a program that waits for what this one made up. */
+  /** Prints one JSON document on one line, without replacing secrets: for a program that waits for a generated key. */
   line(value: unknown): void;
 }
 
-/** An output over a sink. Every secret is replaced on the way. */
-export function createOutput(sink: Pick<Sink, 'write'>, terminal: Terminal, redact: Redactor): Output {
+/** What an output needs. */
+export interface OutputOptions {
+  readonly sink: Pick<Sink, 'write'>;
+  readonly terminal: Terminal;
+  readonly redact: Redactor;
+  /** True with `--json`. */
+  readonly isJson: boolean;
+}
+
+/** Creates an output over a sink. */
+export function createOutput({ sink, terminal, redact, isJson }: OutputOptions): Output {
+  const { isTerminal, style } = terminal;
   const print = (lines: readonly string[]) => sink.write(redact(lines.map((line) => `${line}\n`).join('')));
+  const json = (value: unknown) => sink.write(redact(`${toSafeJson(value, isTerminal ? 2 : undefined)}\n`));
   return {
-    terminal,
-    redact,
+    show: (result, render, { afterLog = false } = {}) => {
+      if (isJson) return json(result);
+      const lines = render({ width: terminal.columns(), style, isTerminal, redact });
+      print(afterLog && isTerminal ? ['', ...lines] : lines);
+    },
     print,
-    present: (lines) => print(terminal.isTerminal ? ['', ...lines] : lines),
-    json: (value) => sink.write(redact(`${toSafeJson(value, terminal.isTerminal ? 2 : undefined)}\n`)),
+    json,
     line: (value) => sink.write(`${toSafeJson(value)}\n`),
   };
 }

@@ -1,12 +1,12 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Sink } from './sink.ts';
 
-/** Characters held back at most: ten times what a first export of the whole history logs. What is longer is printed. */
+/** The limit of the memory for held output: ten times the log of a first export of the whole history. Longer output is printed. */
 const HELD_CHARS_MAX = 16 * 1024 * 1024;
 
-/** A sink that holds back what is written, and the way to let it go. */
+/** A sink that holds output back. */
 interface HeldSink extends Sink {
-  /** Writes what was held back, and from then on everything at once. */
+  /** Writes the held output, and from then on everything immediately. */
   release(): void;
 }
 
@@ -40,10 +40,10 @@ export interface Sinks {
 }
 
 /**
- * Runs a command that prints nothing when it ends with exit code 0, so that cron mails trouble only. Whatever ends it
- * otherwise prints as ever, late: `release` is for an end that does not come back here.
+ * Runs a command that prints nothing if its exit code is 0, so that cron only mails failures. Otherwise everything is
+ * printed at the end. `release` prints it earlier, for a process that exits without returning here.
  */
-export async function quietly(
+export async function runQuietly(
   { out, err }: Sinks,
   command: (sinks: Sinks, release: () => void) => Promise<ExitCode>,
 ): Promise<ExitCode> {

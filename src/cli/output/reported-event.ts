@@ -1,5 +1,5 @@
 import type { CopyEvent } from '../../copy/events.ts';
 import type { RunEvent } from '../../pipeline/events.ts';
 
-/** What any job says while it works. */
+/** An event of any job. */
 export type ReportedEvent = RunEvent | CopyEvent;

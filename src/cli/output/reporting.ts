@@ -11,12 +11,12 @@ import type { ReportedEvent } from './reported-event.ts';
 import type { Sink } from './sink.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a command says while it works, on standard error: its log and its progress. */
+/** The log and the progress of a command, on standard error. */
 export interface Reporting {
   readonly log: Log;
-  /** Hands a job's events to the log and the progress. */
+  /** Passes an event of a job to the log and the progress. */
   observe(event: ReportedEvent): void;
-  /** Removes the progress, so that a result can be printed. */
+  /** Removes the progress line, so that a result can be printed. */
   stop(): void;
 }
 
@@ -29,7 +29,7 @@ export interface ReportingOptions {
   readonly clock: Clock;
 }
 
-/** The reporting in a format: lines for people, with a live bar on a terminal, lines of JSON, or nothing. */
+/** Creates the reporting of a format: lines for people, with a live progress bar on a terminal; lines of JSON; or nothing. */
 export function createReporting(options: ReportingOptions): Reporting {
   const { log, progress } = PARTS[options.format](options);
   return {

@@ -1,18 +1,18 @@
 import type { Writable } from 'node:stream';
 
-/** Where text goes for good. */
+/** The final destination of text. */
 export interface Sink {
-  /** Writes, or does nothing once the reader has left. Never throws. */
+  /** Writes a text; does nothing once the reader has left. Never throws. */
   write(text: string): void;
-  /** Resolves when everything written has left, or is known to be lost. */
+  /** Resolves when everything written has been sent or is known to be lost. */
   flush(): Promise<void>;
-  /** The first thing that went wrong: a reader that left is `EPIPE`, a full disk `ENOSPC`. */
+  /** The first error: `EPIPE` when the reader has left, `ENOSPC` when the disk is full. */
   readonly failure: NodeJS.ErrnoException | null;
 }
 
 /**
- * A sink over a stream that outlives its reader. Output is never a reason to stop a job: `daywalk run | head -1` and a
- * full log disk must leave the data as whole as a run that nobody looks at.
+ * Creates a sink over a stream. Lost output never stops a job: with `daywalk run | head -1`, or a full disk for logs, a
+ * run stores the same data as otherwise.
  */
 export function createSink(stream: Writable): Sink {
   let failure: NodeJS.ErrnoException | null = null;
@@ -22,7 +22,7 @@ export function createSink(stream: Writable): Sink {
   stream.on('error', fail);
   return {
     write: (text) => {
-      // A reader that left never comes back; a full disk may have room again for the next line.
+      // A reader that has left does not return, but a full disk may have room again for the next line.
       if (failure?.code === 'EPIPE' || text === '') return;
       try {
         stream.write(text);

@@ -1,27 +1,27 @@
 import type { Writable } from 'node:stream';
 import { createStyle, type Style } from '../text/style.ts';
 
-/** Cells per line where nothing says how many there are. */
+/** The width of a line, in cells, where it is unknown. */
 export const COLUMNS_DEFAULT = 80;
 const COLUMNS_MIN = 20;
 
 /** A stream that may be a terminal. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** What an output stream can show. */
+/** What an output stream can display. */
 export interface Terminal {
-  /** True when a person looks at it. */
+  /** True when the stream is a terminal. */
   readonly isTerminal: boolean;
-  /** True when a line may be drawn again in place. */
+  /** True when a line can be redrawn in place. */
   readonly isLive: boolean;
   readonly style: Style;
-  /** Cells per line now; 80 on a terminal that does not say. Infinity where no person looks, so that nothing is cut. */
+  /** The current width in cells; 80 if the terminal does not report it. Infinity without a terminal, so that nothing is cut. */
   columns(): number;
 }
 
 /**
- * What a stream can show. `NO_COLOR` and `TERM=dumb` turn off every control code, colours and live lines alike;
- * `FORCE_COLOR` turns colours on where the stream is no terminal.
+ * Finds out what a stream can display. `NO_COLOR` and `TERM=dumb` turn off all control codes: colours and live lines.
+ * `FORCE_COLOR` turns colours on for streams that are not terminals.
  */
 export function terminalOf(
   stream: OutputStream,

@@ -1,20 +1,20 @@
 import { EXIT } from '../../core/exit-code.ts';
 
-function obey(signal: NodeJS.Signals): void {
-  // They would take this for an end that nobody meant.
+function exitAtSignal(signal: NodeJS.Signals): void {
+  // They would report this exit as a defect.
   process.removeAllListeners('exit');
   process.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
 }
 
 /**
- * Ends the process at the first SIGINT or SIGTERM, until {@link stopObeyingEarly}: nothing is under way yet. To the first
- * process of a container the operating system hands only signals that it listens for; others are lost.
+ * Ends the process at the first SIGINT or SIGTERM while no command is running, until {@link ignoreEarlySignal}. Without
+ * a listener, the first process of a container would not receive these signals at all.
  */
-export function obeyEarly(): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, obey);
+export function exitAtEarlySignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, exitAtSignal);
 }
 
-/** Leaves a signal to those who have begun to listen for it. */
-export function stopObeyingEarly(signal: 'SIGINT' | 'SIGTERM'): void {
-  process.off(signal, obey);
+/** Stops listening for a signal, once the command listens for it. */
+export function ignoreEarlySignal(signal: 'SIGINT' | 'SIGTERM'): void {
+  process.off(signal, exitAtSignal);
 }

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Growth of the heap between two collections of all of it, in percent of what was in use. */
-const HEAP_GROWTH_PERCENT = 50;
+/** How much the heap may grow between two full garbage collections, in percent of the heap in use. */
+const GROWTH_PERCENT_MAX = 50;
 
 /**
- * Lets the heap of this process grow in steps. V8 would let it become up to four times what is in use before it
- * collects, which saves a few percent of the time and takes a hundred megabytes more of a small container.
+ * Makes V8 collect garbage earlier than by default. By default the heap may become four times as large as what is in
+ * use, which saves a few percent of the time and costs a hundred megabytes.
  */
-export function keepHeapModest(): void {
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+export function limitHeapGrowth(): void {
+  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT_MAX}`);
 }

@@ -2,24 +2,24 @@ import type { OutputStream } from '../output/terminal.ts';
 import type { Command } from '../program/command.ts';
 import type { ProcessControl } from './stop-signals.ts';
 
-/** The process as the command line sees it. */
+/** The process, as far as the command line needs it. */
 export interface CliHost {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * The working directory, looked up when a command begins.
+   * Returns the working directory.
    * @throws when it was deleted.
    */
   directory(): string;
-  /** Standard input, looked up when a command reads it. */
+  /** Opens standard input. */
   stdin(): AsyncIterable<Uint8Array>;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly control: ProcessControl;
   readonly commands: readonly Command[];
   version(): string;
-  /** How a shell calls this program from any folder. */
+  /** The shell command that starts this program from any folder. */
   self(): string;
-  /** Takes what is to be done with an error that nobody caught, as soon as the secrets to hide are known. */
-  onDefect(tell: (error: unknown) => void): void;
+  /** Sets the function that reports uncaught errors. Called as soon as the secrets to hide are known. */
+  onDefect(report: (error: unknown) => void): void;
 }

@@ -11,12 +11,12 @@ function warn(line: string): void {
   try {
     writeSync(STDERR, `daywalk hook: ${escapeForTerminal(line)}\n`);
   } catch {
-    // Nobody listens, and nothing may fail for that.
+    // Nobody reads standard error. The receiver must not fail for that.
     return;
   }
 }
 
-// A folder that was removed under the agent is no reason to lose the event: its place is named absolutely as a rule.
+// Without a working directory the event can still be stored: the path of the spool is usually absolute.
 function workingDirectory(): string {
   try {
     return process.cwd();
@@ -25,7 +25,7 @@ function workingDirectory(): string {
   }
 }
 
-/** Any other exit code could block the agent, or be shown to its user as a failure of the agent. */
+/** Exits with code 0. Any other code could block the agent, or be shown to its user as a failure. */
 function end(): void {
   process.exit(EXIT.ok);
 }
@@ -35,12 +35,12 @@ process.on('uncaughtException', (error) => {
   end();
 });
 
-/** Receives one hook event as a process of its own, and ends it with exit code 0 whatever happens. */
+/** Receives one hook event, and ends the process with exit code 0 whatever happens. */
 export async function receiveAsProcess(argv: readonly string[]): Promise<void> {
   try {
     const settings = readReceiverSettings({ argv, env: process.env, directory: workingDirectory() });
     const { ignored, spoolFolder, rehearsedNow, dropsEmails, notification } = settings;
-    if (ignored.length > 0) warn(`ignored what is no flag of this command: ${ignored.join(' ')}`);
+    if (ignored.length > 0) warn(`ignored unknown flags: ${ignored.join(' ')}`);
     await receive({
       pid: process.pid,
       stdin: () => process.stdin,

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { shellQuote } from '../text/shell.ts';
 
-/** What this program was started from. */
+/** How this program was started. */
 export interface SelfSources {
   /** The file of the program. */
   readonly script: string;
@@ -12,8 +12,8 @@ export interface SelfSources {
 }
 
 /**
- * How a shell calls this program from any folder: `daywalk` where it is installed for everybody, else the files
- * themselves. What npx puts on the search path is there for its own children only.
+ * Returns the shell command that starts this program from any folder: `daywalk` if it is on the search path, otherwise
+ * Node with the file. Ignores folders that npx adds to the search path, because only its own children have them.
  */
 export function selfCommand({ script, node, searchPath }: SelfSources): string {
   const folders = searchPath.split(delimiter).filter((folder) => isAbsolute(folder));

@@ -4,53 +4,53 @@ import { redactorOfEnvironment } from '../../settings/secrets.ts';
 import { commands } from '../commands.ts';
 import { describeFailure, failureOf } from '../program/failure.ts';
 import { runCli } from '../program/run-cli.ts';
-import { stopObeyingEarly } from './early-signals.ts';
+import { ignoreEarlySignal } from './early-signals.ts';
 import { selfCommand } from './self-command.ts';
 
-/** A connection that was left open must not keep a finished job, and the next night's behind it, from ending. */
+/** How long an open connection may keep a finished process alive. It must not delay the next night's job. */
 const LINGER_MS = 2_000;
 
 let isFinished = false;
 
-/** Ends the process at once with a code that was meant. */
+/** Ends the process at once. */
 function end(code: ExitCode): void {
   isFinished = true;
-  dieOfSignal(code);
+  killBySignal(code);
   process.exit(code);
 }
 
-/** What Node's threads work on, in the words of `process.getActiveResourcesInfo`: files, and names of hosts. */
+/** The work of Node's threads, as `process.getActiveResourcesInfo` names it: files and host names. */
 const THREAD_WORK = /^(?:FSReq|GetAddrInfo|GetNameInfo)/;
 
 /**
- * Node waits at its exit for what its threads are at, and a file that never answers, such as a FIFO, keeps one for ever.
- * Where a signal asked the process to end, the signal ends it then: to a shell that is the same exit code.
+ * Ends the process by the signal that stopped it, if one of Node's threads is busy. Node waits for its threads at the
+ * exit, and reading a FIFO, for example, never ends. A shell reports the same exit code either way.
  */
-function dieOfSignal(code: ExitCode): void {
+function killBySignal(code: ExitCode): void {
   const signal = code === EXIT.interrupted ? 'SIGINT' : code === EXIT.terminated ? 'SIGTERM' : undefined;
-  // The first process of a container does not get a signal that it has no handler for.
+  // The first process of a container does not receive a signal without a handler.
   if (signal === undefined || process.pid === 1) return;
   if (!process.getActiveResourcesInfo().some((kind) => THREAD_WORK.test(kind))) return;
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
 }
 
-/** Tells a defect. Node's own report would print the stack, and with it whatever secret the message holds. */
-let tellDefect = (error: unknown): void => {
+/** Reports a defect. Node's own report would print the stack, and with it any secret in the message. */
+let reportDefect = (error: unknown): void => {
   const redact = redactorOfEnvironment(process.env);
   const lines = describeFailure(failureOf(error), { debug: process.env['DAYWALK_DEBUG'] === '1' });
   process.stderr.write(redact(lines.map((line) => `${line}\n`).join('')));
 };
 
 process.on('uncaughtException', (error) => {
-  tellDefect(error);
+  reportDefect(error);
   end(EXIT.defect);
 });
 
-// An event loop that runs dry before the command is done would otherwise look like success.
+// Without this, an event loop that runs empty before the command has ended would look like success.
 process.once('exit', () => {
   if (isFinished) return;
-  tellDefect(new Error('it stopped before it was done'));
+  reportDefect(new Error('the event loop ended before the command'));
   process.exitCode = EXIT.defect;
 });
 
@@ -69,13 +69,13 @@ const exitCode = await runCli({
       node: process.execPath,
       searchPath: process.env['PATH'] ?? '',
     }),
-  onDefect: (tell) => {
-    tellDefect = tell;
+  onDefect: (report) => {
+    reportDefect = report;
   },
   control: {
     on: (signal, listener) => {
       process.on(signal, listener);
-      stopObeyingEarly(signal);
+      ignoreEarlySignal(signal);
     },
     off: (signal, listener) => void process.off(signal, listener),
     exit: end,

@@ -1,7 +1,7 @@
 import { StoppedError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 
-/** A container is killed ten seconds after it was asked to stop, often sooner; this is well before. */
+/** How long a job may take to stop. Containers are killed ten seconds after the signal, often sooner. */
 const GRACE_MS = 4_000;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -9,7 +9,7 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** One of the signals that ask the process to stop. */
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
-/** How a process hears signals and ends. */
+/** The signals and the exit of a process. */
 export interface ProcessControl {
   on(signal: StopSignal, listener: () => void): void;
   off(signal: StopSignal, listener: () => void): void;
@@ -17,7 +17,7 @@ export interface ProcessControl {
   exit(code: ExitCode): void;
 }
 
-/** The wish to stop, as a signal for jobs. */
+/** Stop signals of the process, as an abort signal for jobs. */
 export interface Stopping {
   /** Aborted with a {@link StoppedError} by the first signal. */
   readonly signal: AbortSignal;
@@ -26,8 +26,8 @@ export interface Stopping {
 }
 
 /**
- * Turns signals into an abort. The first asks the job to end; the second, or four seconds, end the
- * process, which costs nothing that was committed.
+ * Turns SIGINT and SIGTERM into an abort. The first signal asks the job to stop; a second one, or four seconds, end the
+ * process. Committed data is safe either way.
  */
 export function listenForStop(control: ProcessControl, onStop: (signal: StopSignal) => void): Stopping {
   const controller = new AbortController();

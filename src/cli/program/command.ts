@@ -8,13 +8,13 @@ import type { Log } from '../log/log.ts';
 import type { Output } from '../output/output.ts';
 import type { ReportedEvent } from '../output/reported-event.ts';
 
-/** A flag of one command. Flags of settings are not declared here, they come with the setting. */
+/** A flag of one command. The flags of settings are declared with the setting. */
 export interface CommandFlag {
   /** As in help: `--from <day>`, `--json`. */
   readonly syntax: `--${string}`;
   readonly doc: string;
   readonly required?: boolean;
-  /** True when its value may be a URL with a password in it, which no output shows. */
+  /** True when the value may be a URL with a password, which no output may show. */
   readonly mayHoldPassword?: boolean;
 }
 
@@ -23,15 +23,17 @@ export function flagName(syntax: CommandFlag['syntax']): `--${string}` {
   return `--${syntax.slice(2).split(' ', 1).join('')}`;
 }
 
-/** Commands that share the first word of their names, such as `sessions` in `sessions create`. */
+/** The flag of every command that can print its result as JSON. */
+export const jsonFlag: CommandFlag = { syntax: '--json', doc: 'print the result as one JSON document' };
+
+/** Commands with the same first word, such as `sessions` in `sessions create`. */
 export interface CommandGroup {
-  /** The shared word. */
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
 }
 
-/** A value that a command takes by its place, after its name. */
+/** An argument that follows the name of the command. */
 export interface Operand {
   /** As in help: `<event>`. */
   readonly syntax: `<${string}>`;
@@ -44,51 +46,53 @@ export interface Example {
   readonly does: string;
 }
 
-/** What a command is given to work with. */
+/** What a command works with. */
 export interface CommandContext {
   readonly flags: Flags;
-  /** What was given for {@link Command.operands}, in their order. */
+  /** The values of {@link Command.operands}, in the same order. */
   readonly operands: readonly string[];
   readonly settings: Settings;
   /** The settings with their sources and problems. */
   readonly reading: SettingsReading;
-  /** What jobs need: clock, signal, observer. */
   readonly job: JobContext<ReportedEvent>;
   readonly log: Log;
-  /** Standard output. Printing a result ends the progress. */
+  /** Standard output. Printing to it removes the progress line. */
   readonly out: Output;
-  /** Standard input. Not touched before the call, so that a command that reads nothing does not wait for it. */
+  /** Opens standard input. A command that does not call it never waits for input. */
   input(): AsyncIterable<Uint8Array>;
   /** The working directory. */
   readonly directory: string;
-  /** How a shell calls this program from any folder, without the command. */
+  /** The shell command that starts this program from any folder, for example `daywalk`. */
   self(): string;
 }
 
-/** A command: what help says about it, and what it does. */
+/**
+ * Performs a command and returns its exit code.
+ * @throws {DaywalkError} for every failure that the user can do something about.
+ */
+export type Action = (context: CommandContext) => Promise<ExitCode>;
+
+/** The declaration of a command, from which the parser and the help are made. */
 export interface Command {
-  /** One word, or two where {@link Command.group} is the first: `sessions create`. */
+  /** One word, or two with the {@link group} first: `sessions create`. */
   readonly name: string;
   readonly group?: CommandGroup;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** More, for its own help. */
+  /** The introduction of its own help. */
   readonly description: string;
-  /** The settings that it reads. It has their flags, and its help explains them. */
+  /** The settings that it reads. It has their flags, and its help lists them. */
   readonly uses: readonly AnySetting[];
   readonly flags: readonly CommandFlag[];
-  /** All of them must be given. Most commands have none. */
+  /** Arguments after the name; all are required. */
   readonly operands?: readonly Operand[];
   readonly examples: readonly [Example, Example, ...Example[]];
-  /** True when the command explains unsound settings instead of refusing to start. */
-  readonly acceptsUnsoundSettings?: boolean;
-  /** True when people alone run it: logs are pretty unless asked otherwise, also where no terminal is. */
+  /** True when the command reports invalid settings itself; any other command refuses to start. */
+  readonly acceptsInvalidSettings?: boolean;
+  /** True for commands that only people run: their log is pretty by default, even without a terminal. */
   readonly isForPeople?: boolean;
-  /** True when its result is what it prints: losing that is a failure. Elsewhere the result is in the warehouse. */
+  /** True when printing is the purpose of the command, so that losing its output is a failure. */
   readonly resultIsOutput: boolean;
-  /**
-   * Does it. Imports what it needs when it runs, so that help and errors do not wait for what they do not use.
-   * @throws {DaywalkError} for everything that the caller should know about.
-   */
-  act(context: CommandContext): Promise<ExitCode>;
+  /** Loads the action. Help and usage errors do not load any, which keeps them fast. */
+  load(): Promise<{ readonly act: Action }>;
 }

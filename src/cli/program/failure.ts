@@ -3,16 +3,16 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Log } from '../log/log.ts';
 import { escapeForTerminal } from '../text/escape.ts';
 
-/** An error that ends a command, as it is told. */
+/** An error that ends a command, in the form in which it is reported. */
 export interface Failure {
   readonly exitCode: ExitCode;
   readonly message: string;
   readonly hint: string;
-  /** The stack, with the stacks of the causes. */
+  /** The stacks of the error and its causes. */
   readonly stack: string;
 }
 
-/** What anything thrown means for the command. What this program does not understand is a defect. */
+/** Describes anything that was thrown. Everything except a {@link DaywalkError} is a defect. */
 export function failureOf(error: unknown): Failure {
   const stack = stackOf(error);
   if (error instanceof DaywalkError) {
@@ -21,12 +21,12 @@ export function failureOf(error: unknown): Failure {
   return {
     exitCode: EXIT.defect,
     message: `a defect in daywalk: ${messageOf(error)}`,
-    hint: 'report it with what DAYWALK_DEBUG=1 prints; what was committed is safe, and a rerun resumes',
+    hint: 'report it with the output of DAYWALK_DEBUG=1; committed data is safe, and a rerun resumes',
     stack,
   };
 }
 
-/** A failure as lines for people: the message, then the hint; the stack only where it was asked for. */
+/** A failure as lines for people: the message, the hint, and with `debug` the stack. */
 export function describeFailure(failure: Failure, { debug }: { readonly debug: boolean }): string[] {
   const lines = [`daywalk: ${oneLine(failure.message)}`];
   if (failure.hint !== '') lines.push(`hint: ${oneLine(failure.hint)}`);
@@ -34,7 +34,7 @@ export function describeFailure(failure: Failure, { debug }: { readonly debug: b
   return lines;
 }
 
-/** Writes a failure to a log for machines. */
+/** Writes a failure to a log, with its exit code as a field. */
 export function logFailure(log: Log, failure: Failure, { debug }: { readonly debug: boolean }): void {
   const { exitCode, message, hint, stack } = failure;
   log.write({

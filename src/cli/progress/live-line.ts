@@ -1,16 +1,16 @@
 const RETURN_AND_CLEAR = '\r\u001b[2K';
 
-/** A line at the bottom of a terminal that is drawn again in place, with lines of text going by above it. */
+/** A line at the bottom of a terminal that is redrawn in place, below all other output. */
 export interface LiveLine {
-  /** Shows this text on the line; it must be free of line breaks and narrower than the terminal. */
+  /** Draws a text, which must have no line breaks and be narrower than the terminal. */
   show(text: string): void;
-  /** Writes a line above. */
+  /** Prints a line of other output. */
   printAbove(line: string): void;
-  /** Removes the line, so that what follows starts on a clean one. */
+  /** Removes the line. */
   clear(): void;
 }
 
-/** A live line on an output that understands ANSI control codes. */
+/** Creates a live line on a terminal that understands ANSI control codes. */
 export function createLiveLine(write: (text: string) => void): LiveLine {
   let shown = '';
   return {
@@ -20,7 +20,7 @@ export function createLiveLine(write: (text: string) => void): LiveLine {
       shown = text;
     },
     printAbove: (line) => {
-      // One write for all three, so that the terminal never shows the state between.
+      // A single write, so that the terminal never shows an intermediate state.
       write(shown === '' ? `${line}\n` : `${RETURN_AND_CLEAR}${line}\n${shown}`);
     },
     clear: () => {

@@ -7,15 +7,14 @@ const BAR_MIN = 10;
 const BAR_MAX = 40;
 const GAP = '  ';
 
-/** What a progress line is drawn for. */
 export interface ProgressFrame {
   readonly atMs: number;
-  /** Cells that the line may take; it never takes more, so that it never wraps. */
+  /** The maximum width in cells. A longer line would wrap. */
   readonly width: number;
   readonly style: Style;
 }
 
-/** The state of a run as one line: a bar, then as many of the numbers as there is room for. */
+/** Draws the progress as one line: a bar, then as many of the numbers as fit. */
 export function renderProgress(state: ProgressState, frame: ProgressFrame): string {
   const parts = partsOf(state, frame.atMs);
   if (state.unitsPlanned === null) return truncateTo(state.preparing, frame.width);
@@ -25,7 +24,7 @@ export function renderProgress(state: ProgressState, frame: ProgressFrame): stri
   return `${bar(state, Math.min(BAR_MAX, room), frame.style)}${GAP}${text}`;
 }
 
-/** The state of a run in words, without a bar. */
+/** Describes the progress in words, without a bar. */
 export function describeProgress(state: ProgressState, atMs: number): string {
   return partsOf(state, atMs).join(', ');
 }

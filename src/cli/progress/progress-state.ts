@@ -1,9 +1,9 @@
 import { unitName } from '../../warehouse/port.ts';
 import type { ReportedEvent } from '../output/reported-event.ts';
 
-/** The rate is measured over this much of the past. */
+/** The period over which the request rate is measured. */
 const WINDOW_MS = 10_000;
-/** Samples closer together than this are merged, so that a fast run keeps few of them. */
+/** The shortest time between two samples, which bounds their number. */
 const SAMPLE_MS = 250;
 
 interface Sample {
@@ -11,33 +11,33 @@ interface Sample {
   readonly requests: number;
 }
 
-/** What a job has done so far, as its events tell. Times are monotonic milliseconds. */
+/** What a job has done so far, derived from its events. Times are monotonic milliseconds. */
 export interface ProgressState {
   readonly startedMs: number;
-  /** What is done before the plan is known. */
+  /** The current step, before the plan is known. */
   readonly preparing: string;
   /** Null before the plan is known. */
   readonly unitsPlanned: number | null;
   readonly unitsDone: number;
-  /** Brought by other workers meanwhile. */
-  readonly unitsElsewhere: number;
+  /** Committed by other workers since the plan was made. */
+  readonly unitsByOthers: number;
   readonly unitsFailed: number;
   readonly rowsWritten: number;
   readonly requests: number;
   readonly retries: number;
-  /** The unit that ended last, or what is done after the units. */
+  /** The unit that ended last, or the step after the units. */
   readonly current: string;
   readonly samples: readonly Sample[];
 }
 
-/** The state of a job that has just begun. */
+/** The state at the start of a job. */
 export function startProgress(startedMs: number): ProgressState {
   return {
     startedMs,
-    preparing: 'asking the service which organization the key belongs to …',
+    preparing: 'looking up the organization of the API key …',
     unitsPlanned: null,
     unitsDone: 0,
-    unitsElsewhere: 0,
+    unitsByOthers: 0,
     unitsFailed: 0,
     rowsWritten: 0,
     requests: 0,
@@ -64,13 +64,13 @@ export function advance(state: ProgressState, event: ReportedEvent, atMs: number
         atMs,
       );
     case 'unit-elsewhere':
-      return { ...state, unitsElsewhere: state.unitsElsewhere + 1 };
+      return { ...state, unitsByOthers: state.unitsByOthers + 1 };
     case 'unit-failed':
       return { ...state, unitsFailed: state.unitsFailed + 1 };
     case 'retry':
       return { ...state, retries: state.retries + 1 };
     case 'copy-started':
-      return { ...state, preparing: 'looking at what both warehouses hold …' };
+      return { ...state, preparing: 'comparing the two warehouses …' };
     case 'copy-planned':
       return { ...state, unitsPlanned: event.units };
     case 'copied':
@@ -87,19 +87,19 @@ export function advance(state: ProgressState, event: ReportedEvent, atMs: number
   }
 }
 
-/** Requests per second over the last ten seconds; null while too little is known. */
+/** Requests per second over the last ten seconds; null as long as there is too little data. */
 export function requestRate({ samples, requests }: ProgressState, atMs: number): number | null {
   const oldest = samples[0];
   if (oldest === undefined || atMs - oldest.atMs < 2 * SAMPLE_MS) return null;
   return ((requests - oldest.requests) * 1_000) / (atMs - oldest.atMs);
 }
 
-/** Units that need no more work in this run. */
-export function unitsEnded({ unitsDone, unitsElsewhere, unitsFailed }: ProgressState): number {
-  return unitsDone + unitsElsewhere + unitsFailed;
+/** Units that this run has finished with. */
+export function unitsEnded({ unitsDone, unitsByOthers, unitsFailed }: ProgressState): number {
+  return unitsDone + unitsByOthers + unitsFailed;
 }
 
-/** Milliseconds to the end at the pace so far; null while too little is known. */
+/** Estimated milliseconds to the end; null as long as there is too little data. */
 export function timeLeftMs(state: ProgressState, atMs: number): number | null {
   const ended = unitsEnded(state);
   const elapsedMs = atMs - state.startedMs;

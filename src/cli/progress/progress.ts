@@ -6,24 +6,24 @@ import type { LiveLine } from './live-line.ts';
 import { describeProgress, renderProgress } from './progress-line.ts';
 import { advance, type ProgressState, startProgress } from './progress-state.ts';
 
-/** A terminal is drawn at most ten times a second. */
+/** How often the line on a terminal is redrawn. */
 const REDRAW_MS = 100;
-/** A line that wraps cannot be taken back, and the terminal itself writes `^C` behind it. */
+/** Cells left free, because the terminal itself appends `^C`, and a wrapped line cannot be removed. */
 const ROOM_FOR_ECHO = 3;
-/** Where no line can be drawn again, people read how far it is this often. */
+/** How often progress is logged where no line can be redrawn. */
 const REPORT_MS = 30_000;
 
-/** Shows how far a job is. */
+/** Shows the progress of a job. */
 export interface Progress {
   observe(event: ReportedEvent): void;
-  /** Removes what it drew and stops drawing. May be called again. */
+  /** Removes the line and stops drawing. May be called several times. */
   stop(): void;
 }
 
-/** Nothing is shown: logs for machines hold every event, and silence is silence. */
+/** Shows nothing: for logs as JSON, which have every event, and for silence. */
 export const noProgress: Progress = { observe: () => undefined, stop: () => undefined };
 
-/** A bar on a terminal, redrawn in place. */
+/** Creates a progress bar on a terminal. */
 export function createLiveProgress(options: {
   readonly line: LiveLine;
   readonly clock: Clock;
@@ -39,7 +39,7 @@ export function createLiveProgress(options: {
   });
 }
 
-/** A line in the log now and then, for people who read it later. */
+/** Creates a progress that writes to the log every 30 seconds. */
 export function createSteadyProgress(options: { readonly log: Log; readonly clock: Clock }): Progress {
   return ticking(options.clock, REPORT_MS, {
     draw: (state, atMs) => {
@@ -67,7 +67,7 @@ function ticking(clock: Clock, everyMs: number, display: Display): Progress {
     observe: (event) => {
       if (event.type === 'run-ended' || event.type === 'copy-ended') return stop();
       state = advance(state, event, clock.monotonicMs());
-      // The timer starts with the job, and does not keep a process alive that has nothing else to do.
+      // The timer starts with the job. It must not keep a finished process alive.
       if (event.type === 'run-started' || event.type === 'copy-started')
         timer ??= setInterval(() => display.draw(state, clock.monotonicMs()), everyMs).unref();
     },

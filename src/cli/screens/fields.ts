@@ -4,10 +4,10 @@ import type { Paint } from '../text/style.ts';
 import type { TableFrame } from '../text/table.ts';
 import { padTo, truncateTo, widthOf } from '../text/width.ts';
 
-/** A name and its value; text is escaped, numbers are grouped. */
+/** A name and its value. Text is escaped, numbers are grouped. */
 export type Field = readonly [name: string, value: string | number, paint?: Paint];
 
-/** Names and values below each other, one line each. */
+/** Draws names and values, one pair per line. */
 export function renderFields(fields: readonly Field[], { width, style, indent = 2 }: TableFrame): string[] {
   const nameWidth = Math.max(...fields.map(([name]) => widthOf(name)));
   return fields.map(([name, value, paint]) => {

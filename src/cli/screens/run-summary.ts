@@ -1,27 +1,24 @@
 import { EXIT } from '../../core/exit-code.ts';
 import type { RunProblem, RunReport } from '../../pipeline/events.ts';
-import type { Redactor } from '../../settings/redact.ts';
 import { UNIT_STATES } from '../../warehouse/port.ts';
+import type { ScreenFrame } from '../output/output.ts';
 import { escapeForTerminal } from '../text/escape.ts';
 import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
-import type { TableFrame } from '../text/table.ts';
 import { wrapText } from '../text/wrap.ts';
-import { exitMeaning } from './exit-meaning.ts';
+import { describeExitCode } from './exit-meaning.ts';
 import { type Field, renderFields } from './fields.ts';
 import type { WarehouseNames } from './warehouse-names.ts';
 
-/** Problems on the screen; `--json` and the ledger have all of them. */
+/** How many problems are shown; `--json` and the ledger have all of them. */
 const PROBLEMS_SHOWN_MAX = 8;
-/** A service may put a whole page into an error. */
+/** A response may put a whole page into an error message. */
 const MESSAGE_LINES_MAX = 4;
 
-/** What a summary is drawn for. */
-export interface SummaryFrame extends TableFrame {
-  readonly redact: Redactor;
+export interface SummaryFrame extends ScreenFrame {
   readonly warehouse: WarehouseNames;
 }
 
-/** What a run did, what went wrong, and what to do next. */
+/** Draws what a run did, its problems, and the next steps. */
 export function renderRunSummary(report: RunReport, frame: SummaryFrame): string[] {
   return [
     headline(report, frame),
@@ -45,13 +42,15 @@ function headline(report: RunReport, { style }: SummaryFrame): string {
   }
   const paint = exitCode === EXIT.upstream || exitCode === EXIT.quarantine ? style.yellow : style.red;
   const isBegun = report.orgId !== null || exitCode !== EXIT.upstream;
-  const meaning = isBegun ? exitMeaning(exitCode) : 'the service could not be asked; nothing was pulled';
+  const meaning = isBegun
+    ? describeExitCode(exitCode)
+    : 'the service could not be reached; nothing was pulled';
   return paint(`${command}: exit code ${exitCode}, ${meaning}`);
 }
 
 function fieldsOf(report: RunReport): Field[] {
   const { unitsDone, unitsElsewhere, unitsFailed, unitsLeftOut, unitsPlanned } = report;
-  const elsewhere = unitsElsewhere === 0 ? '' : ` ${formatNumber(unitsElsewhere)} by other workers,`;
+  const byOthers = unitsElsewhere === 0 ? '' : ` ${formatNumber(unitsElsewhere)} by other workers,`;
   const states = UNIT_STATES.flatMap((state) => {
     const units = report.states[state] ?? 0;
     return units === 0 ? [] : [`${formatNumber(units)} ${state}`];
@@ -64,7 +63,7 @@ function fieldsOf(report: RunReport): Field[] {
     ['days', days],
     [
       'units',
-      `${formatNumber(unitsPlanned)} planned: ${formatNumber(unitsDone)} done,${elsewhere} ${formatNumber(unitsFailed)} failed, ${formatNumber(unitsLeftOut)} left out`,
+      `${formatNumber(unitsPlanned)} planned: ${formatNumber(unitsDone)} done,${byOthers} ${formatNumber(unitsFailed)} failed, ${formatNumber(unitsLeftOut)} left out`,
     ],
     ...(states.length === 0 ? [] : [['states', states.join(', ')] as const]),
     ['rows written', report.rowsWritten],
@@ -72,29 +71,26 @@ function fieldsOf(report: RunReport): Field[] {
     ['quarantined', counted(report.quarantined, 'record')],
     ...(report.unitsDoubted === 0
       ? []
-      : [['doubted', `${counted(report.unitsDoubted, 'unit')}; the stored rows stay`] as const]),
+      : [['doubted', `${counted(report.unitsDoubted, 'unit')}; the stored rows are kept`] as const]),
     ...(report.daysReopened === 0
       ? []
       : [
-          [
-            'reopened',
-            `${counted(report.daysReopened, 'settled day')} that the service had changed`,
-          ] as const,
+          ['reopened', `${counted(report.daysReopened, 'settled day')} that changed at the service`] as const,
         ]),
-    ['requests', `${formatNumber(report.requests)}, ${retries} among them`],
+    ['requests', `${formatNumber(report.requests)}, including ${retries}`],
     ['duration', formatDuration(report.durationMs)],
   ];
 }
 
-/** Organizations that a summary names; a warehouse may hold thousands. */
+/** How many organizations are named; a warehouse may hold thousands. */
 const ORGANIZATIONS_SHOWN_MAX = 3;
 
 function organizationOf({ orgId, organizationsBefore: before = [] }: RunReport): string {
-  if (orgId === null) return 'not known: the run ended before the service named it';
+  if (orgId === null) return 'unknown: the run ended before the service named it';
   if (before.length === 0) return orgId;
   const shown = before.slice(0, ORGANIZATIONS_SHOWN_MAX).join(', ');
   const more = before.length > ORGANIZATIONS_SHOWN_MAX ? ', …' : '';
-  return `${orgId}, a further one: this warehouse held ${shown}${more} before`;
+  return `${orgId}, new in this warehouse; it already held ${shown}${more}`;
 }
 
 function problemsOf({ problems }: RunReport, frame: SummaryFrame): string[] {
@@ -117,16 +113,16 @@ function nextOf(
   { exitCode, runId, orgId, unitsFailed, unitsLeftOut, unitsDoubted, quarantined: records }: RunReport,
   { style, warehouse }: SummaryFrame,
 ): string[] {
-  const again = [`daywalk run${warehouse.flag}`, 'pulls what is missing; what is stored stays'] as const;
+  const again = [`daywalk run${warehouse.flag}`, 'fetches what is missing and keeps what is stored'] as const;
   const status = [`daywalk status${warehouse.flag}`, 'what the warehouse holds, day by day'] as const;
-  const config = ['daywalk config', 'which settings are in force, and where they came from'] as const;
+  const config = ['daywalk config', 'the effective settings and their sources'] as const;
   const quarantined = [
     `daywalk quarantine list${warehouse.flag}`,
-    'the records that were set aside; `quarantine accept` where nobody will repair them',
+    'the quarantined records; quarantine accept if nobody will repair them',
   ] as const;
   const accept = [
     `daywalk run --accept-loss${warehouse.flag}`,
-    'where doubted rows are gone for good; otherwise wait: they come back, or the loss is accepted',
+    'only if the doubted rows are gone for good; otherwise wait until they return or the loss is accepted',
   ] as const;
   const steps: Partial<Record<number, readonly (readonly [string, string])[]>> = {
     [EXIT.ok]: [status],

@@ -1,33 +1,28 @@
 import { maskUrlPassword } from '../../settings/mask-url.ts';
 import type { SettingsReading } from '../../settings/read-settings.ts';
 import { SETTINGS } from '../../settings/settings-table.ts';
-import { isPostgres } from '../../warehouse/location.ts';
 import { shellQuote } from '../text/shell.ts';
 
-/** How to name the same warehouse in another command line. */
+/** How to name a warehouse in further commands. */
 export interface WarehouseNames {
-  /** The location as a shell takes it. */
+  /** The location, quoted for a shell. */
   readonly name: string;
-  /** `--warehouse …` where the flag named it; empty where the environment or the default does it again by itself. */
+  /** ` --warehouse …`, or empty if the environment or the default names the same warehouse. */
   readonly flag: string;
-  /** A command line that asks the warehouse a query. */
-  query(sql: string): string;
 }
 
-/** How to name the warehouse of this command in commands to copy; a password is not among it. */
+/** Names the warehouse of this command for further commands, without a password. */
 export function warehouseNames({ reading }: { readonly reading: SettingsReading }): WarehouseNames {
   const { warehouse } = reading.settings;
   const entry = reading.entries.find(({ setting }) => setting.env === SETTINGS.warehouse.env);
   return namesOf(warehouse, entry?.source === 'flag');
 }
 
-/** How to name a warehouse at a location, with its flag or without. */
+/** Names the warehouse at a location. */
 export function namesOf(location: string, withFlag: boolean): WarehouseNames {
   const shown = shellQuote(maskUrlPassword(location));
   return {
     name: shown,
     flag: withFlag ? ` --warehouse ${shown}` : '',
-    query: (sql) =>
-      isPostgres(location) ? `psql ${shown} -c ${shellQuote(sql)}` : `sqlite3 ${shown} ${shellQuote(sql)}`,
   };
 }

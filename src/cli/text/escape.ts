@@ -1,20 +1,20 @@
 /**
- * What may not reach a terminal as it is: control characters (C0 with ANSI's ESC, DEL, C1), line and paragraph
- * separators, unpaired surrogates and the invisible format characters, bidirectional overrides among them. The two
- * joiners stay: emoji and several scripts need them, and they move nothing.
+ * Characters that must not reach a terminal: control characters (C0 including ESC, DEL, C1), line and paragraph
+ * separators, unpaired surrogates, and invisible format characters, including bidirectional overrides. The two joiners
+ * are allowed: emoji and several scripts need them, and they do no harm.
  */
 const UNSAFE = /(?![\u200c\u200d])[\u2065\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** A text from outside as one line that a terminal shows and does not obey: what is unsafe is written as an escape. */
+/** Makes a text from outside safe to print, on one line: replaces unsafe characters by visible escapes such as `\\x1b`. */
 export function escapeForTerminal(text: string): string {
   return text.replace(UNSAFE, (character) => SHORT[character] ?? escapeOf(character));
 }
 
 /**
- * A value as JSON that is safe to print: JSON's own escapes leave DEL, C1 and bidirectional controls alone, these do
- * not. The result parses to the same value and has no line break unless indented.
+ * Formats a value as JSON that is safe to print. Also escapes what JSON itself does not: DEL, C1 and bidirectional
+ * controls. The result parses to the same value, and has no line break unless indented.
  */
 export function toSafeJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, null, indent) ?? 'null';

@@ -1,6 +1,6 @@
 const PLAIN = /^[A-Za-z0-9_./:@%+,=-]+$/;
 
-/** A word as a POSIX shell takes it back. */
+/** Quotes a word for a POSIX shell, if necessary. */
 export function shellQuote(word: string): string {
   return PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

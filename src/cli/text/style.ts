@@ -2,15 +2,15 @@ import { styleText } from 'node:util';
 
 const COLOURS = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan', 'magenta'] as const;
 
-/** A way to mark text on a terminal. */
+/** Adds a colour or weight to a text. */
 export type Paint = (text: string) => string;
 
-/** The marks in use. Whatever they say must be readable without them too. */
+/** The colours and weights in use. A screen must be understandable without them. */
 export type Style = Readonly<Record<(typeof COLOURS)[number], Paint>>;
 
 const unchanged: Paint = (text) => text;
 
-/** Marks for an output; none of them does anything unless `color` is true. */
+/** Creates the style of an output. Without `color`, no function changes its text. */
 export function createStyle(color: boolean): Style {
   const paint = (name: (typeof COLOURS)[number]): Paint =>
     color ? (text) => (text === '' ? '' : styleText(name, text, { validateStream: false })) : unchanged;

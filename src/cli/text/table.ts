@@ -3,26 +3,30 @@ import { formatNumber } from './quantity.ts';
 import type { Paint, Style } from './style.ts';
 import { padTo, truncateTo, widthOf } from './width.ts';
 
-/** What a cell shows: text from anywhere (it is escaped), a number (grouped, to the right), or nothing. */
+/** The content of a cell: text (it is escaped), a number (it is grouped), or nothing. */
 export type Content = string | number | null;
 
-/** A cell, with a mark for terminals if it needs one. */
+/** A cell, with its colour if it has one. */
 export type Cell = Content | { readonly content: Content; readonly paint: Paint };
 
-/** A column of a table. */
 export interface TableColumn {
   readonly header: string;
   readonly align?: 'left' | 'right';
-  /** False for columns that are useless when cut, numbers and days above all. Others shrink where space is short. */
+  /**
+   * True for columns that may be cut where space is short. Numbers and days are useless when cut.
+   * @default false
+   */
   readonly shrinks?: boolean;
 }
 
-/** What a table is drawn for. */
 export interface TableFrame {
-  /** Cells of the terminal; no line is wider. */
+  /** The maximum width in cells. */
   readonly width: number;
   readonly style: Style;
-  /** Cells before each line. */
+  /**
+   * Blanks before each line.
+   * @default 0
+   */
   readonly indent?: number;
 }
 
@@ -35,7 +39,7 @@ interface Drawn {
   readonly paint: Paint;
 }
 
-/** The lines of a table: a header and one line per row, none wider than the frame. */
+/** Draws a table: a header and one line per row, none wider than the frame. */
 export function renderTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly Cell[])[],
@@ -55,7 +59,7 @@ function drawn(cell: Cell): Drawn {
   return { text: typeof content === 'number' ? formatNumber(content) : escapeForTerminal(content), paint };
 }
 
-/** Widths for the columns: natural ones, the widest that may shrink taken down until the sum fits. */
+/** Starts with the natural widths, then narrows the widest shrinkable column until the table fits. */
 function fittedWidths(
   columns: readonly TableColumn[],
   lines: readonly (readonly Drawn[])[],
@@ -92,7 +96,7 @@ function renderLine(
     return { text: padTo(truncateTo(cell.text, width), width, align), paint: cell.paint };
   });
   const plain = (indent + cells.map((cell) => cell.text).join(GAP)).trimEnd();
-  // Where even the shortest form is too wide, the line is cut without marks, so that no escape sequence is cut.
+  // If even the narrowest table is too wide, the line is cut without colours, so that no escape sequence is cut.
   if (widthOf(plain) > widthMax) return truncateTo(plain, widthMax);
   return (indent + cells.map((cell) => cell.paint(cell.text)).join(GAP)).trimEnd();
 }

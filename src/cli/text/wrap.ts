@@ -1,16 +1,15 @@
 import { graphemesOf } from './graphemes.ts';
 import { truncateTo, widthOf } from './width.ts';
 
-/** How a text is laid out. */
 export interface WrapFrame {
   readonly width: number;
-  /** Before the first line; the others are indented as far. */
+  /** The start of the first line; the others are indented to the same width. */
   readonly lead: string;
-  /** Lines at most; what is beyond shows as `…`. */
+  /** The maximum number of lines; the last one ends with `…` if the text is longer. */
   readonly linesMax: number;
 }
 
-/** A text as lines that fit a width, broken between words, and within a word only where it fills a line by itself. */
+/** Wraps a text to a width in cells, between words; a word is only broken if it is longer than a line. */
 export function wrapText(text: string, { width, lead, linesMax }: WrapFrame): string[] {
   const room = Math.max(1, width - widthOf(lead));
   const lines = fill(text, room);

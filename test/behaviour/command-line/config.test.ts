@@ -37,7 +37,7 @@ test('config lists every problem with its place and remedy, and exits with 2', a
   const env = { DAYWALK_CONCURRENCY: '0', DAYWALK_LOG: 'loud', DAYWALK_API_KEY: `${CANARY} ${CANARY}` };
   const { code, stdout, stderr } = await daywalk(['config'], { cwd: tempDir(), env });
   expect(code).toBe(2);
-  expect(stdout.match(/^wrong: /gm)).toHaveLength(3);
+  expect(stdout.match(/^error: /gm)).toHaveLength(3);
   expect(stdout.match(/^ {2}hint: /gm)).toHaveLength(3);
   expect(stdout + stderr).not.toContain(CANARY);
 });

@@ -17,7 +17,7 @@ describe('the demo', () => {
     const { code, stdout, stderr } = await daywalk(['demo'], { cwd, env });
     expect(code).toBe(0);
     expect(stdout).toContain('51 units (stream and day) exported');
-    expect(stdout).toContain('2026-01-14 to 2026-01-23, each whole or absent');
+    expect(stdout).toContain('2026-01-14 to 2026-01-23, each stored whole');
     expect(stdout).toMatch(/^ {2}2026-01-23 +\d+/m);
     expect(stdout).toMatch(/@[\w.]+ +\d+/);
     expect(stdout).toContain('Credits by model');

@@ -237,7 +237,7 @@ test('a table shows what each hook did, without control codes from outside', asy
   expect(code).toBe(0);
   expect(stdout).toMatch(/^blocks +2 /m);
   expect(stdout).toMatch(/^proceeds +0 /m);
-  expect(stdout).toContain('blocked: the agent would not go on');
+  expect(stdout).toContain('blocked: the agent would not continue');
   expect(stdout).not.toContain('\u001b');
 });
 
@@ -245,7 +245,7 @@ test('a field of an unexpected type is reported, and passed on', async () => {
   const { fire, folder } = configured({ Notification: [entry(['cat'])] });
   writeFileSync(join(folder, 'event.json'), '{"message": 7}');
   const fired = await fire('Notification', '--payload', 'event.json');
-  expect(fired.stderr).toContain('the client tool sends message of another type');
+  expect(fired.stderr).toContain('message does not have the type that the client tool sends');
   expect(JSON.parse(fired.hooks[0].stdout)).toMatchObject({ message: 7 });
 });
 

@@ -86,7 +86,7 @@ describe('daywalk hooks install', () => {
     expect(Object.keys(hooks())).toHaveLength(9);
     const { code, stderr } = await install(file, '--command', 'a', '--event', 'Invented');
     expect(code).toBe(0);
-    expect(stderr).toContain('Invented is no event that this version knows');
+    expect(stderr).toContain('Invented is not a known event');
     expect(hooks().Invented).toEqual([entry('a')]);
   });
 
@@ -187,7 +187,7 @@ describe('daywalk hooks install', () => {
     const { folder, file } = place();
     expect(await install(file, '--event', 'a b')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('"a b" is no name of an event'),
+      stderr: expect.stringContaining('"a b" is not an event name'),
     });
     expect((await install(file, '--command', ' ')).code).toBe(2);
     expect((await install(file, '--timeout', '0')).code).toBe(2);

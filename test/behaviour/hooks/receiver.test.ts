@@ -71,7 +71,7 @@ describe('a received event', () => {
       args: [...args, '--frobnicate', '--notify'],
     });
     expect(code).toBe(0);
-    expect(stderr).toBe('daywalk hook: ignored what is no flag of this command: --frobnicate --notify\n');
+    expect(stderr).toBe('daywalk hook: ignored unknown flags: --frobnicate --notify\n');
     expect(eventsIn(spool)).toEqual([STOP]);
   });
 

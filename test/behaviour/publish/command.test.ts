@@ -39,17 +39,17 @@ describe('daywalk publish', () => {
   });
 
   test.each([
-    [[], 'nothing says where to publish to', '--parquet DIR'],
-    [['--sqlite', 'bi.db', '--force'], '--tables and --force are about Parquet files', '--parquet DIR'],
+    [[], 'neither --parquet nor --sqlite is given', '--parquet DIR'],
+    [['--sqlite', 'bi.db', '--force'], '--tables and --force only apply to Parquet files', '--parquet DIR'],
     [
       ['--sqlite', 'bi.db', '--tables', 'sessions'],
-      '--tables and --force are about Parquet files',
+      '--tables and --force only apply to Parquet files',
       '--parquet',
     ],
     [['--parquet', 'lake', '--tables', 'users'], '--tables: "users" is not a table', 'daywalk schema'],
-    [['--parquet', ''], '--parquet: it is empty', 'name a path'],
-    [['--parquet', 's3://bucket/lake'], '--parquet: it is a URL', 'synchronize'],
-    [['--sqlite', 'postgres://host/db'], '--sqlite: it is a URL', 'folder'],
+    [['--parquet', ''], '--parquet: the path is empty', 'name a path'],
+    [['--parquet', 's3://bucket/lake'], '--parquet: URLs are not supported', 'upload'],
+    [['--sqlite', 'postgres://host/db'], '--sqlite: URLs are not supported', 'folder'],
     [['--parquet', 'lake', '--warehouse', 'none.db'], 'there is no warehouse at none.db', 'daywalk run'],
   ])('%j is refused: %s', async (args, message, hint) => {
     const cwd = tempDir();

@@ -94,9 +94,9 @@ describe('daywalk quarantine', () => {
   });
 
   test.each([
-    [['accept'], 'which records is not said'],
-    [['accept', '--all', '--stream', 'users'], '--all was given with --stream or --date'],
-    [['accept', '--stream', 'people'], '"people" is not a stream'],
+    [['accept'], 'no records are chosen'],
+    [['accept', '--all', '--stream', 'users'], '--all cannot be combined with --stream or --date'],
+    [['accept', '--stream', 'people'], '"people" is not one of tokens'],
     [['accept', '--date', 'yesterday'], '--date'],
   ])('refuses %j with exit code 2, and accepts nothing', async (args, message) => {
     const rig = await withBrokenRecord();

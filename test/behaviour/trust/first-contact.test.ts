@@ -57,7 +57,8 @@ describe.each(WRONG)('a service that %s', (_, urlOf, code, remedy) => {
         width: 160,
         style: createStyle(false),
         redact: (text) => text,
-        warehouse: { name: 'w.db', flag: '', query: (sql) => sql },
+        isTerminal: true,
+        warehouse: { name: 'w.db', flag: '' },
       }).join('\n');
       expect(screen).not.toMatch(/rerun|next run resumes/);
       expect(screen.indexOf('daywalk config')).toBeGreaterThan(0);

@@ -110,6 +110,7 @@ describe('the summary of a run', () => {
       {
         width,
         style,
+        isTerminal: true,
         redact: (text) => text.replaceAll('canary', '[redacted]'),
         warehouse: namesOf('w.db', true),
       },
@@ -126,7 +127,7 @@ describe('the summary of a run', () => {
       '  rows written  48,120',
       '  restatements  2',
       '  quarantined   0 records',
-      '  requests      1,310, 1 retry among them',
+      '  requests      1,310, including 1 retry',
       '  duration      3m 05s',
       '',
       'Next',
@@ -139,13 +140,13 @@ describe('the summary of a run', () => {
 
   test('of a run that added an organization names the earlier ones', () => {
     const line = (before: readonly string[]) => draw({ organizationsBefore: before }, 200)[2];
-    expect(line(['org_0'])).toBe('  organization  org_1, a further one: this warehouse held org_0 before');
-    expect(line(['a', 'b', 'c', 'd'])).toMatch(/held a, b, c, … before$/);
+    expect(line(['org_0'])).toBe('  organization  org_1, new in this warehouse; it already held org_0');
+    expect(line(['a', 'b', 'c', 'd'])).toMatch(/held a, b, c, …$/);
   });
 
   test('of a run that doubts a loss says how to accept it, and does not mention quarantine', () => {
     const lines = draw({ exitCode: 5, unitsDoubted: 2, states: { loaded: 3, doubted: 2 } }, 120).join('\n');
-    expect(lines).toContain('doubted       2 units; the stored rows stay');
+    expect(lines).toContain('doubted       2 units; the stored rows are kept');
     expect(lines).toContain('daywalk run --accept-loss');
     expect(lines).not.toContain('quarantine list');
   });
@@ -165,8 +166,8 @@ describe('the summary of a run', () => {
   test.each([
     [1, 'a defect in daywalk'],
     [3, 'the service refused the credential'],
-    [4, 'upstream trouble'],
-    [5, 'records were set aside, or the loss of stored rows is doubted'],
+    [4, 'upstream failure'],
+    [5, 'records were quarantined, or a loss of stored rows is doubted'],
     [6, 'the warehouse could not be read or written'],
     [75, 'another run holds the warehouse'],
     [130, 'stopped by SIGINT'],
@@ -213,10 +214,9 @@ describe('the summary of a run', () => {
 
 test('suggested commands name a warehouse without its password', () => {
   const names = namesOf('postgres://etl:canary@db/analytics', true);
-  expect(names.query('SELECT 1')).toBe("psql 'postgres://etl:[redacted]@db/analytics' -c 'SELECT 1'");
-  expect(names.flag).not.toContain('canary');
-  expect(namesOf("it's.db", false)).toMatchObject({ flag: '' });
-  expect(namesOf("it's.db", false).query('SELECT 1')).toBe("sqlite3 'it'\\''s.db' 'SELECT 1'");
+  expect(names.name).toBe("'postgres://etl:[redacted]@db/analytics'");
+  expect(names.flag).toBe(` --warehouse ${names.name}`);
+  expect(namesOf("it's.db", false)).toEqual({ name: "'it'\\''s.db'", flag: '' });
 });
 
 test('a forecast says what a run would do, and that nothing was done', () => {
@@ -232,7 +232,7 @@ test('a forecast says what a run would do, and that nothing was done', () => {
     isDurationEstimate: true,
   };
   const lines = renderForecast(forecast, { width: 80, style });
-  expect(lines[0]).toBe('This is what it would do. Nothing was sent and nothing was written.');
+  expect(lines[0]).toBe('This is what a run would do. Nothing was sent, nothing was written.');
   expect(lines).toContain('  time          about 1m 01s (an estimate, until a run of this size)');
   expect(lines.join('\n')).toContain('  users         47');
   expect(renderForecast({ ...forecast, units: 0, unitsByStream: {} }, { width: 80, style })[0]).toContain(

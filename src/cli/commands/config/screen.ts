@@ -4,7 +4,7 @@ import type { SettingEntry } from '../../../settings/setting-reader.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
 import { type Cell, renderTable, type TableFrame } from '../../text/table.ts';
 
-/** The settings as one JSON document. */
+/** Builds the JSON document of the settings. */
 export function configDocument({ entries, problems, warnings }: SettingsReading): unknown {
   return {
     settings: Object.fromEntries(
@@ -15,7 +15,7 @@ export function configDocument({ entries, problems, warnings }: SettingsReading)
   };
 }
 
-/** The settings as a table, in the order of the documentation, with what is wrong with them below. */
+/** Draws the settings as a table in the order of the documentation, followed by their problems. */
 export function renderConfig({ entries, problems }: SettingsReading, frame: TableFrame): string[] {
   const columns = [{ header: 'setting' }, { header: 'value', shrinks: true }, { header: 'source' }];
   const table = renderTable(
@@ -27,7 +27,7 @@ export function renderConfig({ entries, problems }: SettingsReading, frame: Tabl
 }
 
 function rowOf({ setting, value, source, problem }: SettingEntry, { style }: TableFrame): Cell[] {
-  if (problem !== null) return [setting.env, { content: 'refused', paint: style.red }, source];
+  if (problem !== null) return [setting.env, { content: 'invalid', paint: style.red }, source];
   return [
     setting.env,
     value,
@@ -37,5 +37,5 @@ function rowOf({ setting, value, source, problem }: SettingEntry, { style }: Tab
 
 function linesOf({ message, hint }: UsageError, { style }: TableFrame): string[] {
   const hints = hint === undefined ? [] : [style.dim(`  hint: ${escapeForTerminal(hint)}`)];
-  return ['', `${style.red('wrong:')} ${escapeForTerminal(message)}`, ...hints];
+  return ['', `${style.red('error:')} ${escapeForTerminal(message)}`, ...hints];
 }

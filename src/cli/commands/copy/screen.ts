@@ -5,7 +5,7 @@ import { namesOf } from '../../screens/warehouse-names.ts';
 import { counted, formatDuration, formatNumber } from '../../text/quantity.ts';
 import { renderTable, type TableFrame } from '../../text/table.ts';
 
-/** What a copy did, table by table, and whether both sides are the same now. */
+/** Draws what a copy did, table by table, and whether both sides are now the same. */
 export function renderCopy(report: CopyReport, frame: TableFrame): string[] {
   return [
     headline(report, frame),
@@ -38,7 +38,7 @@ function fieldsOf(report: CopyReport): Field[] {
       `${formatNumber(unitsMoved)} moved, ${formatNumber(unitsUnchanged)} unchanged, ${formatNumber(unitsRemoved)} removed`,
     ],
     ['rows written', report.rowsWritten],
-    ['digest', isSameDigest ? digest.from : `${digest.from} became ${digest.to}`],
+    ['digest', isSameDigest ? digest.from : `${digest.from} at the source, ${digest.to} at the destination`],
     ['duration', formatDuration(report.durationMs)],
   ];
 }
@@ -74,13 +74,13 @@ function nextOf({ exitCode, from, to }: CopyReport, { style }: TableFrame): stri
   const [source, copy] = [namesOf(from, true), namesOf(to, true)];
   const afterwards = [
     [`daywalk status${copy.flag}`, 'what the copy holds, day by day'],
-    [`daywalk run${copy.flag}`, 'goes on there; set DAYWALK_WAREHOUSE to make that the rule'],
+    [`daywalk run${copy.flag}`, 'continues there; set DAYWALK_WAREHOUSE to make that permanent'],
   ] as const;
   const repair = `daywalk copy${source.flag} --to ${copy.name} --replace`;
   const steps =
     exitCode === EXIT.ok
       ? afterwards
-      : [[repair, 'compares every row, and repairs what something else has changed'] as const];
+      : [[repair, 'compares every row, and repairs what another program has changed'] as const];
   const lines = steps.flatMap(([command, does]) => [`  ${command}`, style.dim(`      ${does}`)]);
   return ['', style.bold('Next'), ...lines];
 }

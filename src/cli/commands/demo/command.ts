@@ -1,34 +1,24 @@
 import { commonSettings } from '../../arguments/setting-groups.ts';
-import type { Command } from '../../program/command.ts';
+import { type Command, jsonFlag } from '../../program/command.ts';
 
-/** `daywalk demo`: the whole thing, without a key. */
+/** `daywalk demo`: an export without a key. */
 export const demo: Command = {
   name: 'demo',
-  summary: 'see it work without an API key, with an emulated service',
+  summary: 'an export from an emulated service; needs no API key',
   description:
     'Emulates the service on this machine with 250 people and their history since 2026-01-14, exports it over TCP ' +
-    'into daywalk-demo.db in the working directory, and shows what can be asked of it. Needs no key and no network. ' +
-    'Its log is pretty by default, also where standard error is no terminal.',
+    'into daywalk-demo.db in the working directory, and prints example queries with their results. Needs no key and no ' +
+    'network. Its log is pretty by default, even without a terminal.',
   uses: commonSettings,
   flags: [
-    { syntax: '--keep', doc: 'go on with the daywalk-demo.db of an earlier demo instead of a fresh one' },
-    { syntax: '--json', doc: 'print one JSON document' },
+    { syntax: '--keep', doc: 'continue with the daywalk-demo.db of an earlier demo instead of a new one' },
+    jsonFlag,
   ],
   examples: [
-    { line: 'daywalk demo', does: 'a fresh demo, about ten seconds' },
-    { line: 'daywalk demo --keep', does: 'once more: what is settled is not pulled again' },
+    { line: 'daywalk demo', does: 'a new demo; takes about ten seconds' },
+    { line: 'daywalk demo --keep', does: 'a second run: settled days are not pulled again' },
   ],
   isForPeople: true,
   resultIsOutput: false,
-  act: async ({ flags, job, out, directory, log }) => {
-    const { DEMO_ORGANIZATION, runDemo } = await import('../../../../jobs/demo.ts');
-    const { renderDemo } = await import('./screen.ts');
-    const message = `emulating a service with ${DEMO_ORGANIZATION.users} people and their history`;
-    log.write({ level: 'info', event: 'demo', message });
-    const result = await runDemo({ directory, keep: flags.isOn('--keep') }, job);
-    const { terminal, redact } = out;
-    if (flags.isOn('--json')) out.json(result);
-    else out.present(renderDemo(result, { width: terminal.columns(), style: terminal.style, redact }));
-    return result.report.exitCode;
-  },
+  load: () => import('./action.ts'),
 };

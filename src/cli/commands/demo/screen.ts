@@ -1,6 +1,6 @@
 import type { DemoResult, QueryResult } from '../../../../jobs/demo.ts';
 import { EXIT } from '../../../core/exit-code.ts';
-import type { Redactor } from '../../../settings/redact.ts';
+import type { ScreenFrame } from '../../output/output.ts';
 import { renderFields } from '../../screens/fields.ts';
 import { renderRunSummary } from '../../screens/run-summary.ts';
 import { namesOf } from '../../screens/warehouse-names.ts';
@@ -8,14 +8,14 @@ import { counted, formatBytes, formatDuration, formatNumber } from '../../text/q
 import { type Cell, renderTable, type TableFrame } from '../../text/table.ts';
 
 const TRY_NEXT = (file: string): readonly (readonly [string, string])[] => [
-  [`npx daywalk status --warehouse ${file}`, 'what is in it, day by day'],
-  [`sqlite3 -box ${file} 'SELECT * FROM model_mix LIMIT 9'`, 'any SQL, with sqlite3 or any other client'],
-  ['npx daywalk schema', 'every table, view and column, and which not to sum'],
-  ['npx daywalk demo --keep', 'run it again: settled days are not asked for a second time'],
-  ['npx daywalk emulate --port 8080', 'keep the emulated service, to try faults and settings on it'],
+  [`npx daywalk status --warehouse ${file}`, 'what the warehouse holds, day by day'],
+  [`sqlite3 -box ${file} 'SELECT * FROM model_mix LIMIT 9'`, 'any SQL, with any SQLite client'],
+  ['npx daywalk schema', 'every table, view and column'],
+  ['npx daywalk demo --keep', 'a second run: settled days are not pulled again'],
+  ['npx daywalk emulate --port 8080', 'an emulated service, to try settings and faults'],
 ];
 
-/** Cells up to this length, days and numbers among them, are never cut. */
+/** Columns whose values are at most this long, such as days and numbers, are never cut. */
 const WHOLE_CELL_MAX = 16;
 
 const REAL_SERVICE = [
@@ -24,8 +24,8 @@ const REAL_SERVICE = [
   'npx daywalk run --dry-run && npx daywalk run',
 ];
 
-/** What a demo did, what its data say, and what to try next. */
-export function renderDemo(result: DemoResult, frame: TableFrame & { readonly redact: Redactor }): string[] {
+/** Draws what a demo did, the results of example queries, and what to try next. */
+export function renderDemo(result: DemoResult, frame: ScreenFrame): string[] {
   const { report, file, insights } = result;
   const warehouse = namesOf(file, true);
   if (report.exitCode !== EXIT.ok) return renderRunSummary(report, { ...frame, warehouse });
@@ -52,7 +52,7 @@ function headline({ report, file, bytes }: DemoResult, frame: TableFrame): strin
     '',
     ...renderFields(
       [
-        ['days', `${firstDay ?? ''} to ${lastDay ?? ''}, each whole or absent`],
+        ['days', `${firstDay ?? ''} to ${lastDay ?? ''}, each stored whole`],
         ['rows written', rowsWritten],
         ['requests', `${formatNumber(requests)} over TCP${pace}`],
         ['warehouse', `${file}, ${formatBytes(bytes)}`],

@@ -1,39 +1,22 @@
-import { EXIT } from '../../../core/exit-code.ts';
 import { warehouseSettings } from '../../arguments/setting-groups.ts';
-import type { Command } from '../../program/command.ts';
+import { type Command, jsonFlag } from '../../program/command.ts';
 
-/** `daywalk digest`: what the content of the warehouse comes to. */
+/** `daywalk digest`: checksums of the content of the warehouse. */
 export const digest: Command = {
   name: 'digest',
-  summary: 'one SHA-256 per table, one for the warehouse, over content alone',
+  summary: 'a SHA-256 of each table and of the warehouse, over content alone',
   description:
-    'Computes a SHA-256 of each table and of the whole warehouse. It covers the content alone: the same content has ' +
-    'the same digest in SQLite and PostgreSQL, whatever order it came in and however many runs it took.',
+    'Computes a SHA-256 of each table and of the whole warehouse. It covers only the content: the same content has the ' +
+    'same digest in SQLite and PostgreSQL, whatever the order and the number of runs that brought it.',
   uses: warehouseSettings,
-  flags: [{ syntax: '--json', doc: 'print one JSON document' }],
+  flags: [jsonFlag],
   examples: [
     { line: 'daywalk digest', does: 'the digests of the warehouse in daywalk.db' },
     {
       line: 'test "$(daywalk digest --json --warehouse a.db)" = "$(daywalk digest --json --warehouse b.db)"',
-      does: 'whether two warehouses hold the same',
+      does: 'whether two warehouses have the same content',
     },
   ],
   resultIsOutput: true,
-  act: async ({ settings, job, flags, out }) => {
-    const { digestWarehouse } = await import('../../../../jobs/digest.ts');
-    const { renderTable } = await import('../../text/table.ts');
-    const result = await digestWarehouse(settings, job);
-    if (flags.isOn('--json')) {
-      out.json(result);
-      return EXIT.ok;
-    }
-    const { style } = out.terminal;
-    const rows = [
-      ...Object.entries(result.tables),
-      [{ content: 'warehouse', paint: style.bold }, result.warehouse],
-    ];
-    const columns = [{ header: 'table' }, { header: 'sha-256', shrinks: true }];
-    out.print(renderTable(columns, rows, { width: out.terminal.columns(), style }));
-    return EXIT.ok;
-  },
+  load: () => import('./action.ts'),
 };

@@ -1,10 +1,9 @@
 import { emulateService } from '../../../../jobs/emulate.ts';
 import { parseDay } from '../../../core/day.ts';
 import { DaywalkError } from '../../../core/errors.ts';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import type { CommandContext } from '../../program/command.ts';
+import { EXIT } from '../../../core/exit-code.ts';
+import type { Action } from '../../program/command.ts';
 
-/** The bounds of the flags of `daywalk emulate`. */
 const BOUNDS = {
   port: { min: 0, max: 65_535 },
   seed: { min: 0, max: 2 ** 31 - 1 },
@@ -13,14 +12,8 @@ const BOUNDS = {
   latencyMs: { min: 0, max: 600_000 },
 } as const;
 
-/** Serves the emulated service until a signal, after one line of JSON on standard output. */
-export async function performEmulation({
-  flags,
-  job,
-  out,
-  log,
-  settings,
-}: CommandContext): Promise<ExitCode> {
+/** Prints one line of JSON when the service listens, then serves until a signal. */
+export const act: Action = async ({ flags, job, out, log, settings }) => {
   await emulateService(
     {
       port: flags.number('--port', BOUNDS.port) ?? 0,
@@ -40,11 +33,11 @@ export async function performEmulation({
         log.write({
           level: 'info',
           event: 'listening',
-          message: `serving until it is stopped; its journal is at ${service.url}/__admin/journal`,
+          message: `serving until stopped; the journal of requests is at ${service.url}/__admin/journal`,
         });
       }
     },
   );
   const reason: unknown = job.signal.reason;
   return reason instanceof DaywalkError ? reason.exitCode : EXIT.ok;
-}
+};

@@ -3,5 +3,5 @@ import type { CommandGroup } from '../../program/command.ts';
 /** `daywalk hooks`. */
 export const hooksGroup: CommandGroup = {
   name: 'hooks',
-  summary: "the client tool's hooks file, and the events that were received",
+  summary: "edits the client tool's hooks file, and stores received events",
 };

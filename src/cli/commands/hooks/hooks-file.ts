@@ -9,23 +9,23 @@ import { readStored, replaceStored, type StoredFile } from '../../../hooks/file/
 import { NOTIFY_EVENTS } from '../../../hooks/notify/channels.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
 
-/** A receiver of this program: `daywalk hook …`, or its files called by Node. */
+/** The command of a receiver: `daywalk hook …`, or this program's files run by Node. */
 const RECEIVER = /(?:^|[\s/\\'"])(?:daywalk(?:\.cmd)?|cli[/\\]main\.[jt]s)['"]?\s+hook(?:\s|$)/;
 const EVENT_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
-/** What became of a hooks file. */
+/** What was done to a hooks file. */
 export interface FileResult {
   readonly file: string;
   readonly changed: boolean;
   /** The events whose hooks were added, changed or removed. */
   readonly events: readonly string[];
-  /** Where the file's content from before is; null where nothing was replaced. */
+  /** The file with the previous content; null when nothing was replaced. */
   readonly backup: string | null;
   /** The same in words. */
   readonly lines: readonly string[];
 }
 
-/** What `daywalk hooks install` is asked for. */
+/** What to install. */
 export interface InstallRequest {
   readonly file: string;
   readonly events: readonly string[];
@@ -36,27 +36,27 @@ export interface InstallRequest {
 }
 
 /**
- * Installs a command for events.
- * @throws {UsageError} for names that no event can have, and a file that is no hooks file. Nothing was changed then.
+ * Installs a command for events; for {@link NOTIFY_EVENTS} when none are given.
+ * @throws {UsageError} for an impossible event name or a file that is not a hooks file. Nothing is changed then.
  */
 export async function installHooks(request: InstallRequest): Promise<FileResult> {
   const { file, events, command, timeoutSeconds, clock, warn } = request;
   if (command.trim() === '')
-    throw new UsageError('--command: the command is empty', { hint: 'leave it out for the receiver' });
+    throw new UsageError('--command: the command is empty', { hint: 'omit it to install the receiver' });
   const names = namesOf(events);
   for (const name of names.filter((given) => !isHookEventName(given))) {
-    warn(`${name} is no event that this version knows; it is installed all the same`, knownNames());
+    warn(`${name} is not a known event; the hook is installed anyway`, knownNames());
   }
   return editFile(file, {
     clock,
     read: readStored,
     edit: (document) =>
       install(document, { events: names.length === 0 ? NOTIFY_EVENTS : names, command, timeoutSeconds }),
-    words: { done: 'installed for', nothing: 'installed already; nothing was changed' },
+    words: { done: 'installed for', nothing: 'already installed; nothing was changed' },
   });
 }
 
-/** Removes hooks: those with the very command, or every receiver of this program. */
+/** Removes the hooks with exactly this command, or every receiver of this program when the command is null. */
 export async function removeHooks(request: {
   readonly file: string;
   readonly events: readonly string[];
@@ -66,7 +66,7 @@ export async function removeHooks(request: {
   const names = namesOf(request.events);
   return editFile(request.file, {
     clock: request.clock,
-    read: requireStored,
+    read: readExisting,
     edit: (document) =>
       remove(
         document,
@@ -78,19 +78,23 @@ export async function removeHooks(request: {
   });
 }
 
-/** The hooks of a file, in its order. */
+/** Lists the hooks of a file, in its order. */
 export function listHooks(file: string): {
   readonly file: string;
   readonly hooks: readonly (ConfiguredHook & { readonly isReceiver: boolean })[];
 } {
-  const hooks = hooksOf(readDocument(requireStored(file).text, file));
+  const hooks = hooksOf(readDocument(readExisting(file).text, file));
   return { file, hooks: hooks.map((hook) => ({ ...hook, isReceiver: RECEIVER.test(hook.command) })) };
 }
 
-function requireStored(file: string): StoredFile {
+/**
+ * Reads a hooks file.
+ * @throws {UsageError} when it does not exist.
+ */
+export function readExisting(file: string): StoredFile {
   const stored = readStored(file);
   if (stored.exists) return stored;
-  throw new UsageError(`there is no hooks file ${file}`, { hint: 'daywalk hooks install makes one' });
+  throw new UsageError(`there is no hooks file ${file}`, { hint: 'daywalk hooks install creates one' });
 }
 
 interface FileEdit {
@@ -100,7 +104,7 @@ interface FileEdit {
   readonly words: { readonly done: string; readonly nothing: string };
 }
 
-/** Edits a file as it is once nobody else edits it; a file that stays as it is needs no right to write it. */
+/** Edits a file under a lock. A file that needs no change is not locked, so it may be read-only. */
 async function editFile(name: string, { clock, read, edit, words }: FileEdit): Promise<FileResult> {
   const edited = () => {
     const stored = read(name);
@@ -122,7 +126,7 @@ async function editFile(name: string, { clock, read, edit, words }: FileEdit): P
   }
   const backup = stored.exists ? `${file}.bak` : null;
   const lines = [`${shown}: ${words.done} ${events.join(', ')}`];
-  if (backup !== null) lines.push(`what it held before is in ${escapeForTerminal(backup)}`);
+  if (backup !== null) lines.push(`the previous content is in ${escapeForTerminal(backup)}`);
   return { file, changed: true, events, backup, lines };
 }
 
@@ -131,9 +135,9 @@ function namesOf(given: readonly string[]): string[] {
   const names = words.flatMap<string>((word) => (word === 'all' ? HOOK_EVENT_NAMES : word));
   const wrong = names.find((name) => !EVENT_NAME.test(name));
   if (wrong === undefined) return [...new Set(names)];
-  throw new UsageError(`--event: "${wrong}" is no name of an event`, { hint: knownNames() });
+  throw new UsageError(`--event: "${wrong}" is not an event name`, { hint: knownNames() });
 }
 
 function knownNames(): string {
-  return `known events are ${HOOK_EVENT_NAMES.join(', ')}`;
+  return `known events: ${HOOK_EVENT_NAMES.join(', ')}`;
 }

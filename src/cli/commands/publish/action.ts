@@ -3,17 +3,16 @@ import { type PublishRequest, publish } from '../../../../jobs/publish.ts';
 import type { AnyTable } from '../../../../schema/define.ts';
 import { allTables } from '../../../../schema/tables.ts';
 import { UsageError } from '../../../core/errors.ts';
+import { EXIT } from '../../../core/exit-code.ts';
 import type { Flags } from '../../arguments/flags.ts';
-import type { CommandContext } from '../../program/command.ts';
+import type { Action } from '../../program/command.ts';
 import { renderPublished } from './screen.ts';
 
-/** Reads the flags of `daywalk publish`, publishes, and prints what was done. */
-export async function performPublish(context: CommandContext): Promise<void> {
-  const { flags, settings, job, out } = context;
-  const report = await publish(settings, requestOf(flags, context.directory), job);
-  if (flags.isOn('--json')) out.json(report);
-  else out.print(renderPublished(report, { width: out.terminal.columns(), style: out.terminal.style }));
-}
+export const act: Action = async ({ flags, settings, job, out, directory }) => {
+  const report = await publish(settings, requestOf(flags, directory), job);
+  out.show(report, (frame) => renderPublished(report, frame));
+  return EXIT.ok;
+};
 
 function requestOf(flags: Flags, directory: string): PublishRequest {
   const place = (text: string) => placeOf(text, directory);
@@ -21,14 +20,17 @@ function requestOf(flags: Flags, directory: string): PublishRequest {
   const sqlite = flags.parse('--sqlite', place);
   const tables = flags.parse('--tables', tablesOf);
   if (parquet === undefined && sqlite === undefined) {
-    throw new UsageError('nothing says where to publish to', {
-      hint: 'give --parquet DIR for a lake, --sqlite FILE for a copy, or both',
+    throw new UsageError('neither --parquet nor --sqlite is given', {
+      hint: 'give --parquet DIR for Parquet files, --sqlite FILE for a copy, or both',
     });
   }
   if (parquet === undefined && (tables !== undefined || flags.isOn('--force'))) {
-    throw new UsageError('--tables and --force are about Parquet files; --sqlite always writes everything', {
-      hint: 'give --parquet DIR too, or leave them out',
-    });
+    throw new UsageError(
+      '--tables and --force only apply to Parquet files; --sqlite always writes everything',
+      {
+        hint: 'add --parquet DIR, or omit them',
+      },
+    );
   }
   return {
     ...(parquet === undefined
@@ -39,10 +41,10 @@ function requestOf(flags: Flags, directory: string): PublishRequest {
 }
 
 function placeOf(text: string, directory: string): string {
-  if (text === '') throw new UsageError('it is empty', { hint: 'name a path' });
+  if (text === '') throw new UsageError('the path is empty', { hint: 'name a path' });
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(text)) {
-    throw new UsageError('it is a URL, and files are published to paths only', {
-      hint: 'publish to a folder, and synchronize that with the tool of the object store',
+    throw new UsageError('URLs are not supported', {
+      hint: 'publish to a folder, and upload it with the tool of the object store',
     });
   }
   return resolve(directory, text);

@@ -1,31 +1,29 @@
-import { EXIT } from '../../../core/exit-code.ts';
 import { warehouseSettings } from '../../arguments/setting-groups.ts';
-import type { Command } from '../../program/command.ts';
+import { type Command, jsonFlag } from '../../program/command.ts';
 
-/** `daywalk publish`: the warehouse for those who read it elsewhere. */
+/** `daywalk publish`: the warehouse as files for other tools. */
 export const publish: Command = {
   name: 'publish',
-  summary: 'Parquet files for a lake, or a SQLite copy for BI readers',
+  summary: 'writes Parquet files for a data lake, or a SQLite copy for BI tools',
   description:
-    'Writes the tables as Parquet files, one per table, organization and month, and of those only the ones that have ' +
-    'changed since the last time; or a copy of the whole warehouse as one SQLite file; or both. Each file is replaced ' +
-    'at once, so that readers see the old one or the new one. It may run beside a run. Give --parquet, --sqlite or both.',
+    'Writes the tables as Parquet files, one per table, organization and month, or the whole warehouse as one SQLite ' +
+    'file, or both. Parquet files that have not changed since the last publish are not written again. Each file is ' +
+    'replaced atomically: readers see the old file or the new one. It may run during a run. Give --parquet, --sqlite or both.',
   uses: warehouseSettings,
   flags: [
-    { syntax: '--parquet <dir>', doc: 'folder of the Parquet files; made where it is missing' },
-    { syntax: '--tables <names>', doc: 'these tables alone, separated by commas (default: all)' },
-    { syntax: '--force', doc: 'write every Parquet file again, changed or not' },
-    { syntax: '--sqlite <file>', doc: 'path of the copy; one that was published before is replaced' },
-    { syntax: '--json', doc: 'print the report as one JSON document' },
+    { syntax: '--parquet <dir>', doc: 'folder for the Parquet files; created if it does not exist' },
+    { syntax: '--tables <names>', doc: 'only these tables, separated by commas (default: all)' },
+    { syntax: '--force', doc: 'write every Parquet file again, even if it has not changed' },
+    { syntax: '--sqlite <file>', doc: 'path of the SQLite copy; an earlier copy is replaced' },
+    jsonFlag,
   ],
   examples: [
-    { line: 'daywalk publish --parquet lake', does: 'what has changed, as Parquet files in the folder lake' },
-    { line: 'daywalk publish --sqlite /srv/bi/daywalk.db', does: 'a copy for BI tools that read a share' },
+    {
+      line: 'daywalk publish --parquet lake',
+      does: 'Parquet files in the folder lake; only what has changed is written',
+    },
+    { line: 'daywalk publish --sqlite /srv/bi/daywalk.db', does: 'a copy for BI tools on a file share' },
   ],
   resultIsOutput: false,
-  act: async (context) => {
-    const { performPublish } = await import('./action.ts');
-    await performPublish(context);
-    return EXIT.ok;
-  },
+  load: () => import('./action.ts'),
 };

@@ -13,7 +13,7 @@ const COLUMNS: readonly TableColumn[] = [
   { header: 'removed', align: 'right' },
 ];
 
-/** What was published: files by table, and the copy. */
+/** Draws what was published: the files of each table, and the copy. */
 export function renderPublished({ parquet, sqlite }: PublishReport, frame: TableFrame): string[] {
   const copy =
     sqlite === null ? [] : [`${escapeForTerminal(sqlite.path)}: a copy of ${formatBytes(sqlite.bytes)}`];

@@ -3,16 +3,16 @@ import { type ExportRequest, runExport } from '../../../../jobs/run.ts';
 import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
 import { parseStreams, STREAMS } from '../../../core/stream.ts';
 import { readDayRange } from '../../arguments/day-range.ts';
-import { keepHeapModest } from '../../process/heap-growth.ts';
+import { limitHeapGrowth } from '../../process/heap-growth.ts';
 import type { CommandContext } from '../../program/command.ts';
 import { renderRunSummary } from '../../screens/run-summary.ts';
 import { warehouseNames } from '../../screens/warehouse-names.ts';
 import { renderForecast } from './forecast-screen.ts';
 
-/** What tells the commands that export apart. */
+/** How run and backfill differ. */
 export type ExportMode = Pick<ExportRequest, 'command' | 'force' | 'newestFirst' | 'newEmailSalt'>;
 
-/** Reads the flags that these commands share, then forecasts or exports, and prints what came of it. */
+/** Performs run or backfill: a forecast with `--dry-run`, else an export. */
 export async function performExport(context: CommandContext, mode: ExportMode): Promise<ExitCode> {
   const { flags, settings, job, log, out } = context;
   const request: ExportRequest = {
@@ -22,21 +22,14 @@ export async function performExport(context: CommandContext, mode: ExportMode): 
     acceptLoss: flags.isOn('--accept-loss'),
     wait: flags.isOn('--wait'),
   };
-  const frame = { width: out.terminal.columns(), style: out.terminal.style };
-
   if (flags.isOn('--dry-run')) {
     const forecast = await forecastExport(settings, request, job);
-    if (flags.isOn('--json')) out.json(forecast);
-    else out.print(renderForecast(forecast, frame));
+    out.show(forecast, (frame) => renderForecast(forecast, frame));
     return EXIT.ok;
   }
-
-  keepHeapModest();
+  limitHeapGrowth();
   const report = await runExport(settings, request, job);
-  if (flags.isOn('--json')) out.json(report);
-  else
-    out.present(
-      renderRunSummary(report, { ...frame, redact: out.redact, warehouse: warehouseNames(context) }),
-    );
+  const warehouse = warehouseNames(context);
+  out.show(report, (frame) => renderRunSummary(report, { ...frame, warehouse }), { afterLog: true });
   return report.exitCode;
 }

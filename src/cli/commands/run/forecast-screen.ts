@@ -4,13 +4,13 @@ import { renderFields } from '../../screens/fields.ts';
 import { formatDuration, formatNumber } from '../../text/quantity.ts';
 import { renderTable, type TableFrame } from '../../text/table.ts';
 
-/** What an export would do. */
+/** Draws what an export would do. */
 export function renderForecast(forecast: ExportForecast, frame: TableFrame): string[] {
   const { style } = frame;
   const heading =
     forecast.units === 0
-      ? 'Nothing to pull: every day asked for is settled.'
-      : 'This is what it would do. Nothing was sent and nothing was written.';
+      ? 'Nothing to pull: every requested day is settled.'
+      : 'This is what a run would do. Nothing was sent, nothing was written.';
   const rows = STREAMS.filter((stream) => (forecast.unitsByStream[stream] ?? 0) > 0).map((stream) => [
     stream,
     forecast.unitsByStream[stream] ?? 0,
@@ -21,10 +21,10 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
     '',
     ...renderFields(
       [
-        ['organization', forecast.orgId ?? 'unknown until a first run'],
+        ['organization', forecast.orgId ?? 'unknown before the first run'],
         ['days', `${forecast.firstDay} to ${forecast.lastDay}`],
         ['units', forecast.units],
-        ['requests', forecast.isEstimate ? `${roughly} (an estimate, until a first run)` : roughly],
+        ['requests', forecast.isEstimate ? `${roughly} (a rough estimate before the first run)` : roughly],
         ['time', durationText(forecast)],
       ],
       frame,
@@ -42,7 +42,7 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
 }
 
 function durationText({ durationMs, isDurationEstimate }: ExportForecast): string {
-  if (durationMs === null) return 'unknown until a first run';
+  if (durationMs === null) return 'unknown before the first run';
   const roughly = durationMs < 1_000 ? 'under a second' : `about ${formatDuration(durationMs)}`;
   return isDurationEstimate ? `${roughly} (an estimate, until a run of this size)` : roughly;
 }

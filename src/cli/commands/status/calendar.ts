@@ -2,19 +2,19 @@ import { monthOf, type UtcDay } from '../../../core/day.ts';
 import type { DayState } from '../../../status/organization.ts';
 import type { Paint, Style } from '../../text/style.ts';
 
-/** Months on the screen, so that the calendar of a long history stays on one page. */
+/** How many months are shown, so that the calendar of a long history fits on one page. */
 const MONTHS_SHOWN_MAX = 18;
 const DAYS_PER_MONTH_MAX = 31;
 const LABEL_WIDTH = 9;
 
-/** A day and how it stands. */
+/** A day and its state. */
 export interface CalendarDay {
   readonly day: UtcDay;
   readonly state: DayState;
 }
 
 interface Mark {
-  /** One cell that is told apart from the others without colour. */
+  /** One cell, recognizable without colour. */
   readonly symbol: string;
   readonly meaning: string;
   readonly paint: (style: Style) => Paint;
@@ -22,24 +22,23 @@ interface Mark {
 
 const MARKS: Readonly<Record<DayState, Mark>> = {
   settled: { symbol: '■', meaning: 'settled', paint: (style) => style.green },
-  unsettled: { symbol: '□', meaning: 'held, pulled again until settled', paint: (style) => style.green },
+  unsettled: { symbol: '□', meaning: 'stored, not settled yet', paint: (style) => style.green },
   empty: { symbol: '-', meaning: 'no activity', paint: (style) => style.dim },
   awaiting: { symbol: 'a', meaning: 'awaiting the daily batch', paint: (style) => style.cyan },
   pending: { symbol: '·', meaning: 'never pulled', paint: (style) => style.yellow },
-  doubted: { symbol: '?', meaning: 'a loss is doubted', paint: (style) => style.yellow },
+  doubted: { symbol: '?', meaning: 'loss doubted', paint: (style) => style.yellow },
   quarantined: { symbol: 'Q', meaning: 'records quarantined', paint: (style) => style.magenta },
   failed: { symbol: 'F', meaning: 'failed', paint: (style) => style.red },
 };
 
-/** What a calendar is drawn for. */
 export interface CalendarFrame {
   readonly width: number;
   readonly style: Style;
 }
 
 /**
- * One line per month, one cell per day, and a legend of the marks that occur. Cells are two columns wide where there
- * is room, else one; null where not even that fits.
+ * Draws one line per month, with a mark for each day, and a legend. Marks are separated by blanks if there is room;
+ * returns null if not even adjacent marks fit.
  */
 export function renderCalendar(
   days: readonly CalendarDay[],
@@ -69,7 +68,7 @@ function label(text: string): string {
   return text.padEnd(LABEL_WIDTH);
 }
 
-/** The numbers of the days, every fifth. */
+/** The numbers of the first and every fifth day. */
 function ruler(pitch: number): string {
   const marks = Array.from({ length: DAYS_PER_MONTH_MAX }, (_, index) => index + 1).filter(
     (day) => day === 1 || day % 5 === 0,
@@ -88,7 +87,7 @@ function cells(days: readonly CalendarDay[], pitch: number, style: Style): strin
   return drawn.join('').trimEnd();
 }
 
-/** The marks that occur, as many to a line as fit. */
+/** Explains the marks that occur, with as many on a line as fit. */
 function legend(days: readonly CalendarDay[], width: number, style: Style): string[] {
   const present = new Set(days.map(({ state }) => state));
   const lines: { plain: number; text: string }[] = [];

@@ -1,15 +1,12 @@
-import type { Redactor } from '../../../settings/redact.ts';
 import type { SchemaDrift } from '../../../status/schema-drift.ts';
+import type { ScreenFrame } from '../../output/output.ts';
 import { counted } from '../../text/quantity.ts';
-import { type Cell, renderTable, type TableFrame } from '../../text/table.ts';
+import { type Cell, renderTable } from '../../text/table.ts';
 
 const SHOWN_MAX = 5;
 
-/** Where answers went beyond what this version knows: the latest places, and how many more there are. */
-export function renderSchemaDrift(
-  { places, listed }: SchemaDrift,
-  frame: TableFrame & { readonly redact: Redactor },
-): string[] {
+/** Draws the latest unknown fields and values in responses, and how many more there are. */
+export function renderSchemaDrift({ places, listed }: SchemaDrift, frame: ScreenFrame): string[] {
   if (places === 0) return [];
   const rows = listed
     .slice(0, SHOWN_MAX)

@@ -1,10 +1,10 @@
 import { EXIT } from '../../../core/exit-code.ts';
 import { RULES } from '../../../core/rules.ts';
-import type { Redactor } from '../../../settings/redact.ts';
 import type { Hole } from '../../../status/gaps.ts';
 import type { OrganizationStatus } from '../../../status/organization.ts';
 import type { WarehouseStatus } from '../../../status/status.ts';
 import type { QuarantineCount, RunRecord } from '../../../warehouse/port.ts';
+import type { ScreenFrame } from '../../output/output.ts';
 import { type Field, renderFields } from '../../screens/fields.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
 import { counted, formatAge, formatDuration, formatNumber } from '../../text/quantity.ts';
@@ -22,15 +22,8 @@ const QUARANTINE_SHOWN_MAX = 8;
 
 const right = (header: string): TableColumn => ({ header, align: 'right' });
 
-/** What a status is drawn for. */
-export interface StatusFrame extends TableFrame {
-  /** True where a person looks at it: with a calendar. */
-  readonly isTerminal: boolean;
-  readonly redact: Redactor;
-}
-
-/** What a warehouse holds and lacks, for people. */
-export function renderStatus(status: WarehouseStatus, frame: StatusFrame): string[] {
+/** Draws what a warehouse holds and lacks, with a calendar on a terminal. */
+export function renderStatus(status: WarehouseStatus, frame: ScreenFrame): string[] {
   const organizations = status.organizations.flatMap((organization) => [
     '',
     ...renderOrganization(organization, frame),
@@ -43,7 +36,7 @@ export function renderStatus(status: WarehouseStatus, frame: StatusFrame): strin
   ];
 }
 
-function overview(status: WarehouseStatus, { style }: StatusFrame): Field[] {
+function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
   const { lastCompleteRunAgeMs: ageMs, organizations } = status;
   const freshness = ageMs === null ? 'never' : `${formatAge(ageMs)}, ${status.lastCompleteRunAt ?? ''}`;
   return [
@@ -52,12 +45,12 @@ function overview(status: WarehouseStatus, { style }: StatusFrame): Field[] {
     ['last complete run', freshness, ageMs === null ? style.yellow : style.green],
     ['restatements', status.restatements],
     ...(organizations.length === 0
-      ? [['organizations', 'none yet: no run has stored anything'] as const]
+      ? [['organizations', 'none: no run has stored anything yet'] as const]
       : []),
   ];
 }
 
-function renderOrganization(organization: OrganizationStatus, frame: StatusFrame): string[] {
+function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame): string[] {
   const { style } = frame;
   const { orgId, days, oldestUnsettledDay } = organization;
   const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
@@ -70,7 +63,7 @@ function renderOrganization(organization: OrganizationStatus, frame: StatusFrame
     ...streamsTable(organization, frame),
     ...section('Holes', holesTable(organization.holes, frame), frame),
     ...section(
-      'Doubted: stored rows that the service does not answer any more',
+      'Doubted: stored rows that the service no longer returns',
       doubtedTable(organization, frame),
       frame,
     ),
@@ -80,7 +73,7 @@ function renderOrganization(organization: OrganizationStatus, frame: StatusFrame
   ];
 }
 
-function holesTable(holes: readonly Hole[], frame: StatusFrame): string[] {
+function holesTable(holes: readonly Hole[], frame: ScreenFrame): string[] {
   const rows = holes
     .slice(0, HOLES_SHOWN_MAX)
     .map(({ state, firstDay, lastDay, days, streams }): Cell[] => [
@@ -98,7 +91,7 @@ function holesTable(holes: readonly Hole[], frame: StatusFrame): string[] {
   return [...tableOrNothing(columns, rows, frame), ...more(holes.length - HOLES_SHOWN_MAX, frame)];
 }
 
-function doubtedTable({ doubted }: OrganizationStatus, frame: StatusFrame): string[] {
+function doubtedTable({ doubted }: OrganizationStatus, frame: ScreenFrame): string[] {
   const rows = doubted
     .slice(0, HOLES_SHOWN_MAX)
     .map(({ stream, day, rule, rows: missing, of, since }): Cell[] => [
@@ -115,11 +108,12 @@ function doubtedTable({ doubted }: OrganizationStatus, frame: StatusFrame): stri
     { header: 'since' },
     { header: 'rule', shrinks: true },
   ];
-  const hint = doubted.length === 0 ? [] : [frame.style.dim('gone for good? daywalk run --accept-loss')];
+  const hint =
+    doubted.length === 0 ? [] : [frame.style.dim('if they are gone for good: daywalk run --accept-loss')];
   return [...tableOrNothing(columns, rows, frame), ...more(doubted.length - HOLES_SHOWN_MAX, frame), ...hint];
 }
 
-function unconfirmedTable({ neverConfirmed }: OrganizationStatus, frame: StatusFrame): string[] {
+function unconfirmedTable({ neverConfirmed }: OrganizationStatus, frame: ScreenFrame): string[] {
   const rows = neverConfirmed
     .slice(0, HOLES_SHOWN_MAX)
     .map(({ rule, firstDay, lastDay, days, streams }): Cell[] => [
@@ -137,7 +131,7 @@ function unconfirmedTable({ neverConfirmed }: OrganizationStatus, frame: StatusF
   return [...tableOrNothing(columns, rows, frame), ...more(neverConfirmed.length - HOLES_SHOWN_MAX, frame)];
 }
 
-function errorsOf({ lastErrors }: OrganizationStatus, { width, style, redact }: StatusFrame): string[] {
+function errorsOf({ lastErrors }: OrganizationStatus, { width, style, redact }: ScreenFrame): string[] {
   const lines = lastErrors
     .slice(0, ERRORS_SHOWN_MAX)
     .flatMap(({ stream, day, error }) => [
@@ -147,7 +141,7 @@ function errorsOf({ lastErrors }: OrganizationStatus, { width, style, redact }: 
   return [...lines, ...more(lastErrors.length - ERRORS_SHOWN_MAX, { width, style })];
 }
 
-function quarantineTable(counts: readonly QuarantineCount[], frame: StatusFrame): string[] {
+function quarantineTable(counts: readonly QuarantineCount[], frame: ScreenFrame): string[] {
   const rows = counts
     .slice(0, QUARANTINE_SHOWN_MAX)
     .map(({ stream, reason, records, accepted }): Cell[] => [
@@ -165,11 +159,11 @@ function quarantineTable(counts: readonly QuarantineCount[], frame: StatusFrame)
   return [...tableOrNothing(columns, rows, frame), ...more(counts.length - QUARANTINE_SHOWN_MAX, frame)];
 }
 
-function runsTable({ runs }: WarehouseStatus, frame: StatusFrame): string[] {
+function runsTable({ runs }: WarehouseStatus, frame: ScreenFrame): string[] {
   const columns = [
     { header: 'started' },
     { header: 'command' },
-    { header: 'took', align: 'right' as const },
+    right('duration'),
     right('exit'),
     right('units'),
     right('failed'),
@@ -183,9 +177,10 @@ function runsTable({ runs }: WarehouseStatus, frame: StatusFrame): string[] {
   );
 }
 
-function runRow(run: RunRecord, { style }: StatusFrame): Cell[] {
+function runRow(run: RunRecord, { style }: ScreenFrame): Cell[] {
   const { startedAt, endedAt, exitCode } = run;
-  const took = endedAt === null ? 'not ended' : formatDuration(Date.parse(endedAt) - Date.parse(startedAt));
+  const duration =
+    endedAt === null ? 'not ended' : formatDuration(Date.parse(endedAt) - Date.parse(startedAt));
   const exit: Cell =
     exitCode === null
       ? null
@@ -193,7 +188,7 @@ function runRow(run: RunRecord, { style }: StatusFrame): Cell[] {
   return [
     startedAt.slice(0, 16).replace('T', ' '),
     run.command,
-    took,
+    duration,
     exit,
     run.unitsDone,
     run.unitsFailed,
@@ -218,8 +213,11 @@ function section(title: string, lines: readonly string[], { style }: TableFrame)
   return lines.length === 0 ? [] : ['', style.bold(title), ...lines];
 }
 
-/** Why a warehouse is too old, or null when it is not. */
-export function staleness({ lastCompleteRunAgeMs: ageMs }: WarehouseStatus, hoursMax: number): string | null {
+/** Says why a warehouse is too old; null when it is not. */
+export function describeStaleness(
+  { lastCompleteRunAgeMs: ageMs }: WarehouseStatus,
+  hoursMax: number,
+): string | null {
   if (ageMs === null) return 'no complete run is on record';
   if (ageMs <= hoursMax * 3_600_000) return null;
   return `the last complete run ended ${formatAge(ageMs)}, more than ${counted(hoursMax, 'hour')}`;

@@ -15,7 +15,7 @@ const PAINTS: Readonly<Record<UnitState, (style: Style) => Paint>> = {
 
 const right = (header: string): TableColumn => ({ header, align: 'right' });
 
-/** The units of each stream by state, with the columns of states that occur; one that is all zeros only takes room. */
+/** Draws the units of each stream by state. States without any unit have no column. */
 export function streamsTable({ streams }: OrganizationStatus, frame: TableFrame): string[] {
   const states = UNIT_STATES.filter(
     (state) => state === 'loaded' || streams.some(({ units }) => units[state] > 0),
@@ -30,13 +30,13 @@ export function streamsTable({ streams }: OrganizationStatus, frame: TableFrame)
   const rows = streams.map(({ stream, units, settled, rows: held, newestDataDay }): Cell[] => [
     stream,
     newestDataDay,
-    ...states.map((state) => marked(units[state], PAINTS[state](frame.style))),
+    ...states.map((state) => paintNonZero(units[state], PAINTS[state](frame.style))),
     stream === 'readiness' ? null : settled,
     held,
   ]);
   return renderTable(columns, rows, frame);
 }
 
-function marked(count: number, paint: Paint): Cell {
+function paintNonZero(count: number, paint: Paint): Cell {
   return count === 0 ? count : { content: count, paint };
 }

@@ -4,25 +4,25 @@ import { escapeForTerminal } from '../../text/escape.ts';
 import { counted, formatNumber } from '../../text/quantity.ts';
 import { type Cell, renderTable, type TableColumn, type TableFrame } from '../../text/table.ts';
 
-/** Findings and damages on the screen; `--json` has more of them. */
+/** How many findings and damages are shown; `--json` has more. */
 const SHOWN_MAX = 20;
 
 const REMEDIES: Readonly<Record<Severity | 'damage', readonly string[]>> = {
-  damage: ['  restore the file from a backup, or export again into a new one'],
+  damage: ['  restore the file from a backup, or export into a new file'],
   broken: [
     '  daywalk backfill --from D --until D --force',
-    '      pulls those days again and repairs their rows',
+    '      pulls these days again and repairs their rows',
   ],
-  hole: ['  daywalk run', '      pulls what was never pulled'],
+  hole: ['  daywalk run', '      pulls the missing days'],
   difference: [
     '  daywalk backfill --from D --until D --force',
-    '      replaces what the service restated, and records it',
+    '      stores what the service has restated, and records the change',
   ],
-  unanswered: ['  daywalk verify --against-api N --seed S', '      asks for the same units again'],
+  unanswered: ['  daywalk verify --against-api N --seed S', '      pulls the same units again'],
   oddity: [],
 };
 
-/** What a verification went through, what it found, and what that means. */
+/** Draws what a verification checked, its findings, and the remedies. */
 export function renderVerification(result: Verification, frame: TableFrame): string[] {
   const { style } = frame;
   const { counts, damages, pulledAgain } = result;
@@ -35,13 +35,15 @@ export function renderVerification(result: Verification, frame: TableFrame): str
     ...(counts.broken > 0 ? [counted(counts.broken, 'broken promise')] : []),
     ...(counts.hole > 0 ? [counted(counts.hole, 'hole')] : []),
     ...(counts.difference > 0 ? [`${counted(counts.difference, 'difference')} from the service`] : []),
-    ...(counts.unanswered > 0 ? [`${counted(counts.unanswered, 'unit')} without an answer`] : []),
+    ...(counts.unanswered > 0
+      ? [`${counted(counts.unanswered, 'unit')} that could not be pulled again`]
+      : []),
   ];
   const odd = `  ${counted(counts.oddity, 'oddity', 'oddities')} in the figures of the service`;
   return [
     wrong.length > 0
       ? style.red(`verify: ${wrong.join(', ')}`)
-      : style.green('verify: every unit holds what the ledger says'),
+      : style.green('verify: every unit matches the ledger'),
     `  ${counted(result.units, 'unit')}, ${counted(result.rows, 'row')}, ${counted(result.comparisons, 'comparison')} of figures${again}`,
     ...(counts.oddity > 0 ? [style.yellow(odd)] : []),
     ...damages.slice(0, SHOWN_MAX).map((damage) => `  ${escapeForTerminal(damage)}`),

@@ -19,7 +19,7 @@ describe('the progress of a copy', () => {
   test('shows the current step, how many units are done, and what is compared', () => {
     const frame = { atMs: 10_000, width: 120, style: createStyle(false) };
     let state = advance(startProgress(0), { type: 'copy-started', from: 'a.db', to: 'b.db' }, 0);
-    expect(renderProgress(state, frame)).toBe('looking at what both warehouses hold …');
+    expect(renderProgress(state, frame)).toBe('comparing the two warehouses …');
     state = advance(state, { type: 'copy-planned', units: 8, unchanged: 2 }, 0);
     state = advance(state, copied, 5_000);
     expect(describeProgress(state, 10_000)).toBe('4/8 units, 10 s left, 1,200 rows, users 2026-02-04');
@@ -36,7 +36,7 @@ describe('the progress of a copy', () => {
     });
     expect(describeEvent({ type: 'copy-replaces', to: 'b.db', lost: 'all of org_2' })).toMatchObject({
       level: 'warn',
-      message: 'b.db loses what only it holds: all of org_2',
+      message: 'b.db loses data that only it holds: all of org_2',
     });
   });
 });

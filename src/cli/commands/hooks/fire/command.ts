@@ -1,6 +1,6 @@
-import { EXIT } from '../../../../core/exit-code.ts';
 import { commonSettings } from '../../../arguments/setting-groups.ts';
 import type { Command } from '../../../program/command.ts';
+import { fileFlag } from '../file-flag.ts';
 import { hooksGroup } from '../group.ts';
 
 /** `daywalk hooks fire`: runs configured hooks as the client tool does. */
@@ -9,17 +9,20 @@ export const hooksFire: Command = {
   group: hooksGroup,
   summary: 'runs the configured hooks of an event, as the client tool would',
   description:
-    'Runs the hooks that a file configures for an event, as the client tool would: those whose matcher takes the ' +
-    'tool, all at once, identical commands once, with the event as JSON on standard input, each with its time-out. ' +
-    'Says what each did. Exit code 2 of a hook blocks PreToolUse, UserPromptSubmit, Stop and SubagentStop; any ' +
-    'other failure changes nothing. That a hook blocks or fails is a result: this command exits with 0 all the same.',
+    'Runs the hooks that a file configures for an event, as the client tool would: all hooks whose matcher accepts the ' +
+    'tool, at the same time, identical commands once, with the event as JSON on standard input, each with its time limit. ' +
+    'Prints what each hook did. Exit code 2 of a hook blocks PreToolUse, UserPromptSubmit, Stop and SubagentStop; any ' +
+    'other failure has no effect. A hook that blocks or fails is a result: this command still exits with code 0.',
   uses: commonSettings,
   operands: [{ syntax: '<event>', doc: 'name of the event, for example Stop' }],
   flags: [
-    { syntax: '--file <path>', doc: 'the hooks file', required: true },
+    fileFlag,
     { syntax: '--tool <name>', doc: 'the tool, for PreToolUse and PostToolUse' },
-    { syntax: '--payload <path>', doc: 'more fields of the event, as a JSON object; - is standard input' },
-    { syntax: '--json', doc: 'print one JSON document, with what each hook said' },
+    {
+      syntax: '--payload <path>',
+      doc: 'JSON file with an object of further fields; - reads standard input',
+    },
+    { syntax: '--json', doc: 'print one JSON document that includes the output of each hook' },
   ],
   examples: [
     {
@@ -28,13 +31,9 @@ export const hooksFire: Command = {
     },
     {
       line: 'daywalk hooks fire PostToolUse --tool Edit --file hooks.json --payload event.json --json',
-      does: 'the same for a tool, with an event of your own',
+      does: 'what happens after a tool was used, with fields of your own',
     },
   ],
   resultIsOutput: true,
-  act: async (context) => {
-    const { performFire } = await import('./action.ts');
-    await performFire(context);
-    return EXIT.ok;
-  },
+  load: () => import('./action.ts'),
 };

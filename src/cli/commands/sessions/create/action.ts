@@ -1,17 +1,17 @@
 import { createRecordedSession, type NewSession } from '../../../../../jobs/sessions-create.ts';
 import { parseKnownIdentifiers } from '../../../../api/sessions/warnings.ts';
 import { UsageError } from '../../../../core/errors.ts';
-import { EXIT, type ExitCode } from '../../../../core/exit-code.ts';
+import { EXIT } from '../../../../core/exit-code.ts';
 import { isObject } from '../../../../core/json.ts';
 import { readJsonInput } from '../../../arguments/json-input.ts';
-import type { CommandContext } from '../../../program/command.ts';
+import type { Action, CommandContext } from '../../../program/command.ts';
 import { type Field, renderFields } from '../../../screens/fields.ts';
+import type { TableFrame } from '../../../text/table.ts';
 
-/** Flags whose document may come from standard input. */
+/** Flags with a JSON document, which may come from standard input. */
 const DOCUMENTS = ['--request', '--settings', '--known-identifiers'] as const;
 
-/** Reads the request from flags, files and standard input, creates the session, prints it, records it. */
-export async function performSessionCreation(context: CommandContext): Promise<ExitCode> {
+export const act: Action = async (context) => {
   const { flags, settings, job, out } = context;
   if (DOCUMENTS.filter((flag) => flags.text(flag) === '-').length > 1) {
     throw new UsageError(`only one of ${DOCUMENTS.join(', ')} can be read from standard input`, {
@@ -25,14 +25,13 @@ export async function performSessionCreation(context: CommandContext): Promise<E
     knownIdentifiers: known === undefined ? undefined : parseKnownIdentifiers(known),
   };
   await createRecordedSession(settings, creation, job, (created) => {
-    // Printed before it is recorded, so that its id is not lost when that fails.
-    if (flags.isOn('--json')) out.json(created);
-    else out.print(renderSession(created, out.terminal));
+    // Printed before it is recorded, so that its ID is not lost if recording fails.
+    out.show(created, (frame) => renderSession(created, frame));
   });
   return EXIT.ok;
-}
+};
 
-/** The whole request, if it was given as one, under what the other flags say. */
+/** The request of `--request`, with what the other flags override. */
 async function requestOf(context: CommandContext): Promise<unknown> {
   const { flags } = context;
   const whole = (await documentOf(context, '--request')) ?? {};
@@ -57,12 +56,9 @@ async function documentOf(context: CommandContext, flag: (typeof DOCUMENTS)[numb
   return path === undefined ? undefined : readJsonInput(flag, path, context);
 }
 
-function renderSession(
-  { orgId, session, warehouse }: NewSession,
-  { columns, style }: CommandContext['out']['terminal'],
-): string[] {
+function renderSession({ orgId, session, warehouse }: NewSession, frame: TableFrame): string[] {
   const fields: Field[] = [
-    ['session', session.sessionId, style.bold],
+    ['session', session.sessionId, frame.style.bold],
     ['status', session.status],
     ['computer', session.computerId ?? ''],
     ['title', session.title ?? ''],
@@ -71,5 +67,5 @@ function renderSession(
     ['warehouse', warehouse],
   ];
   const shown = fields.filter(([, value]) => value !== '');
-  return renderFields(shown, { width: columns(), style, indent: 0 });
+  return renderFields(shown, { ...frame, indent: 0 });
 }

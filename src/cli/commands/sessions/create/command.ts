@@ -1,16 +1,16 @@
 import { SETTINGS } from '../../../../settings/settings-table.ts';
 import { commonSettings, proxySettings } from '../../../arguments/setting-groups.ts';
-import type { Command } from '../../../program/command.ts';
+import { type Command, jsonFlag } from '../../../program/command.ts';
 
-/** `daywalk sessions create`: a session on a computer, on record in the warehouse. */
+/** `daywalk sessions create`: creates a session on a computer. */
 export const sessionsCreate: Command = {
   name: 'sessions create',
   group: { name: 'sessions', summary: 'creates sessions on connected computers' },
   summary: 'creates a session on a computer and records it in the warehouse',
   description:
-    'Creates a session on a connected computer and records it in the table sessions. Each call that gets through ' +
-    'makes one more session: it is repeated only where the service provably did not take the request, and where ' +
-    'that is not known the message says so. The key may be an API key or a JWT.',
+    'Creates a session on a connected computer and records it in the table sessions. Each successful call creates ' +
+    'another session. So a request is only retried if the service certainly did not process it; if that is unknown, ' +
+    'the message says so. The key may be an API key or a JWT.',
   uses: [
     SETTINGS.apiKey,
     SETTINGS.apiKeyFile,
@@ -26,18 +26,18 @@ export const sessionsCreate: Command = {
     ...commonSettings,
   ],
   flags: [
-    { syntax: '--computer-id <id>', doc: 'the computer; required, here or in --request' },
+    { syntax: '--computer-id <id>', doc: 'ID of the computer; required here or in --request' },
     { syntax: '--cwd <dir>', doc: 'working directory on the computer' },
-    { syntax: '--settings <file>', doc: 'session settings as JSON; - reads standard input' },
+    { syntax: '--settings <file>', doc: 'JSON file with the session settings; - reads standard input' },
     {
       syntax: '--request <file>',
-      doc: 'the whole request as JSON, under what the flags above say; - reads standard input',
+      doc: 'JSON file with the whole request, which the flags above override; - reads standard input',
     },
     {
       syntax: '--known-identifiers <file>',
-      doc: 'JSON lists providers, apiProviders, compactionModels; others warn and are sent',
+      doc: 'JSON file with the lists providers, apiProviders and compactionModels; other identifiers are sent with a warning',
     },
-    { syntax: '--json', doc: 'print the session as one JSON document' },
+    jsonFlag,
   ],
   examples: [
     {
@@ -50,8 +50,5 @@ export const sessionsCreate: Command = {
     },
   ],
   resultIsOutput: true,
-  act: async (context) => {
-    const { performSessionCreation } = await import('./action.ts');
-    return performSessionCreation(context);
-  },
+  load: () => import('./action.ts'),
 };

@@ -1,0 +1,15 @@
+import { digestWarehouse } from '../../../../jobs/digest.ts';
+import { EXIT } from '../../../core/exit-code.ts';
+import type { Action } from '../../program/command.ts';
+import { renderTable } from '../../text/table.ts';
+
+const COLUMNS = [{ header: 'table' }, { header: 'sha-256', shrinks: true }];
+
+export const act: Action = async ({ settings, job, out }) => {
+  const digest = await digestWarehouse(settings, job);
+  out.show(digest, (frame) => {
+    const total = [{ content: 'warehouse', paint: frame.style.bold }, digest.warehouse];
+    return renderTable(COLUMNS, [...Object.entries(digest.tables), total], frame);
+  });
+  return EXIT.ok;
+};

@@ -1,0 +1,32 @@
+import type { Fired, FiredHook } from '../../../../hooks/fire/fire.ts';
+import type { Paint } from '../../../text/style.ts';
+import { renderTable, type TableFrame } from '../../../text/table.ts';
+
+const COLUMNS = [
+  { header: 'verdict' },
+  { header: 'exit', align: 'right' },
+  { header: 'ms', align: 'right' },
+  { header: 'command', shrinks: true },
+  { header: 'output', shrinks: true },
+] as const;
+
+/** What each hook did, and whether the agent continues. */
+export function renderFired({ event, blocked, hooks }: Fired, frame: TableFrame): string[] {
+  if (hooks.length === 0) return [`no hook is configured for ${event}`];
+  const { green, red, yellow } = frame.style;
+  const paints: Readonly<Record<FiredHook['verdict'], Paint>> = {
+    proceeds: green,
+    blocks: red,
+    failed: yellow,
+    'timed out': yellow,
+  };
+  const rows = hooks.map(({ verdict, exitCode, durationMs, command, stdout, stderr }) => [
+    { content: verdict, paint: paints[verdict] },
+    exitCode,
+    durationMs,
+    command,
+    `${stderr}${stdout}`.trim(),
+  ]);
+  const conclusion = blocked ? 'blocked: the agent would not continue' : 'the agent continues';
+  return [...renderTable(COLUMNS, rows, frame), '', conclusion];
+}

@@ -1,0 +1,181 @@
+import { systemClock } from '../../core/clock.ts';
+import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
+import { readSettings, type SettingsReading, soundSettings } from '../../settings/read-settings.ts';
+import type { Redactor } from '../../settings/redact.ts';
+import { redactorOf, redactorOfEnvironment, redactorOfLocations } from '../../settings/secrets.ts';
+import type { LogFormat } from '../../settings/settings.ts';
+import { SETTINGS } from '../../settings/settings-table.ts';
+import type { Flags } from '../arguments/flags.ts';
+import type { CommandInvocation } from '../arguments/parse-command-line.ts';
+import { createOutput } from '../output/output.ts';
+import { createReporting, type Reporting } from '../output/reporting.ts';
+import type { Sink } from '../output/sink.ts';
+import type { Terminal } from '../output/terminal.ts';
+import type { CliHost } from '../process/host.ts';
+import { listenForStop } from '../process/stop-signals.ts';
+import { type Command, flagName } from './command.ts';
+import { type FailureReporting, reportFailure } from './report-failure.ts';
+
+/** The output streams of the process. */
+export interface CliStreams {
+  readonly out: Sink;
+  readonly err: Sink;
+  readonly outTerminal: Terminal;
+  readonly errTerminal: Terminal;
+}
+
+/**
+ * Reads the settings, performs a command and returns its exit code. Reports failures of the settings and of the command.
+ * @throws {UsageError} when there is no working directory.
+ */
+export async function performCommand(
+  invocation: CommandInvocation,
+  host: CliHost,
+  streams: CliStreams,
+): Promise<ExitCode> {
+  const { command, flags } = invocation;
+  const directory = workingDirectory(host);
+  const reading = readSettings({
+    flags: settingFlags(command, flags),
+    env: host.env,
+    directory,
+    logDefault: command.isForPeople === true || streams.errTerminal.isTerminal ? 'pretty' : 'json',
+    uses: command.uses,
+  });
+  const redact = redactorFor(command, { flags, reading, env: host.env });
+  const failing = { sink: streams.err, redact, debug: reading.debug, format: askedLogFormat(reading) };
+  if (command.acceptsInvalidSettings !== true) {
+    try {
+      soundSettings(reading);
+    } catch (error) {
+      return reportFailure(error, failing);
+    }
+  }
+  return runAction(invocation, { host, streams, directory, reading, failing });
+}
+
+interface ActionRun {
+  readonly host: CliHost;
+  readonly streams: CliStreams;
+  readonly directory: string;
+  readonly reading: SettingsReading;
+  readonly failing: FailureReporting;
+}
+
+async function runAction(
+  { command, flags, operands }: CommandInvocation,
+  { host, streams, directory, reading, failing }: ActionRun,
+): Promise<ExitCode> {
+  const { settings, warnings } = reading;
+  const { redact } = failing;
+  const clock = systemClock(settings.now ?? undefined);
+  const { err: sink, errTerminal: terminal } = streams;
+  const reporting = createReporting({ format: settings.log, sink, terminal, redact, clock });
+  const { log, observe } = reporting;
+  const stopping = listenForStop(host.control, (signal) => log.write(stopNotice(signal)));
+  const usageInWords = failing.format !== 'json';
+  const report = (error: unknown) =>
+    reportFailure(error, { ...failing, format: settings.log, log, usageInWords });
+  const out = createOutput({
+    sink: afterProgress(reporting, streams.out),
+    terminal: streams.outTerminal,
+    redact,
+    isJson: flags.isOn('--json'),
+  });
+  const job = { clock, observe, signal: stopping.signal };
+
+  host.onDefect((error) => void report(error));
+  for (const warning of warnings) log.write({ level: 'warn', event: 'settings', ...warning });
+  try {
+    const { act } = await command.load();
+    const { stdin: input, self } = host;
+    const exitCode = await act({
+      flags,
+      operands,
+      settings,
+      reading,
+      job,
+      log,
+      out,
+      input,
+      directory,
+      self,
+    });
+    await streams.out.flush();
+    refuseLostResult(command, streams.out);
+    return exitCode;
+  } catch (error) {
+    reporting.stop();
+    return report(error);
+  } finally {
+    reporting.stop();
+    stopping.dispose();
+  }
+}
+
+function workingDirectory(host: CliHost): string {
+  try {
+    return host.directory();
+  } catch (cause) {
+    throw new UsageError(`the working directory cannot be used: ${messageOf(cause)}`, {
+      cause,
+      hint: 'it was deleted or replaced: change to an existing folder, and run the command again',
+    });
+  }
+}
+
+function settingFlags(command: Command, flags: Flags): Record<string, string | undefined> {
+  const names = command.uses.flatMap((setting) => (setting.flag === null ? [] : [setting.flag]));
+  return Object.fromEntries(names.map((name) => [name, flags.text(name)]));
+}
+
+/** Hides the secrets of the settings, the environment, and flags that may hold a password. */
+function redactorFor(
+  command: Command,
+  { flags, reading, env }: { flags: Flags; reading: SettingsReading; env: CliHost['env'] },
+): Redactor {
+  const locations = command.flags.flatMap(({ syntax, mayHoldPassword }) => {
+    const value = mayHoldPassword === true ? flags.text(flagName(syntax)) : undefined;
+    return value === undefined ? [] : [value];
+  });
+  const redactors = [
+    redactorOf(reading.settings),
+    redactorOfEnvironment(env),
+    redactorOfLocations(locations),
+  ];
+  return (text) => redactors.reduce((result, redact) => redact(result), text);
+}
+
+/** The log format that a flag or the environment names; undefined when it is the default. */
+function askedLogFormat({ settings, entries }: SettingsReading): LogFormat | undefined {
+  const entry = entries.find(({ setting }) => setting.env === SETTINGS.log.env);
+  return entry === undefined || entry.source === 'default' ? undefined : settings.log;
+}
+
+function stopNotice(signal: string) {
+  return {
+    level: 'info',
+    event: 'stopping',
+    message: `${signal}: stopping; committed data is safe. Send the signal again to end at once`,
+  } as const;
+}
+
+/** Standard output. It removes the progress line first, because both may share a terminal. */
+function afterProgress(reporting: Reporting, sink: Sink): Pick<Sink, 'write'> {
+  return {
+    write: (text) => {
+      reporting.stop();
+      sink.write(text);
+    },
+  };
+}
+
+/** @throws {StorageError} when the result could not be written, unless its reader has left. */
+function refuseLostResult({ resultIsOutput }: Command, { failure }: Sink): void {
+  if (failure === null || failure.code === 'EPIPE' || !resultIsOutput) return;
+  throw new StorageError(`write the result to standard output: ${failure.message}`, {
+    cause: failure,
+    hint: 'free space at the destination of the output, and run the command again',
+  });
+}
