@@ -11,7 +11,7 @@ import { runProcess } from './support/process.ts';
 /** Every stream over HTTP against a known tool that only inserts the users, from a file. */
 export const everything: Benchmark = {
   number: 5,
-  title: 'First sync of everything ÷ `sqlite-utils insert` of the same users alone, from disk',
+  title: 'First sync of everything ÷ `sqlite-utils insert` of only the users, from disk',
   async run(bench) {
     if (!(await isInstalled()))
       return { skipped: 'sqlite-utils is not installed (apt-get install sqlite-utils)' };

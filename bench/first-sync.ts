@@ -8,8 +8,7 @@ import { expectSameCount, rowsOf, USER_TABLES } from './support/rows.ts';
 /** What everything around parsing and inserting costs: start-up, HTTP, validation, digests, ledger. */
 export const firstSync: Benchmark = {
   number: 1,
-  title:
-    'First sync of users and their languages ÷ a script that parses the pages from disk and inserts them',
+  title: 'First sync of users and their languages ÷ a script that parses and inserts the pages from disk',
   async run(bench) {
     const { service, folder, tables } = await bench.userPages();
     let stored = '';

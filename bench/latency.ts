@@ -9,7 +9,7 @@ const DELAYS_MS = [10, 50];
 /** Whether the work on pages hides behind the waiting for them. Eight requests are in flight in both lanes. */
 export const latency: Benchmark = {
   number: 3,
-  title: 'First sync from a service that takes its time ÷ fetching the same pages and throwing them away',
+  title: 'First sync from a slow service ÷ fetching and discarding the same pages',
   async run(bench) {
     const measures: Measure[] = [];
     for (const delayMs of DELAYS_MS) measures.push(await measureAt(bench, delayMs));

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Measure } from './support/measure.ts';
 import { isWithin, RESULTS_FILE, type Result, readResults, shown, shownLane } from './support/results.ts';
 
-/** The tables of docs/performance.md by the name of their markers, from the results that are kept. */
+/** The tables of docs/performance.md by the name of their markers, from the stored results. */
 export function performanceTables(): Record<'machine' | 'results', string> {
   const held = existsSync(RESULTS_FILE) ? readResults(RESULTS_FILE) : null;
   if (held === null) return { machine: '', results: '' };
@@ -15,17 +15,22 @@ export function performanceTables(): Record<'machine' | 'results', string> {
 }
 
 function table(results: readonly Result[]): string {
-  const heads = ['#', 'what is divided by what', 'result', 'single rounds', 'at most', '', 'medians'];
+  const heads = ['#', 'measured ÷ compared with', 'result', 'range', 'limit', '', 'medians'];
   const rows = results.flatMap((result) =>
     result.measures.length === 0
       ? [[String(result.number), result.title, `not run: ${result.skipped}`, '', '', '', '']]
-      : result.measures.map((measure) => rowOf(result, measure)),
+      : result.measures.filter(isWorthARow).map((measure) => rowOf(result, measure)),
   );
   const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   const days = [...new Set(results.map(({ day }) => day))].sort();
   const loads = results.flatMap(({ load }) => load);
   const when = `Measured on ${days.join(' and ')}; load average ${Math.min(...loads)} to ${Math.max(...loads)}, the benchmarks' own included.`;
   return `\n${lines.join('\n')}\n\n${when}\n\n`;
+}
+
+/** Queries that take less than 50 ms are not listed; the page says so. */
+function isWorthARow({ unit, value }: Measure): boolean {
+  return unit !== 's' || value >= 0.05;
 }
 
 function rowOf({ number, title }: Result, measure: Measure): string[] {

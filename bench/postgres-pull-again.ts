@@ -6,7 +6,7 @@ import { USERS_OF_60_DAYS } from './support/pages.ts';
 /** The second benchmark with PostgreSQL as the warehouse. */
 export const postgresPullAgain: Benchmark = {
   number: 7,
-  title: 'PostgreSQL: pulling unchanged days again ÷ first sync of them, users and their languages',
+  title: 'PostgreSQL: re-pulling unchanged days of users ÷ their first sync',
   async run(bench) {
     const postgres = await bench.postgres();
     if (postgres === null) return { skipped: NO_POSTGRES };

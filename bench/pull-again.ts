@@ -6,7 +6,7 @@ import { USERS_OF_60_DAYS } from './support/pages.ts';
 /** What a night costs that finds nothing new: the same pages, compared by their digests; with --force row by row. */
 export const pullAgain: Benchmark = {
   number: 2,
-  title: 'Pulling unchanged days again ÷ first sync of them, users and their languages',
+  title: 'Re-pulling unchanged days of users ÷ their first sync',
   async run(bench) {
     const { service } = await bench.userPages();
     let warehouse = '';

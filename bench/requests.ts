@@ -11,14 +11,14 @@ const RANGE_DAYS = 100;
 /** Requests where a service answers many days at once. What the service counted, not what the client believes. */
 export const requestsWithRanges: Benchmark = {
   number: 9,
-  title: 'Requests of a backfill of 310 days of 50 users ÷ one per day and stream, where ranges are answered',
+  title: 'Requests of a backfill of 310 days of 50 users ÷ one request per day and stream, with ranges',
   run: async (bench) => ({ measures: [await measureWith(bench, { maxRangeDays: RANGE_DAYS }, 0.1)] }),
 };
 
 /** What the trial of a range costs where a service refuses it. */
 export const requestsWithoutRanges: Benchmark = {
   number: 10,
-  title: 'The same against a service that refuses ranges',
+  title: 'The same with a service that rejects ranges',
   run: async (bench) => ({ measures: [await measureWith(bench, { maxRangeDays: 1 }, 1.02)] }),
 };
 

@@ -11,7 +11,7 @@ const EVENT = JSON.stringify({ hook_event_name: 'Stop', session_id: 'session-1',
 /** What one waits for before anything happens: a person for the help, an agent at every hook. */
 export const startUp: Benchmark = {
   number: 11,
-  title: 'Start-up ÷ a Node that does nothing',
+  title: 'Start-up ÷ an empty Node program',
   async run(bench) {
     const nothing = bench.path('nothing.js');
     writeFileSync(nothing, '');

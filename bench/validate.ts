@@ -5,7 +5,7 @@ import { childScript, runProcess } from './support/process.ts';
 /** What it costs to look at every field, once the text is parsed. Both are measured in one process, page by page. */
 export const validate: Benchmark = {
   number: 4,
-  title: 'Validating and normalizing pages of users ÷ JSON.parse of them',
+  title: 'Validating and normalizing pages of users ÷ JSON.parse of the pages',
   async run(bench) {
     const { folder } = await bench.userPages();
     const script = ['--import', 'tsx', childScript('validate-pages.ts')];

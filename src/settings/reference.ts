@@ -29,7 +29,7 @@ export function dotenvExample(): string {
 export function settingsMarkdown(): string {
   const rows = ALL_SETTINGS.map(
     ({ env, flag, doc, ...setting }) =>
-      `| \`${env}\` | ${flag === null ? '–' : `\`${flag}\``} | ${defaultOf(setting)} | ${doc} |`,
+      `| \`${env}\` | ${flag === null ? '–' : `\`${flag}\``} | ${defaultOf(setting).replaceAll('<', '&lt;')} | ${doc} |`,
   );
   return ['| environment | flag | default | |', '|---|---|---|---|', ...rows, ''].join('\n');
 }
