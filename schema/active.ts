@@ -1,11 +1,18 @@
 import type { AnyTable } from './define.ts';
+import { columnsOf, positionsOf, type Values } from './row.ts';
 
-/** Counts over trailing days; they go on after the last activity. */
-const TRAILING: ReadonlySet<string> = new Set(['weekly_active_users', 'monthly_active_users']);
+/** Counts over trailing days. They stay above 0 for days after the last activity. */
+export const TRAILING_COLUMNS: ReadonlySet<string> = new Set(['weekly_active_users', 'monthly_active_users']);
 
-/** Positions of the columns of a table whose numbers say, unless 0 or NULL, that something happened on the day. */
-export function activityPositions(table: AnyTable): number[] {
-  return Object.entries(table.columns).flatMap(([name, { kind }], index) =>
-    kind === 'metric' && !TRAILING.has(name) ? [index] : [],
+/** The columns of a table whose numbers, unless 0 or NULL, show that something happened on the day. */
+export function activityColumns(table: AnyTable): string[] {
+  return columnsOf(table).filter(
+    (name) => table.columns[name]?.kind === 'metric' && !TRAILING_COLUMNS.has(name),
   );
+}
+
+/** Returns a test that is true for the rows of a table that show activity. */
+export function activityTest(table: AnyTable): (row: Values) => boolean {
+  const positions = positionsOf(table, activityColumns(table));
+  return (row) => positions.some((position) => row[position] !== null && row[position] !== 0);
 }

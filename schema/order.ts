@@ -23,14 +23,9 @@ function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
 
-/** Positions of the key columns in the values of a row of `table`. */
-export function keyPositions(table: AnyTable): number[] {
-  return positionsOf(table, table.key);
-}
-
 /** A comparison of rows of `table` by their key. */
 export function byKey(table: AnyTable): (a: Values, b: Values) => number {
-  const positions = keyPositions(table);
+  const positions = positionsOf(table, table.key);
   return (a, b) => {
     for (const position of positions) {
       const left = a[position];

@@ -86,8 +86,25 @@ export function encoderOf<T extends AnyTable>(table: T): (row: RowOf<T>) => Valu
 /** Turns values that a database returned into rows with named columns. */
 export function decoderOf<T extends AnyTable>(table: T): (values: Values) => StoredRow<T> {
   const columns = columnsOf(table);
-  return (values) =>
-    Object.fromEntries(columns.map((name, position) => [name, values[position] ?? null])) as StoredRow<T>;
+  return (values) => {
+    const row: Record<string, Value> = {};
+    for (const [position, name] of columns.entries()) row[name] = values[position] ?? null;
+    return row as StoredRow<T>;
+  };
+}
+
+/** Picks some columns from the values of a row, in the order of `columns`. */
+export function pickerOf<T extends AnyTable>(
+  table: T,
+  columns: readonly ColumnOf<T>[],
+): (values: Values) => Value[] {
+  const positions = positionsOf(table, columns);
+  return (values) => positions.map((position) => values[position] ?? null);
+}
+
+/** Picks the columns of the key, in its order. */
+export function keyOf(table: AnyTable): (values: Values) => Value[] {
+  return pickerOf(table, table.key);
 }
 
 /** Reads one column from the values of a row. */

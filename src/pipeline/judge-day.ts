@@ -1,14 +1,14 @@
-import { activityPositions } from '../../schema/active.ts';
+import { activityColumns, activityTest } from '../../schema/active.ts';
 import type { AnyTable } from '../../schema/define.ts';
+import { keyOf } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { isDue, parseDoubt, type StandingDoubt, weighLoss } from '../judge/doubt.ts';
 import { type Loss, lossOf } from '../judge/loss.ts';
 import {
   type DayCommit,
   decodedChunks,
-  isActiveRow,
   type LedgerUnit,
-  type Row,
+  type Values,
   type Warehouse,
 } from '../warehouse/port.ts';
 
@@ -83,17 +83,14 @@ function addTo(set: Set<string>, name: string | null): void {
 /** The tables whose rows count: of `users` the users, otherwise all with numbers. */
 function countedTables(stream: string): readonly AnyTable[] {
   if (stream === 'users') return [tables.userDaily];
-  return tablesOf(stream).filter((table) => activityPositions(table).length > 0);
+  return tablesOf(stream).filter((table) => activityColumns(table).length > 0);
 }
 
 /** Names a row of a table by its key; null for one without activity. */
-function activeKeys(table: AnyTable, columns: readonly string[] = Object.keys(table.columns)) {
-  const isCounted = (name: string) =>
-    activityPositions(table).includes(Object.keys(table.columns).indexOf(name));
-  const active = columns.flatMap((name, index) => (isCounted(name) ? [index] : []));
-  const key = table.key.map((name) => columns.indexOf(name));
-  return (row: Row): string | null =>
-    isActiveRow(row, active) ? JSON.stringify([table.name, ...key.map((index) => row[index])]) : null;
+function activeKeys(table: AnyTable): (row: Values) => string | null {
+  const isActive = activityTest(table);
+  const key = keyOf(table);
+  return (row) => (isActive(row) ? JSON.stringify([table.name, ...key(row)]) : null);
 }
 
 async function storedKeys(

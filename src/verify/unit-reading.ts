@@ -1,4 +1,4 @@
-import { activityPositions } from '../../schema/active.ts';
+import { activityTest } from '../../schema/active.ts';
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
 import type { Row } from '../warehouse/port.ts';
@@ -25,7 +25,7 @@ export async function readUnit(
   let isActive = false;
   let foreignValues = 0;
   for (const table of tables) {
-    const counting = activityPositions(table);
+    const isActiveRow = activityTest(table);
     hash.begin(table);
     for await (const chunk of rowsOf(table)) {
       hash.add(chunk);
@@ -33,7 +33,7 @@ export async function readUnit(
       sums?.add(table, chunk);
       for (const row of chunk) {
         foreignValues += row.reduce<number>((count, value) => count + Number(isForeign(value)), 0);
-        isActive ||= counting.some((position) => row[position] !== null && row[position] !== 0);
+        isActive ||= isActiveRow(row);
       }
     }
   }

@@ -1,37 +1,31 @@
-import { activityPositions } from '../../schema/active.ts';
+import { activityTest } from '../../schema/active.ts';
 import type { AnyTable } from '../../schema/define.ts';
 import { CHUNK_ROWS, encodedChunks } from '../../schema/digest.ts';
-import type { EncodedRows, Row, TableRows } from './rows.ts';
+import type { EncodedRows, TableRows, Values } from './rows.ts';
 
 /** Rows in the encoding that their digest is made of. */
 export function encodeRows({ table, rows }: TableRows): EncodedRows {
-  const positions = activityPositions(table);
-  const active = rows.filter((row) => isActiveRow(row, positions)).length;
+  const active = rows.filter(activityTest(table)).length;
   return { table, count: rows.length, active, texts: [...encodedChunks(rows)] };
 }
 
-/** True when some number of a row says that something happened. */
-export function isActiveRow(row: Row, positions: readonly number[]): boolean {
-  return positions.some((position) => row[position] !== null && row[position] !== 0);
-}
-
-/** Encodes rows as they come, so that they need not be kept. */
+/** Encodes rows as they come, so that they need not be kept in memory. */
 export class RowEncoder {
   readonly #table: AnyTable;
   readonly #texts: string[] = [];
-  #pending: Row[] = [];
-  readonly #positions: readonly number[];
+  #pending: Values[] = [];
+  readonly #isActive: (row: Values) => boolean;
   #count = 0;
   #active = 0;
 
   constructor(table: AnyTable) {
     this.#table = table;
-    this.#positions = activityPositions(table);
+    this.#isActive = activityTest(table);
   }
 
-  add(row: Row): void {
+  add(row: Values): void {
     this.#count += 1;
-    if (isActiveRow(row, this.#positions)) this.#active += 1;
+    if (this.#isActive(row)) this.#active += 1;
     if (this.#pending.push(row) >= CHUNK_ROWS) this.#encode();
   }
 
@@ -47,8 +41,10 @@ export class RowEncoder {
 }
 
 /** The rows, some hundred at a time, so that few are in memory at once. */
-export function* decodedChunks({ texts }: Pick<EncodedRows, 'texts'>): Generator<readonly Row[], void, void> {
-  for (const text of texts) yield JSON.parse(text) as Row[];
+export function* decodedChunks({
+  texts,
+}: Pick<EncodedRows, 'texts'>): Generator<readonly Values[], void, void> {
+  for (const text of texts) yield JSON.parse(text) as Values[];
 }
 
 /** All rows at once. */

@@ -1,6 +1,8 @@
+import { decoderOf, encoderOf, type StoredRow, type Value, type Values } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
 import { isDay } from '../core/day.ts';
 import { isDailyStream } from '../core/stream.ts';
-import type { Row } from './rows.ts';
+import type { Drift, QuarantinedRecord } from './commits.ts';
 import {
   CONFIRMATIONS,
   dateOf,
@@ -13,81 +15,135 @@ import {
   type UnitRecord,
 } from './unit.ts';
 
-/** The key columns of a unit, as every table of the ledger stores them: org_id, stream, date. */
-export function columnsOf(key: UnitKey): [orgId: string, stream: string, date: string] {
+/** The columns that name a unit in every table of the ledger. */
+export const UNIT_COLUMNS = ['org_id', 'stream', 'date'] as const;
+
+const encodeUnit = encoderOf(tables.exportUnits);
+const decodeUnit = decoderOf(tables.exportUnits);
+const encodeQuarantined = encoderOf(tables.quarantine);
+const encodeDrift = encoderOf(tables.schemaDrift);
+const encodeRestatement = encoderOf(tables.restatements);
+
+/** The values of {@link UNIT_COLUMNS} for a unit. */
+export function keyValues(key: UnitKey): [orgId: string, stream: string, date: string] {
   return [key.orgId, key.stream, dateOf(key)];
 }
 
-/** The unit that three key columns name; undefined for one that this version does not know. */
-export function keyOfColumns([orgId, stream, date]: Row): UnitKey | undefined {
+/** The unit that the values of {@link UNIT_COLUMNS} name; undefined for one that this version does not know. */
+export function keyOfValues([orgId, stream, date]: Values): UnitKey | undefined {
   if (typeof orgId !== 'string' || typeof stream !== 'string') return undefined;
   if (stream === 'readiness') return date === '' ? readinessKey(orgId) : undefined;
   return isDailyStream(stream) && isDay(date) ? dayKey(orgId, { stream, day: date }) : undefined;
 }
 
-/** The row of `export_units` for a unit, in the order of its columns. */
-export function rowOfUnit(unit: LedgerUnit): Row {
-  return [
-    ...columnsOf(unit),
-    unit.state,
-    unit.rows,
-    unit.contentSha256,
-    unit.attempts,
-    unit.requests,
-    unit.firstLoadedAt,
-    unit.lastPulledAt,
-    unit.changedAt,
-    unit.settledAt,
-    unit.cursor,
-    unit.lastError,
-    unit.answersSha256,
-    unit.doubtedAt,
-    unit.doubt,
-    unit.confirmed,
-    unit.runId,
-    unit.activeUsers,
-    unit.watch,
-  ];
+/** The row of `export_units` for a unit. */
+export function valuesOfUnit(unit: LedgerUnit): Values {
+  return encodeUnit({
+    ...keyColumns(unit),
+    state: unit.state,
+    rows: unit.rows,
+    content_sha256: unit.contentSha256,
+    attempts: unit.attempts,
+    requests: unit.requests,
+    first_loaded_at: unit.firstLoadedAt,
+    last_pulled_at: unit.lastPulledAt,
+    changed_at: unit.changedAt,
+    settled_at: unit.settledAt,
+    cursor: unit.cursor,
+    last_error: unit.lastError,
+    answers_sha256: unit.answersSha256,
+    doubted_at: unit.doubtedAt,
+    doubt: unit.doubt,
+    confirmed: unit.confirmed,
+    run_id: unit.runId,
+    active_users: unit.activeUsers,
+    watch: unit.watch,
+  });
 }
 
 /** The unit that a row of `export_units` describes; undefined for one that this version does not know. */
-export function unitOfRow(row: Row): LedgerUnit | undefined {
-  const key = keyOfColumns(row);
-  const record = recordOfRow(row);
+export function unitOfValues(values: Values): LedgerUnit | undefined {
+  const row = decodeUnit(values);
+  const key = keyOfValues([row.org_id, row.stream, row.date]);
+  const record = recordOf(row);
   return key === undefined || record === undefined ? undefined : { ...key, ...record };
 }
 
 /** The ledger's row of `key`, read by that key; of a unit that was never pulled where there is no row. */
-export function unitOfKey<Key extends UnitKey>(key: Key, row: Row | undefined): Key & UnitRecord {
-  const record = row === undefined ? undefined : recordOfRow(row);
+export function unitOfKey<Key extends UnitKey>(key: Key, values: Values | undefined): Key & UnitRecord {
+  const record = values === undefined ? undefined : recordOf(decodeUnit(values));
   return record === undefined ? pendingUnit(key) : { ...key, ...record };
 }
 
-function recordOfRow(row: Row): UnitRecord | undefined {
-  const state = UNIT_STATES.find((name) => name === row[3]);
+/** What stays of a record that is in quarantine already. */
+export interface KnownRecord {
+  readonly since: string;
+  readonly acceptedAt: string | null;
+}
+
+/** The row of `quarantine` for a record of a unit. */
+export function valuesOfQuarantined(
+  unit: UnitKey,
+  { recordSha256, reason, path, record }: QuarantinedRecord,
+  { since, acceptedAt }: KnownRecord,
+): Values {
+  return encodeQuarantined({
+    ...keyColumns(unit),
+    record_sha256: recordSha256,
+    reason,
+    path,
+    record,
+    first_seen_at: since,
+    accepted_at: acceptedAt,
+  });
+}
+
+/** The row of `schema_drift` for a place of drift. */
+export function valuesOfDrift(
+  { orgId, stream }: Pick<UnitKey, 'orgId' | 'stream'>,
+  { path, kind, sample }: Drift,
+  seenOn: string,
+): Values {
+  return encodeDrift({ org_id: orgId, stream, path, kind, sample, first_seen_on: seenOn });
+}
+
+/** The row of `restatements` for a change of a unit's content; `before` and `after` are JSON texts. */
+export function valuesOfRestatement(
+  unit: UnitKey,
+  restatement: { readonly detected_at: string; readonly before: string; readonly after: string },
+): Values {
+  return encodeRestatement({ ...keyColumns(unit), ...restatement });
+}
+
+function keyColumns(key: UnitKey) {
+  return { org_id: key.orgId, stream: key.stream, date: dateOf(key) };
+}
+
+function recordOf(row: StoredRow<typeof tables.exportUnits>): UnitRecord | undefined {
+  const state = UNIT_STATES.find((name) => name === row.state);
   if (state === undefined) return undefined;
   return {
     state,
-    rows: Number(row[4]),
-    contentSha256: textOf(row[5]),
-    attempts: Number(row[6]),
-    requests: Number(row[7]),
-    firstLoadedAt: textOf(row[8]),
-    lastPulledAt: textOf(row[9]),
-    changedAt: textOf(row[10]),
-    settledAt: textOf(row[11]),
-    cursor: textOf(row[12]),
-    lastError: textOf(row[13]),
-    answersSha256: textOf(row[14]),
-    doubtedAt: textOf(row[15]),
-    doubt: textOf(row[16]),
-    confirmed: CONFIRMATIONS.find((name) => name === row[17]) ?? null,
-    runId: textOf(row[18]),
-    activeUsers: typeof row[19] === 'number' ? row[19] : null,
-    watch: textOf(row[20]),
+    rows: Number(row.rows),
+    contentSha256: textOf(row.content_sha256),
+    attempts: Number(row.attempts),
+    requests: Number(row.requests),
+    firstLoadedAt: textOf(row.first_loaded_at),
+    lastPulledAt: textOf(row.last_pulled_at),
+    changedAt: textOf(row.changed_at),
+    settledAt: textOf(row.settled_at),
+    cursor: textOf(row.cursor),
+    lastError: textOf(row.last_error),
+    answersSha256: textOf(row.answers_sha256),
+    doubtedAt: textOf(row.doubted_at),
+    doubt: textOf(row.doubt),
+    confirmed: CONFIRMATIONS.find((name) => name === row.confirmed) ?? null,
+    runId: textOf(row.run_id),
+    activeUsers: typeof row.active_users === 'number' ? row.active_users : null,
+    watch: textOf(row.watch),
   };
 }
 
-function textOf(value: Row[number] | undefined): string | null {
+function textOf(value: Value): string | null {
   return typeof value === 'string' ? value : null;
 }

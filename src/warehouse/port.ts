@@ -19,8 +19,8 @@ import type { LedgerDay, LedgerReadiness, LedgerUnit, UnitKey } from './unit.ts'
 
 export type { SettleRule } from '../judge/agreement.ts';
 export * from './commits.ts';
-export { decodedChunks, decodeRows, encodeRows, isActiveRow, RowEncoder } from './encoded-rows.ts';
-export { keyOfColumns } from './ledger-rows.ts';
+export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-rows.ts';
+export { keyOfValues } from './ledger-rows.ts';
 export * from './unit.ts';
 export type { EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
 

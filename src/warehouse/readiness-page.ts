@@ -1,18 +1,24 @@
+import type { AnyTable } from '../../schema/define.ts';
+import { readerOf } from '../../schema/row.ts';
 import { tablesOf } from '../../schema/tables.ts';
-import type { LedgerReadiness, Row, TableRows } from './port.ts';
+import type { LedgerReadiness, TableRows, Values } from './port.ts';
 
 /** The tables of the readiness reports, the reports before what hangs on them. */
 export const READINESS_TABLES = tablesOf('readiness');
 
-/** Position of `report_id` in the rows of each of them. */
-const REPORT_ID = 1;
+/** Reads the id of the report from the rows of one of {@link READINESS_TABLES}. */
+export function reportIdOf(table: AnyTable): (row: Values) => string {
+  const read = readerOf(table, 'report_id');
+  return (row) => String(read(row));
+}
 
 /** The rows of a page by report: for each, every table with its rows of that report, in key order. */
 export function rowsByReport(page: readonly TableRows[]): Map<string, TableRows[]> {
-  const reports = new Map<string, { table: TableRows['table']; rows: Row[] }[]>();
-  for (const [index, { rows }] of page.entries()) {
+  const reports = new Map<string, { table: TableRows['table']; rows: Values[] }[]>();
+  for (const [index, { table, rows }] of page.entries()) {
+    const idOf = reportIdOf(table);
     for (const row of rows) {
-      const id = String(row[REPORT_ID]);
+      const id = idOf(row);
       let parts = reports.get(id);
       if (parts === undefined) {
         parts = page.map(({ table }) => ({ table, rows: [] }));

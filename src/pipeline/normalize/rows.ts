@@ -1,5 +1,6 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { byKey, inKeyOrder, keyPositions } from '../../../schema/order.ts';
+import { byKey, inKeyOrder } from '../../../schema/order.ts';
+import { keyOf } from '../../../schema/row.ts';
 import { UnitError } from '../../core/errors.ts';
 import {
   decodeRows,
@@ -51,18 +52,18 @@ function rowSet(table: AnyTable, merge: Merge): RowSet {
 class MergedRows {
   readonly #table: AnyTable;
   readonly #merge: Merge;
-  readonly #positions: readonly number[];
+  readonly #keyOf: (row: Values) => Value[];
   readonly #rows = new Map<string, Values[]>();
 
   constructor(table: AnyTable, merge: Merge, rows: readonly Values[]) {
     this.#table = table;
     this.#merge = merge;
-    this.#positions = keyPositions(table);
+    this.#keyOf = keyOf(table);
     for (const row of rows) this.add(row);
   }
 
   add(row: Values): void {
-    const key = JSON.stringify(this.#positions.map((position) => row[position]));
+    const key = JSON.stringify(this.#keyOf(row));
     const same = this.#rows.get(key);
     if (same === undefined) this.#rows.set(key, [row]);
     else same.push(row);

@@ -1,5 +1,5 @@
 import { tables } from '../../../schema/tables.ts';
-import { keyOfColumns, type LedgerUnit, unitName, type Warehouse } from '../../warehouse/port.ts';
+import { keyOfValues, type LedgerUnit, unitName, type Warehouse } from '../../warehouse/port.ts';
 import type { PlanRequest } from '../plan.ts';
 
 /** Which units a run is about, and whose. */
@@ -36,7 +36,7 @@ export async function acceptedUnits(warehouse: Warehouse, orgId: string): Promis
   for await (const rows of warehouse.scan(tables.quarantine, { orgId }, columns)) {
     for (const [stream, date, acceptedAt] of rows) {
       // A unit that this version does not know stays open.
-      const key = keyOfColumns([orgId, stream ?? null, date ?? null]);
+      const key = keyOfValues([orgId, stream ?? null, date ?? null]);
       if (key !== undefined) (acceptedAt === null ? open : accepted).add(unitName(key));
     }
   }

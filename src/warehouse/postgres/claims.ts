@@ -1,5 +1,5 @@
 import { BusyError, ClaimLostError } from '../../core/errors.ts';
-import { columnsOf } from '../ledger-rows.ts';
+import { keyValues } from '../ledger-rows.ts';
 import { type LedgerUnit, type LockOptions, type RunLock, type UnitKey, unitName } from '../port.ts';
 import { readUnitRows } from './ledger.ts';
 import type { Link } from './link.ts';
@@ -161,6 +161,6 @@ export class Claims {
   }
 
   #keyOf(unit: UnitKey): string {
-    return lockKey(this.#session.target.schema, ['unit', ...columnsOf(unit)]);
+    return lockKey(this.#session.target.schema, ['unit', ...keyValues(unit)]);
   }
 }

@@ -1,5 +1,5 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { keyPositions } from '../../../schema/order.ts';
+import { keyOf } from '../../../schema/row.ts';
 import { decodeRows } from '../encoded-rows.ts';
 import { planCommit } from '../ledger-transitions.ts';
 import {
@@ -8,9 +8,9 @@ import {
   dayKey,
   type EncodedRows,
   type LedgerDay,
-  type Row,
   rowCount,
   unitName,
+  type Values,
 } from '../port.ts';
 import { csvOfEncoded } from './copy-csv.ts';
 import { noteDrift, readUnitRows, replaceQuarantine, sumsOf, writeRestatement } from './ledger.ts';
@@ -23,7 +23,7 @@ import {
   put,
   putDays,
   removeDays,
-  removeRows,
+  removeKeys,
 } from './rows.ts';
 import { writeSettled } from './settle-days.ts';
 import { quoted, tableIn } from './statements.ts';
@@ -83,15 +83,15 @@ async function writeContent(
       for (const unit of units) count(unitName(unit.commit), unit.part.count);
       continue;
     }
-    const gone = goneRows(stored, table, units);
+    const gone = goneKeys(stored, table, units);
     const [only, ...others] = units;
     if (only !== undefined && others.length === 0) {
-      const removed = await removeRows(link, { table, rows: gone });
+      const removed = await removeKeys(link, table, gone);
       count(unitName(only.commit), removed + (await put(link, part)));
       continue;
     }
     const stream = only?.commit.stream ?? '';
-    const days = [...(await removeDays(link, { table, rows: gone })), ...(await putDays(link, part))];
+    const days = [...(await removeDays(link, table, gone)), ...(await putDays(link, part))];
     for (const day of days) count(`${stream} ${day}`, 1);
   }
   return (commit) => counts.get(unitName(commit)) ?? 0;
@@ -110,7 +110,7 @@ function puttable(table: AnyTable, units: readonly UnitPart[]): Puttable {
   };
 }
 
-function rowsOf(units: readonly UnitPart[]): Row[] {
+function rowsOf(units: readonly UnitPart[]): Values[] {
   return units.flatMap(({ part }) => decodeRows(part).rows);
 }
 
@@ -127,7 +127,7 @@ function byTable(commits: readonly DayCommit[]): Map<AnyTable, UnitPart[]> {
 }
 
 /** The keys of the rows that are stored of units. */
-function storedKeys(link: Link, table: AnyTable, units: readonly UnitPart[]): Promise<Row[]> {
+function storedKeys(link: Link, table: AnyTable, units: readonly UnitPart[]): Promise<Values[]> {
   return link.query(
     `SELECT ${table.key.map(quoted).join(', ')} FROM ${tableIn(link, table)} ` +
       'WHERE "org_id" = $1 AND "date" = ANY ($2::date[])',
@@ -135,20 +135,12 @@ function storedKeys(link: Link, table: AnyTable, units: readonly UnitPart[]): Pr
   );
 }
 
-/** The stored rows of the units that are in their answers no more; whole keys, the other columns null. */
-function goneRows(stored: readonly Row[], table: AnyTable, units: readonly UnitPart[]): Row[] {
+/** Those of the stored keys that the answers no longer contain. */
+function goneKeys(stored: readonly Values[], table: AnyTable, units: readonly UnitPart[]): readonly Values[] {
   if (stored.length === 0) return [];
-  const positions = keyPositions(table);
-  const kept = new Set(
-    rowsOf(units).map((row) => JSON.stringify(positions.map((position) => row[position]))),
-  );
-  return stored
-    .filter((key) => !kept.has(JSON.stringify(key)))
-    .map((key) => {
-      const row: Row[number][] = Object.keys(table.columns).map(() => null);
-      for (const [index, position] of positions.entries()) row[position] = key[index] ?? null;
-      return row;
-    });
+  const key = keyOf(table);
+  const kept = new Set(rowsOf(units).map((row) => JSON.stringify(key(row))));
+  return stored.filter((values) => !kept.has(JSON.stringify(values)));
 }
 
 async function sumsBefore(link: Link, restated: readonly DayPlan[]): Promise<string[]> {

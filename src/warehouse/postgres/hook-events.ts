@@ -1,8 +1,8 @@
-import { encoderOf, positionsOf, readerOf } from '../../../schema/row.ts';
+import { encoderOf, keyOf, positionsOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { HookEventCommit, Values } from '../port.ts';
 import type { Link } from './link.ts';
-import { arraysOf, everyPosition, removeRows } from './rows.ts';
+import { arraysOf, removeKeys } from './rows.ts';
 import { readOrganizations } from './runs.ts';
 import { columnList, rowsFromArrays, selectWhere, tableIn } from './statements.ts';
 
@@ -30,7 +30,7 @@ export async function storeHookEvents(link: Link, { orgId, rows }: HookEventComm
 /** Takes out the events without an organization. The column that rows are distributed by cannot be updated in place. */
 async function takeHomeless(link: Link): Promise<Values[]> {
   const homeless = await link.query(selectWhere(link, hookEvents, ['"org_id" = $1']), ['']);
-  await removeRows(link, { table: hookEvents, rows: homeless });
+  await removeKeys(link, hookEvents, homeless.map(keyOf(hookEvents)));
   return homeless;
 }
 
@@ -49,10 +49,11 @@ async function knownEvents(
 }
 
 async function insert(link: Link, rows: readonly Values[]): Promise<number> {
+  if (rows.length === 0) return 0;
   const written = await link.query(
     `INSERT INTO ${tableIn(link, hookEvents)} (${columnList(hookEvents)}) ` +
       `${rowsFromArrays(hookEvents)} ON CONFLICT DO NOTHING RETURNING "event_id"`,
-    arraysOf(rows, everyPosition(hookEvents)),
+    arraysOf(rows),
   );
   return written.length;
 }

@@ -1,24 +1,38 @@
 import type { AnyTable } from '../../../schema/define.ts';
+import { encoderOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { Stream } from '../../core/stream.ts';
-import { columnsOf, rowOfUnit, unitOfKey, unitOfRow } from '../ledger-rows.ts';
+import {
+  type KnownRecord,
+  keyValues,
+  unitOfKey,
+  unitOfValues,
+  valuesOfDrift,
+  valuesOfQuarantined,
+  valuesOfRestatement,
+  valuesOfUnit,
+} from '../ledger-rows.ts';
 import type {
   DayCommit,
   Drift,
   LedgerReadiness,
   LedgerUnit,
   QuarantinedRecord,
-  Row,
   UnitKey,
   UnitRecord,
+  Value,
+  Values,
 } from '../port.ts';
 import { restatementText } from '../restatement.ts';
 import { dayKey, pendingUnit, readinessKey } from '../unit.ts';
 import type { Link, Parameter } from './link.ts';
-import { arraysOf, everyPosition, putRows, removeRows } from './rows.ts';
+import { arraysOf, putRows, removeKeys } from './rows.ts';
 import { rowsFromArrays, selectSums, selectWhere, tableIn } from './statements.ts';
 
 const { exportState, exportUnits, quarantine, restatements, schemaDrift } = tables;
+const encodeState = encoderOf(exportState);
+const streamOf = readerOf(exportUnits, 'stream');
+const dateOf = readerOf(exportUnits, 'date');
 
 /** The units whose streams and dates are the second and third parameter. */
 const AMONG_UNITS = '("stream", "date") IN (SELECT * FROM unnest($2::text[], $3::text[]))';
@@ -30,7 +44,7 @@ export async function readUnits(
   streams?: readonly Stream[],
 ): Promise<LedgerUnit[]> {
   const stored = await link.query(selectWhere(link, exportUnits, ['"org_id" = $1']), [orgId]);
-  const units = stored.flatMap((row) => unitOfRow(row) ?? []);
+  const units = stored.flatMap((row) => unitOfValues(row) ?? []);
   return streams === undefined ? units : units.filter(({ stream }) => streams.includes(stream));
 }
 
@@ -39,13 +53,13 @@ export async function readUnitRows<Key extends UnitKey>(
   link: Link,
   keys: readonly Key[],
 ): Promise<(Key & UnitRecord)[]> {
-  const columns = keys.map(columnsOf);
+  const columns = keys.map(keyValues);
   const stored = await link.query(selectWhere(link, exportUnits, ['"org_id" = $1', AMONG_UNITS]), [
     keys[0]?.orgId ?? '',
     columns.map(([, stream]) => stream),
     columns.map(([, , date]) => date),
   ]);
-  const rows = new Map(stored.map((row) => [`${row[1]} ${row[2]}`, row]));
+  const rows = new Map(stored.map((row) => [`${streamOf(row)} ${dateOf(row)}`, row]));
   return keys.map((key, index) => unitOfKey(key, rows.get(columns[index]?.slice(1).join(' ') ?? '')));
 }
 
@@ -63,7 +77,7 @@ export async function readReadiness(link: Link, orgId: string): Promise<LedgerRe
 
 /** Writes the ledger's rows of units. */
 export async function writeUnits(link: Link, units: readonly LedgerUnit[]): Promise<void> {
-  await putRows(link, { table: exportUnits, rows: units.map(rowOfUnit) });
+  await putRows(link, { table: exportUnits, rows: units.map(valuesOfUnit) });
 }
 
 /** Quarantined records of one unit. */
@@ -71,12 +85,6 @@ export interface UnitQuarantine {
   readonly unit: UnitKey;
   readonly quarantined: readonly QuarantinedRecord[];
   readonly pulledAt: Date;
-}
-
-/** What stays of a record that is in quarantine already. */
-interface KnownRecord {
-  readonly since: string;
-  readonly acceptedAt: string | null;
 }
 
 /**
@@ -92,8 +100,8 @@ export async function replaceQuarantine(link: Link, commits: readonly DayCommit[
   for (const { orgId, quarantined, pulledAt, ...commit } of commits) {
     const own = stored.filter(([stream, day]) => stream === commit.stream && day === commit.day);
     if (own.length === 0 && quarantined.length === 0) continue;
-    const gone = own.map(([stream, day, sha256]) => [orgId, stream ?? '', day ?? '', sha256 ?? '']);
-    await removeRows(link, { table: quarantine, rows: gone });
+    const gone = own.map(([stream = '', day = '', sha256 = '']) => [orgId, stream, day, sha256]);
+    await removeKeys(link, quarantine, gone);
     const known = own.map(([, , sha256, since, acceptedAt]): [string, KnownRecord] => [
       String(sha256),
       { since: String(since), acceptedAt: typeof acceptedAt === 'string' ? acceptedAt : null },
@@ -102,49 +110,44 @@ export async function replaceQuarantine(link: Link, commits: readonly DayCommit[
   }
 }
 
-/** Adds records to the quarantine of a unit. One that is there may stand elsewhere now; since when it is known stays. */
+/** Adds records to the quarantine of a unit. Of a record that is there already only its place and reason change. */
 export async function addQuarantine(
   link: Link,
   { unit, quarantined, pulledAt }: UnitQuarantine,
   known: ReadonlyMap<string, KnownRecord> = new Map(),
 ): Promise<void> {
   if (quarantined.length === 0) return;
-  const rows = quarantined.map(({ recordSha256, reason, path, record }) => [
-    ...columnsOf(unit),
-    recordSha256,
-    reason,
-    path,
-    record,
-    known.get(recordSha256)?.since ?? pulledAt.toISOString(),
-    known.get(recordSha256)?.acceptedAt ?? null,
-  ]);
+  const fresh = { since: pulledAt.toISOString(), acceptedAt: null };
+  const rows = quarantined.map((record) =>
+    valuesOfQuarantined(unit, record, known.get(record.recordSha256) ?? fresh),
+  );
   await link.execute(
     `INSERT INTO ${tableIn(link, quarantine)} ${rowsFromArrays(quarantine)} ON CONFLICT ("org_id", "stream", "date", "record_sha256") ` +
       'DO UPDATE SET "reason" = excluded."reason", "path" = excluded."path"',
-    arraysOf(rows, everyPosition(quarantine)),
+    arraysOf(rows),
   );
 }
 
 /** Notes each place of drift once, with the earliest day on which it was seen; days are not pulled in order. */
 export async function noteDrift(
   link: Link,
-  { orgId, stream }: Pick<UnitKey, 'orgId' | 'stream'>,
+  unit: Pick<UnitKey, 'orgId' | 'stream'>,
   drift: readonly Drift[],
   seenOn: string,
 ): Promise<void> {
   if (drift.length === 0) return;
   // In one order, so that workers that note the same places do not wait for each other in a circle.
   const sorted = drift.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const rows = sorted.map(({ path, kind, sample }): Row => [orgId, stream, path, kind, sample, seenOn]);
+  const rows = sorted.map((place) => valuesOfDrift(unit, place, seenOn));
   await link.execute(
     `INSERT INTO ${tableIn(link, schemaDrift)} AS stored ${rowsFromArrays(schemaDrift)} ` +
       'ON CONFLICT ("org_id", "stream", "path") DO UPDATE SET "first_seen_on" = excluded."first_seen_on" ' +
       'WHERE excluded."first_seen_on" < stored."first_seen_on"',
-    arraysOf(rows, everyPosition(schemaDrift)),
+    arraysOf(rows),
   );
 }
 
-/** Records a restatement. Two in the same millisecond keep both: the later one moves on by a millisecond. */
+/** Records a restatement. Of two in the same millisecond the later one is recorded a millisecond later. */
 export async function writeRestatement(
   link: Link,
   unit: UnitKey,
@@ -152,9 +155,8 @@ export async function writeRestatement(
   { before, after }: { readonly before: string; readonly after: string },
 ): Promise<void> {
   for (let time = at.getTime(); ; time += 1) {
-    const instant = new Date(time).toISOString();
-    const row = [...columnsOf(unit), instant, before, after];
-    if (await insertRestatement(link, row)) return;
+    const detected_at = new Date(time).toISOString();
+    if (await insertRestatement(link, valuesOfRestatement(unit, { detected_at, before, after }))) return;
   }
 }
 
@@ -175,15 +177,15 @@ export async function sumsOf(
   return restatementText(sums, contentSha256);
 }
 
-function numberOf(value: Row[number] | undefined): number | null {
+function numberOf(value: Value | undefined): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** False where the place of the row is taken. Told by the row that comes back: Citus counts those that were sent. */
-async function insertRestatement(link: Link, row: Row): Promise<boolean> {
+/** False where the key is taken. Judged by the returned rows, because Citus counts the rows that were sent. */
+async function insertRestatement(link: Link, row: Values): Promise<boolean> {
   const written = await link.query(
     `INSERT INTO ${tableIn(link, restatements)} ${rowsFromArrays(restatements)} ON CONFLICT DO NOTHING RETURNING "org_id"`,
-    arraysOf([row], everyPosition(restatements)),
+    arraysOf([row]),
   );
   return written.length > 0;
 }
@@ -197,5 +199,5 @@ export async function readState(link: Link, orgId: string, name: string): Promis
 
 /** Remembers a JSON text, see `Warehouse.setState`. */
 export async function writeState(link: Link, orgId: string, name: string, value: string): Promise<void> {
-  await putRows(link, { table: exportState, rows: [[orgId, name, value]] });
+  await putRows(link, { table: exportState, rows: [encodeState({ org_id: orgId, name, value })] });
 }

@@ -1,25 +1,26 @@
 import { ContentHash } from '../../../schema/digest.ts';
+import { keyOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { columnsOf } from '../ledger-rows.ts';
+import { keyValues } from '../ledger-rows.ts';
 import { applyPage, applyWalkEnd } from '../ledger-transitions.ts';
 import {
   type CommitOutcome,
   type LedgerReadiness,
   type ReadinessPageCommit,
   type ReadinessWalkEnd,
-  type Row,
   readinessKey,
   type TableRows,
+  type Values,
 } from '../port.ts';
-import { comparePage, isDigestKnown, READINESS_TABLES, rowsByReport } from '../readiness-page.ts';
+import { comparePage, isDigestKnown, READINESS_TABLES, reportIdOf, rowsByReport } from '../readiness-page.ts';
 import { addQuarantine, noteDrift, readUnit, sumsOf, writeRestatement, writeUnits } from './ledger.ts';
 import type { Link } from './link.ts';
-import { putRows, removeRows } from './rows.ts';
+import { putRows, removeKeys } from './rows.ts';
 import { scanRows } from './scan.ts';
 import { selectWhere, tableIn } from './statements.ts';
 
+const { quarantine } = tables;
 const OF_REPORTS = ['"org_id" = $1', '"report_id" = ANY ($2::text[])'];
-const REPORT_ID = 1;
 /** Reports that are deleted with one statement. */
 const GONE_REPORTS_MAX = 1000;
 
@@ -85,7 +86,7 @@ async function storedPage(link: Link, orgId: string, page: readonly TableRows[])
   return parts;
 }
 
-/** Writes the rows of changed reports, and removes those that they have no more. */
+/** Writes the rows of changed reports, and removes those that the reports no longer have. */
 async function replaceReports(
   link: Link,
   changed: ReadonlyMap<string, unknown>,
@@ -93,12 +94,20 @@ async function replaceReports(
 ): Promise<number> {
   let written = 0;
   for (const { table, rows } of after) {
-    const keyOf = (row: Row) => JSON.stringify(row.slice(0, table.key.length));
-    const isChanged = (row: Row) => changed.has(String(row[REPORT_ID]));
+    const idOf = reportIdOf(table);
+    const isChanged = (row: Values) => changed.has(idOf(row));
     const fresh = rows.filter(isChanged);
-    const kept = new Set(fresh.map(keyOf));
-    const old = before.find((part) => part.table === table)?.rows.filter(isChanged) ?? [];
-    written += await removeRows(link, { table, rows: old.filter((row) => !kept.has(keyOf(row))) });
+    const kept = new Set(fresh.map(keyOf(table)).map((key) => JSON.stringify(key)));
+    const old =
+      before
+        .find((part) => part.table === table)
+        ?.rows.filter(isChanged)
+        .map(keyOf(table)) ?? [];
+    written += await removeKeys(
+      link,
+      table,
+      old.filter((key) => !kept.has(JSON.stringify(key))),
+    );
     written += await putRows(link, { table, rows: fresh });
   }
   return written;
@@ -148,8 +157,8 @@ async function settleQuarantine(
   seen: ReadonlySet<string> | null,
 ): Promise<number> {
   const conditions = ['"org_id" = $1', '"stream" = $2', '"date" = $3'];
-  const stored = await link.query(selectWhere(link, tables.quarantine, conditions), columnsOf(unit));
-  const gone = seen === null ? [] : stored.filter(([, , , sha256]) => !seen.has(String(sha256)));
-  await removeRows(link, { table: tables.quarantine, rows: gone });
+  const stored = await link.query(selectWhere(link, quarantine, conditions, quarantine.key), keyValues(unit));
+  const gone = seen === null ? [] : stored.filter((key) => !seen.has(String(key.at(-1))));
+  await removeKeys(link, quarantine, gone);
   return stored.length - gone.length;
 }

@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { keyPositions } from '../../../schema/order.ts';
-import type { Row, RowChanges, TableRows } from '../port.ts';
+import { keyOf } from '../../../schema/row.ts';
+import type { RowChanges, TableRows, Value, Values } from '../port.ts';
 import { COPY_OPTIONS, csvOf } from './copy-csv.ts';
 import type { Link, Parameter } from './link.ts';
 import {
@@ -27,12 +27,12 @@ export interface Puttable {
   readonly table: AnyTable;
   readonly count: number;
   /** The rows in hand, for a few. */
-  rows(): readonly Row[];
+  rows(): readonly Values[];
   /** The rows as COPY reads them, for many. */
   csv(): Iterable<string>;
 }
 
-/** Inserts rows, or updates those that differ. Each key may occur once. Answers how many were written. */
+/** Inserts rows, or updates those that differ. Each key may occur once. Returns how many were written. */
 export async function putRows(link: Link, { table, rows }: TableRows): Promise<number> {
   return put(link, { table, count: rows.length, rows: () => rows, csv: () => csvOf(rows) });
 }
@@ -46,24 +46,24 @@ export async function put(link: Link, part: Puttable): Promise<number> {
   return (await link.query(`${sql} RETURNING stored.${quoted(column)}`, values)).length;
 }
 
-/** As {@link put}, for rows of several days: answers the day of each row that was written. */
+/** As {@link put}, for rows of several days: returns the day of each row that was written. */
 export async function putDays(link: Link, part: Puttable): Promise<string[]> {
   if (part.count === 0) return [];
   const { sql, values } = await upsert(link, part);
   return daysOf(await link.query(`${sql} RETURNING stored."date"`, values));
 }
 
-/** Deletes rows by their keys. Answers how many there were. */
-export async function removeRows(link: Link, part: TableRows): Promise<number> {
+/** Deletes rows by their keys, the values of the key columns in order. Returns how many there were. */
+export async function removeKeys(link: Link, table: AnyTable, keys: readonly Values[]): Promise<number> {
   let removed = 0;
-  for (const { sql, values } of deletions(link, part)) removed += await link.execute(sql, values);
+  for (const { sql, values } of deletions(link, table, keys)) removed += await link.execute(sql, values);
   return removed;
 }
 
-/** As {@link removeRows}, for rows of several days: answers the day of each row that was there. */
-export async function removeDays(link: Link, part: TableRows): Promise<string[]> {
+/** As {@link removeKeys}, for rows of several days: returns the day of each row that was there. */
+export async function removeDays(link: Link, table: AnyTable, keys: readonly Values[]): Promise<string[]> {
   const days: string[] = [];
-  for (const { sql, values } of deletions(link, part)) {
+  for (const { sql, values } of deletions(link, table, keys)) {
     days.push(...daysOf(await link.query(`${sql} RETURNING stored."date"`, values)));
   }
   return days;
@@ -72,19 +72,14 @@ export async function removeDays(link: Link, part: TableRows): Promise<string[]>
 /** Writes and removes rows as they are, see `Warehouse.change`. Call inside a transaction. */
 export async function changeRows(link: Link, { put, remove }: RowChanges): Promise<number> {
   let written = 0;
-  for (const part of remove) written += await removeRows(link, part);
+  for (const { table, rows } of remove) written += await removeKeys(link, table, rows.map(keyOf(table)));
   for (const part of put) written += await putRows(link, part);
   return written;
 }
 
-/** Values by column, for the rows and the columns at `positions`. */
-export function arraysOf(rows: readonly Row[], positions: readonly number[]): Parameter[] {
-  return positions.map((position) => rows.map((row) => row[position] ?? null));
-}
-
-/** The positions of all columns of a table. */
-export function everyPosition(table: AnyTable): number[] {
-  return Object.keys(table.columns).map((_, index) => index);
+/** The parameters of {@link rowsFromArrays}: one array per column. Every row has values for as many columns. */
+export function arraysOf(rows: readonly Values[]): Parameter[] {
+  return (rows[0] ?? []).map((_, position) => rows.map((row) => row[position] ?? null));
 }
 
 /** True for rows so many that COPY is faster than arrays as parameters. */
@@ -113,11 +108,11 @@ async function upsert(link: Link, part: Puttable): Promise<Writing> {
   if (isWorthCopying(part)) return { sql: await stage(link, table, part.csv()), values: [] };
   return {
     sql: upsertFrom(link, table, rowsFromArrays(table)),
-    values: arraysOf(part.rows(), everyPosition(table)),
+    values: arraysOf(part.rows()),
   };
 }
 
-/** Copies rows into a temporary table; answers the statement that takes them from there. */
+/** Copies rows into a temporary table; returns the statement that takes them from there. */
 async function stage(link: Link, table: AnyTable, csv: Iterable<string>): Promise<string> {
   const staged = quoted(`staged_${table.name}`);
   // The table lives as long as the session, its rows until the transaction ends or the table is used again in it.
@@ -132,24 +127,21 @@ async function stage(link: Link, table: AnyTable, csv: Iterable<string>): Promis
   return upsertFrom(link, table, `SELECT ${columnList(table)} FROM pg_temp.${staged}`);
 }
 
-/** One statement per organization. */
-function deletions(link: Link, { table, rows }: TableRows): Writing[] {
-  if (rows.length === 0) return [];
-  const [first = 0, ...others] = keyPositions(table);
-  const [column = ''] = table.key;
-  if (others.length === 0)
-    return [{ sql: deleteByKey(link, table, column), values: arraysOf(rows, [first]) }];
+/** One statement per organization, whose keys share their first value. */
+function deletions(link: Link, table: AnyTable, keys: readonly Values[]): Writing[] {
+  if (keys.length === 0) return [];
+  const [column = '', ...others] = table.key;
+  if (others.length === 0) return [{ sql: deleteByKey(link, table, column), values: arraysOf(keys) }];
   const sql = deleteByKeys(link, table);
-  const orgs = new Map<Row[number], Row[]>();
-  for (const row of rows) {
-    const org = row[first] ?? null;
+  const orgs = new Map<Value, Values[]>();
+  for (const [org = null, ...rest] of keys) {
     const own = orgs.get(org);
-    if (own === undefined) orgs.set(org, [row]);
-    else own.push(row);
+    if (own === undefined) orgs.set(org, [rest]);
+    else own.push(rest);
   }
-  return [...orgs].map(([org, own]) => ({ sql, values: [...arraysOf(own, others), org] }));
+  return [...orgs].map(([org, own]) => ({ sql, values: [...arraysOf(own), org] }));
 }
 
-function daysOf(rows: readonly Row[]): string[] {
+function daysOf(rows: readonly Values[]): string[] {
   return rows.map(([day]) => String(day));
 }

@@ -1,6 +1,17 @@
+import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import { columnsOf, rowOfUnit, unitOfKey, unitOfRow } from '../ledger-rows.ts';
+import {
+  type KnownRecord,
+  keyValues,
+  UNIT_COLUMNS,
+  unitOfKey,
+  unitOfValues,
+  valuesOfDrift,
+  valuesOfQuarantined,
+  valuesOfRestatement,
+  valuesOfUnit,
+} from '../ledger-rows.ts';
 import {
   applyDoubt,
   applyFailure,
@@ -17,32 +28,31 @@ import type {
   QuarantinedRecord,
   QuarantineScope,
   ReopenedDay,
-  Row,
   UnitDoubt,
   UnitFailure,
   UnitKey,
   UnitNotes,
   UnitRecord,
+  Values,
 } from '../port.ts';
 import { dayKey, readinessKey } from '../unit.ts';
 import type { Connection } from './connection.ts';
 import { putRows } from './rows.ts';
-import { deleteScope, selectRows, selectWhere } from './statements.ts';
+import { deleteScope, selectRows, selectWhere, statementsOf } from './statements.ts';
 
-/** The columns that name a unit. */
-export const UNIT_SCOPE = ['org_id', 'stream', 'date'] as const;
+const encodeState = encoderOf(tables.exportState);
 
 /** The ledger's units of an organization. */
 export function readUnits(connection: Connection, orgId: string, streams?: readonly Stream[]): LedgerUnit[] {
-  const stored = connection.prepareRows(selectRows(tables.exportUnits, ['org_id'])).all(orgId) as Row[];
-  const units = stored.flatMap((row) => unitOfRow(row) ?? []);
+  const stored = connection.prepareRows(selectRows(tables.exportUnits, ['org_id'])).all(orgId) as Values[];
+  const units = stored.flatMap((row) => unitOfValues(row) ?? []);
   return streams === undefined ? units : units.filter(({ stream }) => streams.includes(stream));
 }
 
 /** The ledger's row of a unit, or a pending one where there is none. */
 export function readUnit<Key extends UnitKey>(connection: Connection, key: Key): Key & UnitRecord {
-  const read = connection.prepareRows(selectRows(tables.exportUnits, UNIT_SCOPE));
-  return unitOfKey(key, read.get(...columnsOf(key)) as Row | undefined);
+  const read = connection.prepareRows(selectRows(tables.exportUnits, UNIT_COLUMNS));
+  return unitOfKey(key, read.get(...keyValues(key)) as Values | undefined);
 }
 
 /** The ledger's row of the readiness reports; null where they were never pulled. */
@@ -53,7 +63,7 @@ export function readReadiness(connection: Connection, orgId: string): LedgerRead
 
 /** Writes the ledger's row of a unit. */
 export function writeUnit(connection: Connection, unit: LedgerUnit): void {
-  putRows(connection, { table: tables.exportUnits, rows: [rowOfUnit(unit)] });
+  putRows(connection, { table: tables.exportUnits, rows: [valuesOfUnit(unit)] });
 }
 
 /**
@@ -100,12 +110,6 @@ export function reopenDays(connection: Connection, orgId: string, days: readonly
   return known;
 }
 
-/** What stays of a record that is in quarantine already. */
-interface KnownRecord {
-  readonly since: string;
-  readonly acceptedAt: string | null;
-}
-
 /**
  * Makes the quarantine of a unit exactly `records`; those that were there keep the instant they were first seen, and the
  * one they were accepted.
@@ -120,14 +124,14 @@ export function replaceQuarantine(
     .prepareRows(
       'SELECT record_sha256, first_seen_at, accepted_at FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?',
     )
-    .all(...columnsOf(unit)) as [string, string, string | null][];
+    .all(...keyValues(unit)) as [string, string, string | null][];
   if (stored.length === 0 && records.length === 0) return;
-  connection.prepare(deleteScope(tables.quarantine, UNIT_SCOPE)).run(...columnsOf(unit));
+  connection.prepare(deleteScope(tables.quarantine, UNIT_COLUMNS)).run(...keyValues(unit));
   const known = new Map(stored.map(([sha256, since, acceptedAt]) => [sha256, { since, acceptedAt }]));
   addQuarantine(connection, unit, records, seenAt, known);
 }
 
-/** Adds records to the quarantine of a unit. One that is there may stand elsewhere now; since when it is known stays. */
+/** Adds records to the quarantine of a unit. Of a record that is there already only its place and reason change. */
 export function addQuarantine(
   connection: Connection,
   unit: UnitKey,
@@ -136,16 +140,11 @@ export function addQuarantine(
   known: ReadonlyMap<string, KnownRecord> = new Map(),
 ): void {
   const insert = connection.prepare(
-    'INSERT INTO "quarantine" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ' +
-      'ON CONFLICT DO UPDATE SET "reason" = excluded."reason", "path" = excluded."path"',
+    `${statementsOf(tables.quarantine).insert} ON CONFLICT DO UPDATE SET "reason" = excluded."reason", "path" = excluded."path"`,
   );
-  for (const { recordSha256, reason, path, record } of records) {
-    const { since, acceptedAt } = known.get(recordSha256) ?? {
-      since: seenAt.toISOString(),
-      acceptedAt: null,
-    };
-    insert.run(...columnsOf(unit), recordSha256, reason, path, record, since, acceptedAt);
-  }
+  const fresh = { since: seenAt.toISOString(), acceptedAt: null };
+  for (const record of records)
+    insert.run(valuesOfQuarantined(unit, record, known.get(record.recordSha256) ?? fresh));
 }
 
 /** Accepts records in quarantine, see `Warehouse.acceptQuarantine`. */
@@ -165,13 +164,13 @@ export function noteDrift(
 ): void {
   if (drift.length === 0) return;
   const insert = connection.prepare(
-    'INSERT INTO "schema_drift" VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE ' +
-      'SET "first_seen_on" = excluded."first_seen_on" WHERE excluded."first_seen_on" < "schema_drift"."first_seen_on"',
+    `${statementsOf(tables.schemaDrift).insert} ON CONFLICT DO UPDATE SET "first_seen_on" = excluded."first_seen_on" ` +
+      'WHERE excluded."first_seen_on" < "schema_drift"."first_seen_on"',
   );
-  for (const { path, kind, sample } of drift) insert.run(unit.orgId, unit.stream, path, kind, sample, seenOn);
+  for (const place of drift) insert.run(valuesOfDrift(unit, place, seenOn));
 }
 
-/** Records a restatement. Two in the same millisecond keep both: the later one moves on by a millisecond. */
+/** Records a restatement. Of two in the same millisecond the later one is recorded a millisecond later. */
 export function writeRestatement(
   connection: Connection,
   unit: UnitKey,
@@ -179,23 +178,21 @@ export function writeRestatement(
   before: string,
   after: string,
 ): void {
-  const insert = connection.prepare(
-    'INSERT INTO "restatements" VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-  );
+  const insert = connection.prepare(`${statementsOf(tables.restatements).insert} ON CONFLICT DO NOTHING`);
   for (let time = at.getTime(); ; time += 1) {
-    const instant = new Date(time).toISOString();
-    if (insert.run(...columnsOf(unit), instant, before, after).changes > 0) return;
+    const detected_at = new Date(time).toISOString();
+    if (insert.run(valuesOfRestatement(unit, { detected_at, before, after })).changes > 0) return;
   }
 }
 
 /** What is remembered under a name, see `Warehouse.state`. */
 export function readState(connection: Connection, orgId: string, name: string): string | null {
   const sql = selectWhere(tables.exportState, ['"org_id" = ?', '"name" = ?'], ['value']);
-  const [value] = (connection.prepareRows(sql).get(orgId, name) as Row | undefined) ?? [];
+  const [value] = (connection.prepareRows(sql).get(orgId, name) as Values | undefined) ?? [];
   return typeof value === 'string' ? value : null;
 }
 
 /** Remembers a JSON text, see `Warehouse.setState`. Call inside a transaction. */
 export function writeState(connection: Connection, orgId: string, name: string, value: string): void {
-  putRows(connection, { table: tables.exportState, rows: [[orgId, name, value]] });
+  putRows(connection, { table: tables.exportState, rows: [encodeState({ org_id: orgId, name, value })] });
 }

@@ -1,6 +1,6 @@
 import { ContentHash } from '../../../schema/digest.ts';
 import { tables } from '../../../schema/tables.ts';
-import { columnsOf } from '../ledger-rows.ts';
+import { keyValues, UNIT_COLUMNS } from '../ledger-rows.ts';
 import { applyPage, applyWalkEnd } from '../ledger-transitions.ts';
 import {
   type CommitOutcome,
@@ -13,7 +13,7 @@ import {
 } from '../port.ts';
 import { comparePage, isDigestKnown, READINESS_TABLES, rowsByReport } from '../readiness-page.ts';
 import type { Connection } from './connection.ts';
-import { addQuarantine, noteDrift, readUnit, UNIT_SCOPE, writeRestatement, writeUnit } from './ledger.ts';
+import { addQuarantine, noteDrift, readUnit, writeRestatement, writeUnit } from './ledger.ts';
 import { replaceScope, type Scope } from './rows.ts';
 import { deleteScope, selectRows } from './statements.ts';
 import { sumsOf } from './sums.ts';
@@ -141,12 +141,12 @@ function settleQuarantine(
   unit: LedgerReadiness,
   seen: ReadonlySet<string> | null,
 ): number {
-  const columns = columnsOf(unit);
+  const key = keyValues(unit);
   const stored = connection
     .prepareRows('SELECT record_sha256 FROM "quarantine" WHERE org_id = ? AND stream = ? AND date = ?')
-    .all(...columns) as [string][];
+    .all(...key) as [string][];
   const gone = seen === null ? [] : stored.filter(([sha256]) => !seen.has(sha256));
-  const remove = connection.prepare(deleteScope(tables.quarantine, [...UNIT_SCOPE, 'record_sha256']));
-  for (const [sha256] of gone) remove.run(...columns, sha256);
+  const remove = connection.prepare(deleteScope(tables.quarantine, [...UNIT_COLUMNS, 'record_sha256']));
+  for (const [sha256] of gone) remove.run(...key, sha256);
   return stored.length - gone.length;
 }

@@ -2,6 +2,8 @@ import type { AnyTable } from '../../../schema/define.ts';
 
 /** SQL for one table, generated from its declaration; every value is bound by position. */
 export interface TableStatements {
+  /** Inserts a row. A clause for conflicts may follow. */
+  readonly insert: string;
   /** Inserts a row, or updates it where a value differs: an unchanged row is not written. */
   readonly upsert: string;
   /** Deletes one row by its whole key. */
@@ -27,11 +29,11 @@ function generate(table: AnyTable): TableStatements {
   const assignments = values.map((name) => `${name} = excluded.${name}`).join(', ');
   const differs = values.map((name) => `${quoted(table.name)}.${name} IS NOT excluded.${name}`).join(' OR ');
   const conflict = values.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments} WHERE ${differs}`;
+  const columns = names.map(quoted).join(', ');
+  const insert = `INSERT INTO ${quoted(table.name)} (${columns}) VALUES (${names.map(() => '?').join(', ')})`;
   return {
-    upsert:
-      `INSERT INTO ${quoted(table.name)} (${names.map(quoted).join(', ')}) ` +
-      `VALUES (${names.map(() => '?').join(', ')}) ` +
-      `ON CONFLICT (${table.key.map(quoted).join(', ')}) ${conflict}`,
+    insert,
+    upsert: `${insert} ON CONFLICT (${table.key.map(quoted).join(', ')}) ${conflict}`,
     deleteByKey: `DELETE FROM ${quoted(table.name)} WHERE ${equals(table.key)}`,
   };
 }
