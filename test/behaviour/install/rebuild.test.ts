@@ -16,7 +16,7 @@ const INPUTS = [
   'tsconfig.json',
   'tsconfig.build.json',
 ];
-const HOOK_CALLS = 60;
+const HOOK_CALLS = 25;
 const BUILDS = 2;
 const PAUSE_MS = 100;
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { Lies } from '../../../src/emulator/quirks/lies.ts';
+import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -201,7 +202,8 @@ describe('on SQLite', () => {
       lie(rig, { lateDays: [YOUNG] });
       await rig.run({ now: NIGHT });
       rig.emulator.setRules([{ id: 'down', action: { type: 'status', status: 500 } }]);
-      expect((await rig.run({ now: NIGHT })).report).toMatchObject({ exitCode: 5, orgId: null });
+      const { report } = await rig.run({ now: NIGHT, clock: hurriedClock(`${NIGHT}T03:00:00Z`) });
+      expect(report).toMatchObject({ exitCode: 5, orgId: null });
     });
 
     test('is doubted without interruption if a pull fails in between', async () => {
@@ -213,7 +215,7 @@ describe('on SQLite', () => {
       rig.emulator.setRules([
         { id: 'down', match: { stream: 'tools' }, action: { type: 'status', status: 500 } },
       ]);
-      const { report } = await rig.run({ now: parseDay('2026-02-21') });
+      const { report } = await rig.run({ clock: hurriedClock('2026-02-21T03:00:00Z') });
       expect(report.exitCode).toBe(5);
       expect(await unitOf(rig, 'tools', YOUNG)).toEqual(doubted);
     });

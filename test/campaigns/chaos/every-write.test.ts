@@ -13,7 +13,7 @@ const SCENES: readonly [
   few: Readonly<Record<string, number>>,
   most: number,
 ][] = [
-  ['the first run', firstRun, { SQLite: 4, PostgreSQL: 2 }, Number.POSITIVE_INFINITY],
+  ['the first run', firstRun, { SQLite: 3, PostgreSQL: 1 }, Number.POSITIVE_INFINITY],
   ['a run that restates', restatingRun, { SQLite: 2 }, Number.POSITIVE_INFINITY],
   ['a large run', largeRun, { SQLite: 1 }, 150],
 ];
