@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { analyticsPage } from '../../src/api/walk/pages.ts';
 import { parseDay } from '../../src/core/day.ts';
-import { collectDays, type Days } from '../../src/pipeline/run/days/collect-days.ts';
+import { collectDays, type DayCollector } from '../../src/pipeline/run/days/collect-days.ts';
 import { privacyOf } from '../../src/privacy/email.ts';
 
 const [folder = '', rounds] = process.argv.slice(2);
@@ -18,7 +18,7 @@ function round() {
   let parseMs = 0;
   let prepareMs = 0;
   let day = '';
-  let collected: Days | undefined;
+  let collected: DayCollector | undefined;
   for (const text of texts) {
     const start = performance.now();
     const body = JSON.parse(text);

@@ -49,11 +49,39 @@ export function parseNotes(text: string | null): Notes {
 }
 
 /** The text of notes, the same for equal notes; null where there is nothing to remember. */
-export function notesText(notes: Notes): string | null {
+export function notesText(notes: { readonly [Name in keyof Notes]: Notes[Name] | undefined }): string | null {
   const held = Object.entries(notes).filter(
     ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
   );
   return held.length === 0 ? null : canonicalJson(Object.fromEntries(held));
+}
+
+/** The notes of a unit after a commit; what was noted about other content is dropped. */
+export function notesAfterCommit(
+  text: string | null,
+  commit: { readonly contentSha256: string; readonly isOwn: boolean },
+  isChanged: boolean,
+): string | null {
+  const { shortOn, models, reopenedFor, reopenedAt, own } = parseNotes(text);
+  const isOwn = commit.isOwn || own === commit.contentSha256;
+  return notesText({
+    shortOn,
+    models,
+    ...(isChanged ? {} : { reopenedFor, reopenedAt }),
+    own: isOwn ? commit.contentSha256 : undefined,
+  });
+}
+
+/** The notes of a unit after its answer was doubted: it was pulled, so no difference is open. */
+export function notesAfterDoubt(text: string | null): string | null {
+  return notesText({ ...parseNotes(text), noted: undefined, due: undefined });
+}
+
+/** The notes of a unit that is opened again: the difference that caused it does not do so twice. */
+export function notesAfterReopening(text: string | null): string | null {
+  const { noted, ...notes } = parseNotes(text);
+  const reopenedFor = noted === undefined ? {} : { reopenedFor: noted.sha256, reopenedAt: noted.at };
+  return notesText({ ...notes, ...reopenedFor, due: true });
 }
 
 function isNoted(value: unknown): value is Noted {

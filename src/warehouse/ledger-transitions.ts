@@ -1,6 +1,6 @@
 import { ClaimLostError } from '../core/errors.ts';
 import { agree, type SettleRule } from '../judge/agreement.ts';
-import { notesText, parseNotes } from '../judge/notes.ts';
+import { notesAfterCommit, notesAfterDoubt, notesAfterReopening, parseNotes } from '../judge/notes.ts';
 import type {
   DayCommit,
   LedgerDay,
@@ -32,14 +32,10 @@ export interface DayEntry extends Omit<DayCommit, 'tables'> {
   readonly rows: number;
 }
 
+/** A unit that every run pulls again. */
+const OPEN = { settledAt: null, confirmed: null } as const;
 /** What ends with a new answer: the settlement, a doubt and an error. */
-const UNDECIDED = {
-  settledAt: null,
-  confirmed: null,
-  doubtedAt: null,
-  doubt: null,
-  lastError: null,
-} as const;
+const UNDECIDED = { ...OPEN, doubtedAt: null, doubt: null, lastError: null } as const;
 
 /**
  * A day was committed: any state → loaded, awaiting or quarantined, as the commit says. {@link settleDay} follows.
@@ -95,15 +91,13 @@ export function applyFailure<Unit extends LedgerUnit>(before: Unit, failure: Uni
     ...before,
     ...afterPull(before, failure),
     state: before.state === 'doubted' ? 'doubted' : failure.state,
-    settledAt: null,
-    confirmed: null,
+    ...OPEN,
     lastError: failure.error,
   };
 }
 
 /** An answer is not believed: any state → doubted. The stored content stays, and the unit is open again. */
 export function applyDoubt(before: LedgerDay, doubt: UnitDoubt): LedgerDay {
-  const { noted: _noted, due: _due, ...notes } = parseNotes(before.watch);
   return {
     ...before,
     ...UNDECIDED,
@@ -111,7 +105,7 @@ export function applyDoubt(before: LedgerDay, doubt: UnitDoubt): LedgerDay {
     state: 'doubted',
     doubt: doubt.doubt,
     doubtedAt: doubt.since,
-    watch: notesText(notes),
+    watch: notesAfterDoubt(before.watch),
   };
 }
 
@@ -130,16 +124,16 @@ export function applyLook(before: LedgerDay, { contentSha256, watch }: UnitNotes
  */
 export function applyReopening(before: LedgerDay): LedgerDay {
   if (before.state === 'pending') return before;
-  const { noted, ...notes } = parseNotes(before.watch);
-  const reopenedFor = noted === undefined ? {} : { reopenedFor: noted.sha256, reopenedAt: noted.at };
   return {
     ...before,
     state: before.state === 'empty' ? 'awaiting' : before.state,
-    settledAt: null,
-    confirmed: null,
-    watch: notesText({ ...notes, ...reopenedFor, due: true }),
+    ...OPEN,
+    watch: notesAfterReopening(before.watch),
   };
 }
+
+/** The fields that {@link agree} decides. */
+const SETTLEMENT = ['state', 'settledAt', 'confirmed', 'watch', 'firstLoadedAt'] as const;
 
 /**
  * A day settles, or opens again, after some of its units changed: awaiting ⇄ empty, and `settledAt` of loaded units. What
@@ -160,7 +154,9 @@ export function settleDay(
   const own = new Map(changed.map((unit) => [unit.stream, unit]));
   const units = [...own.values(), ...known.filter(({ stream }) => !own.has(stream))];
   const settled = agree({ day: first.day, units, committed }, rule);
-  return settled.filter((unit, index) => index < own.size || !hasSameSettlement(unit, units[index]));
+  return settled.filter(
+    (unit, index) => index < own.size || SETTLEMENT.some((name) => unit[name] !== units[index]?.[name]),
+  );
 }
 
 /** A day's unit that has changed. */
@@ -180,20 +176,9 @@ export function settleDays(changed: readonly ChangedDay[], known: readonly Ledge
     if (first === undefined) return [];
     const committed = new Set(own.flatMap(({ unit, isCommitted }) => (isCommitted ? [unit.stream] : [])));
     const units = own.map(({ unit }) => unit);
-    return settleDay(
-      units,
-      known.filter((unit) => unit.day === day),
-      first.rule,
-      committed,
-    );
+    const others = known.filter((unit) => unit.day === day);
+    return settleDay(units, others, first.rule, committed);
   });
-}
-
-/** What one page of readiness reports changed in the tables. */
-export interface StoredPage {
-  readonly rowsWritten: number;
-  /** Rows of all reports; only needed when some were written. */
-  readonly rows: number;
 }
 
 /**
@@ -203,7 +188,7 @@ export interface StoredPage {
 export function applyPage(
   before: LedgerReadiness,
   page: ReadinessPageCommit,
-  { rows, rowsWritten }: StoredPage,
+  { rows, rowsWritten }: Pick<WalkedContent, 'rows' | 'rowsWritten'>,
 ): LedgerReadiness {
   const pulledAt = page.pulledAt.toISOString();
   return {
@@ -217,7 +202,10 @@ export function applyPage(
 }
 
 /** What a walk over the readiness reports left in the tables. */
-export interface WalkedContent extends StoredPage {
+export interface WalkedContent {
+  readonly rowsWritten: number;
+  /** Rows of all reports. */
+  readonly rows: number;
   readonly contentSha256: string | null;
   /** Records that are left in quarantine. */
   readonly quarantined: number;
@@ -253,27 +241,4 @@ function afterPull(before: LedgerUnit, pull: { readonly requests: number; readon
     requests: before.requests + pull.requests,
     lastPulledAt: pull.pulledAt.toISOString(),
   };
-}
-
-/** What is remembered of a day that was pulled again; notes about other content are dropped. */
-function notesAfterCommit(watch: string | null, commit: DayEntry, isChanged: boolean): string | null {
-  const { shortOn, models, reopenedFor, reopenedAt, own } = parseNotes(watch);
-  const ownNow = commit.isOwn || own === commit.contentSha256 ? commit.contentSha256 : undefined;
-  return notesText({
-    ...(shortOn === undefined ? {} : { shortOn }),
-    ...(models === undefined ? {} : { models }),
-    ...(reopenedFor === undefined || isChanged ? {} : { reopenedFor }),
-    ...(reopenedAt === undefined || isChanged ? {} : { reopenedAt }),
-    ...(ownNow === undefined ? {} : { own: ownNow }),
-  });
-}
-
-function hasSameSettlement(a: LedgerDay, b: LedgerDay | undefined): boolean {
-  return (
-    a.state === b?.state &&
-    a.settledAt === b.settledAt &&
-    a.confirmed === b.confirmed &&
-    a.watch === b.watch &&
-    a.firstLoadedAt === b.firstLoadedAt
-  );
 }

@@ -8,7 +8,7 @@ const STREAM_FAILURES_MAX = 5;
 const RUN_FAILURES_MAX = 8;
 
 /** Notices when it makes no sense to go on, so that a service that is down is not asked for every day of the year. */
-export interface Breaker {
+export interface CircuitBreaker {
   /** True when the units of a stream are to be left out. */
   isOpen(stream: Stream): boolean;
   succeeded(stream: Stream): void;
@@ -16,7 +16,7 @@ export interface Breaker {
 }
 
 /** A breaker that counts failures of the service; a 400 or a defect of ours says nothing about the next unit. */
-export function createBreaker(): Breaker {
+export function createCircuitBreaker(): CircuitBreaker {
   const inRow = new Map<Stream, number>();
   let allInRow = 0;
   return {

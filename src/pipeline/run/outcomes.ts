@@ -20,11 +20,11 @@ import {
 } from '../../warehouse/port.ts';
 import type { DayBatch } from '../batch.ts';
 import type { RunObserver } from '../events.ts';
-import { createBreaker } from './circuit-breaker.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
 import { CLAIM_WAIT_MS } from './claims/claim-wait.ts';
 import { minutesOf, namesOf } from './claims/unit-names.ts';
 import type { KnownLedger } from './known-ledger.ts';
-import type { DoneUnit, Tally } from './run-counts.ts';
+import type { DoneUnit, RunCounts } from './run-counts.ts';
 
 /** What telling needs. */
 export interface OutcomesOptions {
@@ -32,7 +32,7 @@ export interface OutcomesOptions {
   readonly warehouse: Warehouse;
   readonly clock: Clock;
   readonly observe: RunObserver;
-  readonly tally: Tally;
+  readonly counts: RunCounts;
   /** Aborted here when the run must end. */
   readonly stop: AbortController;
   readonly ledger: KnownLedger;
@@ -44,7 +44,7 @@ export interface OutcomesOptions {
 /** What becomes of units: on record in the warehouse, counted, told, and judged for whether to go on. */
 export class Outcomes {
   readonly #options: OutcomesOptions;
-  readonly #breaker = createBreaker();
+  readonly #breaker = createCircuitBreaker();
   readonly #leftOut = new Map<Stream, number>();
   /** Analytics have answered in this run: the main credential is good. */
   #analyticsAnswered = false;
@@ -77,10 +77,10 @@ export class Outcomes {
   /** A day is stored. */
   stored(commit: DayCommit, outcome: CommitOutcome, warnings: readonly string[]): void {
     const { stream, day, requests, quarantined } = commit;
-    const { tally, ledger } = this.#options;
-    tally.wrote(outcome.rowsWritten);
+    const { counts, ledger } = this.#options;
+    counts.wrote(outcome.rowsWritten);
     ledger.put(outcome.units);
-    for (const unit of outcome.units) tally.nowIs(unitName(unit), unit.state);
+    for (const unit of outcome.units) counts.nowIs(unitName(unit), unit.state);
     this.done(
       { stream, day },
       {
@@ -97,7 +97,7 @@ export class Outcomes {
 
   /** An answer is doubted: that is put on record, and nothing else. */
   async doubted(commit: DayCommit, { since, ...doubt }: StandingDoubt): Promise<void> {
-    const { warehouse, clock, observe, tally, stop, ledger, rule } = this.#options;
+    const { warehouse, clock, observe, counts, stop, ledger, rule } = this.#options;
     const { orgId, stream, day, requests } = commit;
     const unit = dayKey(orgId, commit);
     try {
@@ -107,13 +107,13 @@ export class Outcomes {
       stop.abort(storage);
       return;
     }
-    tally.done(unitName(unit), { state: 'doubted', restated: false, quarantined: 0 });
+    counts.done(unitName(unit), { state: 'doubted', restated: false, quarantined: 0 });
     observe({ type: 'unit-doubted', stream, day, rule: doubt.rule, rows: doubt.rows, of: doubt.of, since });
   }
 
   /** A look at settled units failed: nothing is recorded of them, but the run did not see all that it should. */
   unwatched(stream: Stream, thrown: unknown): void {
-    const { observe, tally, stop } = this.#options;
+    const { observe, counts, stop } = this.#options;
     if (stop.signal.aborted) return;
     const error = thrown instanceof DaywalkError ? thrown : new DefectError(`watch ${stream}`, thrown);
     if (error instanceof RequestsSpentError) {
@@ -125,7 +125,7 @@ export class Outcomes {
       return;
     }
     this.#breaker.failed(stream, error);
-    tally.unanswered(stream, error);
+    counts.unanswered(stream, error);
     observe({
       type: 'warning',
       message: `settled days were not compared: ${error.message}`,
@@ -138,9 +138,9 @@ export class Outcomes {
     unit: UnitName,
     ended: DoneUnit & { rows: number; rowsWritten: number; requests: number; warnings: readonly string[] },
   ): void {
-    const { observe, tally } = this.#options;
+    const { observe, counts } = this.#options;
     const { state, rows, rowsWritten, requests, restated, quarantined } = ended;
-    tally.done(unitName(unit), ended);
+    counts.done(unitName(unit), ended);
     observe({ type: 'unit-done', ...unit, state, rows, rowsWritten, requests, restated, quarantined });
     for (const message of ended.warnings) observe({ type: 'warning', message, hint: undefined });
   }
@@ -148,7 +148,7 @@ export class Outcomes {
   /** Another worker has brought a unit meanwhile. */
   elsewhere(unit: LedgerUnit): void {
     const { state } = unit;
-    this.#options.tally.elsewhere(unitName(unit), state);
+    this.#options.counts.elsewhere(unitName(unit), state);
     this.#options.observe({ type: 'unit-elsewhere', ...bareName(unit), state });
   }
 
@@ -165,13 +165,13 @@ export class Outcomes {
       `another worker has held ${namesOf(units)} for ${minutesOf(CLAIM_WAIT_MS)} without progress`,
       { hint: 'end that worker, or its session on the server, then run again: it resumes' },
     );
-    this.#options.tally.problem(error, { kind: `held ${first.stream}`, units: units.length });
+    this.#options.counts.problem(error, { kind: `held ${first.stream}`, units: units.length });
     this.#options.observe({ type: 'warning', message: error.message, hint: error.hint });
   }
 
   /** A unit failed: its failure is put on record, unless it is one that ends the run. */
   async failed(unit: UnitName, requests: number, thrown: unknown): Promise<void> {
-    const { warehouse, clock, observe, tally, stop, orgId, rule } = this.#options;
+    const { warehouse, clock, observe, counts, stop, orgId, rule } = this.#options;
     const { stream } = unit;
     // An abort is not the unit's failure: it stays as it was, and the next run pulls it.
     if (stop.signal.aborted) return;
@@ -197,11 +197,11 @@ export class Outcomes {
       return;
     }
     if (skewed) {
-      tally.done(unitName(unit), { state, restated: false, quarantined: 0 });
+      counts.done(unitName(unit), { state, restated: false, quarantined: 0 });
       const hint = "this machine's clock is ahead of the service's; the day is pulled again in the next run";
       observe({ type: 'warning', message: messageOf(error), hint });
     } else {
-      tally.failed(unitName(unit), stream, error);
+      counts.failed(unitName(unit), stream, error);
       observe({ type: 'unit-failed', ...unit, state, error: messageOf(error), hint: error.hint });
     }
   }
@@ -224,7 +224,7 @@ export class Outcomes {
       const error = new UnitError(`${stream}: ${units} units were left out after several failures in a row`, {
         hint: 'the service seems to be down; run again later, it resumes there',
       });
-      this.#options.tally.problem(error, { kind: `left out ${stream}`, units });
+      this.#options.counts.problem(error, { kind: `left out ${stream}`, units });
       this.#options.observe({ type: 'warning', message: error.message, hint: error.hint });
     }
     if (this.#spent !== undefined) throw this.#spent;

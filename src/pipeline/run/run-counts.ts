@@ -16,7 +16,7 @@ export interface DoneUnit {
 }
 
 /** Counts what happens in a run, and makes the report of it. */
-export class Tally {
+export class RunCounts {
   orgId: string | null = null;
   organizationsBefore: readonly string[] = [];
   range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;

@@ -2,34 +2,33 @@ import { tables } from '../../../schema/tables.ts';
 import { keyOfValues, type LedgerUnit, unitName, type Warehouse } from '../../warehouse/port.ts';
 import type { PlanRequest } from '../plan.ts';
 
-/** Which units a run is about, and whose. */
 export interface DoubtScope extends PlanRequest {
   readonly warehouse: Warehouse;
-  /** The organization, where it is named. */
+  /** @default the only organization of the warehouse */
   readonly orgId?: string | null;
 }
 
-/** Doubted units of the only organization, for a run that ended before the service named it. */
-export async function doubtedBefore(options: DoubtScope): Promise<number> {
+/** Counts the doubted units of the only organization, for a run that ended before the service named it. */
+export async function countDoubtedBefore(options: DoubtScope): Promise<number> {
   const { warehouse, orgId = null } = options;
   try {
     const [only, ...others] = orgId === null ? await warehouse.organizations() : [orgId];
     if (only === undefined || others.length > 0) return 0;
     return (await warehouse.units(only)).filter((unit) => isDoubted(unit, options)).length;
   } catch {
-    // A warehouse that cannot be read shows when the end of the run is recorded.
+    // The run reports an unreadable warehouse when it records its end.
     return 0;
   }
 }
 
-/** True for a unit of the run's scope that is doubted. */
+/** True for a doubted unit that the run was asked for. */
 export function isDoubted(unit: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
   const isInRange = unit.kind === 'readiness' || (unit.day >= firstDay && unit.day <= lastDay);
   return unit.state === 'doubted' && streams.includes(unit.stream) && isInRange;
 }
 
-/** Names of the units of an organization that have records in quarantine, of which a person has accepted every one. */
-export async function acceptedUnits(warehouse: Warehouse, orgId: string): Promise<Set<string>> {
+/** The names of the units whose records in quarantine were all accepted by a person. */
+export async function findAcceptedUnits(warehouse: Warehouse, orgId: string): Promise<Set<string>> {
   const accepted = new Set<string>();
   const open = new Set<string>();
   const columns = ['stream', 'date', 'accepted_at'];

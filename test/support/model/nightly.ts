@@ -4,7 +4,7 @@ import { parseNotes } from '../../../src/judge/notes.ts';
 import type { DayBatch } from '../../../src/pipeline/batch.ts';
 import { planUnits } from '../../../src/pipeline/plan.ts';
 import { SecondLooks } from '../../../src/pipeline/run/days/second-looks.ts';
-import { askInstead } from '../../../src/pipeline/run/watch/stand-in.ts';
+import { chooseStandIn } from '../../../src/pipeline/run/watch/stand-in.ts';
 import { type DayUnit, unitName } from '../../../src/warehouse/port.ts';
 import type { Random } from '../random/seed.ts';
 import { commitOf } from './commit.ts';
@@ -193,7 +193,7 @@ export class ModelRun {
       stream,
       days.filter((day) => !isWatched(day)),
     );
-    if (!isSpoilt) this.#queue.push(...askInstead(batch, watched));
+    if (!isSpoilt) this.#queue.push(...chooseStandIn(batch, watched));
     else this.#queueAll(stream, days.filter(isWatched), Math.ceil(days.length / 2));
   }
 
@@ -226,7 +226,7 @@ export class ModelRun {
     });
   }
 
-  /** What `Intake` and `Work` do with a day that was answered. */
+  /** What `DaySorter` and `Work` do with a day that was answered. */
   #take(batch: DayBatch, commit: ModelCommit): void {
     const { memory } = this.#model;
     const { stream, day, content } = commit;

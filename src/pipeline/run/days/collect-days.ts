@@ -20,17 +20,16 @@ import { normalizeTools } from '../../normalize/tools.ts';
 import { normalizeUsers } from '../../normalize/users.ts';
 import { validateDays } from '../../validate.ts';
 
-/** What preparing units needs besides the units. */
 export interface DayContext {
   readonly orgId: string;
   readonly privacy: Privacy;
 }
 
-/** The days of a batch while its pages come in: each is validated, normalized, and ends as tables of its own. */
-export interface Days {
-  /** Adds the rows of a page. Answers how many parts of it were rejected. */
+/** Collects the pages of a batch: each day is validated, normalized, and ends as tables of its own. */
+export interface DayCollector {
+  /** Adds the rows of a page. Returns how many parts of it were rejected. */
   add(page: AnalyticsPage): number;
-  /** Every day, in order; `rows` tells how many rows the service sent for it. */
+  /** Every day, in order, with the number of rows that the service sent for it. */
   finish(): { readonly day: NormalizedDay; readonly rows: number }[];
 }
 
@@ -41,7 +40,7 @@ interface Normalizer<Row> {
 
 /** Joins the validation and the normalizer of a stream. */
 function collector<Row extends { date: string }>(check: RowCheck<Row>, normalizer: () => Normalizer<Row>) {
-  return (batch: DayBatch, { orgId, privacy }: DayContext): Days => {
+  return (batch: DayBatch, { orgId, privacy }: DayContext): DayCollector => {
     const days = batch.days.map((day) => ({
       unit: { stream: batch.stream, day },
       findings: new Findings(privacy),
@@ -59,7 +58,7 @@ function collector<Row extends { date: string }>(check: RowCheck<Row>, normalize
           const kept = batch.stream === 'users' ? own : lastOf(own, day.unit, day.findings);
           for (const row of kept) day.normalizer.add(row, context);
         }
-        // Which day a part belongs to can be told for sure only where one was asked for.
+        // A rejected part belongs to its day for sure only where one day was requested; a range is refused for it.
         for (const part of rejected) days[0]?.findings.reject(part, exact);
         return rejected.length;
       },
@@ -72,7 +71,7 @@ function collector<Row extends { date: string }>(check: RowCheck<Row>, normalize
   };
 }
 
-/** All streams but users have one row per day; should there be more, they are not summed. */
+/** All streams but users have one row per day. If an answer has more, the last one counts; they are not summed. */
 function lastOf<Row>(rows: readonly Row[], { stream, day }: DayUnit, findings: Findings): readonly Row[] {
   if (rows.length < 2) return rows;
   if (new Set(rows.map((row) => JSON.stringify(row))).size > 1) {
@@ -83,8 +82,8 @@ function lastOf<Row>(rows: readonly Row[], { stream, day }: DayUnit, findings: F
   return rows.slice(-1);
 }
 
-/** A new endpoint with daily rows is added here, with its shape and its normalizer. */
-const COLLECTORS: Readonly<Record<DailyStream, (batch: DayBatch, context: DayContext) => Days>> = {
+/** The shape and the normalizer of each stream. Add a new endpoint with daily rows here. */
+const COLLECTORS: Readonly<Record<DailyStream, (batch: DayBatch, context: DayContext) => DayCollector>> = {
   tokens: collector<TokensRow>(rowCheck(TokensRow), normalizeTokens),
   tools: collector(rowCheck(ToolsRow), normalizeTools),
   activity: collector(rowCheck(ActivityRow), normalizeActivity),
@@ -92,7 +91,7 @@ const COLLECTORS: Readonly<Record<DailyStream, (batch: DayBatch, context: DayCon
   users: collector(rowCheck(UserRow), normalizeUsers),
 };
 
-/** Begins to collect the days of a batch. */
-export function collectDays(batch: DayBatch, context: DayContext): Days {
+/** A collector for the days of a batch. */
+export function collectDays(batch: DayBatch, context: DayContext): DayCollector {
   return COLLECTORS[batch.stream](batch, context);
 }

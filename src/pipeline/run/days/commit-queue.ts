@@ -4,27 +4,27 @@ import { type CommitOutcome, type DayCommit, rowCount } from '../../../warehouse
 /** Rows of one transaction at most, unless a single day has more. */
 const GROUP_ROWS_MAX = 4_000;
 const GROUP_UNITS_MAX = 64;
-/** Rows that wait to be written at most; who brings more waits too. */
+/** Rows that may wait to be written; a caller that adds more has to wait. */
 const WAITING_ROWS_MAX = 8_000;
 
-/** What became of a unit that was handed in. */
+/** What became of a queued day. */
 export interface Written {
   readonly commit: DayCommit;
-  /** What the commit did, or the error for which nothing of the unit was stored. */
+  /** What the commit did, or the error because of which nothing of the day was stored. */
   readonly result: CommitOutcome | { readonly error: unknown };
 }
 
 interface Waiting {
   readonly commit: DayCommit;
   readonly rows: number;
-  readonly told: (written: Written) => Promise<void> | void;
+  readonly onWritten: (written: Written) => Promise<void> | void;
 }
 
 /**
- * Writes days one transaction after the other while the next ones are pulled. Small days that wait together are
- * committed together, each whole; should the group fail for the sake of one, they are committed one by one.
+ * Commits days, one transaction after the other, while the next ones are pulled. Small days that wait together share a
+ * transaction. If it fails because of one of them, they are committed one by one.
  */
-export class Writer {
+export class CommitQueue {
   readonly #store: (commits: readonly DayCommit[]) => Promise<CommitOutcome[]>;
   readonly #waiting: Waiting[] = [];
   #waitingRows = 0;
@@ -37,26 +37,26 @@ export class Writer {
   }
 
   /**
-   * Hands a day in, and waits only while too much waits to be written. `told` hears what became of it, and must not
-   * throw.
+   * Queues a day. Waits only while too many rows are queued.
+   * @param onWritten called when the day is committed or has failed; must not throw.
    */
-  async add(commit: DayCommit, told: Waiting['told']): Promise<void> {
+  async add(commit: DayCommit, onWritten: Waiting['onWritten']): Promise<void> {
     while (this.#waitingRows > WAITING_ROWS_MAX) {
       await new Promise<void>((resolve) => this.#room.push(resolve));
     }
     const rows = commit.unchanged === undefined ? rowCount(commit) : 0;
-    this.#waiting.push({ commit, rows, told });
+    this.#waiting.push({ commit, rows, onWritten });
     this.#waitingRows += rows;
     this.#work ??= this.#drain();
   }
 
-  /** Waits until all that was handed in is written. */
-  async idle(): Promise<void> {
+  /** Resolves when every queued day is committed or has failed. */
+  async whenIdle(): Promise<void> {
     while (this.#work !== undefined) await this.#work;
   }
 
   async #drain(): Promise<void> {
-    // What comes in during this turn goes along.
+    // Days that are added in the same turn join the first transaction.
     await Promise.resolve();
     for (let group = this.#take(); group.length > 0; group = this.#take()) {
       await this.#write(group);
@@ -75,15 +75,18 @@ export class Writer {
   }
 
   async #write(group: readonly Waiting[]): Promise<void> {
-    // What ended the run ends it for what still waits, too: each would wait for the same storage again.
+    // An error that ends the run ends it for the days that wait too: each would wait for the same storage again.
     if (this.#ended !== undefined) {
-      for (const { commit, told } of group) await told({ commit, result: this.#ended });
+      for (const { commit, onWritten } of group) await onWritten({ commit, result: this.#ended });
       return;
     }
     try {
       const outcomes = await this.#store(group.map(({ commit }) => commit));
-      for (const [index, { commit, told }] of group.entries()) {
-        await told({ commit, result: outcomes[index] ?? { rowsWritten: 0, restated: false, units: [] } });
+      for (const [index, { commit, onWritten }] of group.entries()) {
+        await onWritten({
+          commit,
+          result: outcomes[index] ?? { rowsWritten: 0, restated: false, units: [] },
+        });
       }
     } catch (error) {
       const [only, ...others] = group;
@@ -93,7 +96,7 @@ export class Writer {
         for (const unit of group) await this.#write([unit]);
         return;
       }
-      for (const { commit, told } of group) await told({ commit, result: { error } });
+      for (const { commit, onWritten } of group) await onWritten({ commit, result: { error } });
     }
   }
 

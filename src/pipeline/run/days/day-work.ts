@@ -20,63 +20,68 @@ import type { Outcomes } from '../outcomes.ts';
 import type { RangeGauge } from '../schedule/range-gauge.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import type { FirstPage } from '../start/newest-day.ts';
-import type { Beginning } from '../start/scope.ts';
+import type { RunScope } from '../start/scope.ts';
 import type { Watch } from '../watch/watch.ts';
-import type { Writer, Written } from './commit-queue.ts';
+import type { CommitQueue, Written } from './commit-queue.ts';
 import { FailedBatches } from './failed-batches.ts';
 import { AnswersDigest, type KnownDays } from './known-answers.ts';
-import { type Flight, InFlight } from './memory-limit.ts';
+import { MemoryLimit, type MemoryShare } from './memory-limit.ts';
 import { type Answers, prepareBatch } from './prepare-batch.ts';
 import type { SecondLooks } from './second-looks.ts';
-import type { Intake, ReadyDay, Sorted } from './sort-days.ts';
+import type { DaySorter, ReadyDay, Sorted } from './sort-days.ts';
 
-/** What the work on units needs. */
-export interface WorkOptions {
+/** What every part of a run uses. */
+export interface DayWorkOptions {
   readonly source: Source;
   readonly warehouse: Warehouse;
   readonly lock: RunLock;
   readonly clock: Clock;
   readonly privacy: Privacy;
   readonly versions: Readonly<Record<string, string>>;
+  /** A day settles once it was pulled at this age, in days. */
   readonly settleDays: number;
+  /** Pull settled units too, and compare every stored row. */
   readonly force: boolean;
   readonly observe: RunObserver;
 }
 
-/** The parts of one run, which this one joins. */
-export interface WorkParts {
+/** The parts of one run that {@link DayWork} joins. */
+export interface DayWorkParts {
   readonly schedule: Schedule;
   readonly gauge: RangeGauge;
   readonly claims: UnitClaims;
-  readonly writer: Writer;
+  readonly queue: CommitQueue;
   readonly outcomes: Outcomes;
   readonly known: KnownDays;
-  readonly intake: Intake;
+  readonly sorter: DaySorter;
   readonly looks: SecondLooks;
   readonly watch: Watch;
 }
 
-/** The daily units of one run at work: each ends committed, failed on record, with another worker, or untouched. */
-export class Work {
-  readonly #options: WorkOptions;
-  readonly #parts: WorkParts;
+/**
+ * Takes batches of days from the schedule to the warehouse: claim, pull, validate, normalize, judge, commit. Each unit ends
+ * committed, recorded as failed, left to another worker, or untouched.
+ */
+export class DayWork {
+  readonly #options: DayWorkOptions;
+  readonly #parts: DayWorkParts;
   readonly #stop: AbortController;
   readonly #orgId: string;
   readonly #rule: SettleRule;
   readonly #claimed: ClaimedBatches;
   readonly #failures: FailedBatches;
-  readonly #inFlight = new InFlight();
+  readonly #memory = new MemoryLimit();
   #prefetched: FirstPage | undefined;
 
   constructor(
-    options: WorkOptions,
-    parts: WorkParts,
-    run: { stop: AbortController; beginning: Beginning; rule: SettleRule },
+    options: DayWorkOptions,
+    parts: DayWorkParts,
+    run: { stop: AbortController; scope: RunScope; rule: SettleRule },
   ) {
     this.#options = options;
     this.#parts = parts;
     this.#stop = run.stop;
-    const { orgId, first } = run.beginning;
+    const { orgId, first } = run.scope;
     this.#orgId = orgId;
     this.#rule = run.rule;
     this.#claimed = new ClaimedBatches(parts);
@@ -84,9 +89,28 @@ export class Work {
     this.#prefetched = first !== undefined && parts.schedule.first(first.unit) ? first : undefined;
   }
 
-  /** The next thing to do; undefined when nothing is left that can be begun now. */
+  /** The next task; undefined when none can begin now. */
   next(): (() => Promise<void>) | undefined {
     return this.#stop.signal.aborted || this.#claimed.isEmpty ? undefined : () => this.#pullNext();
+  }
+
+  /**
+   * Commits the days that are confirmed to be empty, and schedules the units that need a second request. Call when nothing
+   * is under way.
+   * @returns false when there is nothing left to do.
+   */
+  async lookAgain(): Promise<boolean> {
+    const { looks, schedule, claims, gauge } = this.#parts;
+    const { observe } = this.#options;
+    const { alone, gaps, empty } = looks.next(gauge.daysMax);
+    for (const { stream, day, rule } of alone) observe({ type: 'looks-again', stream, days: [day], rule });
+    for (const { stream, days } of gaps) observe({ type: 'looks-again', stream, days, rule: 'range-gap' });
+    await this.#queueCommits(empty.map((commit) => ({ commit, warnings: [] })));
+    claims.again([...alone, ...gaps.flatMap(({ stream, days }) => days.map((day) => ({ stream, day })))]);
+    const batches = [...alone.map(({ stream, day }): DayBatch => ({ stream, days: [day] })), ...gaps];
+    for (const { stream, days } of batches) await this.#failures.freeAll(stream, days);
+    schedule.next(batches);
+    return batches.length > 0 || empty.length > 0;
   }
 
   async #pullNext(): Promise<void> {
@@ -96,7 +120,7 @@ export class Work {
       if (this.#parts.outcomes.isGivenUp(batch)) this.#giveUp(batch);
       else await this.#pull(batch);
     } catch (error) {
-      // Not what the service answers, but the warehouse itself or a defect here: there is no going on.
+      // Failures of the service are handled below. This one is of the warehouse, or a defect.
       this.#stop.abort(error);
     }
   }
@@ -111,79 +135,61 @@ export class Work {
 
   async #pull(batch: DayBatch): Promise<void> {
     const { clock } = this.#options;
-    const { gauge, outcomes } = this.#parts;
+    const { gauge, outcomes, watch, looks } = this.#parts;
     const call: PullCall = { signal: this.#stop.signal, meter: { requests: 0, retries: 0 } };
-    const days = batch.days.length;
-    const flight = await this.#inFlight.begin(batch);
-    const since = clock.monotonicMs();
-    const sorted = await this.#prepare(batch, call, flight);
-    if (sorted === undefined) return flight.end();
-    gauge.answered(batch.stream, { days, rows: sorted.rows, ms: clock.monotonicMs() - since });
+    const memory = await this.#memory.begin(batch);
+    const sinceMs = clock.monotonicMs();
+    const sorted = await this.#prepare(batch, call, memory);
+    if (sorted === undefined) return memory.end();
+    const ms = clock.monotonicMs() - sinceMs;
+    gauge.answered(batch.stream, { days: batch.days.length, rows: sorted.rows, ms });
     outcomes.answered(batch.stream);
-    // The day has rows, and the range had none: the range was no answer.
+    // The range had no rows, but one of its days has: the answer to the range was wrong.
     if (batch.speaksFor !== undefined && sorted.rows > 0) {
-      this.#parts.watch.failed();
+      watch.failed();
       outcomes.unwatched(batch.stream, rangeWithoutRows(batch));
     }
-    for (const { commit, doubt } of sorted.doubts) await this.#doubt(commit, doubt);
+    for (const { commit, doubt } of sorted.doubts) await this.#recordDoubt(commit, doubt);
     for (const { commit } of sorted.ready) {
-      if (this.#parts.looks.answered(commit, batch)) gauge.distrusts('users');
+      if (looks.answered(commit, batch)) gauge.distrusts('users');
     }
-    await this.#handIn(sorted.ready, flight);
+    await this.#queueCommits(sorted.ready, memory);
     await this.#failures.again(batch.stream, sorted.alone, 1);
   }
 
-  async #doubt(commit: DayCommit, doubt: StandingDoubt): Promise<void> {
+  async #recordDoubt(commit: DayCommit, doubt: StandingDoubt): Promise<void> {
     await this.#parts.outcomes.doubted(commit, doubt);
     this.#parts.claims.done(commit);
   }
 
-  /** Hands days in to be written; until they are, what they hold counts as in flight. */
-  async #handIn(ready: readonly ReadyDay[], flight?: Flight): Promise<void> {
+  /** Queues days to be committed. Their memory is freed when all of them are. */
+  async #queueCommits(ready: readonly ReadyDay[], memory?: MemoryShare): Promise<void> {
     let left = ready.length;
-    if (left === 0) flight?.end();
+    if (left === 0) memory?.end();
     for (const { commit, warnings } of ready) {
-      await this.#parts.writer.add(commit, async (written) => {
+      await this.#parts.queue.add(commit, async (written) => {
         left -= 1;
-        if (left === 0) flight?.end();
-        await this.#written(written, warnings);
+        if (left === 0) memory?.end();
+        await this.#recordWritten(written, warnings);
       });
     }
   }
 
-  /**
-   * Does what the answers so far leave to be done: hands in what is confirmed, and puts what is unclear in front of all
-   * others. False when nothing is left. Call when nothing is under way.
-   */
-  async lookAgain(): Promise<boolean> {
-    const { looks, schedule, claims, gauge } = this.#parts;
-    const { alone, gaps, empty } = looks.next(gauge.daysMax);
-    const { observe } = this.#options;
-    for (const { stream, day, rule } of alone) observe({ type: 'looks-again', stream, days: [day], rule });
-    for (const { stream, days } of gaps) observe({ type: 'looks-again', stream, days, rule: 'range-gap' });
-    await this.#handIn(empty.map((commit) => ({ commit, warnings: [] })));
-    claims.again([...alone, ...gaps.flatMap(({ stream, days }) => days.map((day) => ({ stream, day })))]);
-    const units = [...alone.map(({ stream, day }): DayBatch => ({ stream, days: [day] })), ...gaps];
-    for (const { stream, days } of units) await this.#failures.freeAll(stream, days);
-    schedule.next(units);
-    return units.length > 0 || empty.length > 0;
-  }
-
-  /** Pulls a batch and sorts its days; undefined when that failed, which is seen to then. */
-  async #prepare(batch: DayBatch, call: PullCall, flight: Flight): Promise<Sorted | undefined> {
+  /** Pulls a batch and judges its days. A failure is recorded; undefined is returned then. */
+  async #prepare(batch: DayBatch, call: PullCall, memory: MemoryShare): Promise<Sorted | undefined> {
     const { source, privacy } = this.#options;
-    const { intake } = this.#parts;
+    const { sorter } = this.#parts;
     try {
       const context = { source, orgId: this.#orgId, privacy };
       const answers = this.#answersOf(batch);
       const first = this.#takePrefetched(batch, call);
-      const { days, same } = await prepareBatch(context, batch, call, { first, answers, flight });
+      const { days, same } = await prepareBatch(context, batch, call, { first, answers, memory });
       const { requests } = call.meter;
       if (same !== undefined) {
-        const commit = intake.same(same, requests);
+        const commit = sorter.same(same, requests);
         return { ready: [{ commit, warnings: [] }], alone: [], doubts: [], rows: rowCount(commit) };
       }
-      return await intake.sort(batch, days, { requests, answersSha256: answers?.digest.hex() ?? null });
+      return await sorter.sort(batch, days, { requests, answersSha256: answers?.digest.hex() ?? null });
     } catch (error) {
       await this.#failures.failed(batch, call.meter.requests, error);
       return undefined;
@@ -191,8 +197,8 @@ export class Work {
   }
 
   /**
-   * Of a day that will be pulled again: the digest of its answers, and what is known of it. A range has none, because
-   * its answers are not told apart by day.
+   * The digest of the answers and what is stored of them, for a day that will be pulled again. A range has no digest,
+   * because its answers cannot be told apart by day.
    */
   #answersOf({ stream, days }: DayBatch): Answers | undefined {
     const { versions, privacy } = this.#options;
@@ -203,31 +209,27 @@ export class Work {
     return { digest: new AnswersDigest(`${versions['daywalk']} ${privacy.fingerprint}`), known };
   }
 
-  async #written({ commit, result }: Written, warnings: readonly string[]): Promise<void> {
+  async #recordWritten({ commit, result }: Written, warnings: readonly string[]): Promise<void> {
     const { claims, outcomes } = this.#parts;
-    if ('error' in result) {
-      await this.#notStored(commit, result.error);
+    if (!('error' in result)) {
+      claims.done(commit);
+      outcomes.stored(commit, result, warnings);
       return;
     }
-    claims.done(commit);
-    outcomes.stored(commit, result, warnings);
-  }
-
-  async #notStored(commit: DayCommit, error: unknown): Promise<void> {
-    const { claims, outcomes } = this.#parts;
+    if (claims.isLost(result.error)) return claims.tryAgain(commit);
     const { stream, day, requests } = commit;
-    if (claims.isLost(error)) return claims.tryAgain(commit);
-    await outcomes.failed({ stream, day }, requests, error);
+    await outcomes.failed({ stream, day }, requests, result.error);
     claims.done(commit);
   }
 
+  /** The page that the run pulled before it planned, if it is all of this batch. */
   #takePrefetched(batch: DayBatch, call: PullCall): AnalyticsPage | undefined {
     const held = this.#prefetched;
     const [day, ...others] = batch.days;
     if (held === undefined || others.length > 0) return undefined;
     if (held.unit.stream !== batch.stream || held.unit.day !== day) return undefined;
     this.#prefetched = undefined;
-    // Pages pulled hours apart would be of two states of the day.
+    // The other pages may be pulled much later, when the day has changed.
     if (held.page.meta.has_more === true) return undefined;
     call.meter.requests += held.requests;
     return held.page;

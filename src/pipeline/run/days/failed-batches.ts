@@ -9,7 +9,7 @@ import type { UnitClaims } from '../claims/unit-claims.ts';
 import type { Outcomes } from '../outcomes.ts';
 import type { RangeGauge } from '../schedule/range-gauge.ts';
 import type { Schedule } from '../schedule/schedule.ts';
-import { askInstead } from '../watch/stand-in.ts';
+import { chooseStandIn } from '../watch/stand-in.ts';
 import type { Watch } from '../watch/watch.ts';
 
 /** What seeing to failures needs. */
@@ -72,7 +72,7 @@ export class FailedBatches {
     const isWithoutRows = error instanceof UnclearRangeError && error.reason === 'range-without-rows';
     if (isWithoutRows) {
       // Days without activity may well have no rows; where none is expected to have any, nothing is asked.
-      schedule.next(askInstead({ stream, days }, watched));
+      schedule.next(chooseStandIn({ stream, days }, watched));
       return;
     }
     watch.failed();

@@ -1,61 +1,61 @@
 import type { DailyStream } from '../../../core/stream.ts';
 import type { DayBatch } from '../../batch.ts';
 
-/** Characters of the answers that all batches in flight hold together, as rows or as text, before others must wait. */
+/** Characters of answers that all batches in flight may hold together, as rows or as text. */
 const CHARS_MAX = 16 * 1024 * 1024;
 
-/** A batch that is being pulled. */
-export interface Flight {
-  /** Counts a page, and waits while the batches together hold too much. */
-  took(page: { readonly text: string }): Promise<void>;
-  /** The batch holds nothing any more. May be repeated. */
+/** What one batch in flight holds in memory. */
+export interface MemoryShare {
+  /** Counts a page. Waits while all batches together hold too much. */
+  add(page: { readonly text: string }): Promise<void>;
+  /** Frees what the batch held. May be repeated. */
   end(): void;
 }
 
 interface Held {
   readonly stream: DailyStream;
-  /** Characters of the next page, as far as others tell; 0 once the first one is there. */
+  /** Characters of the next page, judged by earlier ones; 0 once the first page is there. */
   expected: number;
-  taken: number;
+  counted: number;
 }
 
 /**
- * Bounds what batches in flight hold in memory, however large an organization is: while it is too much none begins, and
- * of those under way only the one that began first goes on, so that one always ends. How large the answers of a stream
- * are is learned from its first one, for which the others of the stream wait.
+ * Bounds the memory of all batches in flight, however large an organization is. While they hold too much, none begins, and
+ * of those under way only the oldest one goes on, so that one always ends. The first answer of a stream shows how large the
+ * others will be; the other batches of the stream wait for it.
  */
-export class InFlight {
+export class MemoryLimit {
   readonly #held = new Set<Held>();
-  /** Characters of the largest page of a stream, by day of its batch. */
+  /** Characters of the largest page of a stream, divided by the days of its batch. */
   readonly #perDay = new Map<DailyStream, number>();
   #waiting: (() => void)[] = [];
 
-  /** Begins a batch once there is room; call `end` whatever becomes of it. */
-  async begin({ stream, days }: Pick<DayBatch, 'stream' | 'days'>): Promise<Flight> {
+  /** Begins a batch once there is room for it. Call `end` whatever becomes of the batch. */
+  async begin({ stream, days }: Pick<DayBatch, 'stream' | 'days'>): Promise<MemoryShare> {
     while (
-      this.#isUntold(stream) ||
+      this.#isFirstUnderWay(stream) ||
       (this.#held.size > 0 && this.#isFull(this.#expected(stream, days.length)))
     )
-      await this.#change();
-    const held: Held = { stream, expected: this.#expected(stream, days.length), taken: 0 };
+      await this.#nextChange();
+    const held: Held = { stream, expected: this.#expected(stream, days.length), counted: 0 };
     this.#held.add(held);
     return {
-      took: async ({ text }) => {
-        held.taken += text.length;
+      add: async ({ text }) => {
+        held.counted += text.length;
         held.expected = 0;
         this.#perDay.set(stream, Math.max(this.#perDay.get(stream) ?? 0, text.length / days.length));
-        this.#changed();
-        while (this.#isFull(0) && !this.#isFirst(held)) await this.#change();
+        this.#wakeAll();
+        while (this.#isFull(0) && !this.#isOldest(held)) await this.#nextChange();
       },
       end: () => {
         this.#held.delete(held);
-        this.#changed();
+        this.#wakeAll();
       },
     };
   }
 
   /** True while the first answer of a stream is under way. */
-  #isUntold(stream: DailyStream): boolean {
+  #isFirstUnderWay(stream: DailyStream): boolean {
     return !this.#perDay.has(stream) && [...this.#held].some((held) => held.stream === stream);
   }
 
@@ -65,20 +65,20 @@ export class InFlight {
 
   #isFull(more: number): boolean {
     let chars = more;
-    for (const { expected, taken } of this.#held) chars += expected + taken;
+    for (const { expected, counted } of this.#held) chars += expected + counted;
     return chars > CHARS_MAX;
   }
 
-  #isFirst(held: Held): boolean {
+  #isOldest(held: Held): boolean {
     const [first] = this.#held;
     return first === held;
   }
 
-  #change(): Promise<void> {
+  #nextChange(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #changed(): void {
+  #wakeAll(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const resume of waiting) resume();

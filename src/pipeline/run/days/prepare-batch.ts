@@ -6,9 +6,9 @@ import { unlessTooDeep } from '../../too-deep.ts';
 import { expectAnswerTo, RangeMisfitsError, rangeWithoutRows, UnclearRangeError } from '../../validate.ts';
 import { collectDays, type DayContext } from './collect-days.ts';
 import type { AnswersDigest, KnownDay } from './known-answers.ts';
-import type { Flight } from './memory-limit.ts';
+import type { MemoryShare } from './memory-limit.ts';
 
-/** So many parts are looked for in shorter ranges; where there are more, each day would be asked for. */
+/** Up to this many misfits are looked for in shorter ranges. With more, each day is requested alone at once. */
 const MISFITS_MAX = 3;
 
 /** A day of a batch. */
@@ -18,42 +18,40 @@ export interface PreparedDay {
   readonly rows: number;
 }
 
-/** What a batch became. */
+/** The outcome of a batch. */
 export interface Prepared {
   readonly days: readonly PreparedDay[];
-  /** The day of which the answers are those that its stored content was made of; `days` is empty then. */
+  /** The day whose answers are those that its stored content was made of; `days` is empty then. */
   readonly same?: KnownDay;
 }
 
-/** The answers of a day, told by a digest. */
+/** The digest of a day's answers, and the stored one to compare with. */
 export interface Answers {
-  /** Takes in every page. */
   readonly digest: AnswersDigest;
-  /** What is stored; undefined where nothing is, or not from one clean pull. */
+  /** Undefined where the day is not stored, or not from one clean pull. */
   readonly known: KnownDay | undefined;
 }
 
-/** What helps to prepare a batch. */
-export interface PrepareHelp {
-  /** The first page, where it is in hand already. */
+/** What a caller may add to {@link prepareBatch}. */
+export interface PrepareOptions {
+  /** The first page, if it was pulled already. */
   readonly first?: AnalyticsPage | undefined;
-  /** For one day only. */
+  /** For a single day only. */
   readonly answers?: Answers | undefined;
-  /** Keeps what is in memory within bounds. */
-  readonly flight?: Flight | undefined;
+  readonly memory?: MemoryShare | undefined;
 }
 
 /**
- * Pulls, validates and normalizes the days of a batch, page by page; stores nothing. An answer that names another range
- * than the one asked for is none, and neither is one to a range of days that has no row, or a part that fits nowhere.
- * @throws {UnclearRangeError} for a range; its days must be asked for alone.
- * @throws {UnitError} for a day.
+ * Pulls, validates and normalizes the days of a batch, page by page. Stores nothing.
+ * @throws {UnclearRangeError} for a range whose answer names other days, has no rows, or has parts that fit no day; its
+ * days must be requested alone.
+ * @throws {UnitError} for a single day whose answer names another day.
  */
 export async function prepareBatch(
   { source, ...context }: DayContext & { readonly source: Source },
   batch: DayBatch,
   call: PullCall,
-  { first, answers, flight }: PrepareHelp = {},
+  { first, answers, memory }: PrepareOptions = {},
 ): Promise<Prepared> {
   const collected = collectDays(batch, context);
   const isRange = batch.days.length > 1;
@@ -63,14 +61,14 @@ export async function prepareBatch(
     const MisfitsError = rejected > MISFITS_MAX ? UnclearRangeError : RangeMisfitsError;
     throw new MisfitsError(`${batchName(batch)}: ${rejected} parts do not fit`, { reason: 'range-misfits' });
   };
-  // Pages that are expected to be the same again are held as they came until that shows.
+  // Most days are answered as before. Their pages are kept as text until the digest shows whether that is so.
   const held: AnalyticsPage[] = [];
   for await (const page of pullBatch(source, batch, call, first)) {
     expectAnswerTo(page, context.orgId, batch);
     answers?.digest.add(page.text);
     if (answers?.known === undefined) add(page);
     else held.push({ ...page, body: null, data: [] });
-    await flight?.took(page);
+    await memory?.add(page);
   }
   if (answers?.known !== undefined && answers.digest.hex() === answers.known.answersSha256)
     return { days: [], same: answers.known };

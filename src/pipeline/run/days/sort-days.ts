@@ -1,4 +1,3 @@
-import { activityDaily, activityDailyByClient } from '../../../../schema/tables/activity.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { UtcDay } from '../../../core/day.ts';
 import type { StandingDoubt } from '../../../judge/doubt.ts';
@@ -7,32 +6,30 @@ import {
   type DayCommit,
   type DayUnit,
   dayKey,
-  decodeRows,
-  type LedgerDay,
   pendingUnit,
-  type Row,
   type SettleRule,
   unitName,
   type Warehouse,
 } from '../../../warehouse/port.ts';
 import type { DayBatch } from '../../batch.ts';
-import { dayCommit, isActive, type NormalizedDay } from '../../commit.ts';
+import { dayCommit, type NormalizedDay } from '../../commit.ts';
 import { judgeDay } from '../../judge-day.ts';
 import type { KnownLedger } from '../known-ledger.ts';
+import { compareSettledDay } from '../watch/compare-day.ts';
 import type { Watch } from '../watch/watch.ts';
 import type { KnownDay } from './known-answers.ts';
 import type { PreparedDay } from './prepare-batch.ts';
 import type { SecondLooks } from './second-looks.ts';
 
-/** What taking answers in needs. */
-export interface IntakeOptions {
+/** What {@link DaySorter} needs. */
+export interface DaySorterOptions {
   readonly orgId: string;
   readonly runId: string;
   readonly warehouse: Warehouse;
   readonly clock: Clock;
   readonly rule: SettleRule;
   readonly force: boolean;
-  /** Accept losses that were doubted when the run began, and are no larger now. */
+  /** Accept losses that were doubted when the run began and are no larger now. */
   readonly acceptLoss: boolean;
   readonly ledger: KnownLedger;
   readonly watch: Watch;
@@ -41,16 +38,16 @@ export interface IntakeOptions {
   readonly isPlanned: (unit: DayUnit) => boolean;
 }
 
-/** A day that may be stored, and what is to be said about its answer. */
+/** A day that may be stored, with the warnings about its answer. */
 export interface ReadyDay {
   readonly commit: DayCommit;
   readonly warnings: readonly string[];
 }
 
-/** What becomes of the days of a batch. */
+/** What to do with the days of a batch. */
 export interface Sorted {
   readonly ready: readonly ReadyDay[];
-  /** Days of which only their own answer decides. */
+  /** Days that must be requested alone before they are judged. */
   readonly alone: readonly UtcDay[];
   /** Answers that are not believed. */
   readonly doubts: readonly { readonly commit: DayCommit; readonly doubt: StandingDoubt }[];
@@ -58,62 +55,59 @@ export interface Sorted {
   readonly rows: number;
 }
 
-const TRAILING = new Set(['weekly_active_users', 'monthly_active_users']);
+/** How the answer to a day was pulled. */
+interface Pulled {
+  readonly requests: number;
+  readonly answersSha256: string | null;
+}
 
-/** Takes in what the service answered, and decides what each day of it is worth. Stores nothing. */
-export class Intake {
-  readonly #options: IntakeOptions;
+/** Judges each day of a batch: store it, request it alone, doubt it, or only compare it. Stores nothing itself. */
+export class DaySorter {
+  readonly #options: DaySorterOptions;
   readonly #doubtedAtStart: ReadonlySet<string>;
 
-  constructor(options: IntakeOptions) {
+  constructor(options: DaySorterOptions) {
     this.#options = options;
-    this.#doubtedAtStart = new Set(
-      options.ledger.days().flatMap((unit) => (unit.state === 'doubted' ? [unitName(unit)] : [])),
-    );
+    const doubted = options.ledger.days().filter(({ state }) => state === 'doubted');
+    this.#doubtedAtStart = new Set(doubted.map(unitName));
   }
 
   /**
    * Sorts the days of a batch.
-   * @param pulled the requests that are counted for its first day, and the digest of its answers where it has one.
+   * @param pulled the requests, which count for the first day, and the digest of the answers where there is one.
    */
-  async sort(
-    batch: DayBatch,
-    days: readonly PreparedDay[],
-    pulled: { readonly requests: number; readonly answersSha256: string | null },
-  ): Promise<Sorted> {
+  async sort(batch: DayBatch, days: readonly PreparedDay[], pulled: Pulled): Promise<Sorted> {
     const ready: ReadyDay[] = [];
     const alone: UtcDay[] = [];
     const doubts: { commit: DayCommit; doubt: StandingDoubt }[] = [];
-    const rowsInAll = days.reduce((sum, { day }) => sum + storedRows(day), 0);
-    const nothing = { ready, alone, doubts, rows: rowsInAll };
-    // A gap that has rows after all was answered differently twice: only the days' own answers decide.
+    const { looks, watch } = this.#options;
+    const sorted = { ready, alone, doubts, rows: days.reduce((sum, { day }) => sum + rowsOf(day), 0) };
     if (batch.isGap === true && batch.days.length > 1) {
-      if (days.some(({ rows }) => rows > 0)) return { ...nothing, alone: batch.days };
-      this.#options.looks.confirmed(batch.days);
-      return nothing;
+      // The same range was answered in two ways, so each day is requested alone.
+      if (days.some(({ rows }) => rows > 0)) return { ...sorted, alone: batch.days };
+      looks.confirmed(batch.days);
+      return sorted;
     }
-    let requests = pulled.requests;
+    let { requests } = pulled;
     for (const { day, rows } of days) {
-      const settled = this.#options.watch.settled(day.unit);
-      if (settled !== undefined) {
-        await this.#look(settled, day);
-        if (rows === 0) await this.#lookAtOthers(day, batch.speaksFor ?? []);
+      if (watch.settled(day.unit) !== undefined) {
+        await this.#compare(day);
+        if (rows === 0) await this.#compareOthers(day, batch.speaksFor ?? []);
         continue;
       }
       const commit = this.#commitOf(day, { ...pulled, requests, isOwn: batch.days.length === 1 });
-      // The requests of a batch are counted for the first of its days.
       requests = 0;
       const verdict = await this.#judge(commit, day.findings.setAside);
       if (verdict.kind === 'ask-alone') alone.push(commit.day);
-      else if (verdict.kind === 'ask-later') this.#options.looks.later(day.unit);
+      else if (verdict.kind === 'ask-later') looks.later(day.unit);
       else if (verdict.kind === 'doubt') doubts.push({ commit, doubt: verdict.doubt });
-      else if (rows === 0 && this.#isOpenGap(commit)) this.#options.looks.gap(commit);
+      else if (rows === 0 && this.#isOpenGap(commit)) looks.gap(commit);
       else ready.push({ commit, warnings: day.findings.warnings });
     }
-    return nothing;
+    return sorted;
   }
 
-  /** A day of which the answers were the same as before: its content is stored already. */
+  /** The commit of a day whose answers were the same as before: its content is stored already. */
   same({ unit, answersSha256 }: KnownDay, requests: number): DayCommit {
     const { orgId, contentSha256, rows, activeUsers } = unit;
     const { rule, runId, clock } = this.#options;
@@ -135,13 +129,10 @@ export class Intake {
     };
   }
 
-  #commitOf(
-    day: NormalizedDay,
-    pulled: { requests: number; answersSha256: string | null; isOwn: boolean },
-  ): DayCommit {
+  #commitOf(day: NormalizedDay, pulled: Pulled & { readonly isOwn: boolean }): DayCommit {
     const { rule, runId, clock, force, ledger } = this.#options;
     const { warnings, quarantined } = day.findings;
-    // What was found in an answer is to be told each time.
+    // An answer with findings is read each time, so that they are reported each time.
     const isClean = pulled.isOwn && warnings.length === 0 && quarantined.length === 0;
     const { stream } = day.unit;
     const commit = dayCommit(day, {
@@ -157,10 +148,10 @@ export class Intake {
 
   #judge(commit: DayCommit, setAside: number) {
     const { warehouse, ledger, clock, acceptLoss, isPlanned, looks } = this.#options;
-    const { stream, day } = commit;
+    const { orgId, stream, day } = commit;
     return judgeDay(commit, {
       warehouse,
-      known: ledger.of(stream, day) ?? pendingUnit(dayKey(commit.orgId, commit)),
+      known: ledger.of(stream, day) ?? pendingUnit(dayKey(orgId, commit)),
       setAside,
       active: looks.activeUsers(day),
       isActiveDue: isPlanned({ stream: 'activity', day }) && looks.isOpen(day),
@@ -175,60 +166,25 @@ export class Intake {
     return !isOwn && (known === undefined || parseNotes(known.watch).own !== contentSha256);
   }
 
-  /** Compares a settled unit with what the service says of it now. */
-  async #look(unit: LedgerDay, day: NormalizedDay): Promise<void> {
-    const { contentSha256: sha256 } = this.#commitOf(day, { requests: 0, answersSha256: null, isOwn: false });
-    const isSame = sha256 === unit.contentSha256 || isStillIdle(unit, day);
-    const trailing = !isSame && (await this.#isTrailingOnly(day));
-    const seen = isSame ? null : ({ sha256, by: 'rows', ...(trailing ? { trailing } : {}) } as const);
-    this.#options.watch.sees({ unit, by: 'rows', seen });
+  /** Compares a settled unit with what the service says now. */
+  async #compare(day: NormalizedDay): Promise<void> {
+    const { watch, warehouse } = this.#options;
+    const unit = watch.settled(day.unit);
+    if (unit === undefined) return;
+    const { contentSha256 } = this.#commitOf(day, { requests: 0, answersSha256: null, isOwn: false });
+    const seen = await compareSettledDay(warehouse, unit, { day, contentSha256 });
+    watch.sees({ unit, by: 'rows', seen });
   }
 
-  /** A day without a row stands for others of a range without any. */
-  async #lookAtOthers(day: NormalizedDay, others: readonly UtcDay[]): Promise<void> {
+  /** A day without a row speaks for the other days of a range without rows. */
+  async #compareOthers(day: NormalizedDay, others: readonly UtcDay[]): Promise<void> {
     const { stream } = day.unit;
     for (const other of others) {
-      const unit = this.#options.watch.settled({ stream, day: other });
-      if (unit !== undefined && other !== day.unit.day)
-        await this.#look(unit, { ...day, unit: { stream, day: other } });
+      if (other !== day.unit.day) await this.#compare({ ...day, unit: { stream, day: other } });
     }
   }
-
-  /** True where only the counts over trailing days differ, as they do for a month after a day that was restated. */
-  async #isTrailingOnly({ orgId, unit: { stream, day }, tables }: NormalizedDay): Promise<boolean> {
-    if (stream !== 'activity') return false;
-    for (const table of [activityDaily, activityDailyByClient]) {
-      const counted = Object.keys(table.columns).flatMap((name, index) =>
-        TRAILING.has(name) ? [] : [index],
-      );
-      const plain = (rows: readonly Row[]) =>
-        JSON.stringify(rows.map((row) => counted.map((index) => row[index])));
-      const stored = await this.#options.warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
-      const answered = tables.find((part) => part.table === table);
-      if (plain(stored) !== plain(answered === undefined ? [] : decodeRows(answered).rows)) return false;
-    }
-    return true;
-  }
 }
 
-/**
- * True for a day without activity that has none still. No row and a row of zeros say the same, but counts over trailing
- * days, which an idle day has too, must not get lost.
- */
-function isStillIdle(unit: LedgerDay, day: NormalizedDay): boolean {
-  if (unit.state !== 'empty' || isActive(day.tables)) return false;
-  return storedRows(day) === 0 || (unit.rows === 0 && !hasTrailing(day));
-}
-
-function hasTrailing({ tables }: NormalizedDay): boolean {
-  const activity = tables.find(({ table }) => table === activityDaily);
-  if (activity === undefined) return false;
-  const trailing = Object.keys(activityDaily.columns).flatMap((name, index) =>
-    TRAILING.has(name) ? [index] : [],
-  );
-  return decodeRows(activity).rows.some((row) => trailing.some((index) => (row[index] ?? 0) !== 0));
-}
-
-function storedRows({ tables }: NormalizedDay): number {
+function rowsOf({ tables }: NormalizedDay): number {
   return tables.reduce((sum, { count }) => sum + count, 0);
 }

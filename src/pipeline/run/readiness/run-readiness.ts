@@ -5,7 +5,7 @@ import type { PullCall } from '../../pull.ts';
 import { ClaimWait } from '../claims/claim-wait.ts';
 import type { KnownLedger } from '../known-ledger.ts';
 import type { Outcomes } from '../outcomes.ts';
-import type { Tally } from '../run-counts.ts';
+import type { RunCounts } from '../run-counts.ts';
 import type { ReadinessContext } from './store-page.ts';
 import { walkReadiness } from './walk-reports.ts';
 
@@ -15,10 +15,10 @@ const PAUSE_MS = 500;
 const LOST_MAX = 3;
 
 /** What the work on the readiness reports needs. */
-export interface ReadinessWork extends Omit<ReadinessContext, 'onPage'> {
+export interface ReadinessRun extends Omit<ReadinessContext, 'onPage'> {
   readonly lock: RunLock;
   readonly outcomes: Outcomes;
-  readonly tally: Tally;
+  readonly counts: RunCounts;
   readonly observe: RunObserver;
   readonly stop: AbortController;
   readonly ledger: KnownLedger;
@@ -27,7 +27,7 @@ export interface ReadinessWork extends Omit<ReadinessContext, 'onPage'> {
 }
 
 /** Brings the readiness reports up to date, one worker at a time; nothing where another has done so meanwhile. */
-export async function workOnReadiness(work: ReadinessWork): Promise<void> {
+export async function pullReadiness(work: ReadinessRun): Promise<void> {
   const key = readinessKey(work.orgId);
   try {
     const unit = await claimed(work);
@@ -42,7 +42,7 @@ export async function workOnReadiness(work: ReadinessWork): Promise<void> {
 }
 
 /** The unit once it is claimed; undefined when the run ends first, or another worker holds it for too long. */
-async function claimed(work: ReadinessWork): Promise<LedgerUnit | undefined> {
+async function claimed(work: ReadinessRun): Promise<LedgerUnit | undefined> {
   const { lock, orgId, clock, stop, outcomes, warehouse } = work;
   const key = readinessKey(orgId);
   const tell = (message: string, hint: string) => outcomes.warned(message, hint);
@@ -66,7 +66,7 @@ async function claimed(work: ReadinessWork): Promise<LedgerUnit | undefined> {
 }
 
 /** Walks until a claim holds to the end: each page is stored with its cursor, so none is asked for twice. */
-async function walkClaimed(work: ReadinessWork): Promise<void> {
+async function walkClaimed(work: ReadinessRun): Promise<void> {
   for (let lost = 0; lost < LOST_MAX; lost += 1) {
     if ((await walk(work, { mayBeLost: true })) === 'ended') return;
     if ((await claimed(work)) === undefined) return;
@@ -74,20 +74,20 @@ async function walkClaimed(work: ReadinessWork): Promise<void> {
   await walk(work, { mayBeLost: false });
 }
 
-async function walk(work: ReadinessWork, { mayBeLost }: { mayBeLost: boolean }): Promise<'ended' | 'lost'> {
-  const { outcomes, tally, observe, warehouse, orgId } = work;
+async function walk(work: ReadinessRun, { mayBeLost }: { mayBeLost: boolean }): Promise<'ended' | 'lost'> {
+  const { outcomes, counts, observe, warehouse, orgId } = work;
   const call: PullCall = { signal: work.stop.signal, meter: { requests: 0, retries: 0 } };
   let rowsTold = 0;
   const onPage = (page: { reports: number; rowsWritten: number }) => {
     // A page is stored for good, whatever becomes of the walk.
     rowsTold += page.rowsWritten;
-    tally.wrote(page.rowsWritten);
+    counts.wrote(page.rowsWritten);
     observe({ type: 'readiness-page', ...page });
   };
   try {
     const outcome = await walkReadiness({ ...work, onPage }, call);
     const unit = await warehouse.readinessUnit(orgId);
-    tally.wrote(outcome.rowsWritten - rowsTold);
+    counts.wrote(outcome.rowsWritten - rowsTold);
     if (unit !== null) work.ledger.put([unit]);
     if (outcome.doubt !== null) {
       const { rule, rows, of, since } = outcome.doubt;

@@ -8,7 +8,7 @@ import { RangeGauge, rememberedRange, rowsPerDay } from './range-gauge.ts';
 export const RANGES = 'ranges';
 
 /** A gauge that begins with what earlier runs learned of the service. */
-export async function rangeGauge(
+export async function openRangeGauge(
   { warehouse, rangeDays }: { readonly warehouse: Warehouse; readonly rangeDays: number },
   orgId: string,
   ledger: KnownLedger,

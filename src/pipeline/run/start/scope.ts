@@ -10,7 +10,7 @@ import { firstContactError } from './first-contact.ts';
 import { askNewest, type FirstPage, identify, type NewestAnswer, type NewestRequest } from './newest-day.ts';
 
 /** What a run must know to begin. */
-export interface BeginOptions extends NewestRequest {
+export interface ScopeOptions extends NewestRequest {
   readonly source: Source;
   readonly warehouse: Warehouse;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface BeginOptions extends NewestRequest {
 }
 
 /** What a run knows before it plans. */
-export interface Beginning {
+export interface RunScope {
   readonly orgId: string;
   /** What the warehouse knew before, where this organization is a further one; empty where it is not. */
   readonly organizationsBefore: readonly string[];
@@ -43,7 +43,7 @@ const SKEW_TOLD_MS = 10 * 60 * 1000;
  * {@link identify} throws, where the warehouse knows no organization yet as {@link firstContactError} explains it;
  * {@link RunError} when no day of the range is over by the service's clock.
  */
-export async function begin(options: BeginOptions, signal: AbortSignal): Promise<Beginning> {
+export async function learnScope(options: ScopeOptions, signal: AbortSignal): Promise<RunScope> {
   const known = await options.warehouse.organizations();
   const { orgId, ...newest } = await answering(options, signal, known.length === 0).catch(
     (error: unknown) => {
@@ -63,7 +63,7 @@ export async function begin(options: BeginOptions, signal: AbortSignal): Promise
 type Answering = { readonly orgId: string } & Pick<NewestAnswer, 'first' | 'serverDate'>;
 
 async function answering(
-  options: BeginOptions,
+  options: ScopeOptions,
   signal: AbortSignal,
   isFirstContact: boolean,
 ): Promise<Answering> {
@@ -89,7 +89,7 @@ async function answering(
  * @throws {RunError} with exit code 5 when a second answer names another one; the first failure when none came.
  */
 async function confirmOrganization(
-  { source }: BeginOptions,
+  { source }: ScopeOptions,
   orgId: string,
   told: FirstPage | undefined,
   signal: AbortSignal,
@@ -107,7 +107,7 @@ async function confirmOrganization(
  * if the service refuses it. A clock that is further ahead would make a row of days fail, and others settle too early.
  */
 function daysByBothClocks(
-  { clock, observe, firstDay, lastDay }: BeginOptions,
+  { clock, observe, firstDay, lastDay }: ScopeOptions,
   { first, serverDate }: Pick<NewestAnswer, 'first' | 'serverDate'>,
 ): { today: UtcDay; lastDay: UtcDay } {
   const now = clock.now();

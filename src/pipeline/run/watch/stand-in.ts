@@ -6,7 +6,7 @@ import type { DayBatch } from '../../batch.ts';
  * stored with activity has no row either when it is asked alone: then that day speaks for all. Nothing is asked where no
  * day of the range is stored with activity.
  */
-export function askInstead({ stream }: DayBatch, watched: readonly LedgerDay[]): DayBatch[] {
+export function chooseStandIn({ stream }: DayBatch, watched: readonly LedgerDay[]): DayBatch[] {
   const newest = watched.findLast(({ state }) => state !== 'empty');
   if (newest === undefined) return [];
   return [{ stream, days: [newest.day], speaksFor: watched.map(({ day }) => day) }];

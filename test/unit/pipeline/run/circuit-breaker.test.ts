@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BadRequestError, OverloadError, RequestError } from '../../../../src/api/errors.ts';
 import { DefectError, UnitError } from '../../../../src/core/errors.ts';
 import { STREAMS } from '../../../../src/core/stream.ts';
-import { createBreaker } from '../../../../src/pipeline/run/circuit-breaker.ts';
+import { createCircuitBreaker } from '../../../../src/pipeline/run/circuit-breaker.ts';
 
 const refusal = { target: 'GET x', problem: {}, requestId: undefined, serverDate: undefined };
 const down = () => new RequestError('GET x failed', { target: 'GET x' });
@@ -11,7 +11,7 @@ const refused = () => new BadRequestError('answered 400', { ...refusal, status: 
 
 describe('the circuit breaker', () => {
   it('abandons a stream after five consecutive failures of the service', () => {
-    const breaker = createBreaker();
+    const breaker = createCircuitBreaker();
     for (let n = 0; n < 4; n += 1) breaker.failed('users', down());
     expect(breaker.isOpen('users')).toBe(false);
     breaker.failed('users', down());
@@ -20,7 +20,7 @@ describe('the circuit breaker', () => {
   });
 
   it('starts counting again after a success of the stream', () => {
-    const breaker = createBreaker();
+    const breaker = createCircuitBreaker();
     for (let n = 0; n < 20; n += 1) {
       breaker.failed('users', down());
       if (n % 4 === 3) breaker.succeeded('users');
@@ -29,7 +29,7 @@ describe('the circuit breaker', () => {
   });
 
   it('abandons everything after eight consecutive failures over all streams', () => {
-    const breaker = createBreaker();
+    const breaker = createCircuitBreaker();
     for (const stream of [
       'tokens',
       'tools',
@@ -47,7 +47,7 @@ describe('the circuit breaker', () => {
   });
 
   it('abandons only the failing stream when another succeeds in between', () => {
-    const breaker = createBreaker();
+    const breaker = createCircuitBreaker();
     for (let n = 0; n < 30; n += 1) {
       breaker.failed('users', down());
       breaker.succeeded('tokens');
@@ -56,7 +56,7 @@ describe('the circuit breaker', () => {
   });
 
   it('also abandons a stream with malformed answers', () => {
-    const breaker = createBreaker();
+    const breaker = createCircuitBreaker();
     for (let n = 0; n < 5; n += 1) breaker.failed('users', new UnitError('no "data"'));
     expect(breaker.isOpen('users')).toBe(true);
   });
@@ -65,7 +65,7 @@ describe('the circuit breaker', () => {
     ['a refusal of one unit', refused],
     ['a defect of this program', () => new DefectError('normalize', new TypeError('x'))],
   ])('does not count %s', (_, error) => {
-    const breaker = createBreaker();
+    const breaker = createCircuitBreaker();
     for (let n = 0; n < 30; n += 1) breaker.failed('users', error());
     expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
 import { StorageError, UnitError } from '../../../../../src/core/errors.ts';
-import { Writer, type Written } from '../../../../../src/pipeline/run/days/commit-queue.ts';
+import { CommitQueue, type Written } from '../../../../../src/pipeline/run/days/commit-queue.ts';
 import type { CommitOutcome, DayCommit } from '../../../../../src/warehouse/port.ts';
 import { commitOf } from '../../../../support/warehouse/commit-of.ts';
 
@@ -18,7 +18,7 @@ function slowWriter(fails: (days: readonly string[]) => Error | undefined = () =
   const groups: string[][] = [];
   const told: Written[] = [];
   let release: () => void = () => undefined;
-  const writer = new Writer(async (commits): Promise<CommitOutcome[]> => {
+  const writer = new CommitQueue(async (commits): Promise<CommitOutcome[]> => {
     groups.push(commits.map(({ day }) => day));
     await new Promise<void>((resolve) => {
       release = resolve;
@@ -34,7 +34,7 @@ function slowWriter(fails: (days: readonly string[]) => Error | undefined = () =
     add: (commit: DayCommit) => writer.add(commit, (written) => void told.push(written)),
     /** Lets every group that comes be written. */
     flow: async () => {
-      const idle = writer.idle();
+      const idle = writer.whenIdle();
       let isIdle = false;
       void idle.then(() => {
         isIdle = true;

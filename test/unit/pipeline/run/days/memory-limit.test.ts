@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
 import type { DayBatch } from '../../../../../src/pipeline/batch.ts';
-import { InFlight } from '../../../../../src/pipeline/run/days/memory-limit.ts';
+import { MemoryLimit } from '../../../../../src/pipeline/run/days/memory-limit.ts';
 
 const DAY = parseDay('2026-02-01');
 const BATCH: DayBatch = { stream: 'users', days: [DAY] };
@@ -20,20 +20,20 @@ async function isOver(promise: Promise<unknown>): Promise<boolean> {
 
 describe('batches in flight', () => {
   it('run side by side while they need little memory', async () => {
-    const inFlight = new InFlight();
-    const first = await inFlight.begin(BATCH);
-    await first.took(page(1));
-    const flights = await Promise.all(Array.from({ length: 7 }, () => inFlight.begin(BATCH)));
-    expect(await isOver(Promise.all(flights.map((flight) => flight.took(page(1)))))).toBe(true);
+    const memory = new MemoryLimit();
+    const first = await memory.begin(BATCH);
+    await first.add(page(1));
+    const flights = await Promise.all(Array.from({ length: 7 }, () => memory.begin(BATCH)));
+    expect(await isOver(Promise.all(flights.map((flight) => flight.add(page(1)))))).toBe(true);
   });
 
   it('wait for the first of them while they need too much memory, and continue when it has ended', async () => {
-    const inFlight = new InFlight();
-    const [first, second] = [await inFlight.begin(BATCH), await inFlight.begin(TOKENS)];
-    const waiting = second.took(page(17));
+    const memory = new MemoryLimit();
+    const [first, second] = [await memory.begin(BATCH), await memory.begin(TOKENS)];
+    const waiting = second.add(page(17));
     expect(await isOver(waiting)).toBe(false);
-    expect(await isOver(first.took(page(17)))).toBe(true);
-    const third = inFlight.begin(BATCH);
+    expect(await isOver(first.add(page(17)))).toBe(true);
+    const third = memory.begin(BATCH);
     expect(await isOver(third)).toBe(false);
     first.end();
     expect(await isOver(waiting)).toBe(true);
@@ -41,17 +41,17 @@ describe('batches in flight', () => {
     second.end();
     second.end();
     expect(await isOver(third)).toBe(true);
-    expect(await isOver((await third).took(page(1)))).toBe(true);
+    expect(await isOver((await third).add(page(1)))).toBe(true);
   });
 
   it('wait for the first answer of their stream, then for as much memory as that needed', async () => {
-    const inFlight = new InFlight();
-    const first = await inFlight.begin(TOKENS);
-    const second = inFlight.begin(TOKENS);
-    const range = inFlight.begin({ stream: 'tokens', days: [DAY, shiftDay(DAY, 1)] });
+    const memory = new MemoryLimit();
+    const first = await memory.begin(TOKENS);
+    const second = memory.begin(TOKENS);
+    const range = memory.begin({ stream: 'tokens', days: [DAY, shiftDay(DAY, 1)] });
     expect(await isOver(second)).toBe(false);
-    expect(await isOver(inFlight.begin(BATCH))).toBe(true);
-    await first.took(page(6));
+    expect(await isOver(memory.begin(BATCH))).toBe(true);
+    await first.add(page(6));
     expect(await isOver(second)).toBe(true);
     expect(await isOver(range)).toBe(false);
     first.end();
@@ -60,21 +60,21 @@ describe('batches in flight', () => {
   });
 
   it('are not waited for when they end without an answer', async () => {
-    const inFlight = new InFlight();
-    const first = await inFlight.begin(TOKENS);
-    const second = inFlight.begin(TOKENS);
+    const memory = new MemoryLimit();
+    const first = await memory.begin(TOKENS);
+    const second = memory.begin(TOKENS);
     expect(await isOver(second)).toBe(false);
     first.end();
     expect(await isOver(second)).toBe(true);
   });
 
   it('run one by one when each is too large', async () => {
-    const inFlight = new InFlight();
+    const memory = new MemoryLimit();
     let together = 0;
     let most = 0;
     const pull = async () => {
-      const flight = await inFlight.begin(BATCH);
-      for (let pages = 0; pages < 3; pages += 1) await flight.took(page(10));
+      const flight = await memory.begin(BATCH);
+      for (let pages = 0; pages < 3; pages += 1) await flight.add(page(10));
       together += 1;
       most = Math.max(most, together);
       await new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,174 @@
+import { RULES } from '../../core/rules.ts';
+import { type DayUnit, unitName } from '../../warehouse/port.ts';
+import { type PlanRequest, planUnits } from '../plan.ts';
+import { UnitClaims } from './claims/unit-claims.ts';
+import { CommitQueue } from './days/commit-queue.ts';
+import { DayWork, type DayWorkParts } from './days/day-work.ts';
+import { KnownDays } from './days/known-answers.ts';
+import { SecondLooks } from './days/second-looks.ts';
+import { DaySorter } from './days/sort-days.ts';
+import { KnownLedger } from './known-ledger.ts';
+import { Outcomes } from './outcomes.ts';
+import { pullReadiness } from './readiness/run-readiness.ts';
+import type { RunCounts } from './run-counts.ts';
+import type { NamedRun } from './run-options.ts';
+import { openRangeGauge, rememberRange } from './schedule/remembered-range.ts';
+import { Schedule } from './schedule/schedule.ts';
+import { learnScope, type RunScope } from './start/scope.ts';
+import { findAcceptedUnits, isDoubted } from './suspect-units.ts';
+import { lookAtModelSums } from './watch/compare-model-sums.ts';
+import { Watch } from './watch/watch.ts';
+
+/** A run whose units are known. */
+interface PlannedRun {
+  readonly options: NamedRun;
+  readonly counts: RunCounts;
+  readonly stop: AbortController;
+  readonly scope: RunScope;
+  readonly request: PlanRequest;
+  readonly ledger: KnownLedger;
+  readonly parts: DayWorkParts;
+  readonly work: DayWork;
+  /** Names of the days that the run pulls. */
+  readonly toPull: Set<string>;
+  /** Pulls the readiness reports, where they are planned. */
+  pullReadiness(): Promise<void>;
+}
+
+/**
+ * Plans a run and pulls everything: the planned units and the recent settled ones together, then the older settled days,
+ * then the days that turned out to differ.
+ * @throws what ended the run before everything was pulled.
+ */
+export async function walkPlan(options: NamedRun, counts: RunCounts, stop: AbortController): Promise<void> {
+  const run = await planRun(options, counts, stop);
+  const readiness = run.pullReadiness();
+  await pullUntilDone(run);
+  if (!stop.signal.aborted) await compareOlderDays(run);
+  if (!stop.signal.aborted) await pullReopenedDays(run);
+  await readiness;
+  await finishCounts(run);
+  run.parts.outcomes.reportLeftOut();
+  if (stop.signal.aborted) throw stop.signal.reason;
+}
+
+async function planRun(options: NamedRun, counts: RunCounts, stop: AbortController): Promise<PlannedRun> {
+  const { warehouse, observe, firstDay, streams } = options;
+  const scope = await learnScope(options, stop.signal);
+  const { orgId, lastDay } = scope;
+  const request = { ...options, lastDay };
+  const planned = await warehouse.units(orgId);
+  const plan = planUnits(request, planned);
+  counts.orgId = orgId;
+  counts.organizationsBefore = scope.organizationsBefore;
+  counts.range = { firstDay, lastDay };
+  counts.planned = plan.units.length + Number(plan.readiness);
+  observe({ type: 'planned', orgId, units: counts.planned, firstDay, lastDay, streams });
+
+  const ledger = new KnownLedger(planned);
+  const toPull = new Set(plan.units.map(unitName));
+  const parts = await createParts({ options, counts, stop, scope, request, ledger, toPull }, plan.units);
+  const rule = { today: scope.today, settleDays: options.settleDays };
+  const work = new DayWork(options, parts, { stop, scope, rule });
+  const { outcomes } = parts;
+  const readiness = { ...options, orgId, outcomes, counts, stop, ledger, planned };
+  return {
+    ...{ options, counts, stop, scope, request, ledger, toPull, parts, work },
+    pullReadiness: async () => (plan.readiness ? pullReadiness(readiness) : undefined),
+  };
+}
+
+/** Creates the parts of a run and joins them. */
+async function createParts(
+  run: Omit<PlannedRun, 'parts' | 'work' | 'pullReadiness'>,
+  units: readonly DayUnit[],
+): Promise<DayWorkParts> {
+  const { options, counts, stop, scope, request, ledger, toPull } = run;
+  const { warehouse, observe, clock, lock, newestFirst, hasAppKey = false } = options;
+  const { orgId, today } = scope;
+  const planned = ledger.all();
+  const rule = { today, settleDays: options.settleDays };
+  const looks = new SecondLooks(ledger);
+  const watch = await Watch.begin({ ...options, orgId, ledger, request, today });
+  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey });
+  if (scope.first !== undefined) outcomes.answered(scope.first.unit.stream);
+  const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
+  const schedule = new Schedule(units, { newestFirst, isWatched });
+  schedule.add(watch.recent);
+  const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, ledger, isWatched, planned });
+  const queue = new CommitQueue((commits) => warehouse.commitDays(commits));
+  const gauge = await openRangeGauge(options, orgId, ledger, today);
+  if (watch.comparesUsers) gauge.compares('users');
+  const known = new KnownDays(options.force ? [] : planned);
+  const isPlanned = (unit: DayUnit) => toPull.has(unitName(unit));
+  const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned });
+  return { schedule, gauge, claims, queue, outcomes, known, sorter, looks, watch };
+}
+
+/** Pulls what the schedule holds, and what its answers, lost claims or workers that died add to it. */
+async function pullUntilDone({ options, stop, parts, work }: PlannedRun): Promise<void> {
+  const { schedule, claims, queue } = parts;
+  do {
+    await keepInFlight(work, options.concurrency);
+    await queue.whenIdle();
+  } while (
+    !stop.signal.aborted &&
+    (!schedule.isEmpty || (await work.lookAgain()) || (await claims.awaitOthers(stop.signal)))
+  );
+}
+
+async function compareOlderDays(run: PlannedRun): Promise<void> {
+  const { source, warehouse } = run.options;
+  const { schedule, watch, outcomes, gauge } = run.parts;
+  schedule.add(watch.older);
+  const sums = { source, warehouse, orgId: run.scope.orgId, watch, outcomes, signal: run.stop.signal };
+  await lookAtModelSums(sums, gauge.daysMax);
+  await pullUntilDone(run);
+}
+
+/** Pulls the settled days again whose difference is confirmed. */
+async function pullReopenedDays(run: PlannedRun): Promise<void> {
+  const { options, counts, scope, parts, toPull } = run;
+  const reopened = await parts.watch.conclude(options.clock.now());
+  const units = reopened.flatMap(({ day, streams }) =>
+    streams.flatMap((stream) => (options.streams.includes(stream) ? [{ stream, day }] : [])),
+  );
+  counts.reopened = reopened.length;
+  counts.planned += units.length;
+  if (reopened.length > 0) options.observe({ type: 'days-reopened', days: reopened.map(({ day }) => day) });
+  for (const unit of units) toPull.add(unitName(unit));
+  parts.schedule.add(units);
+  await pullUntilDone(run);
+  await rememberRange(options, parts.gauge, scope.orgId, scope.today);
+}
+
+/** Warns of days that lack users, and counts what decides on the exit code. */
+async function finishCounts({ options, counts, scope, request, ledger, parts }: PlannedRun): Promise<void> {
+  for (const { day, users, active } of parts.looks.short) {
+    const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until seven nights have found this`;
+    options.observe({ type: 'warning', message, hint: undefined });
+  }
+  counts.doubted = ledger.all().filter((unit) => isDoubted(unit, request)).length;
+  if (counts.quarantinedUnits.length > 0)
+    counts.accepted = await findAcceptedUnits(options.warehouse, scope.orgId);
+}
+
+/** Keeps `concurrency` batches in flight until none is left to begin and none is under way. */
+function keepInFlight(work: DayWork, concurrency: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let running = 0;
+    const fill = () => {
+      for (let task = next(); task !== undefined; task = next()) {
+        running += 1;
+        task().then(end, reject);
+      }
+      if (running === 0) resolve();
+    };
+    const next = () => (running < concurrency ? work.next() : undefined);
+    const end = () => {
+      running -= 1;
+      fill();
+    };
+    fill();
+  });
+}
