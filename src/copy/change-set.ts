@@ -2,7 +2,7 @@ import type { AnyTable } from '../../schema/define.ts';
 import type { Row, RowChanges } from '../warehouse/port.ts';
 import type { Difference } from './differences.ts';
 
-/** Rows, and characters in them, after which a transaction is ended where it may be: what must stay together does. */
+/** A transaction that has more rows, or more characters in them, ends where it may: rows that belong together stay so. */
 const ROWS_MAX = 20_000;
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 
@@ -11,18 +11,18 @@ interface TableChanges {
   readonly remove: Row[];
 }
 
-/** What one transaction will write and remove. */
+/** Collects what one transaction writes and removes. */
 export class ChangeSet {
   readonly #tables = new Map<AnyTable, TableChanges>();
   #rows = 0;
   #characters = 0;
 
-  /** Rows to be written and removed. */
+  /** Number of rows to write and to remove. */
   get rows(): number {
     return this.#rows;
   }
 
-  /** True when the transaction should take no more than what belongs together. */
+  /** True when the transaction should end as soon as it may. */
   get isFull(): boolean {
     return this.#rows >= ROWS_MAX || this.#characters >= CHARACTERS_MAX;
   }
@@ -38,7 +38,7 @@ export class ChangeSet {
     this.#rows += found.length;
   }
 
-  /** The same, as a warehouse takes it. */
+  /** The changes in the form that `Warehouse.change` takes. */
   get changes(): RowChanges {
     const parts = [...this.#tables];
     return {

@@ -6,7 +6,7 @@ import type { CopyObserver } from './events.ts';
 import { canonicalRow } from './same-row.ts';
 import { inTurns, type Sides } from './sides.ts';
 
-/** What both sides hold in one table. */
+/** The comparison of one table. */
 export interface ComparedTable {
   readonly table: string;
   /** Rows in the source. */
@@ -14,14 +14,14 @@ export interface ComparedTable {
   readonly isSame: boolean;
 }
 
-/** What both sides hold. */
+/** The comparison of source and destination. */
 export interface Comparison {
   readonly tables: readonly ComparedTable[];
-  /** The digests of the content, as `daywalk digest` tells them. */
+  /** The digests of the content, as `daywalk digest` prints them. */
   readonly digest: { readonly from: string; readonly to: string };
 }
 
-/** Reads every table of both sides, the ledger's too, and compares their digests. Both must stand in a snapshot. */
+/** Reads every table of both sides, the ledger too, and compares their digests. Call inside a snapshot of each side. */
 export async function compareSides(sides: Sides, observe: CopyObserver): Promise<Comparison> {
   const tables: ComparedTable[] = [];
   const content = { from: new Map<string, string>(), to: new Map<string, string>() };
@@ -43,7 +43,7 @@ export async function compareSides(sides: Sides, observe: CopyObserver): Promise
 }
 
 async function hashTable(warehouse: Warehouse, table: AnyTable, signal: AbortSignal) {
-  // The content is canonical by itself, and its digest is over what is stored; the ledger's JSON is only a value.
+  // Content is stored in canonical form. The JSON of the ledger is not: the databases may store it in different forms.
   const isLedger = table.role === 'ledger';
   const canonical = canonicalRow(table);
   const hash = new ContentHash();

@@ -5,7 +5,7 @@ import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
 import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../warehouse/port.ts';
 import { compareSides } from './compare.ts';
-import { createTarget, type Tally, type Target } from './copy-writer.ts';
+import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
 import { describeLosses, type Losses, noLosses, noteOrganization, noteRows, noteUnits } from './losses.ts';
 import { moveDays } from './move-days.ts';
@@ -14,7 +14,7 @@ import { moveTable } from './move-table.ts';
 import type { Sides } from './sides.ts';
 import { isSamePair, organizationsOf, unitPairs } from './unit-pairs.ts';
 
-/** The tables whose rows belong to no unit, the record of the runs last. */
+/** The tables whose rows belong to no unit. The record of the runs comes last. */
 const UNITLESS = [
   tables.sessions,
   tables.hookEvents,
@@ -23,22 +23,22 @@ const UNITLESS = [
   tables.exportState,
 ] as const;
 
-/** What a copy needs. */
+/** A copy to make. */
 export interface CopyWork extends Sides {
-  /** The destination; `stored` is another connection to it. */
+  /** The warehouse to write to; `stored` is another connection to it. */
   readonly destination: Warehouse;
   /** The exclusive lock of the destination. */
   readonly lock: RunLock;
-  /** Make the destination the same whatever it holds, and compare every row. */
+  /** Make the destination equal whatever it holds, and compare every row. */
   readonly replace: boolean;
   readonly clock: Clock;
   readonly observe: CopyObserver;
 }
 
 /**
- * Makes the destination hold what the source holds, and compares the two in the end. The source must stand in a
- * snapshot. May be repeated at will, also after a kill at any instant: what is the same already is not written.
- * @throws {UsageError} when the destination holds what the source does not, unless that is to be replaced.
+ * Makes the destination hold what the source holds, then compares the two. Call inside a snapshot of the source. It may be
+ * repeated, also after a kill at any instant: rows that are equal are not written again.
+ * @throws {UsageError} when the destination holds something that the source lacks, unless `replace` is set.
  */
 export async function copyAll(work: CopyWork): Promise<CopyReport> {
   const { source, destination, clock, observe } = work;
@@ -48,20 +48,20 @@ export async function copyAll(work: CopyWork): Promise<CopyReport> {
   const plan = await planCopy(work);
   refuseLosses(work, plan.losses);
   observe({ type: 'copy-planned', units: plan.units, unchanged: plan.unchanged });
-  const target = createTarget(work);
-  target.tally.unitsUnchanged = plan.unchanged;
-  await moveAll(work, target);
-  if (target.tally.rowsWritten >= MUCH_WRITTEN_ROWS) await destination.refreshStatistics();
+  const writer = createCopyWriter(work);
+  writer.counts.unitsUnchanged = plan.unchanged;
+  await moveAll(work, writer);
+  if (writer.counts.rowsWritten >= MUCH_WRITTEN_ROWS) await destination.refreshStatistics();
   const comparison = await work.stored.inSnapshot(() => compareSides(work, observe));
   const isSame = comparison.tables.every((table) => table.isSame);
   const report: CopyReport = {
     from,
     to,
     exitCode: isSame ? EXIT.ok : EXIT.quarantine,
-    ...totalsOf(target.tally),
+    ...totalsOf(writer.counts),
     tables: comparison.tables.map((table) => ({
       ...table,
-      ...(target.tally.tables.get(table.table) ?? { written: 0, removed: 0 }),
+      ...(writer.counts.tables.get(table.table) ?? { written: 0, removed: 0 }),
     })),
     digest: comparison.digest,
     durationMs: clock.monotonicMs() - startedMs,
@@ -71,14 +71,14 @@ export async function copyAll(work: CopyWork): Promise<CopyReport> {
 }
 
 interface CopyPlan {
-  /** Units that are to be moved, or compared row by row. */
+  /** Number of units to move or to compare row by row. */
   readonly units: number;
-  /** Units that are left out, because both ledgers say the same of them. */
+  /** Number of units left out because both ledgers agree on them. */
   readonly unchanged: number;
   readonly losses: Losses;
 }
 
-/** Looks at what both sides hold; writes nothing. */
+/** Compares the ledgers of both sides; writes nothing. */
 async function planCopy(work: CopyWork): Promise<CopyPlan> {
   const losses = noLosses();
   const known = new Set(await work.source.organizations());
@@ -110,20 +110,20 @@ function refuseLosses({ source, destination, replace, observe }: CopyWork, losse
   );
 }
 
-async function moveAll(work: CopyWork, target: Target): Promise<void> {
+async function moveAll(work: CopyWork, writer: CopyWriter): Promise<void> {
   for (const orgId of await organizationsOf(work)) {
     const pairs = await unitPairs(work, orgId);
     for (const stream of DAILY_STREAMS) {
       const own = pairs.filter((pair) => pair.stream === stream);
-      await moveDays(work, target, { orgId, stream, pairs: own, all: work.replace });
+      await moveDays(work, writer, { orgId, stream, pairs: own, all: work.replace });
     }
     const readiness = pairs.find(({ stream }) => stream === 'readiness');
     if (readiness !== undefined && (work.replace || !isSamePair(readiness)))
-      await moveReadiness(work, target, { orgId, pair: readiness });
+      await moveReadiness(work, writer, { orgId, pair: readiness });
   }
-  for (const table of UNITLESS) await moveTable(work, target, table);
+  for (const table of UNITLESS) await moveTable(work, writer, table);
 }
 
-function totalsOf({ unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten }: Tally) {
+function totalsOf({ unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten }: CopyCounts) {
   return { unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten };
 }

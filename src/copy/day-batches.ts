@@ -1,21 +1,21 @@
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
 import { isSamePair, type UnitPair } from './unit-pairs.ts';
 
-/** Rows of the units that share a transaction; a unit that has more has a transaction of its own. */
+/** The most rows of units that share a transaction; a larger unit gets its own. */
 const BATCH_ROWS_MAX = 20_000;
 
-/** Units of one stream that are moved in one transaction, and the days that are looked at for it. */
+/** Units of one stream that move in one transaction, and the range of days that is compared for it. */
 export interface DayBatch {
-  /** In the order of their days. */
+  /** Oldest day first. */
   readonly pairs: readonly UnitPair[];
-  /** Undefined where no other unit lies before, or after: rows that no ledger knows are then seen too. */
+  /** Undefined in the first batch (for `lastDay`: the last one), so that rows of days outside of both ledgers are compared too. */
   readonly firstDay: UtcDay | undefined;
   readonly lastDay: UtcDay | undefined;
 }
 
 /**
- * Cuts the units of one stream, oldest first, into batches. Units that are the same on both sides are left out, unless
- * `all` are asked for. The batches cover every day that is not left out, also days that no ledger knows.
+ * Divides the units of one stream, oldest first, into batches. Units that are equal on both sides are left out unless `all`
+ * is set. Together the batches cover every day that is not left out, also days that neither ledger knows.
  */
 export function dayBatches(pairs: readonly UnitPair[], { all }: { readonly all: boolean }): DayBatch[] {
   const batches: DayBatch[] = [];

@@ -4,15 +4,15 @@ import { ChunkReader } from '../core/chunk-reader.ts';
 import type { Row } from '../warehouse/port.ts';
 import { sameRow } from './same-row.ts';
 
-/** A row that the destination lacks or holds otherwise, or one that it holds and the source does not. */
+/** A row to write (it is missing or different in the destination), or one to remove (the source lacks it). */
 export interface Difference {
   readonly kind: 'put' | 'remove';
   readonly row: Row;
 }
 
 /**
- * What makes the rows of `destination` those of `source`: both are rows of `table` in key order, in chunks of any
- * size. The differences come in key order, as soon as they are known; no more than a chunk of each side is held.
+ * Yields the changes that make the rows of `destination` equal to those of `source`, in key order. Both are rows of `table`
+ * in key order, in chunks of any size. Memory holds one chunk of each side.
  */
 export async function* differences(
   table: AnyTable,
@@ -40,7 +40,7 @@ interface Rules {
   isSame(a: Row, b: Row): boolean;
 }
 
-/** Merges until one side must be read on. */
+/** Merges rows until one side needs its next chunk. */
 function mergeAtHand(
   { from, to }: { from: ChunkReader<Row>; to: ChunkReader<Row> },
   rules: Rules,

@@ -1,17 +1,17 @@
 import type { UtcDay } from '../core/day.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 
-/** What a copy says while it works. Observers must not throw and should return at once. */
+/** The progress of a copy. Observers must not throw and should return at once. */
 export type CopyEvent =
   | { readonly type: 'copy-started'; readonly from: string; readonly to: string }
-  /** What the ledgers of both sides say is to be done. */
+  /** The ledgers were compared: how many units to move, and how many are equal. */
   | { readonly type: 'copy-planned'; readonly units: number; readonly unchanged: number }
-  /** The destination loses what it alone holds, as it was asked to. */
+  /** The destination loses what only it holds, because `--replace` was given. */
   | { readonly type: 'copy-replaces'; readonly to: string; readonly lost: string }
   /** One transaction was committed in the destination. */
   | {
       readonly type: 'copied';
-      /** The stream, or the table of rows that belong to no stream. */
+      /** The stream, or the table for rows without a stream. */
       readonly what: string;
       readonly firstDay: UtcDay | '';
       readonly lastDay: UtcDay | '';
@@ -22,10 +22,9 @@ export type CopyEvent =
   | { readonly type: 'copy-comparing'; readonly table: string }
   | { readonly type: 'copy-ended'; readonly report: CopyReport };
 
-/** Receives the events of a copy. */
 export type CopyObserver = (event: CopyEvent) => void;
 
-/** What a copy did to one table, and what both sides hold now. */
+/** What a copy did to one table. */
 export interface CopiedTable {
   readonly table: string;
   /** Rows in the source. */
@@ -34,27 +33,27 @@ export interface CopiedTable {
   readonly written: number;
   /** Rows deleted there. */
   readonly removed: number;
-  /** True when both sides hold the same rows. */
+  /** True when both sides hold the same rows at the end. */
   readonly isSame: boolean;
 }
 
 /** What a copy did. */
 export interface CopyReport {
-  /** Where from and where to, as they may be shown. */
+  /** Source and destination, without passwords. */
   readonly from: string;
   readonly to: string;
-  /** 0, or 5 when the two sides differ in the end. */
+  /** 0, or 5 when the two sides differ at the end. */
   readonly exitCode: ExitCode;
-  /** Units that were written. */
+  /** Number of units that were written. */
   readonly unitsMoved: number;
-  /** Units that were the same already. */
+  /** Number of units that were equal already. */
   readonly unitsUnchanged: number;
-  /** Units that the source does not have and that were deleted. */
+  /** Number of units that were deleted because the source lacks them. */
   readonly unitsRemoved: number;
-  /** Rows inserted, updated or deleted in the destination, the ledger's among them. */
+  /** Number of rows inserted, updated or deleted in the destination, including the ledger. */
   readonly rowsWritten: number;
   readonly tables: readonly CopiedTable[];
-  /** The digests of the content, as `daywalk digest` tells them. */
+  /** The digests of the content, as `daywalk digest` prints them. */
   readonly digest: { readonly from: string; readonly to: string };
   readonly durationMs: number;
 }

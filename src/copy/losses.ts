@@ -4,43 +4,42 @@ import { differencesOf, type Sides } from './sides.ts';
 import type { UnitPair } from './unit-pairs.ts';
 
 const { hookEvents, sessions, exportRuns } = tables;
-/** Tables whose rows no unit accounts for. */
+/** Tables whose rows belong to no unit. */
 const UNACCOUNTED: readonly AnyTable[] = [sessions, hookEvents, exportRuns];
 
-/** Names that a message lists before it counts. */
+/** The most names that a message lists; it counts the rest. */
 const EXAMPLES_MAX = 3;
-/** Events that are followed to the organization they now belong to; further ones count as lost. */
+/** The most events without an organization that are looked for under their new one; further ones count as lost. */
 const FOLLOWED_MAX = 100_000;
 
-/** Things that would be lost: how many, and the names of the first. */
+/** Number of things that a copy would remove, and the names of the first ones. */
 interface Named {
   count: number;
   readonly examples: string[];
 }
 
-/** What only the destination holds, and a copy of the source would take away. */
+/** What only the destination holds, so that a copy would remove it. */
 export interface Losses {
-  /** Organizations that the source does not know. */
+  /** Organizations that the source lacks. */
   readonly organizations: Named;
-  /** Units that the source does not have, and units that were pulled later than the source's. */
+  /** Units that the source lacks, and units that were pulled later than in the source. */
   readonly missing: Named;
   readonly newer: Named;
-  /** Rows that the source does not have, by table. */
+  /** Rows that the source lacks, by table. */
   readonly rows: Map<string, number>;
 }
 
-/** Nothing would be lost. */
 export function noLosses(): Losses {
   const none = (): Named => ({ count: 0, examples: [] });
   return { organizations: none(), missing: none(), newer: none(), rows: new Map() };
 }
 
-/** Notes an organization that the source does not know. */
+/** Notes an organization that the source lacks. */
 export function noteOrganization({ organizations }: Losses, orgId: string): void {
   note(organizations, orgId);
 }
 
-/** Notes what a copy would take away of the units of an organization that the source knows. */
+/** Notes the units of an organization that a copy would remove or replace by older ones. */
 export function noteUnits(losses: Losses, pairs: readonly UnitPair[]): void {
   for (const { stream, day, source, stored } of pairs) {
     if (stored === null) continue;
@@ -50,7 +49,7 @@ export function noteUnits(losses: Losses, pairs: readonly UnitPair[]): void {
   }
 }
 
-/** Notes what a copy would take away of sessions, events and runs. */
+/** Notes the sessions, events and runs that a copy would remove. */
 export async function noteRows(losses: Losses, sides: Sides): Promise<void> {
   for (const table of UNACCOUNTED) {
     const rows = (await isEmpty(sides, table)) ? 0 : await rowsOnlyStored(sides, table);
@@ -58,7 +57,7 @@ export async function noteRows(losses: Losses, sides: Sides): Promise<void> {
   }
 }
 
-/** The losses in words; null where there are none. */
+/** Describes the losses in words; returns null if there are none. */
 export function describeLosses({ organizations, missing, newer, rows }: Losses): string | null {
   const parts = [
     ...(organizations.count === 0 ? [] : [`all of ${listed(organizations)}`]),
@@ -80,7 +79,7 @@ async function isEmpty({ stored }: Sides, table: AnyTable): Promise<boolean> {
 
 async function rowsOnlyStored(sides: Sides, table: AnyTable): Promise<number> {
   const [orgAt, idAt] = [0, 1];
-  // An event without an organization is given to one later. It is the same event, and '' comes before any other.
+  // An event without an organization gets one later and is still the same event. '' sorts before every other id.
   const followed = new Set<unknown>();
   let only = 0;
   for await (const found of differencesOf(sides, { table })) {

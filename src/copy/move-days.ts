@@ -1,37 +1,42 @@
 import { tablesOf } from '../../schema/tables.ts';
 import type { DailyStream } from '../core/stream.ts';
 import { ChangeSet } from './change-set.ts';
-import type { Target, UnitOutcomes } from './copy-writer.ts';
+import type { CopyWriter, UnitOutcomes } from './copy-writer.ts';
 import { type DayBatch, dayBatches } from './day-batches.ts';
 import { differencesOf, type Part, type Sides } from './sides.ts';
 import type { UnitPair } from './unit-pairs.ts';
 import { unitRowsOf } from './unit-rows.ts';
 
-/** What of the days is to be moved. */
+/** The days to move. */
 export interface DaysRequest {
   readonly orgId: string;
   readonly stream: DailyStream;
   /** The units of the stream on both sides, oldest first. */
   readonly pairs: readonly UnitPair[];
-  /** Compare every row, also of units that the ledgers call the same. */
+  /** Compare every row, also of units on which the ledgers agree. */
   readonly all: boolean;
 }
 
 /**
- * Moves the days of a stream. A day is moved in one transaction with its ledger row, its quarantine and its
- * restatements, so the destination has it whole or not at all at every instant; small days share one. Rows of the day
- * that the source does not have are deleted with it.
+ * Moves the days of a stream. A day moves in one transaction with its ledger row, its quarantine and its restatements, so
+ * that the destination has all of it or nothing at every instant. Small days share a transaction. Rows of the day that the
+ * source lacks are deleted in the same transaction.
  */
-export async function moveDays(sides: Sides, target: Target, request: DaysRequest): Promise<void> {
+export async function moveDays(sides: Sides, writer: CopyWriter, request: DaysRequest): Promise<void> {
   for (const batch of dayBatches(request.pairs, request)) {
-    await moveBatch(sides, target, request, batch);
+    await moveBatch(sides, writer, request, batch);
   }
 }
 
-/** A function of its own, so that nothing of a batch is held while the next one is read. */
-async function moveBatch(sides: Sides, target: Target, request: DaysRequest, batch: DayBatch): Promise<void> {
+/** A separate function, so that the memory of a batch is free before the next one is read. */
+async function moveBatch(
+  sides: Sides,
+  writer: CopyWriter,
+  request: DaysRequest,
+  batch: DayBatch,
+): Promise<void> {
   const { changes, days } = await changesOf(sides, partsOf(request, batch));
-  await target.commit(changes, {
+  await writer.commit(changes, {
     what: request.stream,
     firstDay: batch.pairs[0]?.day ?? '',
     lastDay: batch.pairs.at(-1)?.day ?? '',
@@ -48,7 +53,7 @@ function partsOf({ orgId, stream }: DaysRequest, { firstDay, lastDay }: DayBatch
   return [...tablesOf(stream).map((table) => ({ table, scope })), ...unitRowsOf(stream, scope)];
 }
 
-/** Everything that differs in a batch, and the days on which something does. */
+/** Collects the differences of a batch, and the days that they are on. */
 async function changesOf(sides: Sides, parts: readonly Part[]) {
   const changes = new ChangeSet();
   const days = new Set<unknown>();

@@ -4,7 +4,7 @@ import { tables, tablesOf } from '../../schema/tables.ts';
 import { ChunkReader } from '../core/chunk-reader.ts';
 import type { Row, Warehouse } from '../warehouse/port.ts';
 import { ChangeSet } from './change-set.ts';
-import { NO_UNITS, type Target } from './copy-writer.ts';
+import { type CopyWriter, NO_UNITS } from './copy-writer.ts';
 import type { Difference } from './differences.ts';
 import { differencesOf, type Sides } from './sides.ts';
 import { COPY_UNDER_WAY, type UnitPair } from './unit-pairs.ts';
@@ -17,7 +17,7 @@ const REPORT_ID = 1;
 const LEDGER_COLUMNS = Object.keys(exportUnits.columns);
 const STREAM = LEDGER_COLUMNS.indexOf('stream');
 
-/** What the ledger says while the reports are not all there: a run on the destination would pull all of them again. */
+/** The ledger row while some reports are missing: a run on the destination would pull all reports again. */
 const UNDER_WAY: Readonly<Record<string, Row[number]>> = {
   state: 'pending',
   rows: 0,
@@ -28,12 +28,12 @@ const UNDER_WAY: Readonly<Record<string, Row[number]>> = {
 };
 
 /**
- * Moves the readiness reports of an organization, each report whole. Few changes are one transaction with the ledger
- * row; before many, the ledger row says that they are under way, and it is moved with the last ones.
+ * Moves the readiness reports of an organization. A report never spans two transactions. Few changes share one transaction
+ * with the ledger row. Before many, the ledger row is marked as incomplete; the last transaction moves the real one.
  */
 export async function moveReadiness(
   sides: Sides,
-  target: Target,
+  writer: CopyWriter,
   { orgId, pair }: { orgId: string; pair: UnitPair },
 ): Promise<void> {
   const about = { what: pair.stream, firstDay: pair.day, lastDay: pair.day };
@@ -43,7 +43,7 @@ export async function moveReadiness(
     if (changes.isFull) {
       if (!isMarked) changes.add(exportUnits, await markOf(sides, orgId));
       isMarked = true;
-      await target.commit(changes, { ...about, units: NO_UNITS });
+      await writer.commit(changes, { ...about, units: NO_UNITS });
       changes = new ChangeSet();
     }
     for (const { table, found } of report) changes.add(table, found);
@@ -51,7 +51,7 @@ export async function moveReadiness(
   for (const part of unitRowsOf('readiness', { orgId })) {
     for await (const found of differencesOf(sides, part)) changes.add(part.table, found);
   }
-  await target.commit(changes, { ...about, units: outcomeOf(pair, isMarked || changes.rows > 0) });
+  await writer.commit(changes, { ...about, units: outcomeOf(pair, isMarked || changes.rows > 0) });
 }
 
 function outcomeOf({ source }: UnitPair, isChanged: boolean) {
@@ -64,7 +64,7 @@ interface TableDifferences {
   readonly found: readonly Difference[];
 }
 
-/** The differences report by report, each with those of its applications and criteria. */
+/** Yields the differences of one report at a time, with those of its applications and criteria. */
 async function* changedReports(sides: Sides, orgId: string): AsyncGenerator<TableDifferences[]> {
   const readers = READINESS.map((table) => ({
     table,
@@ -96,7 +96,7 @@ function reportOf({ row }: Difference): string {
   return String(row[REPORT_ID]);
 }
 
-/** The ledger's row while reports are under way, from the row of whichever side has one. */
+/** Returns the change that marks the ledger row as incomplete, made from the row of the side that has one. */
 async function markOf({ source, stored }: Sides, orgId: string): Promise<Difference[]> {
   const row = (await ledgerRow(source, orgId)) ?? (await ledgerRow(stored, orgId));
   if (row === undefined) return [];

@@ -2,7 +2,7 @@ import type { AnyTable } from '../../schema/define.ts';
 import { canonicalText } from '../core/json-text.ts';
 import type { Row, Value } from '../warehouse/port.ts';
 
-/** Whether two rows of `table` hold the same. JSON is compared as the value that it is: a database may write it anew. */
+/** Returns a test for equal rows of `table`. JSON is compared by value, because a database may store another text for it. */
 export function sameRow(table: AnyTable): (a: Row, b: Row) => boolean {
   const kinds = Object.values(table.columns).map(({ kind }) => kind);
   return (a, b) =>
@@ -12,7 +12,7 @@ export function sameRow(table: AnyTable): (a: Row, b: Row) => boolean {
     });
 }
 
-/** The same row with its JSON in canonical form, so that rows that are the same have the same digest. */
+/** Returns a function that puts the JSON of a row into canonical form, so that equal rows have equal digests. */
 export function canonicalRow(table: AnyTable): (row: Row) => Row {
   const kinds = Object.values(table.columns).map(({ kind }) => kind);
   if (!kinds.includes('json')) return (row) => row;

@@ -2,26 +2,26 @@ import type { AnyTable } from '../../schema/define.ts';
 import type { Row, ScanScope, Warehouse } from '../warehouse/port.ts';
 import { type Difference, differences } from './differences.ts';
 
-/** What a copy reads: the source, in one snapshot, and what the destination holds so far. */
+/** What a copy reads: the source, in one snapshot, and the destination as it is so far. */
 export interface Sides {
   readonly source: Warehouse;
-  /** A connection of its own: rows are read here while others are written. */
+  /** A second connection to the destination: rows are read here while others are written. */
   readonly stored: Warehouse;
-  /** Aborted when the process was asked to stop. */
+  /** Aborted when the process has to stop. */
   readonly signal: AbortSignal;
 }
 
-/** Which rows of a table are compared; all unless said otherwise. */
+/** The rows of a table to compare; all by default. */
 export interface Part {
   readonly table: AnyTable;
   readonly scope?: ScanScope;
-  /** Leaves rows of the scope out. */
+  /** Returns false for rows to leave out. */
   readonly keep?: (row: Row) => boolean;
 }
 
 /**
- * What must be written and removed so that the destination holds the source's rows, in key order, streamed.
- * Throws the signal's reason once it is aborted.
+ * Yields the changes that make the destination hold the rows of the source, in key order. Throws the reason of the signal
+ * once that is aborted.
  */
 export function differencesOf(
   { source, stored, signal }: Sides,
@@ -31,7 +31,7 @@ export function differencesOf(
   return differences(table, rowsOf(source), rowsOf(stored));
 }
 
-/** Hands chunks on one by one. Between two of them signals are heard and timers run, however fast the database is. */
+/** Passes items on one by one. Between two of them signals and timers are handled, however fast the database is. */
 export async function* inTurns<Item>(items: AsyncIterable<Item>, signal: AbortSignal): AsyncGenerator<Item> {
   for await (const item of items) {
     await new Promise((resolve) => setImmediate(resolve));

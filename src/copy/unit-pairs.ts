@@ -4,10 +4,10 @@ import type { Stream } from '../core/stream.ts';
 import { dateOf, type LedgerUnit, unitName } from '../warehouse/port.ts';
 import type { Sides } from './sides.ts';
 
-/** What the ledger's row of readiness tells while its reports are being copied, and not all there. */
-export const COPY_UNDER_WAY = 'reports are being copied; daywalk copy goes on where it was';
+/** `last_error` of the readiness unit while some of its reports are not copied yet. */
+export const COPY_UNDER_WAY = 'reports are being copied; run daywalk copy again to complete them';
 
-/** A unit as the ledgers of both sides know it; null on the side that does not. */
+/** A unit in the ledgers of both sides; null on a side that lacks it. */
 export interface UnitPair {
   readonly stream: Stream;
   /** '' for readiness. */
@@ -16,14 +16,14 @@ export interface UnitPair {
   readonly stored: LedgerUnit | null;
 }
 
-/** The organizations that either side knows. */
+/** Returns the organizations of both sides. */
 export async function organizationsOf({ source, stored }: Sides): Promise<string[]> {
   return [...new Set([...(await source.organizations()), ...(await stored.organizations())])].sort();
 }
 
 /**
- * The units of an organization on both sides, oldest day first. An organization's ledger is all in memory: it has six
- * rows a day at most, and no more days than have passed since the first.
+ * Returns the units of an organization on both sides, oldest day first. The ledger of an organization fits into memory: it
+ * has at most six rows a day.
  */
 export async function unitPairs({ source, stored }: Sides, orgId: string): Promise<UnitPair[]> {
   const pairs = new Map<string, UnitPair>();
@@ -37,7 +37,7 @@ export async function unitPairs({ source, stored }: Sides, orgId: string): Promi
   return [...pairs.values()].sort((a, b) => (a.day < b.day ? -1 : Number(a.day > b.day)));
 }
 
-/** True when the ledgers say the same of the unit, which they do only when its rows were moved with it. */
+/** Returns true when both ledgers have the same row for the unit: then its rows are equal too, because they moved with it. */
 export function isSamePair({ source, stored }: UnitPair): boolean {
   if (source === null || stored?.lastError === COPY_UNDER_WAY) return false;
   return stored !== null && textOf(source) === textOf(stored);

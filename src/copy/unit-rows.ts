@@ -4,11 +4,11 @@ import type { Row, ScanScope } from '../warehouse/port.ts';
 import type { Part } from './sides.ts';
 
 const { exportUnits, quarantine, restatements } = tables;
-/** Where these tables have the stream and the day of a unit. */
+/** Positions of the stream and the day of a unit in these tables. */
 const STREAM = 1;
 const DATE = 2;
 
-/** The rows that the exporter keeps of units of a stream: quarantine, restatements, and the ledger itself. */
+/** Returns which rows of quarantine, restatements and the ledger belong to the units of a stream. */
 export function unitRowsOf(stream: Stream, scope: ScanScope): Part[] {
   const isReadiness = stream === 'readiness';
   const keep = (row: Row) => row[STREAM] === stream && (row[DATE] === '') === isReadiness;

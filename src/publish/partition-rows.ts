@@ -6,13 +6,13 @@ import { type Batch, hasLanguages } from './parquet/column.ts';
 import { type Place, placesOf } from './places.ts';
 import { type RowSource, scanRows } from './rows.ts';
 
-/** Which rows of its table a partition has, as plain data: another thread may be told. */
+/** The rows of its table that a partition has. */
 export type PartitionRows =
   | { readonly kind: 'none' }
   | { readonly kind: 'days'; readonly scope: ScanScope }
   | { readonly kind: 'place'; readonly place: Place };
 
-/** The rows of a partition of a table, in key order. */
+/** Reads the rows of a partition in key order. */
 export function readPartition(source: RowSource, table: AnyTable, rows: PartitionRows): AsyncIterable<Batch> {
   switch (rows.kind) {
     case 'none':

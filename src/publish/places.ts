@@ -3,13 +3,13 @@ import { StorageError } from '../core/errors.ts';
 import type { Row } from '../warehouse/port.ts';
 import { monthColumnOf, pathOf } from './lake/names.ts';
 
-/** Where rows of an organization and month go. */
+/** The partition of an organization and month in a table that is not by day. */
 export interface Place {
   readonly path: string;
   readonly orgId: string | null;
 }
 
-/** Tells the place of a row of a table that is not by day: the same one for rows of the same partition. */
+/** Returns a function that finds the place of a row: the same object for all rows of a partition. */
 export function placesOf(table: AnyTable): (row: Row) => Place {
   const names = Object.keys(table.columns);
   const org = names.indexOf('org_id');
@@ -33,7 +33,7 @@ function monthOfInstant(table: AnyTable, value: unknown): string {
   const month = typeof value === 'string' ? /^\d{4}-\d{2}(?=-)/.exec(value)?.[0] : undefined;
   if (month !== undefined) return month;
   throw new StorageError(
-    `publish ${table.name}: the warehouse has ${JSON.stringify(value)} where an instant belongs`,
-    { hint: 'something else has written to the warehouse; correct or delete the row' },
+    `publish ${table.name}: the warehouse has ${JSON.stringify(value)} instead of an instant`,
+    { hint: 'another program has written to the warehouse; correct or delete the row' },
   );
 }

@@ -9,10 +9,10 @@ import type { PartitionRows } from './partition-rows.ts';
 import { type Place, placesOf } from './places.ts';
 import { type RowSource, scanRows } from './rows.ts';
 
-/** Changes when the same rows are to be written in another way: every partition is written again then. */
+/** Raise this number when the same rows are to be written in another way: every partition is then written again. */
 const LAYOUT = 2;
 
-/** A partition as the warehouse has it. */
+/** A partition that the lake should have. */
 export interface PlannedPartition {
   readonly table: AnyTable;
   readonly path: string;
@@ -22,8 +22,8 @@ export interface PlannedPartition {
 }
 
 /**
- * The partitions that a table has, by the warehouse. Call within a snapshot, and read the rows within the same.
- * Days and months of the analytics are told apart by the ledger alone; tables without it are read to tell.
+ * Plans the partitions of a table. Call inside a snapshot, and read their rows inside the same one. The ledger alone shows
+ * which months of the analytics have changed; tables without units are read for that.
  * @throws {UsageError} for an organization whose id is too long for a folder.
  */
 export async function planTable(
@@ -35,8 +35,8 @@ export async function planTable(
 }
 
 /**
- * The partition of a table that has no rows anywhere. Without a file a reader would know no columns, and a query of the
- * table would fail.
+ * Plans the partition of a table that has no rows at all. Without any file, a reader would know no columns, and a query of
+ * the table would fail.
  */
 export function emptyPartition(table: AnyTable): PlannedPartition {
   return {

@@ -2,7 +2,7 @@ import type { AnyTable } from '../../schema/define.ts';
 import type { LedgerUnit, Warehouse } from '../warehouse/port.ts';
 import { Lake, type Replaced } from './lake/lake.ts';
 import { tableNameOf } from './lake/names.ts';
-import { NOTE_EVERY_MS } from './limits.ts';
+import { SAVE_MANIFEST_EVERY_MS } from './limits.ts';
 import { emptyPartition, type PlannedPartition, planTable } from './plan.ts';
 import { addPartition, nothingOf, type PublishedTable } from './published-table.ts';
 import type { RowSource } from './rows.ts';
@@ -56,26 +56,25 @@ async function publishSnapshot(lake: Lake, source: LakeSource, request: LakeRequ
   lake.expectDistinct(partitions.map(({ path }) => path));
   const { force } = request;
   const changed = partitions.filter((partition) => isChanged(lake, partition, force));
-  await lake.strike(changed.map(({ path }) => path));
+  await lake.markChanging(changed.map(({ path }) => path));
 
   const replaced = new Map<string, Replaced>();
-  const noteInTime = regularly(source, () => lake.note());
+  const saveInTime = regularly(source, () => lake.saveManifest());
   for (const partition of changed) {
-    const replacement = await replace(lake, source, { partition, force, keepEmpty: false });
-    replaced.set(partition.path, replacement);
-    await noteInTime();
+    replaced.set(partition.path, await replace(lake, source, { partition, force, keepEmpty: false }));
+    await saveInTime();
   }
   const report: PublishedTable[] = [];
   for (const table of planned) report.push(await finishTable(lake, source, { ...table, replaced, force }));
-  await lake.note();
+  await lake.saveManifest();
   return { directory: lake.directory, tables: report };
 }
 
-/** Does something again where the last time is {@link NOTE_EVERY_MS} ago. */
+/** Returns a function that does the work if the last time was {@link SAVE_MANIFEST_EVERY_MS} ago. */
 function regularly({ clock }: LakeSource, work: () => Promise<void>): () => Promise<void> {
   let lastMs = clock.monotonicMs();
   return async () => {
-    if (clock.monotonicMs() - lastMs < NOTE_EVERY_MS) return;
+    if (clock.monotonicMs() - lastMs < SAVE_MANIFEST_EVERY_MS) return;
     lastMs = clock.monotonicMs();
     await work();
   };

@@ -3,15 +3,15 @@ import type { Clock } from '../core/clock.ts';
 import type { Row, ScanScope, Warehouse } from '../warehouse/port.ts';
 import { ROWS_WITHOUT_PAUSE_MAX } from './limits.ts';
 
-/** What rows are read from. */
+/** Where rows are read from. */
 export interface RowSource {
   readonly warehouse: Pick<Warehouse, 'scan'>;
   readonly clock: Clock;
-  /** Aborted when the process was asked to stop. */
+  /** Aborted when the process has to stop. */
   readonly signal: AbortSignal;
 }
 
-/** The rows of a table in key order, as `Warehouse.scan`; ends with the signal's reason when that is aborted. */
+/** Reads the rows of a table as `Warehouse.scan` does. Throws the reason of the signal once that is aborted. */
 export async function* scanRows(
   { warehouse, clock, signal }: RowSource,
   table: AnyTable,
@@ -25,7 +25,7 @@ export async function* scanRows(
     signal.throwIfAborted();
     rows += chunk.length;
     if (rows < ROWS_WITHOUT_PAUSE_MAX) continue;
-    // A database in this process answers without a pause, and signals are heard in pauses only.
+    // SQLite reads without a pause, and signals are handled in pauses only.
     await clock.sleep(0, signal);
     rows = 0;
   }

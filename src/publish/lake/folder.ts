@@ -5,14 +5,14 @@ import { DaywalkError, messageOf, StorageError, UsageError } from '../../core/er
 import { syncPath } from '../../core/sync-path.ts';
 import { MANIFEST_FILE, type Manifest, manifestText, parseManifest } from './manifest.ts';
 
-/** What may stand in a folder that is taken for empty: our own files, hidden ones, and what a fresh disk has. */
+/** Names that a folder may hold and still count as empty: our own files, hidden files, and what a new disk has. */
 const IN_EMPTY_FOLDER = /^(_daywalk\..*|\..*|lost\+found)$/;
 
 const FOLDER_MODE = 0o700;
 
 /**
- * Makes the folder of a lake where it is missing.
- * @throws {UsageError} when it holds something else, or is no folder.
+ * Creates the folder of a lake if it is missing.
+ * @throws {UsageError} when it holds something else, or is not a folder.
  */
 export async function openFolder(directory: string): Promise<void> {
   await makeFolder(directory);
@@ -21,13 +21,13 @@ export async function openFolder(directory: string): Promise<void> {
 
 async function makeFolder(directory: string): Promise<void> {
   try {
-    // What is published names people: others may read it once somebody has opened the folder to them.
+    // A lake names people: other users may read it only after its owner has opened the folder to them.
     await mkdir(directory, { recursive: true, mode: FOLDER_MODE });
   } catch (error) {
     if (!hasCode(error, 'EEXIST', 'ENOTDIR')) throw error;
     throw new UsageError(`${directory} is not a folder`, {
       cause: error,
-      hint: 'name a folder with --parquet; it is made where it is missing',
+      hint: 'name a folder with --parquet; it is created if it is missing',
     });
   }
 }
@@ -36,12 +36,12 @@ async function expectOurs(directory: string): Promise<void> {
   if ((await readManifest(directory)) !== undefined) return;
   const foreign = (await readdir(directory)).find((name) => !IN_EMPTY_FOLDER.test(name));
   if (foreign === undefined) return;
-  throw new UsageError(`${directory} holds something else than a lake of daywalk: ${foreign}`, {
+  throw new UsageError(`${directory} is not a lake of daywalk: it holds ${foreign}`, {
     hint: 'name a new or an empty folder with --parquet',
   });
 }
 
-/** What a folder notes of its lake; undefined where it notes nothing. */
+/** Reads the manifest of a lake; returns undefined if there is none. */
 export async function readManifest(directory: string): Promise<Manifest | undefined> {
   const path = join(directory, MANIFEST_FILE);
   try {
@@ -52,7 +52,7 @@ export async function readManifest(directory: string): Promise<Manifest | undefi
   }
 }
 
-/** Notes what a lake holds, durably and at once: after a power loss the folder has these notes or the ones before. */
+/** Replaces the manifest of a lake durably: after a power loss the folder has this manifest or the one before. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   const path = join(directory, MANIFEST_FILE);
   const file = await open(`${path}.part`, 'w');
@@ -66,7 +66,7 @@ export async function writeManifest(directory: string, manifest: Manifest): Prom
   syncPath(directory);
 }
 
-/** Does something with a path; errors of storage name it, and the remedy. */
+/** Runs work on a path. Turns errors of the file system and of the lock into a {@link StorageError} with path and remedy. */
 export async function explained<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -75,13 +75,13 @@ export async function explained<Result>(path: string, work: () => Promise<Result
     throw new StorageError(`publish to ${path}: ${messageOf(error)}`, {
       cause: error,
       hint: hasCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')
-        ? 'free space there, then run again: what was replaced is whole, and the rest follows'
+        ? 'free space there, then run again: every file is complete, and the rest follows'
         : 'give this user the right to write the folder and everything in it, then run again',
     });
   }
 }
 
-/** True for errors of the file system, and of the lock, which is SQLite's. */
+/** Returns true for errors of the file system and of SQLite, which makes the lock. */
 function isOfStorage(error: unknown): boolean {
   if (error instanceof DaywalkError || !(error instanceof Error) || !('code' in error)) return false;
   return 'syscall' in error || String(error.code).startsWith('SQLITE_');

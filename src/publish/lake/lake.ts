@@ -10,38 +10,37 @@ import { explained, openFolder, readManifest, writeManifest } from './folder.ts'
 import { MANIFEST_FILE, type Manifest, type PartitionFacts } from './manifest.ts';
 import { sameButForCase } from './names.ts';
 
-/** What a lake of daywalk has besides tables. */
 const LOCK_FILE = '_daywalk.lock';
 /** The partition that is being written. It stands outside of the tables, so that no reader finds it. */
 const PART_FILE = '_daywalk.part';
 
 /** How a partition is replaced. */
 export interface Replacement {
-  /** Of the rows that it is made from. */
+  /** Of the rows that the file is made from. */
   readonly signature: string;
-  /** Keep a file that has no rows. */
+  /** Keep a file without rows. */
   readonly keepEmpty: boolean;
-  /** Replace a file with the same bytes too. */
+  /** Replace a file even by one with the same bytes. */
   readonly always: boolean;
   /** Writes the new file to a path. */
   write(path: string): Promise<FileFacts>;
 }
 
-/** What became of a partition. */
+/** A partition after {@link Lake.replace}. */
 export interface Replaced extends FileFacts {
   readonly outcome: 'written' | 'unchanged' | 'removed';
 }
 
-/** The folder of a lake, open and locked for one publish. */
+/** The folder of a lake, locked for one publish. */
 export class Lake {
   readonly directory: string;
   readonly #lock: FileLock;
   readonly #partitions: Map<string, PartitionFacts>;
   readonly #files: Map<string, number>;
-  /** Partitions that are about to change: not noted until they have. */
-  readonly #struck = new Set<string>();
+  /** Partitions that are about to change; the manifest omits them until they have changed. */
+  readonly #changing = new Set<string>();
   readonly #changedFolders = new Set<string>();
-  #isNoted = true;
+  #isSaved = true;
 
   private constructor(directory: string, lock: FileLock, manifest: Manifest, files: Map<string, number>) {
     this.directory = directory;
@@ -51,7 +50,7 @@ export class Lake {
   }
 
   /**
-   * Opens a folder as a lake; makes it where it is missing.
+   * Opens a folder as a lake; creates it if it is missing.
    * @throws {UsageError} when it holds something else.
    * @throws {BusyError} when another publish works on it.
    * @throws {StorageError} when it cannot be read or written.
@@ -68,7 +67,7 @@ export class Lake {
       try {
         const manifest = await readManifest(directory);
         const lake = new Lake(directory, lock, manifest ?? new Map(), await partitionFiles(directory));
-        // From here on the folder is known as ours, whatever else happens.
+        // From now on the folder is recognized as a lake, even if this publish is killed.
         if (manifest === undefined) await writeManifest(directory, new Map());
         return lake;
       } catch (error) {
@@ -78,19 +77,19 @@ export class Lake {
     });
   }
 
-  /** Paths of all partitions: noted ones, and files that a publish left behind that was killed before it noted them. */
+  /** Returns the paths of all partitions, including files that are missing in the manifest because a publish was killed. */
   paths(): string[] {
     return [...new Set([...this.#partitions.keys(), ...this.#files.keys()])].toSorted();
   }
 
-  /** What is noted of a partition, unless its file is not as it was written. */
+  /** Returns what the manifest says about a partition; undefined if it says nothing, or if the file has another size. */
   find(path: string): PartitionFacts | undefined {
     const facts = this.#partitions.get(path);
     return facts?.bytes === (this.#files.get(path) ?? 0) ? facts : undefined;
   }
 
   /**
-   * Refuses paths that this file system takes for one another: one partition would replace the other.
+   * Refuses paths that are the same for this file system: one partition would replace the other.
    * @throws {UsageError} that names two of them.
    */
   expectDistinct(paths: readonly string[]): void {
@@ -98,27 +97,27 @@ export class Lake {
     const ignoresCase = existsSync(join(this.directory, MANIFEST_FILE.toUpperCase()));
     if (same === undefined || !ignoresCase) return;
     throw new UsageError(
-      `publish to ${this.directory}: its file system takes ${same.join(' and ')} for one`,
+      `publish to ${this.directory}: its file system treats ${same.join(' and ')} as one path`,
       {
-        hint: 'name a folder on a file system that tells upper and lower case apart',
+        hint: 'name a folder on a file system that distinguishes upper and lower case',
       },
     );
   }
 
   /**
-   * Strikes partitions that are about to change from the notes. A publish that is killed after it replaced a file must
-   * leave no note that says something else of it: the rows may be as they were before by the next time.
+   * Removes partitions that are about to change from the manifest. If a publish is killed after it has replaced a file, an
+   * old entry would be wrong: by the next publish, the rows may again be those that it describes.
    */
-  async strike(paths: readonly string[]): Promise<void> {
-    for (const path of paths) this.#struck.add(path);
+  async markChanging(paths: readonly string[]): Promise<void> {
+    for (const path of paths) this.#changing.add(path);
     if (paths.some((path) => this.#partitions.has(path))) {
-      await this.#write();
+      await this.#writeManifest();
     }
   }
 
   /**
-   * Makes a partition what `write` writes, by one rename: readers see the old file or the new one, whole. A file with
-   * the same bytes stays in place unless `always`. One of no rows is removed, unless it is there for its columns alone.
+   * Replaces a partition by what `write` writes, with one rename: readers see all of the old file or all of the new one. A
+   * file with the same bytes stays in place unless `always` is set. A file without rows is removed unless `keepEmpty` is set.
    */
   replace(path: string, replacement: Replacement): Promise<Replaced> {
     return explained(join(this.directory, path), async () => {
@@ -128,26 +127,26 @@ export class Lake {
     });
   }
 
-  /** Removes a partition. Answers whether there was a file. */
+  /** Removes a partition. Returns whether it had a file. */
   remove(path: string): Promise<boolean> {
     return explained(join(this.directory, path), async () => {
       const hadFile = this.#files.has(path);
       if (hadFile) await this.#drop(path);
-      if (this.#partitions.delete(path)) this.#isNoted = false;
+      if (this.#partitions.delete(path)) this.#isSaved = false;
       return hadFile;
     });
   }
 
-  /** Notes what was done, durably. Without it the next publish does it again, which changes nothing. */
-  async note(): Promise<void> {
-    if (this.#isNoted) return;
+  /** Saves the manifest durably. Without it, the next publish does the same work again, with the same result. */
+  async saveManifest(): Promise<void> {
+    if (this.#isSaved) return;
     await explained(this.directory, async () => {
       for (const folder of this.#changedFolders) {
         if (existsSync(folder)) syncPath(folder);
       }
       this.#changedFolders.clear();
     });
-    await this.#write();
+    await this.#writeManifest();
   }
 
   async close(): Promise<void> {
@@ -172,8 +171,8 @@ export class Lake {
     if (!isKept && hadFile) await this.#drop(path);
     const facts = isKept ? written : { rows: 0, bytes: 0, sha256: '' };
     this.#partitions.set(path, { signature, ...facts });
-    this.#struck.delete(path);
-    this.#isNoted = false;
+    this.#changing.delete(path);
+    this.#isSaved = false;
     return {
       ...facts,
       outcome: isKept ? (isSame ? 'unchanged' : 'written') : hadFile ? 'removed' : 'unchanged',
@@ -185,17 +184,17 @@ export class Lake {
     const made = await mkdir(dirname(target), { recursive: true });
     await rename(part, target);
     this.#files.set(path, bytes);
-    this.#noteFolders(path, made);
+    this.#rememberFolders(path, made);
   }
 
   async #drop(path: string): Promise<void> {
     await removePartition(this.directory, path);
     this.#files.delete(path);
-    this.#noteFolders(path, this.directory);
+    this.#rememberFolders(path, this.directory);
   }
 
-  /** The folder of a file has changed, and those above it as far as folders were made or removed. */
-  #noteFolders(path: string, upTo: string | undefined): void {
+  /** Remembers folders to sync: that of a file, and those above it up to the first one that was created or removed. */
+  #rememberFolders(path: string, upTo: string | undefined): void {
     let folder = join(this.directory, dirname(path));
     this.#changedFolders.add(folder);
     while (upTo !== undefined && folder !== this.directory) {
@@ -204,9 +203,9 @@ export class Lake {
     }
   }
 
-  async #write(): Promise<void> {
-    const noted = [...this.#partitions].filter(([path]) => !this.#struck.has(path));
-    await explained(this.directory, () => writeManifest(this.directory, new Map(noted)));
-    this.#isNoted = true;
+  async #writeManifest(): Promise<void> {
+    const listed = [...this.#partitions].filter(([path]) => !this.#changing.has(path));
+    await explained(this.directory, () => writeManifest(this.directory, new Map(listed)));
+    this.#isSaved = true;
   }
 }

@@ -2,34 +2,34 @@ import { UsageError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { tableNameOf } from './names.ts';
 
-/** Names the file in which a lake notes what it holds. Readers ignore names that begin with an underscore. */
+/** The file in which a lake lists what it holds. Readers ignore names that begin with an underscore. */
 export const MANIFEST_FILE = '_daywalk.json';
 
 const FORMAT = 'daywalk lake';
 const VERSION = 1;
 
-/** What a lake notes of a partition. */
+/** What the manifest says about a partition. */
 export interface PartitionFacts {
-  /** Of the rows that it was made from: an equal one means that there is nothing to do. */
+  /** Of the rows that it was made from. If it is equal, there is nothing to do. */
   readonly signature: string;
   readonly rows: number;
-  /** Of its file; 0 where there is none, because there are no rows. */
+  /** Size of its file; 0 if there is none because there are no rows. */
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** What a lake holds: partitions by the path of their file. */
+/** The partitions of a lake by the path of their file. */
 export type Manifest = ReadonlyMap<string, PartitionFacts>;
 
-/** A manifest as JSON text. */
+/** Returns a manifest as JSON text. */
 export function manifestText(partitions: Manifest): string {
   const sorted = [...partitions].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `${JSON.stringify({ format: FORMAT, version: VERSION, partitions: Object.fromEntries(sorted) }, null, 1)}\n`;
 }
 
 /**
- * Reads a manifest. A damaged one is empty: everything is written again then.
- * @throws {UsageError} when it is the manifest of something else, or of a newer version.
+ * Parses a manifest. A damaged one counts as empty, so that everything is written again.
+ * @throws {UsageError} when it belongs to something else, or to a newer version.
  */
 export function parseManifest(text: string, path: string): Manifest {
   const document = documentOf(text);
@@ -57,7 +57,7 @@ function documentOf(text: string): unknown {
   }
 }
 
-// A path that is none of ours must never be opened or removed, whoever wrote it here.
+// Whoever wrote the manifest: a path that is not one of a partition must never be opened or removed.
 function isPartition(entry: [string, unknown]): entry is [string, PartitionFacts] {
   const [path, facts] = entry;
   return (

@@ -2,7 +2,7 @@ import type { AnyTable } from '../../../schema/define.ts';
 import { UsageError } from '../../core/errors.ts';
 import { FILE_NAME_BYTES_MAX } from '../limits.ts';
 
-/** What Hive calls a partition without a value; readers answer NULL. */
+/** Hive's name for a partition without a value; readers return NULL for it. */
 const NO_VALUE = '__HIVE_DEFAULT_PARTITION__';
 
 /** A partition is one file, so that one rename replaces it. */
@@ -14,13 +14,13 @@ const PATH = /^([a-z][a-z0-9_]*)\/org_id=[^/\0]+(\/month=[^/\0]+)?\/data\.parque
 /** A partition of a table. */
 export interface Partition {
   readonly table: AnyTable;
-  /** Null, like '', where the organization is not known. */
+  /** Null or '' if the organization is not known. */
   readonly orgId: string | null;
-  /** `YYYY-MM`, or null where no row has one; not looked at for tables without months. */
+  /** `YYYY-MM`, or null if no row has one; ignored for tables without months. */
   readonly month: string | null;
 }
 
-/** The column whose month partitions a table, besides the organization; null for tables that change as a whole. */
+/** Returns the column whose month partitions a table, besides the organization; null for tables that change as a whole. */
 export function monthColumnOf({ role, columns }: AnyTable): string | null {
   if (role === 'fact') return 'date';
   if (role !== 'event') return null;
@@ -28,7 +28,7 @@ export function monthColumnOf({ role, columns }: AnyTable): string | null {
 }
 
 /**
- * The path of a partition's file, relative to the lake.
+ * Returns the path of the file of a partition, relative to the lake.
  * @throws {UsageError} for an organization whose id is too long for a folder.
  */
 export function pathOf({ table, orgId, month }: Partition): string {
@@ -37,7 +37,7 @@ export function pathOf({ table, orgId, month }: Partition): string {
   return [...folders, DATA_FILE].join('/');
 }
 
-/** The table of a partition's path; undefined for anything that is no such path. */
+/** Returns the table of the path of a partition; undefined for any other path. */
 export function tableNameOf(path: string): string | undefined {
   return PATH.exec(path)?.[1];
 }
@@ -47,16 +47,18 @@ function folderOf(column: string, value: string | null): string {
   if (Buffer.byteLength(name) <= FILE_NAME_BYTES_MAX) return name;
   throw new UsageError(
     `publish organization ${value?.slice(0, 40)}…: its folder would have a name of ${Buffer.byteLength(name)} bytes`,
-    { hint: `no file system has names of more than ${FILE_NAME_BYTES_MAX} bytes; read the warehouse itself` },
+    {
+      hint: `no file system allows names of more than ${FILE_NAME_BYTES_MAX} bytes; read the warehouse itself`,
+    },
   );
 }
 
 /**
- * A value as Hive writes it into a path, so that readers get it back: percent signs before the code of ASCII characters
- * that are not plain. Others stay as they are, because Spark and Hive decode each escape to one character.
+ * Escapes a value as Hive does, so that readers get it back: ASCII characters that are not plain become a percent sign and
+ * their code. Other characters stay as they are, because Spark and Hive decode each escape to one character.
  */
 function escaped(value: string): string {
-  // These two words mean NULL to readers.
+  // Readers take these two words for NULL.
   const isWord = value === NO_VALUE || /^null$/i.test(value);
   const text = value.replace(/[^A-Za-z0-9_.\u0080-\u{10FFFF}-]/gu, escapeOf);
   return isWord ? escapeOf(text.slice(0, 1)) + text.slice(1) : text;
@@ -66,7 +68,7 @@ function escapeOf(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** Two paths of this list that a file system takes for one where it ignores case; undefined where there are none. */
+/** Finds two paths that are the same for a file system that ignores case; returns undefined if there are none. */
 export function sameButForCase(paths: Iterable<string>): readonly [string, string] | undefined {
   const known = new Map<string, string>();
   for (const path of paths) {

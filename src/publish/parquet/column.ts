@@ -2,30 +2,30 @@ import type { AnyTable, Column, ColumnKind } from '../../../schema/define.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { Row } from '../../warehouse/port.ts';
 
-/** Some rows of a table, in key order. */
+/** Rows of a table in key order. */
 export interface Batch {
   readonly rows: readonly Row[];
-  /** For users of a day: the list of each row's languages. */
+  /** For `user_daily`: the languages of each row. */
   readonly languages?: readonly (readonly string[])[];
 }
 
 /** What a column of a Parquet file holds. */
 export type LakeType = 'string' | 'date' | 'timestamp' | 'double' | 'integer' | 'boolean' | 'list';
 
-/** What kind of values a column of a Parquet file has. */
+/** What kind of values a column of a Parquet file holds. */
 interface Shape {
   readonly type: LakeType;
   readonly isRequired: boolean;
-  /** True where rows are in the order of the column, or nearly: its bounds let a reader skip row groups. */
+  /** True if rows are nearly in the order of the column: its smallest and largest value let a reader skip row groups. */
   readonly isOrdered: boolean;
-  /** True where values come again within a row group: the file has each of them once. */
+  /** True if values repeat within a row group: the file then has each of them once. */
   readonly isRepetitive: boolean;
 }
 
 /** A column of the Parquet files of a table. */
 export interface LakeColumn extends Shape {
   readonly name: string;
-  /** Where its value stands in a row of the table; -1 where it stands in none. */
+  /** Position of its value in a row of the table; -1 for a column that the table lacks. */
   readonly position: number;
 }
 
@@ -37,7 +37,7 @@ const shape = (type: LakeType, traits: Partial<Shape> = {}): Shape => ({
   ...traits,
 });
 
-/** JSON is a string: engines disagree about Parquet's JSON type, and a string is the same text for all of them. */
+/** JSON is a string: engines disagree about Parquet's JSON type, and all of them read the same text from a string. */
 const SHAPES: Readonly<Record<ColumnKind, Shape>> = {
   key: shape('string', { isRequired: true, isOrdered: true, isRepetitive: true }),
   day: shape('date', { isRequired: true, isOrdered: true }),
@@ -53,12 +53,12 @@ const SHAPES: Readonly<Record<ColumnKind, Shape>> = {
   record: shape('string', { isRequired: true }),
 };
 
-/** The day of a unit in the ledger: '' for readiness, which no date can be. */
+/** The day of a unit in the ledger: '' for readiness, which is NULL in a lake. */
 const UNIT_DAY = shape('date', { isOrdered: true });
 
 /**
- * The columns of the Parquet files of a table: all of it but the organization, which is in the path. An engine that
- * finds a partition column in the file as well refuses (BigQuery) or has to choose.
+ * Returns the columns of the Parquet files of a table: all but the organization, which is in the path. If a partition column
+ * were in the file too, an engine would refuse it (BigQuery) or have to choose.
  */
 export function lakeColumnsOf(table: AnyTable): LakeColumn[] {
   const columns = Object.entries(table.columns).flatMap(([name, column], position) =>
@@ -67,7 +67,7 @@ export function lakeColumnsOf(table: AnyTable): LakeColumn[] {
   return hasLanguages(table) ? [...columns, { name: 'languages', position: -1, ...shape('list') }] : columns;
 }
 
-/** True for the users of a day: a lake has their languages as a list too, where the warehouse has a child table. */
+/** Returns true for `user_daily`: a lake also has its child table of languages as a list in each row. */
 export function hasLanguages(table: AnyTable): boolean {
   return table.name === tables.userDaily.name;
 }

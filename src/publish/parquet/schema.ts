@@ -5,12 +5,12 @@ type Annotation = Omit<SchemaElement, 'name' | 'repetition_type'>;
 
 const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
 
-/** Older readers look at `converted_type`, newer ones at `logical_type` too. */
+/** Older readers look at `converted_type` only, newer ones at `logical_type` too. */
 const ANNOTATIONS: Readonly<Record<LakeType, Annotation>> = {
   string: TEXT,
   date: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
-  // An instant in UTC for every reader. With the logical type, which means the same, DuckDB makes it a TIMESTAMP WITH
-  // TIME ZONE, and can do little with that where its extension for time zones is not installed.
+  // An instant in UTC for every reader. The logical type means the same, but makes DuckDB read a TIMESTAMP WITH TIME ZONE,
+  // and most of DuckDB's functions for that need an extension.
   timestamp: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
   double: { type: 'DOUBLE' },
   integer: { type: 'INT64' },
@@ -18,7 +18,7 @@ const ANNOTATIONS: Readonly<Record<LakeType, Annotation>> = {
   list: { num_children: 1, converted_type: 'LIST', logical_type: { type: 'LIST' } },
 };
 
-/** The schema of the Parquet files that have these columns. */
+/** Returns the Parquet schema of files with these columns. */
 export function fileSchemaOf(columns: readonly LakeColumn[]): SchemaElement[] {
   return [{ name: 'root', num_children: columns.length }, ...columns.flatMap(elementsOf)];
 }

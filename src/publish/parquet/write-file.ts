@@ -7,7 +7,7 @@ import { type ColumnBuffer, createColumnBuffer } from './column-buffer.ts';
 import { FileSink } from './file-sink.ts';
 import { fileSchemaOf } from './schema.ts';
 
-/** What a Parquet file holds. */
+/** Facts about a Parquet file that was written. */
 export interface FileFacts {
   readonly rows: number;
   readonly bytes: number;
@@ -15,8 +15,8 @@ export interface FileFacts {
 }
 
 /**
- * Writes rows to a Parquet file, whatever was there before, and syncs it. Memory is bounded by a row group. The same
- * rows give the same bytes.
+ * Writes rows to a Parquet file, replaces what is there, and syncs it. Memory holds one row group. Equal rows give equal
+ * bytes.
  * @throws {StorageError} for a value that does not belong in its column.
  * @throws {Error} of the file system when the file cannot be written.
  */
@@ -38,7 +38,7 @@ export async function writeParquet(
   }
 }
 
-/** Collects rows by column, and writes them as soon as they are a row group. */
+/** Collects the values of rows by column, and writes each row group once it is full. */
 class RowGroups {
   readonly #writer: ParquetWriter;
   readonly #columns: readonly ColumnBuffer[];

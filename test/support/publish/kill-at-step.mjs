@@ -1,6 +1,6 @@
 // Loaded before a publish: kills the process as it enters its n-th change of the file system below a folder, the way a
 // power cut or the OOM killer would. Who is not killed tells its steps, each on a line.
-import { promises } from 'node:fs';
+import fs, { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
 const { KILL_AT = '0', KILL_BELOW = '' } = process.env;
@@ -33,6 +33,13 @@ promises.open = async (path, ...rest) => {
     };
   }
   return file;
+};
+
+// A lake opens files by this call only to sync a folder.
+const { openSync } = fs;
+fs.openSync = (path, ...rest) => {
+  if (String(path).startsWith(KILL_BELOW)) step('sync', path);
+  return openSync(path, ...rest);
 };
 
 syncBuiltinESMExports();
