@@ -2,6 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
+import { EXIT } from '../../src/core/exit-code.ts';
+import { RULES } from '../../src/core/rules.ts';
+import { CATALOGUE } from '../support/faults/catalogue.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = [
@@ -82,4 +85,24 @@ test('every file of the checkout that a page names exists', () => {
       .map(([path]) => `${page}: ${path}`),
   );
   expect(missing).toEqual([]);
+});
+
+test('docs/trust.md explains every rule', () => {
+  const page = read('docs/trust.md');
+  expect(Object.keys(RULES).filter((rule) => !page.includes(`\`${rule}\``))).toEqual([]);
+});
+
+test('docs/operations.md explains every exit code', () => {
+  const cells = [...read('docs/operations.md').matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, cell = '']) =>
+    cell.split(',').map(Number),
+  );
+  expect(Object.values(EXIT).filter((code) => !cells.includes(code))).toEqual([]);
+});
+
+test('docs/reliability.md states the number of faults in the catalogue', () => {
+  expect(read('docs/reliability.md')).toContain(`The catalogue lists ${CATALOGUE.length} faults`);
+});
+
+test.each(PAGES)('%s uses plain words', (page) => {
+  expect(proseOf(page).match(/\b(?:told|tells?|telling|elsewhere|is asked for)\b/gi) ?? []).toEqual([]);
 });
