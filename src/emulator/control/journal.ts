@@ -1,6 +1,6 @@
 import type { ApiCall } from '../http/api-call.ts';
 import type { Role } from '../http/auth.ts';
-import { type Counts, openCounts } from './counts.ts';
+import { openCounts } from './counts.ts';
 
 /** One request. It never contains a key. */
 export interface JournalEntry {
@@ -56,7 +56,7 @@ export interface OpenEntry {
 /** Records requests. */
 export interface Journal {
   /** Records the arrival of a request. */
-  begin(call: Pick<ApiCall, 'method' | 'target' | 'caller'>, rule: string | null): OpenEntry;
+  begin(request: NewRequest, rule: string | null): OpenEntry;
   /** The number of requests in progress. */
   inFlight(): number;
   matched(ruleId: string): void;
@@ -66,39 +66,57 @@ export interface Journal {
   reset(): void;
 }
 
+type NewRequest = Pick<ApiCall, 'method' | 'target' | 'caller'>;
+/** An entry whose request is in progress. */
+type OpenJournalEntry = { -readonly [Field in keyof JournalEntry]: JournalEntry[Field] };
+
 /** Opens an empty journal that keeps the last `entriesMax` requests. */
 export function openJournal(entriesMax: number, monotonicMs: () => number): Journal {
-  const recent = openRecent(entriesMax);
+  let recent: OpenJournalEntry[] = [];
   const totals = {
-    path: openCounts(),
-    stream: openCounts(),
-    day: openCounts(),
-    status: openCounts(),
-    role: openCounts(),
+    byPath: openCounts(),
+    byStream: openCounts(),
+    byDay: openCounts(),
+    byStatus: openCounts(),
+    byRole: openCounts(),
   };
   const rules = { matches: openCounts(), firings: openCounts(), missed: openCounts() };
   let requests = 0;
   let inFlight = 0;
   let inFlightMax = 0;
 
+  function recordArrival({ method, target, caller }: NewRequest, rule: string | null): OpenJournalEntry {
+    const path = hideKey(target.path, caller.credential);
+    const query = hideKey(target.url.slice(target.path.length + 1), caller.credential);
+    totals.byPath.add(path);
+    totals.byRole.add(caller.role ?? 'none');
+    if (target.stream !== null) {
+      totals.byStream.add(target.stream);
+      totals.byDay.add(`${target.stream} ${target.days}`.trimEnd());
+    }
+    const entry = { method, path, query, status: null, ms: null, role: caller.role, rule };
+    recent.push(entry);
+    // Trimmed in bulk, so that no request shifts the whole list.
+    if (recent.length > 2 * entriesMax) recent = recent.slice(recent.length - entriesMax);
+    return entry;
+  }
+
   return {
-    begin(call, rule) {
+    begin(request, rule) {
       const startedMs = monotonicMs();
       requests += 1;
       inFlight += 1;
       inFlightMax = Math.max(inFlightMax, inFlight);
-      const entry = entryOf(call, rule);
-      recent.add(entry);
-      countArrival(totals, call, entry);
+      const entry = recordArrival(request, rule);
       return {
         sent(status) {
           entry.status = status;
-          totals.status.add(String(status));
+          totals.byStatus.add(String(status));
         },
         ended() {
           inFlight -= 1;
           entry.ms = Math.round((monotonicMs() - startedMs) * 1_000) / 1_000;
-          if (entry.status === null) totals.status.add('none');
+          if (entry.status === null) totals.byStatus.add('none');
         },
       };
     },
@@ -110,66 +128,28 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
       requests,
       inFlight,
       inFlightMax,
-      byPath: totals.path.all(),
-      byStream: totals.stream.all(),
-      byDay: totals.day.all(),
-      byStatus: totals.status.all(),
-      byRole: totals.role.all(),
+      byPath: totals.byPath.all(),
+      byStream: totals.byStream.all(),
+      byDay: totals.byDay.all(),
+      byStatus: totals.byStatus.all(),
+      byRole: totals.byRole.all(),
       rules: ruleIds.map((id) => ({
         id,
         matches: rules.matches.of(id),
         firings: rules.firings.of(id),
         missed: rules.missed.of(id),
       })),
-      recent: recent.all(),
+      recent: recent.slice(Math.max(0, recent.length - entriesMax)).map((entry) => ({ ...entry })),
     }),
     reset() {
       requests = 0;
       inFlightMax = inFlight;
-      recent.clear();
+      recent = [];
       for (const counts of [...Object.values(totals), ...Object.values(rules)]) counts.clear();
     },
   };
 }
 
-/** An entry whose request is in progress. */
-type Unfinished = { -readonly [Field in keyof JournalEntry]: JournalEntry[Field] };
-type NewRequest = Pick<ApiCall, 'method' | 'target' | 'caller'>;
-
-function entryOf({ method, target, caller }: NewRequest, rule: string | null): Unfinished {
-  const path = withoutKey(target.path, caller.credential);
-  const query = withoutKey(target.url.slice(target.path.length + 1), caller.credential);
-  return { method, path, query, status: null, ms: null, role: caller.role, rule };
-}
-
-function countArrival(
-  totals: Readonly<Record<'path' | 'stream' | 'day' | 'role', Counts>>,
-  { target, caller }: NewRequest,
-  entry: JournalEntry,
-): void {
-  totals.path.add(entry.path);
-  totals.role.add(caller.role ?? 'none');
-  if (target.stream === null) return;
-  totals.stream.add(target.stream);
-  totals.day.add(`${target.stream} ${target.days}`.trimEnd());
-}
-
-function openRecent(entriesMax: number) {
-  let entries: JournalEntry[] = [];
-  return {
-    add(entry: JournalEntry): void {
-      entries.push(entry);
-      // Trimmed in bulk, so that no request shifts the whole list.
-      if (entries.length > 2 * entriesMax) entries = entries.slice(entries.length - entriesMax);
-    },
-    all: (): JournalEntry[] =>
-      entries.slice(Math.max(0, entries.length - entriesMax)).map((entry) => ({ ...entry })),
-    clear(): void {
-      entries = [];
-    },
-  };
-}
-
-function withoutKey(query: string, credential: string): string {
-  return credential === '' ? query : query.replaceAll(credential, '[key]');
+function hideKey(text: string, credential: string): string {
+  return credential === '' ? text : text.replaceAll(credential, '[key]');
 }

@@ -1,7 +1,7 @@
 /** One bit per user, in the order of user ids. */
 export type Bitset = Uint32Array;
 
-/** A set that can hold the numbers below `size`, empty. */
+/** Creates an empty set for the numbers below `size`. */
 export function emptyBitset(size: number): Bitset {
   return new Uint32Array(Math.ceil(size / 32));
 }
@@ -21,7 +21,7 @@ export function hasBit(set: Bitset, index: number): boolean {
   return (((set[index >>> 5] ?? 0) >>> (index & 31)) & 1) === 1;
 }
 
-/** The least member that is at least `from`, or -1. */
+/** Finds the smallest member that is at least `from`; -1 without one. */
 export function nextBit(set: Bitset, from: number): number {
   let word = from >>> 5;
   let bits = (set[word] ?? 0) & (-1 << (from & 31));
@@ -33,7 +33,7 @@ export function nextBit(set: Bitset, from: number): number {
   return word * 32 + (31 - Math.clz32(bits & -bits));
 }
 
-/** How many members are below `end`; all of them by default. */
+/** Counts the members below `end`; by default all members. */
 export function countBits(set: Bitset, end = set.length * 32): number {
   const whole = Math.min(set.length, end >>> 5);
   let count = 0;
@@ -47,7 +47,7 @@ export function uniteBits(set: Bitset, other: Bitset): void {
   for (let word = 0; word < set.length; word++) set[word] = (set[word] ?? 0) | (other[word] ?? 0);
 }
 
-/** The members in order. */
+/** Lists the members in order. */
 export function* membersOf(set: Bitset): Generator<number> {
   for (let index = nextBit(set, 0); index >= 0; index = nextBit(set, index + 1)) yield index;
 }

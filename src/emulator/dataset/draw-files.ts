@@ -4,10 +4,10 @@ import { type Habits, spread } from './spread.ts';
 import type { UserDay } from './user-day.ts';
 
 const ASPECT = { language: 40 } as const;
-/** Languages a user works in at most. */
+/** Maximum number of languages per user. */
 const LANGUAGES_PER_USER = 4;
 
-/** Draws files, commits, pull requests, languages and extensions. Needs the tool calls. */
+/** Draws files, commits, pull requests, languages and extensions. The tool calls must be set. */
 export function drawFiles(draws: Draws, habits: Habits & { without: number }, into: UserDay): void {
   const calls = into.toolCalls;
   into.filesCreated = draws.below(1 + calls / 9);
@@ -16,13 +16,13 @@ export function drawFiles(draws: Draws, habits: Habits & { without: number }, in
   into.pullRequests = into.commits === 0 ? 0 : draws.below(1 + Math.min(4, into.commits));
   const files = into.filesCreated + into.filesEdited;
   spread(draws, files, into.languages, 1 + draws.below(LANGUAGES_PER_USER), (source) =>
-    languageOf(habits, source.below(LANGUAGES_PER_USER)),
+    chooseLanguage(habits, source.below(LANGUAGES_PER_USER)),
   );
   spreadExtensions(draws, into);
 }
 
-/** The user's n-th language: the earlier ones in the catalog are more common. A vanished one gives way to the next. */
-function languageOf({ seed, user, without }: Habits & { without: number }, choice: number): number {
+/** Chooses the user's n-th language. The first ones in the catalog are more common. The next one replaces a vanished one. */
+function chooseLanguage({ seed, user, without }: Habits & { without: number }, choice: number): number {
   const habit = hash(seed, user, ASPECT.language, choice);
   let language = Math.min(habit % LANGUAGES.length, (habit >>> 8) % LANGUAGES.length);
   for (let tries = 0; tries < LANGUAGES.length && ((without >>> language) & 1) === 1; tries++) {

@@ -4,10 +4,10 @@ import type { Habits } from './spread.ts';
 import { CREDITS, type UserDay } from './user-day.ts';
 
 const ASPECT = { model: 50, season: 51 } as const;
-/** Days after which a user thinks again about the preferred model. */
+/** Days after which a user may change the preferred models. */
 const FASHION_DAYS = 45;
 
-/** Draws the credits by model. Needs the messages and tool calls. */
+/** Draws the credits by model. The messages and tool calls must be set. */
 export function drawModels(
   draws: Draws,
   habits: Habits & { day: number; without: number },
@@ -18,18 +18,18 @@ export function drawModels(
   let work = into.toolCalls * (1_500 + draws.below(4_000)) + into.userMessages * (500 + draws.below(1_500));
   for (let use = 0; use < uses; use++) {
     const share = use === uses - 1 ? work : Math.floor(work * (0.5 + 0.4 * draws.unit()));
-    addCredits(draws, modelOf(habits, use), share + 1, into);
+    addCredits(draws, chooseModel(habits, use), share + 1, into);
     work -= share;
   }
   sumUp(into);
 }
 
-/** The model of the user's n-th use: what the user prefers this season among what is on offer this day. */
-function modelOf(
+/** Chooses the model of the user's n-th use: a preference of the season among the models of the day. */
+function chooseModel(
   { seed, user, day, without }: Habits & { day: number; without: number },
   use: number,
 ): number {
-  // Not all users change their mind on the same day.
+  // Users change their preferences on different days.
   const season = Math.floor((day + (hash(seed, user, ASPECT.season) % FASHION_DAYS)) / FASHION_DAYS);
   let point = hash(seed, user, ASPECT.model, season, use) % totalWeight(day, without);
   for (let model = 0; model < MODELS.length; model++) {
@@ -51,7 +51,7 @@ function totalWeight(day: number, without: number): number {
   return Math.max(1, total);
 }
 
-/** Raw input counts every token that went in; what the cache served costs a tenth, what it stored a quarter more. */
+/** Raw input counts every input token. A token read from the cache costs a tenth, one written to it a quarter more. */
 function addCredits(draws: Draws, model: number, fresh: number, into: UserDay): void {
   const cacheRead = Math.floor(fresh * (0.8 + 4 * draws.unit()));
   const cacheWrite = Math.floor(fresh * 0.3 * draws.unit());

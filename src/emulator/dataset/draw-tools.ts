@@ -13,15 +13,15 @@ import { type Draws, hash, unitOf } from './hash.ts';
 import { even, type Habits, spread } from './spread.ts';
 import type { UserDay } from './user-day.ts';
 
-/** Tool names with parsing artifacts per invocation (specification, section 8: about 0.006%). */
+/** Share of invocations whose tool name has parsing artifacts (specification, section 8: about 0.006 %). */
 const ARTIFACT_SHARE = 0.00006;
 const ASPECT = { client: 30, mcp: 31, spelling: 32, delegation: 33 } as const;
 
-/** Draws tools, MCP calls, skills, commands, hooks, clients and autonomy. Needs the messages and tool calls. */
+/** Draws tools, MCP calls, skills, commands, hooks, clients and autonomy. The messages and tool calls must be set. */
 export function drawCalls(draws: Draws, habits: Habits, into: UserDay): void {
   drawClients(draws, habits, into);
   drawMcp(draws, habits, into);
-  spread(draws, into.toolCalls - into.mcpCalls, into.tools, 4 + draws.below(5), skewed);
+  spread(draws, into.toolCalls - into.mcpCalls, into.tools, 4 + draws.below(5), pickTool);
   drawArtifact(draws, into);
   const busy = into.userMessages;
   into.skillCalls = draws.chance(0.3) ? 1 + draws.below(1 + busy / 12) : 0;
@@ -59,20 +59,20 @@ function drawMcp(draws: Draws, { seed, user }: Habits, into: UserDay): void {
 }
 
 function drawAutonomy(draws: Draws, { seed, user }: Habits, into: UserDay): void {
-  // A turn is not a user message: queued messages join one turn, so the ratio is not calls over messages.
+  // Queued messages join one turn, so the ratio is not tool calls per message.
   const turns = into.userMessages * (0.55 + 0.4 * draws.unit());
   into.autonomyRatio = Math.max(1, Math.round((into.toolCalls * 10_000) / turns));
   const habit = hash(seed, user, ASPECT.delegation);
   into.delegation = (draws.chance(0.8) ? habit : draws.bits()) % DELEGATION.length;
 }
 
-/** Picks a built-in tool, the first ones far more often. */
-function skewed(draws: Draws): number {
+/** Picks a built-in tool; the first ones are far more common. */
+function pickTool(draws: Draws): number {
   const unit = draws.unit();
   return Math.floor(unit * unit * TOOLS.length);
 }
 
-/** Records one call of some tool under a broken name instead, so that the calls by tool still sum to all calls. */
+/** Replaces the name of one call by a broken one, so that the calls by tool still sum to all calls. */
 function drawArtifact(draws: Draws, into: UserDay): void {
   const bits = draws.bits();
   into.artifact = '';

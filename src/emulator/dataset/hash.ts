@@ -2,8 +2,8 @@ const GOLDEN = 0x9e3779b9;
 const UINT32 = 4_294_967_296;
 
 /**
- * Scatters 32 bits. Only integer operations, so the result has the same bits on every machine and Node version;
- * the same is why nothing in the data set uses Math.sin, Math.pow or Math.log.
+ * Mixes 32 bits. It uses only integer operations, so the result is the same on every machine and Node version. For the
+ * same reason nothing in the data set uses Math.sin, Math.pow or Math.log.
  */
 export function mix(bits: number): number {
   let h = bits | 0;
@@ -12,7 +12,7 @@ export function mix(bits: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** A 32-bit unsigned hash of up to five integers. Repeatable, independent of order of calls. */
+/** Computes a 32-bit unsigned hash of up to five integers. */
 export function hash(a: number, b: number, c = 0, d = 0, e = 0): number {
   let h = mix(a + GOLDEN);
   h = mix(h ^ Math.imul(b + 1, 0x85ebca6b));
@@ -21,23 +21,23 @@ export function hash(a: number, b: number, c = 0, d = 0, e = 0): number {
   return mix(h ^ Math.imul(e + 1, 0x165667b1));
 }
 
-/** A 32-bit unsigned hash of a text, by UTF-16 code unit. */
+/** Computes a 32-bit unsigned hash of the UTF-16 code units of a text. */
 export function hashText(seed: number, text: string): number {
   let h = (seed ^ 0x811c9dc5) | 0;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   return mix(h ^ text.length);
 }
 
-/** The place of a 32-bit hash in [0, 1). */
+/** Maps a 32-bit hash to [0, 1). */
 export function unitOf(hashed: number): number {
   return hashed / UINT32;
 }
 
-/** A sequence of pseudo-random draws. `restart` makes one object serve many sequences without allocating. */
+/** A sequence of pseudo-random numbers. `restart` lets one object produce many sequences without allocation. */
 export class Draws {
   #state = 0;
 
-  /** Begins the sequence that `seed` names. */
+  /** Starts the sequence of `seed`. */
   restart(seed: number): this {
     this.#state = seed | 0;
     return this;

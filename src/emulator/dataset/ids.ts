@@ -1,16 +1,16 @@
 import { hash } from './hash.ts';
 
-/** Crockford's base 32: its characters sort by value, so ids sort by the time they begin with. */
+/** Crockford's base 32. Its characters sort by value, so ids sort by their time. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_CHARS = 10;
 const RANDOM_CHARS = 16;
 
-/** An opaque id shaped like the service's: a prefix, ten characters of time, sixteen of chance. */
+/** Creates an opaque id like those of the service: a prefix, ten characters of time, sixteen random characters. */
 export function ulid(prefix: string, unixMs: number, seed: number, index: number): string {
   return prefix + timeChars(unixMs) + randomChars(seed, index, RANDOM_CHARS);
 }
 
-/** `count` characters of base 32 that depend on seed and index alone. At most 30. */
+/** Creates `count` characters of base 32 that depend on seed and index alone. */
 export function randomChars(seed: number, index: number, count: number): string {
   let text = '';
   for (let word = 0; text.length < count; word++) {
@@ -23,7 +23,7 @@ export function randomChars(seed: number, index: number, count: number): string 
   return text;
 }
 
-/** `count` hexadecimal digits that depend on seed and index alone. */
+/** Creates `count` hexadecimal digits that depend on seed and index alone. */
 export function hexDigits(seed: number, index: number, count: number): string {
   let text = '';
   for (let word = 0; text.length < count; word++) {
@@ -32,7 +32,7 @@ export function hexDigits(seed: number, index: number, count: number): string {
   return text.slice(0, count);
 }
 
-/** A version 4 UUID that depends on seed and index alone. */
+/** Creates a version 4 UUID that depends on seed and index alone. */
 export function uuid(seed: number, index: number): string {
   const hex = hexDigits(seed, index, 32);
   const variant = '89ab'.charAt(hash(seed, index, 4, 0xaa) & 3);

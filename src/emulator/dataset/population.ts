@@ -7,7 +7,7 @@ import { FIRST_NAMES, LAST_NAMES } from './names.ts';
 export const DAY_MS = 86_400_000;
 
 const FIRST_DAY_MS = startOfDayMs(FIRST_DAY);
-/** The share of the users who are there on the first day; the others join over the first year. */
+/** Share of the users who are members on the first day. The others join during the first year. */
 const FOUNDERS = 0.45;
 const FOUNDING_MS = 300 * DAY_MS;
 const GROWTH_MS = 365 * DAY_MS;
@@ -17,36 +17,36 @@ const NEVER = 2_000_000_000;
 const WEEKDAY_FACTOR = [1, 1.06, 1.08, 1.03, 0.9, 0.22, 0.18] as const;
 const EMAIL_DOMAINS = ['example.com', 'eng.example.com', 'example.org'] as const;
 
-/** Which aspect of a user a hash decides; distinct numbers keep the aspects independent. */
+/** The aspect of a user that a hash decides. Distinct numbers keep the aspects independent. */
 const ASPECT = { joined: 1, leaves: 2, rate: 3, active: 4, email: 5, rename: 6, level: 7 } as const;
 
-/** What decides who the users are. */
+/** What decides all users. */
 export interface PopulationOptions {
   readonly seed: number;
   readonly size: number;
-  /** Everyone is there from the first day, stays, and is active every day. */
+  /** Every user is a member from the first day, stays, and is active every day. */
   readonly steady: boolean;
 }
 
-/** The users of the organization, numbered from 0 in the order of their ids, which is that of joining. */
+/** The users of the organization, numbered from 0 in the order of their ids and of joining. */
 export interface Population {
   readonly seed: number;
   readonly size: number;
-  /** The user's id. Ids are strictly increasing by number. */
+  /** The user's id. Ids increase strictly with the number. */
   idOf(user: number): string;
-  /** The first user whose id comes after `id`, which may be any text; `size` when there is none. */
+  /** The first user whose id comes after `id`, which may be any text; `size` without one. */
   firstAfter(id: string): number;
-  /** The email on a day, which is null for some and changes once for others. */
+  /** The email on a day. It is null for some users and changes once for others. */
   emailOf(user: number, day: number): string | null;
-  /** True when the user has joined and has not left yet. */
+  /** True from the day of joining until the user leaves. */
   isMember(user: number, day: number): boolean;
-  /** True when the user works on the day, which counts from the first day with data. */
+  /** True when the user works on the day. Days count from the first day with data. */
   isActive(user: number, day: number): boolean;
-  /** How much the user does on an active day, from just above 0 to 1; most do little. */
+  /** How much the user does on an active day, above 0 and at most 1. Most users do little. */
   levelOf(user: number): number;
 }
 
-/** Builds the users in some 10 bytes each. Answers depend on the options alone. */
+/** Builds the users, about 10 bytes each. They depend on the options alone. */
 export function buildPopulation(options: PopulationOptions): Population {
   const { seed, size, steady } = options;
   const founders = steady ? size : Math.ceil(size * FOUNDERS);
@@ -56,7 +56,7 @@ export function buildPopulation(options: PopulationOptions): Population {
   const rate = new Uint16Array(size);
 
   function joinedAtMs(user: number): number {
-    // Never as far as the next user's place, so that ids are strictly increasing.
+    // Always before the next user's place, so that ids increase strictly.
     const place = user + 0.9 * unitOf(hash(seed, user, ASPECT.joined));
     const early = user < founders;
     const share = early ? place / founders : (place - founders) / (size - founders);
@@ -105,7 +105,7 @@ export function buildPopulation(options: PopulationOptions): Population {
   };
 }
 
-/** 0 for Monday to 6 for Sunday, for a day counted from the first day with data. */
+/** Returns 0 for Monday to 6 for Sunday. */
 export function weekdayIndex(day: number): number {
   return (day + FIRST_WEEKDAY) % 7;
 }

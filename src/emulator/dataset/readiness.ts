@@ -5,11 +5,11 @@ import { REPOSITORY_NAMES } from './names.ts';
 import { DAY_MS } from './population.ts';
 
 const FIRST_DAY_MS = startOfDayMs(FIRST_DAY);
-/** The oldest reports are so much older than the first day with data. */
+/** How much older the oldest reports are than the first day with data. */
 const HISTORY_MS = 120 * DAY_MS;
-/** Days for which the reports of the start stay where they are, all but the newest, when a start has a later day. */
+/** Days by which a start may be later without moving the initial reports, except the newest. */
 const STEADY_DAYS = 7;
-/** Numbers from here on are reports of days that passed while the emulator ran, counted from the first day with data. */
+/** Reports of days that pass while the emulator runs: this number plus the day, counted from the first day with data. */
 const GROWN_FROM = 2_000_000_000;
 const REPORTS_PER_REPOSITORY = 6;
 const ASPECT = { repository: 60, created: 61, order: 62, reportId: 63, repositoryId: 64 } as const;
@@ -17,22 +17,22 @@ const ASPECT = { repository: 60, created: 61, order: 62, reportId: 63, repositor
 /** Order of the readiness list. */
 export type ReportOrder = 'newest' | 'oldest' | 'shuffled';
 
-/** What became of the reports after the start. */
+/** Changes to the reports since the start. */
 export interface ReportChanges {
-  /** When each report was created that a revision added, in Unix milliseconds; they are numbered after those of the start. */
+  /** Creation of each added report in Unix milliseconds. Added reports are numbered after the initial ones. */
   readonly added: readonly number[];
   /** Numbers of deleted reports. */
   readonly deleted: ReadonlySet<number>;
-  /** A salt for reports whose evaluation changed. */
+  /** The salt of each report whose evaluation changed. */
   readonly changed: ReadonlyMap<number, number>;
 }
 
-/** The reports by number. Those of the start are numbered from 0. */
+/** The reports by number. The initial reports are numbered from 0. */
 export interface Reports {
   readonly seed: number;
-  /** Reports of the start. */
+  /** Number of initial reports. */
   readonly initial: number;
-  /** The day that the service took for today at the start. */
+  /** The emulated day at the start. */
   readonly start: UtcDay;
   readonly repositories: number;
   idOf(report: number): string;
@@ -43,18 +43,17 @@ export interface Reports {
 }
 
 /**
- * The reports of an organization. Answers depend on the arguments alone. Those of the start reach from
- * {@link HISTORY_MS} before the first day with data to the day before the start; every day that passes afterwards has
- * one of its own.
+ * Opens the reports of an organization. They depend on the arguments alone. The initial reports cover the time from
+ * {@link HISTORY_MS} before the first day with data to the day before the start. Every day that passes later adds one.
  */
 export function openReports(seed: number, initial: number, start: UtcDay): Reports {
   const repositories = Math.max(1, Math.ceil(initial / REPORTS_PER_REPOSITORY));
-  // The end of the spread moves once in a while only, so that a start on the next day has nearly the same reports.
+  // The end of the spread moves only every few days, so that a start on the next day has nearly the same reports.
   const steadyUntil = shiftDay(start, -(daysBetween(FIRST_DAY, start) % STEADY_DAYS));
   const beginMs = FIRST_DAY_MS - HISTORY_MS;
   const spreadMs = startOfDayMs(steadyUntil) - beginMs;
 
-  /** An instant between morning and evening of a day. */
+  /** Chooses an instant between morning and evening of a day. */
   function withinDay(dayMs: number, report: number): number {
     return dayMs + Math.floor((0.3 + 0.6 * unitOf(hash(seed, report, ASPECT.created))) * DAY_MS);
   }
@@ -83,18 +82,18 @@ export function openReports(seed: number, initial: number, start: UtcDay): Repor
   };
 }
 
-/** A list in one order, with the place of every report in it. */
+/** The reports in one order. */
 export interface ReportList {
   readonly numbers: readonly number[];
-  /** The report that was created last, or -1. */
+  /** The report that was created last; -1 without reports. */
   readonly newest: number;
-  /** The place of the report with this id, or -1. */
+  /** The place of the report with this id; -1 if unknown. */
   placeOf(reportId: string): number;
 }
 
 /**
- * Lists the reports that exist before a day begins, and those that a revision added. Costs memory in their number; keep
- * the result until something changes.
+ * Lists the reports that exist before a day begins, and the added ones. The list needs memory for every report, so keep
+ * it until something changes.
  */
 export function listReports(
   reports: Reports,
@@ -118,7 +117,7 @@ export function listReports(
 
 function numbersUntil(today: UtcDay, { initial, start }: Reports, { added }: ReportChanges): number[] {
   const first = Array.from({ length: initial + added.length }, (_, report) => report);
-  // An organization that evaluates nothing at the start does not begin to.
+  // An organization without initial reports never gets any.
   if (initial === 0 || today <= start) return first;
   const passed = daysFrom(start, shiftDay(today, -1));
   return [...first, ...passed.map((day) => GROWN_FROM + daysBetween(FIRST_DAY, day))];

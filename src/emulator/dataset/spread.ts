@@ -1,12 +1,12 @@
 import type { Draws } from './hash.ts';
 
-/** Who is drawn for: habits such as the configured servers follow the user, not the day. */
+/** The user whose habits apply. Habits, such as configured servers, depend on the user and not on the day. */
 export interface Habits {
   readonly seed: number;
   readonly user: number;
 }
 
-/** Distributes `total` over `slots` places that `place` picks; every unit lands somewhere. */
+/** Distributes `total` completely over at most `slots` indexes, which `place` picks. */
 export function spread(
   draws: Draws,
   total: number,
@@ -24,7 +24,7 @@ export function spread(
   }
 }
 
-/** Picks any of `count` places with the same probability. */
+/** Returns a function that picks any of `count` indexes with the same probability. */
 export function even(count: number): (draws: Draws) => number {
   return (draws) => draws.below(count);
 }

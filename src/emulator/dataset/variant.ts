@@ -1,22 +1,22 @@
 import { hash, unitOf } from './hash.ts';
 
-/** What makes the answers about one day of one stream differ from the day as it was first generated. */
+/** The changes to one day of one stream since it was first generated. */
 export interface DayVariant {
-  /** Tells variants apart in caches; '' for a day that nothing has changed. */
+  /** Distinguishes variants in caches; '' for an unchanged day. */
   readonly key: string;
   /** Nobody was active. */
   readonly empty: boolean;
-  /** Users who get other numbers; the last entry that holds a user decides. */
+  /** Users who get different numbers. The last entry that includes a user decides. */
   readonly renumbered: readonly SomeUsers[];
-  /** Users of whom nothing is known yet. */
+  /** Users whose data have not arrived yet. */
   readonly hidden: SomeUsers | null;
-  /** Users who are not active although they would be, and the other way round. */
+  /** Users who are not active although they would be, and users who are active although they would not be. */
   readonly withoutUsers: readonly number[];
   readonly withUsers: readonly number[];
-  /** Models and languages that do not occur, as bits; their numbers go to others. */
+  /** Models and languages that do not occur, as bits. Others take over their numbers. */
   readonly withoutModels: number;
   readonly withoutLanguages: number;
-  /** Sessions created through the API by user, besides those of the day as it was generated. */
+  /** Sessions by user that were created through the API, in addition to the generated ones. */
   readonly createdSessions?: ReadonlyMap<number, number>;
 }
 
@@ -26,7 +26,7 @@ export interface SomeUsers {
   readonly share: number;
 }
 
-/** A day that nothing has changed. */
+/** An unchanged day. */
 export const ORIGINAL: DayVariant = {
   key: '',
   empty: false,
@@ -38,14 +38,14 @@ export const ORIGINAL: DayVariant = {
   withoutLanguages: 0,
 };
 
-/** One way in which a day is changed; see {@link DayVariant}. */
+/** One change to a day; see {@link DayVariant}. */
 export type DayChange = Partial<Omit<DayVariant, 'renumbered'>> & {
   readonly key: string;
   readonly renumbered?: SomeUsers;
 };
 
-/** A day with all changes applied, in their order. */
-export function variantWith(changes: readonly DayChange[]): DayVariant {
+/** Applies all changes to a day, in their order. */
+export function applyChanges(changes: readonly DayChange[]): DayVariant {
   return changes.reduce<DayVariant>(
     (day, change) => ({
       key: `${day.key} ${change.key}`,
@@ -61,7 +61,7 @@ export function variantWith(changes: readonly DayChange[]): DayVariant {
   );
 }
 
-/** The later change of a user decides. */
+/** The last change of a user decides. */
 function merge(
   before: readonly number[],
   added: readonly number[] = [],

@@ -36,12 +36,12 @@ const readinessReport = record(
     hasLocalChanges: flag,
     hasNonRemoteCommits: flag,
     modelUsed: ref('ModelUsed'),
-    droidVersion: described(text, 'Version of the CLI that made the report.'),
+    droidVersion: described(text, 'Version of the CLI that created the report.'),
   },
   ['commitHash', 'branch', 'hasLocalChanges', 'hasNonRemoteCommits', 'modelUsed', 'droidVersion'],
 );
 
-/** Whole answers: the envelopes of section 2.4, the readiness list of section 4.3, and the error of section 2.6. */
+/** Whole responses: the envelopes of section 2.4, the readiness list of section 4.3, and the error of section 2.6. */
 export const ANSWER_SCHEMAS: JsonSchemas = {
   Meta: record(meta),
   UsersMeta: record({
@@ -75,7 +75,7 @@ export const ANSWER_SCHEMAS: JsonSchemas = {
   ModelUsed: record({ id: text, reasoningEffort: choice('low', 'medium', 'high', 'off') }),
   ReadinessReport: readinessReport,
   ReadinessAnswer: record({ reports: list(ref('ReadinessReport')) }),
-  Moved: record({ redirect: described(text, 'Path of the answer, also in the header Location.') }),
+  Moved: record({ redirect: described(text, 'Path of the response, also in the header Location.') }),
   Problem: record({
     title: described(text, 'The title of the HTTP status.'),
     detail: text,

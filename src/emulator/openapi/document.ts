@@ -6,7 +6,7 @@ import { ROW_SCHEMAS } from './row-schemas.ts';
 import { SESSION_OPERATIONS } from './sessions.ts';
 import { TAGS } from './tags.ts';
 
-/** Where the document is served, without a key. */
+/** The path of the document. It needs no key. */
 export const OPENAPI_PATH = '/openapi.json';
 
 /** The OpenAPI 3.1 document of what the emulator serves with its default quirks. */
@@ -17,9 +17,8 @@ export const OPENAPI_DOCUMENT = {
     summary: 'Analytics, readiness reports and sessions.',
     version: '1.0.0',
     description:
-      'What the Daywalk emulator serves with its default quirks. Open points of the specification are answered in the ' +
-      'way that is most likely, and are switchable; see docs/emulator.md. The examples are ' +
-      'answered by an emulator with the default seed.',
+      'The API of the Daywalk emulator with its default quirks. Where the specification is open, the emulator behaves in ' +
+      'the most likely way, and quirks change that; see docs/emulator.md. The examples work with the default seed.',
     contact: { name: 'The Daywalk maintainers' },
     license: { name: 'MIT', identifier: 'MIT' },
   },
@@ -38,7 +37,7 @@ export const OPENAPI_DOCUMENT = {
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: 'Creates sessions only. The emulator accepts the one that the quirk sessionsJwt names.',
+        description: 'Creates sessions only. The emulator accepts the JWT in the quirk sessionsJwt.',
       },
     },
     schemas: { ...ROW_SCHEMAS, ...ANSWER_SCHEMAS, ...SESSION_SCHEMAS },

@@ -1,6 +1,5 @@
 /**
- * Values that an emulator with the default seed knows, so that a request made of them is answered and not refused.
- * The ids follow from the seed alone.
+ * Values that an emulator with the default seed accepts. The ids depend on the seed alone.
  */
 export const EXAMPLES = {
   day: '2026-02-03',

@@ -20,7 +20,7 @@ export function row(identity: JsonSchemas, metrics: JsonSchemas): JsonSchema {
   return record({ ...identity, ...metrics }, Object.keys(metrics));
 }
 
-/** Metrics that are counts. */
-export function counts(...names: readonly string[]): JsonSchemas {
-  return Object.fromEntries(names.map((name) => [name, count]));
+/** Metrics that are counts. The names are separated by spaces. */
+export function counts(names: string): JsonSchemas {
+  return Object.fromEntries(names.split(' ').map((name) => [name, count]));
 }

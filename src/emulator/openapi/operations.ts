@@ -10,107 +10,95 @@ export interface PathItem {
 }
 
 interface Operation {
-  readonly id: string;
-  readonly tag: string;
   readonly summary: string;
   readonly description: string;
   readonly parameters: readonly Parameter[];
-  readonly answer: JsonSchema;
-  readonly refusals: Readonly<Record<string, string>>;
+  /** The schema of the response with status 200. */
+  readonly schema: JsonSchema;
   readonly links?: object;
-}
-
-function operation(asked: Operation): PathItem {
-  const { id, tag, summary, description, parameters, answer, links } = asked;
-  const ok = response(200, 'The rows.', answer, links === undefined ? {} : { links });
-  return {
-    get: {
-      operationId: id,
-      tags: [tag],
-      summary,
-      description,
-      parameters,
-      responses: { 200: ok, ...refusals({ ...asked.refusals, ...COMMON_REFUSALS }, 'Problem') },
-    },
-  };
 }
 
 const COMMON_REFUSALS = {
   401: 'Missing or invalid API key.',
   405: 'Only GET is allowed.',
-  429: 'Too many requests; not documented for these endpoints. The emulator sends it by quirk or rule.',
+  429: 'Too many requests. The specification does not list it here; the emulator sends it by quirk or rule.',
   500: 'Internal error.',
 };
-const ANALYTICS_REFUSALS = {
-  400:
-    "Invalid date format, today's date or a later one, a reversed or too long range, limit out of range, an empty or " +
-    'unknown cursor (the emulator takes any other text for a place in the list, unless a quirk says otherwise).',
-  403: 'The key lacks the Manager or Owner role, or analytics is not enabled for the organization.',
-};
-const READINESS_REFUSALS = {
-  400: 'Invalid request parameters, or a startAfter that is no report.',
-  403: 'The role is too low; not documented. The emulator sends it by quirk.',
-};
-
-function analytics(
-  id: string,
-  summary: string,
-  { description, parameters = [], answer, links }: Partial<Operation> & { answer: JsonSchema },
-): PathItem {
-  return operation({
-    id,
-    tag: TAGS.analytics.name,
-    summary,
-    description: description ?? 'One row per UTC day with activity; with group_by, one per day and value.',
-    parameters: [...RANGE, ...parameters],
-    answer,
-    refusals: ANALYTICS_REFUSALS,
-    ...(links === undefined ? {} : { links }),
-  });
-}
-
-/** Either answer. The plain one comes first: generated clients try them in this order. */
-function either(plain: string, grouped: string): JsonSchema {
-  return { anyOf: [ref(plain), ref(grouped)] };
-}
-
-const NEXT_USERS = {
-  nextPage: {
-    operationId: 'getUsers',
-    description: 'The next page, while meta.has_more is true.',
-    parameters: {
-      startDate: '$request.query.startDate',
-      endDate: '$request.query.endDate',
-      cursor: '$response.body#/meta/next_cursor',
-    },
+const REFUSALS = {
+  analytics: {
+    400:
+      'Invalid date format, a date that is today or later, a reversed or too long range, limit out of range, or an ' +
+      'empty or unknown cursor (the emulator continues after any other text, unless a quirk rejects it).',
+    403: 'The key lacks the Manager or Owner role, or analytics is not enabled for the organization.',
+  },
+  readiness: {
+    400: 'Invalid request parameters, or a startAfter that is not a report.',
+    403: 'The role is too low. The specification does not list it; the emulator sends it by quirk.',
   },
 };
 
-function readiness(id: string, description: string): PathItem {
-  const nextPage = {
-    operationId: id,
-    description:
-      'The reports after the first one. A pointer cannot name the last report of a page, which is the one to send; ' +
-      'with limit=1 they are the same.',
-    parameters: { startAfter: '$response.body#/reports/0/reportId' },
+function describeGet(
+  operationId: string,
+  tag: keyof typeof REFUSALS,
+  { summary, description, parameters, schema, links }: Operation,
+  more: object = {},
+): PathItem {
+  const ok = response(200, 'The rows.', schema, links === undefined ? {} : { links });
+  const refused = refusals({ ...REFUSALS[tag], ...COMMON_REFUSALS }, 'Problem');
+  return {
+    get: {
+      operationId,
+      tags: [TAGS[tag].name],
+      summary,
+      description,
+      parameters,
+      responses: { 200: ok, ...refused, ...more },
+    },
   };
-  return operation({
-    id,
-    tag: TAGS.readiness.name,
-    summary: 'Readiness reports of the organization, page by page.',
-    description,
-    parameters: READINESS_LIST,
-    answer: ref('ReadinessAnswer'),
-    refusals: READINESS_REFUSALS,
-    links: { nextPage },
+}
+
+function describeGrouped(
+  operationId: string,
+  summary: string,
+  dimension: string,
+  [plain, grouped]: readonly [string, string],
+): PathItem {
+  return describeGet(operationId, 'analytics', {
+    summary,
+    description: 'One row per UTC day with activity; with group_by, one row per day and value.',
+    parameters: [...RANGE, groupBy(dimension)],
+    // The plain response comes first: generated clients try them in this order.
+    schema: { anyOf: [ref(plain), ref(grouped)] },
   });
 }
 
-const listed = readiness(
-  'listReadinessReports',
-  'Send the reportId of the last report of a page as startAfter of the next request. Only an empty page is the end, ' +
-    'because the server may cap the limit.',
-);
+function describeReadiness(operationId: string, description: string, more: object = {}): PathItem {
+  const nextPage = {
+    operationId,
+    description:
+      'The reports after the first one. The request needs the last report of a page, which a pointer cannot select; ' +
+      'with limit=1 they are the same.',
+    parameters: { startAfter: '$response.body#/reports/0/reportId' },
+  };
+  const operation = {
+    summary: 'Readiness reports of the organization, page by page.',
+    description,
+    parameters: READINESS_LIST,
+    schema: ref('ReadinessAnswer'),
+    links: { nextPage },
+  };
+  return describeGet(operationId, 'readiness', operation, more);
+}
+
+const NEXT_USERS = {
+  operationId: 'getUsers',
+  description: 'The next page, while meta.has_more is true.',
+  parameters: {
+    startDate: '$request.query.startDate',
+    endDate: '$request.query.endDate',
+    cursor: '$response.body#/meta/next_cursor',
+  },
+};
 
 const REDIRECT = response(
   308,
@@ -120,36 +108,42 @@ const REDIRECT = response(
 
 /** The operations by path (specification, sections 4.2 and 4.3). */
 export const OPERATIONS: Readonly<Record<string, PathItem>> = {
-  [ANALYTICS_PATHS.tokens]: analytics('getTokens', 'Credits by day.', {
-    parameters: [groupBy(GROUP_BY.tokens)],
-    answer: either('TokensAnswer', 'TokensByModelAnswer'),
-  }),
-  [ANALYTICS_PATHS.tools]: analytics('getTools', 'Tool usage by day.', {
-    parameters: [groupBy(GROUP_BY.tools)],
-    answer: either('ToolsAnswer', 'ToolsByToolAnswer'),
-  }),
-  [ANALYTICS_PATHS.activity]: analytics('getActivity', 'Active users by day.', {
-    parameters: [groupBy(GROUP_BY.activity)],
-    answer: either('ActivityAnswer', 'ActivityByClientAnswer'),
-  }),
-  [ANALYTICS_PATHS.productivity]: analytics('getProductivity', 'Files and git by day.', {
+  [ANALYTICS_PATHS.tokens]: describeGrouped('getTokens', 'Credits by day.', GROUP_BY.tokens, [
+    'TokensAnswer',
+    'TokensByModelAnswer',
+  ]),
+  [ANALYTICS_PATHS.tools]: describeGrouped('getTools', 'Tool usage by day.', GROUP_BY.tools, [
+    'ToolsAnswer',
+    'ToolsByToolAnswer',
+  ]),
+  [ANALYTICS_PATHS.activity]: describeGrouped('getActivity', 'Active users by day.', GROUP_BY.activity, [
+    'ActivityAnswer',
+    'ActivityByClientAnswer',
+  ]),
+  [ANALYTICS_PATHS.productivity]: describeGet('getProductivity', 'analytics', {
+    summary: 'Files and git by day.',
     description: 'One row per UTC day with activity.',
-    answer: ref('ProductivityAnswer'),
+    parameters: RANGE,
+    schema: ref('ProductivityAnswer'),
   }),
-  [ANALYTICS_PATHS.users]: analytics('getUsers', 'Users by day, page by page.', {
+  [ANALYTICS_PATHS.users]: describeGet('getUsers', 'analytics', {
+    summary: 'Users by day, page by page.',
     description:
       'One row per user and UTC day with activity. While meta.has_more is true, repeat the request with cursor set to ' +
-      'meta.next_cursor; how long a page is says nothing.',
-    parameters: USERS_PAGE,
-    answer: ref('UsersAnswer'),
-    links: NEXT_USERS,
+      'meta.next_cursor. The length of a page has no meaning.',
+    parameters: [...RANGE, ...USERS_PAGE],
+    schema: ref('UsersAnswer'),
+    links: { nextPage: NEXT_USERS },
   }),
-  [READINESS_PATH]: {
-    get: { ...listed.get, responses: { ...Object(listed.get['responses']), 308: REDIRECT } },
-  },
-  [READINESS_MOVED_PATH]: readiness(
+  [READINESS_PATH]: describeReadiness(
+    'listReadinessReports',
+    'Send the reportId of the last report of a page as startAfter of the next request. Only an empty page is the end, ' +
+      'because the server may cap the limit.',
+    { 308: REDIRECT },
+  ),
+  [READINESS_MOVED_PATH]: describeReadiness(
     'listReadinessReportsMoved',
-    `Call it only where listReadinessReports answers 308, at the address that the header Location gives; clients that ` +
-      'follow redirects on the same host need not know it. Parameters and answers are those of listReadinessReports.',
+    'Use it only when listReadinessReports responds with 308, at the address in the header Location. Clients that ' +
+      'follow redirects on the same host do not need it. Parameters and responses are those of listReadinessReports.',
   ),
 };

@@ -4,7 +4,7 @@ import { DEFAULT_QUIRKS } from '../quirks/quirks.ts';
 import { EXAMPLES } from './examples.ts';
 import { day } from './fields.ts';
 
-/** A parameter of the query. Its example is known to an emulator with the default seed. */
+/** A query parameter. An emulator with the default seed knows its example. */
 export interface Parameter {
   readonly name: string;
   readonly in: 'query';
@@ -24,10 +24,10 @@ function query(
   return { name, in: 'query', required, description, schema, example };
 }
 
-/** A cursor: any text but the empty one. */
+/** A cursor: any text except the empty one. */
 const cursor: JsonSchema = { type: 'string', minLength: 1 };
 
-/** The days that are asked for (specification, section 4.2). */
+/** The requested days (specification, section 4.2). */
 export const RANGE = [
   query('startDate', EXAMPLES.day, day, 'First UTC day, YYYY-MM-DD.', true),
   query(
@@ -39,7 +39,7 @@ export const RANGE = [
   ),
 ];
 
-/** The one dimension by which an endpoint can be grouped (section 4.2, group_by rules). */
+/** The only dimension that an endpoint supports (section 4.2, group_by rules). */
 export function groupBy(dimension: string): Parameter {
   const schema = { type: 'string', enum: [dimension] };
   const description = 'One row per day and value of the dimension, which is in group_key.';
@@ -58,7 +58,7 @@ export const USERS_PAGE = [
     'cursor',
     EXAMPLES.userId,
     cursor,
-    'meta.next_cursor of the page before; a user id. One that is not known may be answered 400.',
+    'meta.next_cursor of the previous page, a user id. An unknown cursor may get 400.',
   ),
 ];
 
@@ -69,12 +69,12 @@ export const READINESS_LIST = [
     'limit',
     5,
     { type: 'integer', minimum: 1 },
-    `Reports per page; the server caps it (emulator: ${DEFAULT_QUIRKS.readinessLimitCap}), or answers 400 above its maximum.`,
+    `Reports per page. The server caps it (emulator: ${DEFAULT_QUIRKS.readinessLimitCap}), or responds with 400 above its maximum.`,
   ),
   query(
     'startAfter',
     EXAMPLES.reportId,
     cursor,
-    'reportId of the last report of the page before. One that is not known is answered 400.',
+    'reportId of the last report of the previous page. An unknown one gets 400.',
   ),
 ];

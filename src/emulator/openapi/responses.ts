@@ -10,26 +10,28 @@ function header(description: string, { required = true } = {}): Header {
   return { description, required, schema: text };
 }
 
-const REQUEST_ID = { 'x-request-id': header('Names the request; a refusal repeats it as requestId.') };
+const REQUEST_ID = { 'x-request-id': header('Identifies the request; a refusal repeats it as requestId.') };
 
-/** Headers that a status adds to those of every answer. */
+/** Additional headers by status. */
 const HEADERS: Readonly<Record<string, Readonly<Record<string, Header>>>> = {
-  308: { location: header('Where the same answer is, on the same host.') },
+  308: { location: header('The address of the same response, on the same host.') },
   401: { 'www-authenticate': header('The scheme, Bearer.') },
   405: { allow: header('The method that is allowed.') },
   429: {
-    // Which rate limits there are is not shown, so it may be missing.
-    'retry-after': header('Seconds, or an HTTP date, until a request may follow.', { required: false }),
+    // The specification does not show the rate limits, so it may be missing.
+    'retry-after': header('Seconds, or an HTTP date, until the next request is allowed.', {
+      required: false,
+    }),
   },
 };
 
-/** A response with its headers: a JSON body of the schema named. */
+/** Describes a response with its headers and a JSON body. */
 export function response(status: number, description: string, schema: JsonSchema, more: object = {}): object {
   const headers = { ...REQUEST_ID, ...HEADERS[status] };
   return { description, headers, content: { 'application/json': { schema } }, ...more };
 }
 
-/** Responses by status, from their descriptions, all with the same body. */
+/** Describes refusals by status, all with the same body. */
 export function refusals(
   descriptions: Readonly<Record<string, string>>,
   problem: string,

@@ -14,15 +14,15 @@ import { count, counts, day, email, figure, row, userId } from './fields.ts';
 const credits = {
   billable_tokens: described(
     count,
-    'Credits consumed, from raw input and output tokens with cache discounts.',
+    'Credits consumed, computed from raw input and output tokens with cache discounts.',
   ),
   input_tokens: described(count, 'Raw input.'),
-  ...counts('output_tokens', 'cache_read_tokens', 'cache_write_tokens'),
+  ...counts('output_tokens cache_read_tokens cache_write_tokens'),
 };
 
 const share: JsonSchema = { ...count, maximum: 1 };
 
-/** The elements of the breakdowns within a row. Each has a name of its own, which a generated client takes over. */
+/** The elements of the breakdowns within a row. Each has a name, which generated clients use. */
 const ELEMENT_SCHEMAS: JsonSchemas = {
   ModelCredits: described(
     record({ model_id: text, model_tier: ref('ModelTier'), ...credits }, [
@@ -54,9 +54,8 @@ const ELEMENT_SCHEMAS: JsonSchemas = {
 };
 
 /**
- * The rows of the analytics endpoints (section 2.4). Dates, ids and breakdowns are always there. A metric may be null
- * or absent, because the specification does not say that it never is. A breakdown is what tells a plain row from a
- * grouped one.
+ * The rows of the analytics endpoints (section 2.4). Dates, ids and breakdowns are always present. A metric may be null
+ * or absent, because the specification does not exclude it. A plain row has a breakdown, a grouped row has not.
  */
 export const ROW_SCHEMAS: JsonSchemas = {
   ...ELEMENT_SCHEMAS,
@@ -71,7 +70,7 @@ export const ROW_SCHEMAS: JsonSchemas = {
       by_tool: list(ref('ToolInvocations')),
       mcp_by_server: described(
         list(ref('ServerInvocations')),
-        'One server may occur under names that differ by letter case.',
+        'One server may occur under names that differ only in letter case.',
       ),
       skills_by_name: list(ref('NameCount')),
       slash_commands_by_name: list(ref('NameCount')),
@@ -81,7 +80,7 @@ export const ROW_SCHEMAS: JsonSchemas = {
     {
       tool_calls: count,
       mcp_users_with_mcp: described(count, 'Users who used MCP servers.'),
-      ...counts('skills_invocations', 'slash_commands_invocations', 'hooks_invocations', 'web_users'),
+      ...counts('skills_invocations slash_commands_invocations hooks_invocations web_users'),
       autonomy_ratio_avg: described(figure, 'Average tool calls per user turn.'),
       autonomy_ratio_p50: described(figure, 'Median.'),
       autonomy_ratio_p90: described(figure, '90th percentile.'),
@@ -113,7 +112,7 @@ export const ROW_SCHEMAS: JsonSchemas = {
   ),
   ProductivityRow: row(
     { date: day, by_extension: list(ref('ExtensionCount')), by_language: list(ref('LanguageCount')) },
-    counts('files_created', 'files_edited', 'git_commits', 'git_prs_created'),
+    counts('files_created files_edited git_commits git_prs_created'),
   ),
   UserRow: row(
     {
@@ -127,21 +126,9 @@ export const ROW_SCHEMAS: JsonSchemas = {
     },
     {
       ...counts(
-        'tool_calls',
-        'billable_tokens',
-        'files_created',
-        'files_edited',
-        'git_commits',
-        'git_prs_created',
-        'mcp_calls',
-        'skill_calls',
-        'slash_commands',
-        'hooks',
-        'sessions',
-        'messages',
-        'user_messages',
-        'assistant_messages',
+        'tool_calls billable_tokens files_created files_edited git_commits git_prs_created mcp_calls',
       ),
+      ...counts('skill_calls slash_commands hooks sessions messages user_messages assistant_messages'),
       autonomy_ratio: figure,
     },
   ),

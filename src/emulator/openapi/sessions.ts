@@ -4,7 +4,7 @@ import { refusals, response } from './responses.ts';
 import { TAGS } from './tags.ts';
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  400: 'The body is not valid JSON or not a valid request, or the computer is not known.',
+  400: 'The body is not valid JSON or not a valid request, or the computer is unknown.',
   401: 'Missing or invalid credential.',
   403: 'Sessions are not enabled for the organization. The emulator sends it by quirk.',
   405: 'Only POST is allowed.',
@@ -20,7 +20,7 @@ export const SESSION_OPERATIONS = {
     operationId: 'createSession',
     tags: [TAGS.sessions.name],
     summary: 'Creates a session on a computer.',
-    description: 'Not idempotent: a request that is repeated creates a second session.',
+    description: 'Not idempotent: a repeated request creates a second session.',
     security: [{ apiKey: [] }, { jwt: [] }],
     requestBody: {
       required: true,

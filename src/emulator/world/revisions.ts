@@ -1,7 +1,7 @@
 import { daysBetween, FIRST_DAY, shiftDay, startOfDayMs, type UtcDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import type { ReportChanges } from '../dataset/readiness.ts';
-import { type DayChange, type DayVariant, variantWith } from '../dataset/variant.ts';
+import { applyChanges, type DayChange, type DayVariant } from '../dataset/variant.ts';
 import type { Quirks } from '../quirks/quirks.ts';
 
 /** On a provisional day, the share of users with provisional numbers and the share of users still missing. */
@@ -67,7 +67,7 @@ export function openRevisions(
       someUsers !== undefined &&
       (someUsers.streams ?? [stream]).includes(stream) &&
       (someUsers.days ?? [date]).includes(date);
-    return variantWith([
+    return applyChanges([
       ...(age >= 1 && age <= quirks.provisionalDays ? [provisional(age)] : []),
       ...changes,
       ...(inactive ? [{ key: 'inactive', empty: true }] : []),

@@ -14,13 +14,15 @@ import type { DayView } from './view.ts';
 export function tokensRows(view: DayView): readonly TokensRow[] {
   const org = orgDayOf(view, 'tokens');
   if (org === null) return [];
+  const sumOf = (metric: number): number =>
+    MODELS.reduce((sum, _, model) => sum + (org.models[model * CREDITS.count + metric] ?? 0), 0);
   const row: TokensRow = {
     date: view.date,
-    billable_tokens: creditSum(org.models, CREDITS.billable),
-    input_tokens: creditSum(org.models, CREDITS.input),
-    output_tokens: creditSum(org.models, CREDITS.output),
-    cache_read_tokens: creditSum(org.models, CREDITS.cacheRead),
-    cache_write_tokens: creditSum(org.models, CREDITS.cacheWrite),
+    billable_tokens: sumOf(CREDITS.billable),
+    input_tokens: sumOf(CREDITS.input),
+    output_tokens: sumOf(CREDITS.output),
+    cache_read_tokens: sumOf(CREDITS.cacheRead),
+    cache_write_tokens: sumOf(CREDITS.cacheWrite),
     by_model: byModel(org.models, view.quirks, view.quirks.modelKey),
   };
   return [view.quirks.byUser === 'absent' ? row : { ...row, by_user: byUser(view) }];
@@ -51,33 +53,19 @@ function byUser(view: DayView): TokensUserElement[] {
 }
 
 function byModel(credits: Float64Array, quirks: Quirks, key: Quirks['modelKey']): ModelElement[] {
-  const elements: ModelElement[] = [];
-  for (let model = 0; model < MODELS.length; model++) {
-    const base = model * CREDITS.count;
-    const input = credits[base + CREDITS.input] ?? 0;
-    const entry = MODELS[model];
-    if (input === 0 || entry === undefined) continue;
-    elements.push({
-      [key]: entry.id,
-      ...(quirks.modelTier ? { model_tier: entry.tier } : {}),
-      billable_tokens: credits[base + CREDITS.billable] ?? 0,
+  return MODELS.flatMap(({ id, tier }, model) => {
+    const numberOf = (metric: number): number => credits[model * CREDITS.count + metric] ?? 0;
+    const input = numberOf(CREDITS.input);
+    if (input === 0) return [];
+    const element = {
+      [key]: id,
+      ...(quirks.modelTier ? { model_tier: tier } : {}),
+      billable_tokens: numberOf(CREDITS.billable),
       input_tokens: input,
-      output_tokens: credits[base + CREDITS.output] ?? 0,
-      ...(quirks.cacheFields ? cacheFields(credits, base) : {}),
-    });
-  }
-  return elements;
-}
-
-function cacheFields(credits: Float64Array, base: number): ModelElement {
-  return {
-    cache_read_tokens: credits[base + CREDITS.cacheRead] ?? 0,
-    cache_write_tokens: credits[base + CREDITS.cacheWrite] ?? 0,
-  };
-}
-
-function creditSum(credits: Float64Array, metric: number): number {
-  let sum = 0;
-  for (let model = 0; model < MODELS.length; model++) sum += credits[model * CREDITS.count + metric] ?? 0;
-  return sum;
+      output_tokens: numberOf(CREDITS.output),
+    };
+    if (!quirks.cacheFields) return [element];
+    const cache_read_tokens = numberOf(CREDITS.cacheRead);
+    return [{ ...element, cache_read_tokens, cache_write_tokens: numberOf(CREDITS.cacheWrite) }];
+  });
 }
