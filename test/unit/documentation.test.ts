@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { EXIT } from '../../src/core/exit-code.ts';
 import { RULES } from '../../src/core/rules.ts';
+import * as library from '../../src/index.ts';
 import { CATALOGUE } from '../support/faults/catalogue.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -85,6 +86,13 @@ test('every file of the checkout that a page names exists', () => {
       .map(([path]) => `${page}: ${path}`),
   );
   expect(missing).toEqual([]);
+});
+
+test('docs/library.md lists every error that the library exports', () => {
+  const errors = Object.keys(library).filter((name) => name.endsWith('Error'));
+  const page = read('docs/library.md');
+  expect(errors.length).toBeGreaterThan(8);
+  expect(errors.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
 });
 
 test('docs/trust.md explains every rule', () => {
