@@ -25,10 +25,12 @@ function contentsOf(listed: readonly Command[]): string {
   return ['| command | |', '|---|---|', ...rows, ''].join('\n');
 }
 
-function sectionOf({ name, description, operands = [], flags, uses, examples }: Command): string {
-  const parameters = [...operands, ...flags].map(({ syntax, doc }) => `| \`${syntax}\` | ${cell(doc)} |`);
+function sectionOf({ name, description, operands = {}, flags, uses, examples }: Command): string {
+  const parameters = Object.entries<string>({ ...operands, ...flags }).map(
+    ([syntax, doc]) => `| \`${syntax}\` | ${cell(doc)} |`,
+  );
   const settings = uses.filter((setting) => !COMMON.has(setting.env)).map(({ env }) => `\`${env}\``);
-  const lines = examples.map(({ line, does }) => `# ${does}\n${line}`);
+  const lines = Object.entries(examples).map(([line, does]) => `# ${does}\n${line}`);
   return [
     `## daywalk ${name}\n`,
     `${description}\n`,

@@ -35,7 +35,7 @@ export type FormatItem = (term: string, termWidth: number, doc: string) => strin
 
 /** The sections of a command's help after its flags: environment and examples. */
 export function commandHelp({ uses, examples }: Command, formatItem: FormatItem): string {
-  const shown = examples.map(({ line, does }) => `  $ ${line}\n      ${does}`);
+  const shown = Object.entries(examples).map(([line, does]) => `  $ ${line}\n      ${does}`);
   return `\n${environmentHelp(uses, formatItem)}\nExamples:\n${shown.join('\n')}`;
 }
 

@@ -2,7 +2,7 @@ import { Command as Commander, CommanderError, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
 import { isStream } from '../../core/stream.ts';
-import type { Command, CommandFlag, CommandGroup } from '../program/command.ts';
+import type { Command, CommandGroup } from '../program/command.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { commandHelp, programHelp, settingDoc } from './help.ts';
 import { NoCommandError } from './no-command-error.ts';
@@ -117,9 +117,13 @@ function addCommand(parent: Commander, command: Command, width: number): Command
   const word = command.name.split(' ').at(-1) ?? command.name;
   const sub = parent.command(word).summary(command.summary).description(command.description);
   sub.helpOption('-h, --help', 'print this help');
-  for (const { syntax, doc } of command.operands ?? []) sub.argument(syntax, doc);
+  for (const [syntax, doc] of Object.entries(command.operands ?? {})) sub.argument(syntax, doc);
   sub.optionsGroup('Options:');
-  for (const flag of command.flags) sub.addOption(optionOf(flag));
+  for (const [syntax, doc] of Object.entries(command.flags)) {
+    const option = new Option(syntax, doc);
+    const isRequired = command.required?.some((flag) => flag === option.long) ?? false;
+    sub.addOption(option.makeOptionMandatory(isRequired));
+  }
   for (const setting of command.uses) {
     if (setting.flag === null) continue;
     sub.addOption(
@@ -131,10 +135,6 @@ function addCommand(parent: Commander, command: Command, width: number): Command
     helper.prepareContext({ helpWidth: width });
     return commandHelp(command, (term, termWidth, doc) => helper.formatItem(term, termWidth, doc, helper));
   });
-}
-
-function optionOf({ syntax, doc, required }: CommandFlag): Option {
-  return new Option(syntax, doc).makeOptionMandatory(required === true);
 }
 
 function flagsOf(sub: Commander): Flags {

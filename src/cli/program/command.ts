@@ -8,42 +8,23 @@ import type { Log } from '../log/log.ts';
 import type { Output } from '../output/output.ts';
 import type { ReportedEvent } from '../output/reported-event.ts';
 
-/** A flag of one command. The flags of settings are declared with the setting. */
-export interface CommandFlag {
-  /** As in help: `--from <day>`, `--json`. */
-  readonly syntax: `--${string}`;
-  readonly doc: string;
-  readonly required?: boolean;
-  /** True when the value may be a URL with a password, which no output may show. */
-  readonly mayHoldPassword?: boolean;
-}
+/** The name of a flag: `--from`. */
+export type FlagName = `--${string}`;
 
-/** The name of a flag: `--from` of `--from <day>`. */
-export function flagName(syntax: CommandFlag['syntax']): `--${string}` {
-  return `--${syntax.slice(2).split(' ', 1).join('')}`;
-}
+/**
+ * Flags of a command by their syntax, with what they do: `{ '--from <day>': 'first day' }`. The flags of settings are
+ * declared with the setting.
+ */
+export type CommandFlags = Readonly<Record<FlagName, string>>;
 
 /** The flag of every command that can print its result as JSON. */
-export const jsonFlag: CommandFlag = { syntax: '--json', doc: 'print the result as one JSON document' };
+export const jsonFlag: CommandFlags = { '--json': 'print the result as one JSON document' };
 
 /** Commands with the same first word, such as `sessions` in `sessions create`. */
 export interface CommandGroup {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-}
-
-/** An argument that follows the name of the command. */
-export interface Operand {
-  /** As in help: `<event>`. */
-  readonly syntax: `<${string}>`;
-  readonly doc: string;
-}
-
-/** A command line that works, and what it does. */
-export interface Example {
-  readonly line: string;
-  readonly does: string;
 }
 
 /** What a command works with. */
@@ -83,10 +64,14 @@ export interface Command {
   readonly description: string;
   /** The settings that it reads. It has their flags, and its help lists them. */
   readonly uses: readonly AnySetting[];
-  readonly flags: readonly CommandFlag[];
-  /** Arguments after the name; all are required. */
-  readonly operands?: readonly Operand[];
-  readonly examples: readonly [Example, Example, ...Example[]];
+  readonly flags: CommandFlags;
+  readonly required?: readonly FlagName[];
+  /** Flags whose value may be a URL with a password, which no output may show. */
+  readonly mayHoldPassword?: readonly FlagName[];
+  /** Arguments after the name, with what they are: `{ '<event>': 'name of the event' }`. All are required. */
+  readonly operands?: Readonly<Record<`<${string}>`, string>>;
+  /** At least two command lines that work, with what they do. */
+  readonly examples: Readonly<Record<string, string>>;
   /** True when the command reports invalid settings itself; any other command refuses to start. */
   readonly acceptsInvalidSettings?: boolean;
   /** True for commands that only people run: their log is pretty by default, even without a terminal. */

@@ -14,7 +14,7 @@ import type { Sink } from '../output/sink.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { CliHost } from '../process/host.ts';
 import { listenForStop } from '../process/stop-signals.ts';
-import { type Command, flagName } from './command.ts';
+import type { Command } from './command.ts';
 import { type FailureReporting, reportFailure } from './report-failure.ts';
 
 /** The output streams of the process. */
@@ -135,10 +135,7 @@ function redactorFor(
   command: Command,
   { flags, reading, env }: { flags: Flags; reading: SettingsReading; env: CliHost['env'] },
 ): Redactor {
-  const locations = command.flags.flatMap(({ syntax, mayHoldPassword }) => {
-    const value = mayHoldPassword === true ? flags.text(flagName(syntax)) : undefined;
-    return value === undefined ? [] : [value];
-  });
+  const locations = (command.mayHoldPassword ?? []).flatMap((flag) => flags.text(flag) ?? []);
   const redactors = [
     redactorOf(reading.settings),
     redactorOfEnvironment(env),

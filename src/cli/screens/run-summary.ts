@@ -7,6 +7,7 @@ import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
 import { wrapText } from '../text/wrap.ts';
 import { describeExitCode } from './exit-meaning.ts';
 import { type Field, renderFields } from './fields.ts';
+import { renderSteps, type Step } from './steps.ts';
 import type { WarehouseNames } from './warehouse-names.ts';
 
 /** How many problems are shown; `--json` and the ledger have all of them. */
@@ -111,8 +112,9 @@ function linesOf({ message, hint, units }: RunProblem, { width, style, redact }:
 
 function nextOf(
   { exitCode, runId, orgId, unitsFailed, unitsLeftOut, unitsDoubted, quarantined: records }: RunReport,
-  { style, warehouse }: SummaryFrame,
+  frame: SummaryFrame,
 ): string[] {
+  const { warehouse } = frame;
   const again = [`daywalk run${warehouse.flag}`, 'fetches what is missing and keeps what is stored'] as const;
   const status = [`daywalk status${warehouse.flag}`, 'what the warehouse holds, day by day'] as const;
   const config = ['daywalk config', 'the effective settings and their sources'] as const;
@@ -124,7 +126,7 @@ function nextOf(
     `daywalk run --accept-loss${warehouse.flag}`,
     'only if the doubted rows are gone for good; otherwise wait until they return or the loss is accepted',
   ] as const;
-  const steps: Partial<Record<number, readonly (readonly [string, string])[]>> = {
+  const steps: Partial<Record<number, readonly Step[]>> = {
     [EXIT.ok]: [status],
     [EXIT.upstream]: orgId === null ? [config, again] : [again, status],
     [EXIT.quarantine]: [
@@ -136,7 +138,6 @@ function nextOf(
     [EXIT.credential]: [config],
     [EXIT.usage]: [config],
   };
-  const chosen = steps[exitCode] ?? [again];
-  const lines = chosen.flatMap(([command, does]) => [`  ${command}`, style.dim(`      ${does}`)]);
-  return ['', style.bold('Next'), ...lines, '', style.dim(`run ${runId}`)];
+  const next = renderSteps('Next', steps[exitCode] ?? [again], frame);
+  return [...next, '', frame.style.dim(`run ${runId}`)];
 }

@@ -30,6 +30,16 @@ export interface TableFrame {
   readonly indent?: number;
 }
 
+/** A column of numbers. */
+export function right(header: string): TableColumn {
+  return { header, align: 'right' };
+}
+
+/** A column that may be cut where space is short. */
+export function shrinking(header: string): TableColumn {
+  return { header, shrinks: true };
+}
+
 const GAP = '  ';
 const SHRUNK_MIN = 8;
 const ABSENT = '–';
@@ -39,12 +49,13 @@ interface Drawn {
   readonly paint: Paint;
 }
 
-/** Draws a table: a header and one line per row, none wider than the frame. */
+/** Draws a table: a header and one line per row, none wider than the frame. A string declares a plain column. */
 export function renderTable(
-  columns: readonly TableColumn[],
+  declared: readonly (string | TableColumn)[],
   rows: readonly (readonly Cell[])[],
   frame: TableFrame,
 ): string[] {
+  const columns = declared.map((column) => (typeof column === 'string' ? { header: column } : column));
   const header = columns.map((column) => ({ text: column.header.toUpperCase(), paint: frame.style.dim }));
   const body = rows.map((row) => row.map(drawn));
   const indent = ' '.repeat(frame.indent ?? 0);

@@ -9,11 +9,11 @@ export const config: Command = {
     'Prints every setting with its value and its source: flag, environment, .env in the working directory, or ' +
     'default. Secrets are hidden. Lists every invalid setting, and exits with code 2 if there is one.',
   uses: ALL_SETTINGS,
-  flags: [jsonFlag],
-  examples: [
-    { line: 'daywalk config', does: 'the settings that daywalk run would use here' },
-    { line: 'daywalk config --json | jq .settings.DAYWALK_WAREHOUSE', does: 'one setting, for a script' },
-  ],
+  flags: { ...jsonFlag },
+  examples: {
+    'daywalk config': 'the settings that daywalk run would use here',
+    'daywalk config --json | jq .settings.DAYWALK_WAREHOUSE': 'one setting, for a script',
+  },
   acceptsInvalidSettings: true,
   resultIsOutput: true,
   load: () => import('./action.ts'),

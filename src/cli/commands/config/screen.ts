@@ -2,7 +2,7 @@ import type { UsageError } from '../../../core/errors.ts';
 import type { SettingsReading } from '../../../settings/read-settings.ts';
 import type { SettingEntry } from '../../../settings/setting-reader.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
-import { type Cell, renderTable, type TableFrame } from '../../text/table.ts';
+import { type Cell, renderTable, shrinking, type TableFrame } from '../../text/table.ts';
 
 /** Builds the JSON document of the settings. */
 export function configDocument({ entries, problems, warnings }: SettingsReading): unknown {
@@ -17,7 +17,7 @@ export function configDocument({ entries, problems, warnings }: SettingsReading)
 
 /** Draws the settings as a table in the order of the documentation, followed by their problems. */
 export function renderConfig({ entries, problems }: SettingsReading, frame: TableFrame): string[] {
-  const columns = [{ header: 'setting' }, { header: 'value', shrinks: true }, { header: 'source' }];
+  const columns = ['setting', shrinking('value'), 'source'];
   const table = renderTable(
     columns,
     entries.map((entry) => rowOf(entry, frame)),

@@ -11,33 +11,19 @@ export const copy: Command = {
     'the end, the digests of all tables are compared: exit code 5 if they differ. Runs may write to the source ' +
     'meanwhile, but not to the destination. Data that only the destination has is never lost without --replace.',
   uses: warehouseSettings,
-  flags: [
-    {
-      syntax: '--to <location>',
-      doc: 'the destination: a SQLite path, or postgres://…; created if it does not exist',
-      required: true,
-      mayHoldPassword: true,
-    },
-    {
-      syntax: '--replace',
-      doc: 'compare every row, and delete from the destination what the source does not have',
-    },
-    {
-      syntax: '--wait',
-      doc: 'wait for a run on the destination to end instead of exiting with code 75',
-    },
-    jsonFlag,
-  ],
-  examples: [
-    {
-      line: 'daywalk copy --warehouse daywalk.db --to postgres://daywalk@db.example.com/analytics',
-      does: 'from SQLite to PostgreSQL; the password comes from PGPASSWORD or ~/.pgpass',
-    },
-    {
-      line: 'daywalk copy --warehouse postgres://daywalk@db.example.com/analytics --to daywalk.db',
-      does: 'and back',
-    },
-  ],
+  flags: {
+    '--to <location>': 'the destination: a SQLite path, or postgres://…; created if it does not exist',
+    '--replace': 'compare every row, and delete from the destination what the source does not have',
+    '--wait': 'wait for a run on the destination to end instead of exiting with code 75',
+    ...jsonFlag,
+  },
+  required: ['--to'],
+  mayHoldPassword: ['--to'],
+  examples: {
+    'daywalk copy --warehouse daywalk.db --to postgres://daywalk@db.example.com/analytics':
+      'from SQLite to PostgreSQL; the password comes from PGPASSWORD or ~/.pgpass',
+    'daywalk copy --warehouse postgres://daywalk@db.example.com/analytics --to daywalk.db': 'and back',
+  },
   resultIsOutput: false,
   load: () => import('./action.ts'),
 };

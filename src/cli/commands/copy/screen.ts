@@ -1,9 +1,10 @@
 import type { CopiedTable, CopyReport } from '../../../copy/events.ts';
 import { EXIT } from '../../../core/exit-code.ts';
 import { type Field, renderFields } from '../../screens/fields.ts';
+import { renderSteps, type Step } from '../../screens/steps.ts';
 import { namesOf } from '../../screens/warehouse-names.ts';
 import { counted, formatDuration, formatNumber } from '../../text/quantity.ts';
-import { renderTable, type TableFrame } from '../../text/table.ts';
+import { renderTable, right, shrinking, type TableFrame } from '../../text/table.ts';
 
 /** Draws what a copy did, table by table, and whether both sides are now the same. */
 export function renderCopy(report: CopyReport, frame: TableFrame): string[] {
@@ -13,7 +14,7 @@ export function renderCopy(report: CopyReport, frame: TableFrame): string[] {
     ...renderFields(fieldsOf(report), frame),
     '',
     ...renderTables(report, frame),
-    ...nextOf(report, frame),
+    ...renderSteps('Next', nextOf(report), frame),
   ];
 }
 
@@ -44,14 +45,8 @@ function fieldsOf(report: CopyReport): Field[] {
 }
 
 function renderTables({ tables }: CopyReport, frame: TableFrame): string[] {
-  const right = { align: 'right' } as const;
-  const columns = [
-    { header: 'table', shrinks: true },
-    { header: 'rows', ...right },
-    { header: 'written', ...right },
-    { header: 'removed', ...right },
-    { header: 'compared' },
-  ];
+  const numbers = ['rows', 'written', 'removed'].map(right);
+  const columns = [shrinking('table'), ...numbers, 'compared'];
   const rows = tables
     .filter((table) => !isIdle(table))
     .map(({ table, rows, written, removed, isSame }) => [
@@ -70,17 +65,14 @@ function isIdle({ rows, written, removed, isSame }: CopiedTable): boolean {
   return isSame && rows === 0 && written === 0 && removed === 0;
 }
 
-function nextOf({ exitCode, from, to }: CopyReport, { style }: TableFrame): string[] {
+function nextOf({ exitCode, from, to }: CopyReport): readonly Step[] {
   const [source, copy] = [namesOf(from, true), namesOf(to, true)];
-  const afterwards = [
+  if (exitCode !== EXIT.ok) {
+    const repair = `daywalk copy${source.flag} --to ${copy.name} --replace`;
+    return [[repair, 'compares every row, and repairs what another program has changed']];
+  }
+  return [
     [`daywalk status${copy.flag}`, 'what the copy holds, day by day'],
     [`daywalk run${copy.flag}`, 'continues there; set DAYWALK_WAREHOUSE to make that permanent'],
-  ] as const;
-  const repair = `daywalk copy${source.flag} --to ${copy.name} --replace`;
-  const steps =
-    exitCode === EXIT.ok
-      ? afterwards
-      : [[repair, 'compares every row, and repairs what another program has changed'] as const];
-  const lines = steps.flatMap(([command, does]) => [`  ${command}`, style.dim(`      ${does}`)]);
-  return ['', style.bold('Next'), ...lines];
+  ];
 }

@@ -10,14 +10,14 @@ export const demo: Command = {
     'into daywalk-demo.db in the working directory, and prints example queries with their results. Needs no key and no ' +
     'network. Its log is pretty by default, even without a terminal.',
   uses: commonSettings,
-  flags: [
-    { syntax: '--keep', doc: 'continue with the daywalk-demo.db of an earlier demo instead of a new one' },
-    jsonFlag,
-  ],
-  examples: [
-    { line: 'daywalk demo', does: 'a new demo; takes about ten seconds' },
-    { line: 'daywalk demo --keep', does: 'a second run: settled days are not pulled again' },
-  ],
+  flags: {
+    '--keep': 'continue with the daywalk-demo.db of an earlier demo instead of a new one',
+    ...jsonFlag,
+  },
+  examples: {
+    'daywalk demo': 'a new demo; takes about ten seconds',
+    'daywalk demo --keep': 'a second run: settled days are not pulled again',
+  },
   isForPeople: true,
   resultIsOutput: false,
   load: () => import('./action.ts'),

@@ -3,11 +3,12 @@ import { EXIT } from '../../../core/exit-code.ts';
 import type { ScreenFrame } from '../../output/output.ts';
 import { renderFields } from '../../screens/fields.ts';
 import { renderRunSummary } from '../../screens/run-summary.ts';
+import { renderSteps, type Step } from '../../screens/steps.ts';
 import { namesOf } from '../../screens/warehouse-names.ts';
 import { counted, formatBytes, formatDuration, formatNumber } from '../../text/quantity.ts';
 import { type Cell, renderTable, type TableFrame } from '../../text/table.ts';
 
-const TRY_NEXT = (file: string): readonly (readonly [string, string])[] => [
+const TRY_NEXT = (file: string): readonly Step[] => [
   [`npx daywalk status --warehouse ${file}`, 'what the warehouse holds, day by day'],
   [`sqlite3 -box ${file} 'SELECT * FROM model_mix LIMIT 9'`, 'any SQL, with any SQLite client'],
   ['npx daywalk schema', 'every table, view and column'],
@@ -18,10 +19,10 @@ const TRY_NEXT = (file: string): readonly (readonly [string, string])[] => [
 /** Columns whose values are at most this long, such as days and numbers, are never cut. */
 const WHOLE_CELL_MAX = 16;
 
-const REAL_SERVICE = [
-  'export DAYWALK_BASE_URL=https://api.example.com  # the main API host',
-  'export DAYWALK_API_KEY_FILE=key.txt              # key of an Owner or Manager',
-  'npx daywalk run --dry-run && npx daywalk run',
+const REAL_SERVICE: readonly Step[] = [
+  ['export DAYWALK_BASE_URL=https://api.example.com  # the main API host'],
+  ['export DAYWALK_API_KEY_FILE=key.txt              # key of an Owner or Manager'],
+  ['npx daywalk run --dry-run && npx daywalk run'],
 ];
 
 /** Draws what a demo did, the results of example queries, and what to try next. */
@@ -32,12 +33,8 @@ export function renderDemo(result: DemoResult, frame: ScreenFrame): string[] {
   return [
     ...headline(result, frame),
     ...insights.flatMap((insight) => ['', ...renderInsight(insight, frame)]),
-    '',
-    frame.style.bold('Try next'),
-    ...TRY_NEXT(file).flatMap(([command, does]) => [`  ${command}`, frame.style.dim(`      ${does}`)]),
-    '',
-    frame.style.bold('With the real service'),
-    ...REAL_SERVICE.map((line) => `  ${line}`),
+    ...renderSteps('Try next', TRY_NEXT(file), frame),
+    ...renderSteps('With the real service', REAL_SERVICE, frame),
   ];
 }
 

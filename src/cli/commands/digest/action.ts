@@ -1,9 +1,9 @@
 import { digestWarehouse } from '../../../../jobs/digest.ts';
 import { EXIT } from '../../../core/exit-code.ts';
 import type { Action } from '../../program/command.ts';
-import { renderTable } from '../../text/table.ts';
+import { renderTable, shrinking } from '../../text/table.ts';
 
-const COLUMNS = [{ header: 'table' }, { header: 'sha-256', shrinks: true }];
+const COLUMNS = ['table', shrinking('sha-256')];
 
 export const act: Action = async ({ settings, job, out }) => {
   const digest = await digestWarehouse(settings, job);

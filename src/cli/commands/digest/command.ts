@@ -9,14 +9,12 @@ export const digest: Command = {
     'Computes a SHA-256 of each table and of the whole warehouse. It covers only the content: the same content has the ' +
     'same digest in SQLite and PostgreSQL, whatever the order and the number of runs that brought it.',
   uses: warehouseSettings,
-  flags: [jsonFlag],
-  examples: [
-    { line: 'daywalk digest', does: 'the digests of the warehouse in daywalk.db' },
-    {
-      line: 'test "$(daywalk digest --json --warehouse a.db)" = "$(daywalk digest --json --warehouse b.db)"',
-      does: 'whether two warehouses have the same content',
-    },
-  ],
+  flags: { ...jsonFlag },
+  examples: {
+    'daywalk digest': 'the digests of the warehouse in daywalk.db',
+    'test "$(daywalk digest --json --warehouse a.db)" = "$(daywalk digest --json --warehouse b.db)"':
+      'whether two warehouses have the same content',
+  },
   resultIsOutput: true,
   load: () => import('./action.ts'),
 };

@@ -13,17 +13,12 @@ export const hook: Command = {
     'and daywalk hooks drain move the events into the table hook_events. Notification settings come from flags and the ' +
     'environment, never from .env.',
   uses: [SETTINGS.warehouse, SETTINGS.spool, ...notifySettings, SETTINGS.now],
-  flags: [],
-  examples: [
-    {
-      line: 'daywalk hook --spool /var/lib/daywalk/daywalk.db.spool',
-      does: 'the command that daywalk hooks install writes',
-    },
-    {
-      line: 'cat event.json | daywalk hook --notify desktop,bell',
-      does: 'stores an event, shows a desktop notification and rings the bell',
-    },
-  ],
+  flags: {},
+  examples: {
+    'daywalk hook --spool /var/lib/daywalk/daywalk.db.spool': 'the command that daywalk hooks install writes',
+    'cat event.json | daywalk hook --notify desktop,bell':
+      'stores an event, shows a desktop notification and rings the bell',
+  },
   resultIsOutput: false,
   load: () => {
     throw new Error('daywalk hook must be started by its own entry point');

@@ -1,4 +1,4 @@
-import type { CommandFlag } from '../../program/command.ts';
+import type { CommandFlags } from '../../program/command.ts';
 
-/** The hooks file that a command reads or edits. */
-export const fileFlag: CommandFlag = { syntax: '--file <path>', doc: 'the hooks file', required: true };
+/** The hooks file that a command reads or edits; required. */
+export const fileFlag: CommandFlags = { '--file <path>': 'the hooks file' };

@@ -10,20 +10,17 @@ export const publish: Command = {
     'file, or both. Parquet files that have not changed since the last publish are not written again. Each file is ' +
     'replaced atomically: readers see the old file or the new one. It may run during a run. Give --parquet, --sqlite or both.',
   uses: warehouseSettings,
-  flags: [
-    { syntax: '--parquet <dir>', doc: 'folder for the Parquet files; created if it does not exist' },
-    { syntax: '--tables <names>', doc: 'only these tables, separated by commas (default: all)' },
-    { syntax: '--force', doc: 'write every Parquet file again, even if it has not changed' },
-    { syntax: '--sqlite <file>', doc: 'path of the SQLite copy; an earlier copy is replaced' },
-    jsonFlag,
-  ],
-  examples: [
-    {
-      line: 'daywalk publish --parquet lake',
-      does: 'Parquet files in the folder lake; only what has changed is written',
-    },
-    { line: 'daywalk publish --sqlite /srv/bi/daywalk.db', does: 'a copy for BI tools on a file share' },
-  ],
+  flags: {
+    '--parquet <dir>': 'folder for the Parquet files; created if it does not exist',
+    '--tables <names>': 'only these tables, separated by commas (default: all)',
+    '--force': 'write every Parquet file again, even if it has not changed',
+    '--sqlite <file>': 'path of the SQLite copy; an earlier copy is replaced',
+    ...jsonFlag,
+  },
+  examples: {
+    'daywalk publish --parquet lake': 'Parquet files in the folder lake; only what has changed is written',
+    'daywalk publish --sqlite /srv/bi/daywalk.db': 'a copy for BI tools on a file share',
+  },
   resultIsOutput: false,
   load: () => import('./action.ts'),
 };

@@ -2,16 +2,10 @@ import type { PublishReport } from '../../../../jobs/publish.ts';
 import type { LakeReport } from '../../../publish/publish.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
 import { counted, formatBytes } from '../../text/quantity.ts';
-import { renderTable, type TableColumn, type TableFrame } from '../../text/table.ts';
+import { renderTable, right, shrinking, type TableFrame } from '../../text/table.ts';
 
-const COLUMNS: readonly TableColumn[] = [
-  { header: 'table', shrinks: true },
-  { header: 'rows', align: 'right' },
-  { header: 'size', align: 'right' },
-  { header: 'written', align: 'right' },
-  { header: 'unchanged', align: 'right' },
-  { header: 'removed', align: 'right' },
-];
+const NUMBERS = ['rows', 'size', 'written', 'unchanged', 'removed'].map(right);
+const COLUMNS = [shrinking('table'), ...NUMBERS];
 
 /** Draws what was published: the files of each table, and the copy. */
 export function renderPublished({ parquet, sqlite }: PublishReport, frame: TableFrame): string[] {

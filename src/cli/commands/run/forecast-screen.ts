@@ -2,7 +2,7 @@ import type { ExportForecast } from '../../../../jobs/dry-run.ts';
 import { STREAMS } from '../../../core/stream.ts';
 import { renderFields } from '../../screens/fields.ts';
 import { formatDuration, formatNumber } from '../../text/quantity.ts';
-import { renderTable, type TableFrame } from '../../text/table.ts';
+import { renderTable, right, type TableFrame } from '../../text/table.ts';
 
 /** Draws what an export would do. */
 export function renderForecast(forecast: ExportForecast, frame: TableFrame): string[] {
@@ -33,7 +33,7 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
       ? []
       : [
           '',
-          ...renderTable([{ header: 'stream' }, { header: 'units', align: 'right' }], rows, {
+          ...renderTable(['stream', right('units')], rows, {
             ...frame,
             indent: 2,
           }),

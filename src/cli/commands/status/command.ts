@@ -10,23 +10,18 @@ export const status: Command = {
     'quarantine, the last runs and, on a terminal, a calendar of the days. Only reads the warehouse; sends nothing. ' +
     'A run is complete if it left nothing out: exit code 0, or 5 without a failed unit. Backfills do not count.',
   uses: warehouseSettings,
-  flags: [
-    {
-      syntax: '--health',
-      doc:
-        'print one line and exit with code 0 if a complete export of all streams ended within --max-age (default: 26) or a ' +
-        'run is in progress, and no stream has fallen silent; with code 1 otherwise',
-    },
-    {
-      syntax: '--max-age <hours>',
-      doc: 'exit with code 4 unless a complete run ended within this time; with --health, see there',
-    },
-    { syntax: '--json', doc: 'print one JSON document that includes every day' },
-  ],
-  examples: [
-    { line: 'daywalk status', does: 'what is there, what is missing, and how recent it is' },
-    { line: 'daywalk status --health --max-age 26', does: 'a health check for a nightly job' },
-  ],
+  flags: {
+    '--health':
+      'print one line and exit with code 0 if a complete export of all streams ended within --max-age (default: 26) or a ' +
+      'run is in progress, and no stream has fallen silent; with code 1 otherwise',
+    '--max-age <hours>':
+      'exit with code 4 unless a complete run ended within this time; with --health, see there',
+    '--json': 'print one JSON document that includes every day',
+  },
+  examples: {
+    'daywalk status': 'what is there, what is missing, and how recent it is',
+    'daywalk status --health --max-age 26': 'a health check for a nightly job',
+  },
   resultIsOutput: true,
   load: () => import('./action.ts'),
 };

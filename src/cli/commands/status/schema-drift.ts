@@ -1,7 +1,7 @@
 import type { SchemaDrift } from '../../../status/schema-drift.ts';
 import type { ScreenFrame } from '../../output/output.ts';
 import { counted } from '../../text/quantity.ts';
-import { type Cell, renderTable } from '../../text/table.ts';
+import { type Cell, renderTable, shrinking } from '../../text/table.ts';
 
 const SHOWN_MAX = 5;
 
@@ -17,13 +17,7 @@ export function renderSchemaDrift({ places, listed }: SchemaDrift, frame: Screen
       frame.redact(path),
       frame.redact(sample),
     ]);
-  const columns = [
-    { header: 'stream' },
-    { header: 'kind' },
-    { header: 'since' },
-    { header: 'place', shrinks: true },
-    { header: 'sample', shrinks: true },
-  ];
+  const columns = ['stream', 'kind', 'since', shrinking('place'), shrinking('sample')];
   const more =
     places > SHOWN_MAX
       ? [`and ${counted(places - SHOWN_MAX, 'more place')}, see the table schema_drift`]

@@ -1,7 +1,7 @@
 import type { OrganizationStatus } from '../../../status/organization.ts';
 import { UNIT_STATES, type UnitState } from '../../../warehouse/port.ts';
 import type { Paint, Style } from '../../text/style.ts';
-import { type Cell, renderTable, type TableColumn, type TableFrame } from '../../text/table.ts';
+import { type Cell, renderTable, right, type TableFrame } from '../../text/table.ts';
 
 const PAINTS: Readonly<Record<UnitState, (style: Style) => Paint>> = {
   loaded: (style) => style.green,
@@ -13,20 +13,12 @@ const PAINTS: Readonly<Record<UnitState, (style: Style) => Paint>> = {
   failed: (style) => style.red,
 };
 
-const right = (header: string): TableColumn => ({ header, align: 'right' });
-
 /** Draws the units of each stream by state. States without any unit have no column. */
-export function streamsTable({ streams }: OrganizationStatus, frame: TableFrame): string[] {
+export function renderStreams({ streams }: OrganizationStatus, frame: TableFrame): string[] {
   const states = UNIT_STATES.filter(
     (state) => state === 'loaded' || streams.some(({ units }) => units[state] > 0),
   );
-  const columns = [
-    { header: 'stream' },
-    { header: 'newest data' },
-    ...states.map(right),
-    right('settled'),
-    right('rows'),
-  ];
+  const columns = ['stream', 'newest data', ...states.map(right), right('settled'), right('rows')];
   const rows = streams.map(({ stream, units, settled, rows: held, newestDataDay }): Cell[] => [
     stream,
     newestDataDay,

@@ -11,18 +11,15 @@ export const verify: Command = {
     'changed content, holes and differences from the service, 6 for a damaged file, and 4 for units that could not be ' +
     'pulled again. Inconsistent figures of the service are only warnings.',
   uses: exportSettings,
-  flags: [
-    {
-      syntax: '--against-api <units>',
-      doc: 'also pull this many units again and compare them with the stored ones',
-    },
-    { syntax: '--seed <number>', doc: 'chooses the units to pull again (default: random)' },
-    { syntax: '--json', doc: 'print one JSON document that includes the findings' },
-  ],
-  examples: [
-    { line: 'daywalk verify', does: 'checks the whole warehouse; sends nothing' },
-    { line: 'daywalk verify --against-api 20', does: 'also compares twenty units with the service' },
-  ],
+  flags: {
+    '--against-api <units>': 'also pull this many units again and compare them with the stored ones',
+    '--seed <number>': 'chooses the units to pull again (default: random)',
+    '--json': 'print one JSON document that includes the findings',
+  },
+  examples: {
+    'daywalk verify': 'checks the whole warehouse; sends nothing',
+    'daywalk verify --against-api 20': 'also compares twenty units with the service',
+  },
   resultIsOutput: true,
   load: () => import('./action.ts'),
 };

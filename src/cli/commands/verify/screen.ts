@@ -1,24 +1,25 @@
 import type { Verification } from '../../../../jobs/verify.ts';
-import { SEVERITIES, type Severity } from '../../../verify/finding.ts';
+import { type Finding, SEVERITIES, type Severity } from '../../../verify/finding.ts';
+import { renderListing } from '../../screens/listing.ts';
+import { renderSteps, type Step } from '../../screens/steps.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
-import { counted, formatNumber } from '../../text/quantity.ts';
-import { type Cell, renderTable, type TableColumn, type TableFrame } from '../../text/table.ts';
+import { counted } from '../../text/quantity.ts';
+import { shrinking, type TableFrame } from '../../text/table.ts';
 
 /** How many findings and damages are shown; `--json` has more. */
 const SHOWN_MAX = 20;
 
-const REMEDIES: Readonly<Record<Severity | 'damage', readonly string[]>> = {
-  damage: ['  restore the file from a backup, or export into a new file'],
-  broken: [
-    '  daywalk backfill --from D --until D --force',
-    '      pulls these days again and repairs their rows',
-  ],
-  hole: ['  daywalk run', '      pulls the missing days'],
+const REMEDIES: Readonly<Record<Severity | 'damage', readonly Step[]>> = {
+  damage: [['restore the file from a backup, or export into a new file']],
+  broken: [['daywalk backfill --from D --until D --force', 'pulls these days again and repairs their rows']],
+  hole: [['daywalk run', 'pulls the missing days']],
   difference: [
-    '  daywalk backfill --from D --until D --force',
-    '      stores what the service has restated, and records the change',
+    [
+      'daywalk backfill --from D --until D --force',
+      'stores what the service has restated, and records the change',
+    ],
   ],
-  unanswered: ['  daywalk verify --against-api N --seed S', '      pulls the same units again'],
+  unanswered: [['daywalk verify --against-api N --seed S', 'pulls the same units again']],
   oddity: [],
 };
 
@@ -48,7 +49,7 @@ export function renderVerification(result: Verification, frame: TableFrame): str
     ...(counts.oddity > 0 ? [style.yellow(odd)] : []),
     ...damages.slice(0, SHOWN_MAX).map((damage) => `  ${escapeForTerminal(damage)}`),
     ...findingsOf(result, frame),
-    ...remediesOf(result),
+    ...renderSteps('Next', remediesOf(result), frame),
   ];
 }
 
@@ -56,36 +57,26 @@ function findingsOf({ findings }: Verification, frame: TableFrame): string[] {
   if (findings.length === 0) return [];
   const worst = findings.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
   const severalOrgs = new Set(findings.map(({ orgId }) => orgId)).size > 1;
-  const columns: TableColumn[] = [
-    { header: 'finding' },
-    ...(severalOrgs ? [{ header: 'organization' }] : []),
-    { header: 'stream' },
-    { header: 'day' },
-    { header: 'what', shrinks: true },
-    { header: 'expected', shrinks: true },
-    { header: 'found', shrinks: true },
+  const columns = [
+    'finding',
+    ...(severalOrgs ? ['organization'] : []),
+    'stream',
+    'day',
+    ...['what', 'expected', 'found'].map(shrinking),
   ];
-  const rows = worst
-    .slice(0, SHOWN_MAX)
-    .map(({ severity, orgId, stream, day, what, expected, found }): Cell[] => [
-      severity,
-      ...(severalOrgs ? [orgId] : []),
-      stream,
-      day,
-      what,
-      expected,
-      found,
-    ]);
-  const more = findings.length - rows.length;
-  return [
-    '',
-    ...renderTable(columns, rows, frame),
-    ...(more > 0 ? [`  and ${formatNumber(more)} more; --json lists them`] : []),
+  const row = ({ severity, orgId, stream, day, what, expected, found }: Finding) => [
+    severity,
+    ...(severalOrgs ? [orgId] : []),
+    stream,
+    day,
+    what,
+    expected,
+    found,
   ];
+  return ['', ...renderListing({ columns, items: worst, row, shownMax: SHOWN_MAX }, frame)];
 }
 
-function remediesOf({ counts, damages }: Verification): string[] {
-  const met = SEVERITIES.filter((severity) => counts[severity] > 0);
-  const lines = damages.length > 0 ? REMEDIES.damage : met.flatMap((severity) => REMEDIES[severity]);
-  return lines.length === 0 ? [] : ['', 'Next', ...lines];
+function remediesOf({ counts, damages }: Verification): readonly Step[] {
+  if (damages.length > 0) return REMEDIES.damage;
+  return SEVERITIES.filter((severity) => counts[severity] > 0).flatMap((severity) => REMEDIES[severity]);
 }

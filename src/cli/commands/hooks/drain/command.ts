@@ -11,14 +11,11 @@ export const hooksDrain: Command = {
     'Moves received hook events from the spool into the table hook_events. Each event is stored once, however often the ' +
     'command is run or killed. Every daywalk run does the same. The command may run during a run, and while receivers write.',
   uses: drainSettings,
-  flags: [jsonFlag],
-  examples: [
-    { line: 'daywalk hooks drain', does: 'stores all events received so far' },
-    {
-      line: 'daywalk hooks drain --json --warehouse w.db',
-      does: 'prints the number of events, for a script',
-    },
-  ],
+  flags: { ...jsonFlag },
+  examples: {
+    'daywalk hooks drain': 'stores all events received so far',
+    'daywalk hooks drain --json --warehouse w.db': 'prints the number of events, for a script',
+  },
   resultIsOutput: false,
   load: () => import('./action.ts'),
 };

@@ -14,26 +14,19 @@ export const hooksFire: Command = {
     'Prints what each hook did. Exit code 2 of a hook blocks PreToolUse, UserPromptSubmit, Stop and SubagentStop; any ' +
     'other failure has no effect. A hook that blocks or fails is a result: this command still exits with code 0.',
   uses: commonSettings,
-  operands: [{ syntax: '<event>', doc: 'name of the event, for example Stop' }],
-  flags: [
-    fileFlag,
-    { syntax: '--tool <name>', doc: 'the tool, for PreToolUse and PostToolUse' },
-    {
-      syntax: '--payload <path>',
-      doc: 'JSON file with an object of further fields; - reads standard input',
-    },
-    { syntax: '--json', doc: 'print one JSON document that includes the output of each hook' },
-  ],
-  examples: [
-    {
-      line: 'daywalk hooks fire Stop --file ~/.agent/hooks.json',
-      does: 'what happens when the agent has finished',
-    },
-    {
-      line: 'daywalk hooks fire PostToolUse --tool Edit --file hooks.json --payload event.json --json',
-      does: 'what happens after a tool was used, with fields of your own',
-    },
-  ],
+  operands: { '<event>': 'name of the event, for example Stop' },
+  flags: {
+    ...fileFlag,
+    '--tool <name>': 'the tool, for PreToolUse and PostToolUse',
+    '--payload <path>': 'JSON file with an object of further fields; - reads standard input',
+    '--json': 'print one JSON document that includes the output of each hook',
+  },
+  required: ['--file'],
+  examples: {
+    'daywalk hooks fire Stop --file ~/.agent/hooks.json': 'what happens when the agent has finished',
+    'daywalk hooks fire PostToolUse --tool Edit --file hooks.json --payload event.json --json':
+      'what happens after a tool was used, with fields of your own',
+  },
   resultIsOutput: true,
   load: () => import('./action.ts'),
 };

@@ -1,14 +1,8 @@
 import type { Fired, FiredHook } from '../../../../hooks/fire/fire.ts';
 import type { Paint } from '../../../text/style.ts';
-import { renderTable, type TableFrame } from '../../../text/table.ts';
+import { renderTable, right, shrinking, type TableFrame } from '../../../text/table.ts';
 
-const COLUMNS = [
-  { header: 'verdict' },
-  { header: 'exit', align: 'right' },
-  { header: 'ms', align: 'right' },
-  { header: 'command', shrinks: true },
-  { header: 'output', shrinks: true },
-] as const;
+const COLUMNS = ['verdict', right('exit'), right('ms'), shrinking('command'), shrinking('output')];
 
 /** What each hook did, and whether the agent continues. */
 export function renderFired({ event, blocked, hooks }: Fired, frame: TableFrame): string[] {

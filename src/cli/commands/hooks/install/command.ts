@@ -13,32 +13,21 @@ export const hooksInstall: Command = {
     'A hook that is already installed is not installed twice. The file is replaced atomically; its previous content is ' +
     'kept beside it, with .bak added to the name.',
   uses: spoolSettings,
-  flags: [
-    { syntax: '--file <path>', doc: 'the hooks file; created if it does not exist', required: true },
-    {
-      syntax: '--event <name...>',
-      doc: 'events to receive, separated by spaces or commas; all for every known event (default: Notification, Stop, SubagentStop, SessionEnd)',
-    },
-    {
-      syntax: '--command <command>',
-      doc: 'install this command (default: daywalk hook with the spool of this warehouse)',
-    },
-    {
-      syntax: '--timeout <seconds>',
-      doc: 'time limit that the client tool sets for the command (default: 10)',
-    },
-    jsonFlag,
-  ],
-  examples: [
-    {
-      line: 'daywalk hooks install --file ~/.agent/hooks.json --warehouse /var/lib/daywalk/daywalk.db',
-      does: 'receives four events into the spool of that warehouse',
-    },
-    {
-      line: 'daywalk hooks install --file hooks.json --event all --timeout 5',
-      does: 'receives every known event, including the use of tools',
-    },
-  ],
+  flags: {
+    '--file <path>': 'the hooks file; created if it does not exist',
+    '--event <name...>':
+      'events to receive, separated by spaces or commas; all for every known event (default: Notification, Stop, SubagentStop, SessionEnd)',
+    '--command <command>': 'install this command (default: daywalk hook with the spool of this warehouse)',
+    '--timeout <seconds>': 'time limit that the client tool sets for the command (default: 10)',
+    ...jsonFlag,
+  },
+  required: ['--file'],
+  examples: {
+    'daywalk hooks install --file ~/.agent/hooks.json --warehouse /var/lib/daywalk/daywalk.db':
+      'receives four events into the spool of that warehouse',
+    'daywalk hooks install --file hooks.json --event all --timeout 5':
+      'receives every known event, including the use of tools',
+  },
   resultIsOutput: false,
   load: () => import('./action.ts'),
 };

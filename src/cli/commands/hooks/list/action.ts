@@ -1,16 +1,10 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../../../core/exit-code.ts';
 import type { Action } from '../../../program/command.ts';
-import { renderTable } from '../../../text/table.ts';
+import { renderTable, right, shrinking } from '../../../text/table.ts';
 import { listHooks } from '../hooks-file.ts';
 
-const COLUMNS = [
-  { header: 'event' },
-  { header: 'matcher' },
-  { header: 'seconds', align: 'right' },
-  { header: 'receiver' },
-  { header: 'command', shrinks: true },
-] as const;
+const COLUMNS = ['event', 'matcher', right('seconds'), 'receiver', shrinking('command')];
 
 export const act: Action = async ({ flags, directory, out }) => {
   const result = listHooks(resolve(directory, flags.text('--file') ?? ''));

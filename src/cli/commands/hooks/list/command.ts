@@ -11,14 +11,12 @@ export const hooksList: Command = {
   description:
     'Lists every hook of the file in its order, and marks those that are receivers of this program.',
   uses: commonSettings,
-  flags: [fileFlag, jsonFlag],
-  examples: [
-    {
-      line: 'daywalk hooks list --file ~/.agent/hooks.json',
-      does: 'every hook with its matcher and time limit',
-    },
-    { line: 'daywalk hooks list --file hooks.json --json', does: 'the same, for a script' },
-  ],
+  flags: { ...fileFlag, ...jsonFlag },
+  required: ['--file'],
+  examples: {
+    'daywalk hooks list --file ~/.agent/hooks.json': 'every hook with its matcher and time limit',
+    'daywalk hooks list --file hooks.json --json': 'the same, for a script',
+  },
   resultIsOutput: true,
   load: () => import('./action.ts'),
 };

@@ -13,16 +13,17 @@ export const hooksRemove: Command = {
     'empty. Everything else stays as it is. The file is replaced atomically; its previous content is kept beside it, with ' +
     '.bak added to the name.',
   uses: commonSettings,
-  flags: [
-    fileFlag,
-    { syntax: '--event <name...>', doc: 'only from these events, separated by spaces or commas' },
-    { syntax: '--command <command>', doc: 'remove the hooks with exactly this command instead' },
-    jsonFlag,
-  ],
-  examples: [
-    { line: 'daywalk hooks remove --file ~/.agent/hooks.json', does: 'stops receiving events' },
-    { line: 'daywalk hooks remove --file hooks.json --event Stop', does: 'stops receiving one event' },
-  ],
+  flags: {
+    ...fileFlag,
+    '--event <name...>': 'only from these events, separated by spaces or commas',
+    '--command <command>': 'remove the hooks with exactly this command instead',
+    ...jsonFlag,
+  },
+  required: ['--file'],
+  examples: {
+    'daywalk hooks remove --file ~/.agent/hooks.json': 'stops receiving events',
+    'daywalk hooks remove --file hooks.json --event Stop': 'stops receiving one event',
+  },
   resultIsOutput: false,
   load: () => import('./action.ts'),
 };

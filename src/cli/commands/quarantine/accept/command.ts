@@ -12,19 +12,16 @@ export const quarantineAccept: Command = {
     'record that changes counts again. Every run still pulls the unit, and a record leaves the quarantine when the ' +
     'service returns a valid one. Sends nothing.',
   uses: warehouseSettings,
-  flags: [
-    { syntax: '--stream <name>', doc: 'accept the records of this stream' },
-    { syntax: '--date <day>', doc: 'accept the records of this UTC day' },
-    { syntax: '--all', doc: 'accept every record' },
-    jsonFlag,
-  ],
-  examples: [
-    {
-      line: 'daywalk quarantine accept --stream users --date 2026-03-02',
-      does: 'accepts the records of one unit',
-    },
-    { line: 'daywalk quarantine accept --all', does: 'accepts every record that is known today' },
-  ],
+  flags: {
+    '--stream <name>': 'accept the records of this stream',
+    '--date <day>': 'accept the records of this UTC day',
+    '--all': 'accept every record',
+    ...jsonFlag,
+  },
+  examples: {
+    'daywalk quarantine accept --stream users --date 2026-03-02': 'accepts the records of one unit',
+    'daywalk quarantine accept --all': 'accepts every record that is known today',
+  },
   resultIsOutput: false,
   load: () => import('./action.ts'),
 };

@@ -3,16 +3,9 @@ import { EXIT } from '../../../../core/exit-code.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import type { Action } from '../../../program/command.ts';
 import { counted } from '../../../text/quantity.ts';
-import { renderTable } from '../../../text/table.ts';
+import { renderTable, shrinking } from '../../../text/table.ts';
 
-const COLUMNS = [
-  { header: 'stream' },
-  { header: 'date' },
-  { header: 'first seen' },
-  { header: 'accepted' },
-  { header: 'path', shrinks: true },
-  { header: 'reason', shrinks: true },
-];
+const COLUMNS = ['stream', 'date', 'first seen', 'accepted', shrinking('path'), shrinking('reason')];
 
 export const act: Action = async ({ settings, job, out }) => {
   const list = await listQuarantine(settings, job);

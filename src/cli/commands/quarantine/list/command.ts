@@ -11,11 +11,11 @@ export const quarantineList: Command = {
     'Lists every quarantined record: its unit, the field in question, the reason, when it was first seen, and when it was ' +
     'accepted. Only reads the warehouse; sends nothing. --json also prints the records as they were received.',
   uses: warehouseSettings,
-  flags: [{ syntax: '--json', doc: 'print one JSON document that includes the records themselves' }],
-  examples: [
-    { line: 'daywalk quarantine list', does: 'what was quarantined, and why' },
-    { line: 'daywalk quarantine list --json > quarantine.json', does: 'the records, for a report' },
-  ],
+  flags: { '--json': 'print one JSON document that includes the records themselves' },
+  examples: {
+    'daywalk quarantine list': 'what was quarantined, and why',
+    'daywalk quarantine list --json > quarantine.json': 'the records, for a report',
+  },
   resultIsOutput: true,
   load: () => import('./action.ts'),
 };

@@ -25,30 +25,21 @@ export const sessionsCreate: Command = {
     SETTINGS.emailSalt,
     ...commonSettings,
   ],
-  flags: [
-    { syntax: '--computer-id <id>', doc: 'ID of the computer; required here or in --request' },
-    { syntax: '--cwd <dir>', doc: 'working directory on the computer' },
-    { syntax: '--settings <file>', doc: 'JSON file with the session settings; - reads standard input' },
-    {
-      syntax: '--request <file>',
-      doc: 'JSON file with the whole request, which the flags above override; - reads standard input',
-    },
-    {
-      syntax: '--known-identifiers <file>',
-      doc: 'JSON file with the lists providers, apiProviders and compactionModels; other identifiers are sent with a warning',
-    },
-    jsonFlag,
-  ],
-  examples: [
-    {
-      line: 'daywalk sessions create --computer-id computer-1 --cwd /srv/app',
-      does: 'a session with default settings',
-    },
-    {
-      line: 'echo \'{"interactionMode":"auto","autonomyLevel":"low"}\' | daywalk sessions create --computer-id computer-1 --settings -',
-      does: 'settings from standard input',
-    },
-  ],
+  flags: {
+    '--computer-id <id>': 'ID of the computer; required here or in --request',
+    '--cwd <dir>': 'working directory on the computer',
+    '--settings <file>': 'JSON file with the session settings; - reads standard input',
+    '--request <file>':
+      'JSON file with the whole request, which the flags above override; - reads standard input',
+    '--known-identifiers <file>':
+      'JSON file with the lists providers, apiProviders and compactionModels; other identifiers are sent with a warning',
+    ...jsonFlag,
+  },
+  examples: {
+    'daywalk sessions create --computer-id computer-1 --cwd /srv/app': 'a session with default settings',
+    'echo \'{"interactionMode":"auto","autonomyLevel":"low"}\' | daywalk sessions create --computer-id computer-1 --settings -':
+      'settings from standard input',
+  },
   resultIsOutput: true,
   load: () => import('./action.ts'),
 };
