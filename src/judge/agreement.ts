@@ -1,12 +1,15 @@
 import { dayOf, daysBetween, type UtcDay } from '../core/day.ts';
 import { type Notes, notesText, parseNotes } from './notes.ts';
 
-/** An empty unit beside active ones is asked for again until its day is this old; then it settles unconfirmed. */
+/**
+ * An empty unit is pulled again while other streams of its day have activity, until the day is this old. Then it
+ * settles unconfirmed.
+ */
 export const CONFIRM_DAYS = 31;
-/** Runs on different UTC days that find fewer users than active ones, after which the day settles unconfirmed. */
+/** After runs on this many UTC days found fewer users than `daily_active_users`, the day settles unconfirmed. */
 export const SHORT_LOOKS = 7;
 
-/** What agreement looks at, and what it may change, of one of the five units of a day. */
+/** The fields of a unit that {@link agree} reads or changes. */
 export interface Standing {
   readonly stream: string;
   readonly day: string;
@@ -14,7 +17,7 @@ export interface Standing {
   readonly contentSha256: string | null;
   readonly firstLoadedAt: string | null;
   readonly lastPulledAt: string | null;
-  /** Why the last pull failed; null where it was answered. */
+  /** Why the last pull failed; null if it did not. */
   readonly lastError: string | null;
   readonly settledAt: string | null;
   readonly confirmed: 'data' | 'agreed' | 'age' | null;
@@ -22,22 +25,22 @@ export interface Standing {
   readonly watch: string | null;
 }
 
-/** By what a day settles. */
+/** The rule by which days settle. */
 export interface SettleRule {
   /** The UTC day on which the run began. */
   readonly today: UtcDay;
   readonly settleDays: number;
 }
 
-/** The units of a day, and which of them were committed just now. */
+/** The units of a day, and the streams that were committed just now. */
 export interface DayOnRecord<Unit> {
   readonly day: UtcDay;
-  /** Those of the five that the ledger knows. */
+  /** The units of the day that the ledger has. */
   readonly units: readonly Unit[];
   readonly committed: ReadonlySet<string>;
 }
 
-/** The parts of a unit that settle it. */
+/** The fields that settle a unit. */
 type Settling = Pick<Standing, 'settledAt' | 'confirmed' | 'firstLoadedAt'> & {
   readonly state: 'awaiting' | 'empty' | null;
 };
@@ -45,12 +48,13 @@ type Settling = Pick<Standing, 'settledAt' | 'confirmed' | 'firstLoadedAt'> & {
 const OPEN = { settledAt: null, confirmed: null } as const;
 
 /**
- * Settles the units of a day, or opens them again, after some of them changed. A unit with activity settles once it is
- * pulled at the age of `settleDays`. One without settles only if no other stream of the day has any; while one does, it is
- * asked for again until its day is {@link CONFIRM_DAYS} old. A stream that failed, is doubted or quarantined disagrees; one
- * that was never pulled has no voice. Users who are fewer than `daily_active_users` do not settle by one look.
+ * Settles the units of a day, or opens them again, after some of them changed. A unit with activity settles once it
+ * is pulled at the age of `settleDays`. A unit without activity settles only if no other stream of the day has any.
+ * While one does, the unit is pulled again until its day is {@link CONFIRM_DAYS} old. A stream that failed, is
+ * doubted or is quarantined disagrees; one that was never pulled does not count. A day with fewer users than
+ * `daily_active_users` does not settle after one pull.
  *
- * Pure, and the same whichever unit of the day is committed last. Returns all units, changed or not.
+ * Pure, and the result does not depend on the order of commits. Returns all units, changed or not.
  */
 export function agree<Unit extends Standing>(
   { day, units, committed }: DayOnRecord<Unit>,
@@ -74,7 +78,7 @@ export function agree<Unit extends Standing>(
   });
 }
 
-/** True where /users names fewer people than the service counts as active on the day. */
+/** True if /users returned fewer people than `daily_active_users` of the day. */
 export function isShortOf(
   unit: Pick<Standing, 'stream' | 'activeUsers'>,
   dailyActiveUsers: number | null,
@@ -141,7 +145,7 @@ function settleLoaded(
   return { ...same, settledAt: unit.settledAt, confirmed: unit.confirmed };
 }
 
-/** Counts the days on which runs pulled fewer users than active ones; others do not count. */
+/** Records on which days runs found fewer users than `daily_active_users`. */
 function noteShort<Unit extends Standing>(unit: Unit, isShort: boolean, { today }: SettleRule): Unit {
   const notes = parseNotes(unit.watch);
   const known = notes.shortOn ?? [];
@@ -153,15 +157,15 @@ function noteShort<Unit extends Standing>(unit: Unit, isShort: boolean, { today 
   return shortOn.length === known.length ? unit : withNotes(unit, { ...notes, shortOn });
 }
 
-/** True when the unit was last answered at the age at which days settle, and was not reopened since. */
+/** True if the last answer came when the day was old enough to settle, and the unit was not reopened since. */
 function isRipe(
   { lastPulledAt, lastError, watch }: Standing,
   day: UtcDay,
   { today, settleDays }: SettleRule,
 ): boolean {
-  // A day that the service refused as too early is awaited too, and nothing is known of it.
+  // A day that the service refused as too early is awaiting too, but nothing is known about it.
   if (lastPulledAt === null || lastError !== null || parseNotes(watch).due === true) return false;
-  // A run that crosses midnight goes on as on the day of its start.
+  // A run that crosses midnight keeps the day on which it began.
   const pulledOn = dayOf(new Date(lastPulledAt));
   return daysBetween(day, pulledOn < today ? pulledOn : today) >= settleDays;
 }

@@ -3,47 +3,47 @@ import { canonicalJson, isObject } from '../core/json.ts';
 import type { Loss, LossRule } from './loss.ts';
 import { LOSS_RULES } from './loss.ts';
 
-/** A loss is accepted at the earliest so long after it was first doubted. */
+/** A loss is accepted this long after it was first doubted, at the earliest. */
 export const ACCEPT_AFTER_MS = 60 * 60 * 60 * 1000;
-/** Runs on so many different UTC days must have found it by then. */
+/** Runs on this many UTC days must have found the loss by then. */
 export const ACCEPT_LOOKS = 3;
 
-/** A loss that is doubted. It is the column `doubt` of the ledger, as JSON. */
+/** A loss that is not believed. The ledger's column `doubt` holds it as JSON. */
 export interface Doubt {
   readonly rule: LossRule;
-  /** Rows with activity that are missing, of so many that are stored. */
+  /** How many stored rows with activity are missing, and how many are stored. */
   readonly rows: number;
   readonly of: number;
-  /** UTC days on which runs found it. */
+  /** The UTC days on which runs found it. */
   readonly seenOn: readonly UtcDay[];
   /**
-   * Which rows are missing: report ids; or one bit for each stored row in key order, in base64, which holds as long as
-   * the stored rows do.
+   * Which rows are missing. For readiness: the report ids. For days: one bit per stored row in key order, in base64;
+   * valid while the stored rows stay the same.
    */
   readonly missing: readonly string[] | string;
 }
 
-/** A doubt on record. `since` is an ISO instant. */
+/** A doubt in the ledger. `since` is an ISO instant. */
 export interface StandingDoubt extends Doubt {
   readonly since: string;
 }
 
-/** What becomes of a loss: accepted, or doubted (still, or from now on). */
+/** What happens to a loss: it is accepted, or doubted. */
 export type Weighed =
   | { readonly verdict: 'accept' }
   | { readonly verdict: 'doubt'; readonly doubt: StandingDoubt };
 
-/** By what a loss is weighed. */
+/** The rule by which a loss is weighed. */
 export interface WeighRule {
   readonly now: Date;
-  /** Accept what was doubted when the run began, if it is no larger now. */
+  /** Accept a loss that was doubted when the run began and is no larger now. */
   readonly acceptsLoss: boolean;
 }
 
 /**
- * Weighs a loss against the doubt on record. It is accepted when it was found by runs on {@link ACCEPT_LOOKS} different
- * days, the first of them {@link ACCEPT_AFTER_MS} ago, and all that is missing now was missing each time; what was not
- * starts the clock again.
+ * Weighs a loss against the doubt in the ledger. The loss is accepted if runs on {@link ACCEPT_LOOKS} days found it,
+ * the first of them {@link ACCEPT_AFTER_MS} ago, and everything that is missing now was missing each time. Otherwise
+ * it is doubted; a row that is newly missing starts the doubt again.
  */
 export function weighLoss(standing: StandingDoubt | null, loss: Loss, rule: WeighRule): Weighed {
   const today = dayOf(rule.now);
@@ -51,14 +51,14 @@ export function weighLoss(standing: StandingDoubt | null, loss: Loss, rule: Weig
   const fresh = { rule: loss.rule, rows: loss.missing.length, of: loss.of, missing };
   const isKnown = standing !== null && isWithin({ missing, of: loss.of }, standing);
   if (isKnown && (rule.acceptsLoss || isDue(standing, rule.now))) return { verdict: 'accept' };
-  // What a clock that was ahead has doubted would be doubted until that time has come.
+  // A doubt from the future, set while a clock was ahead, would last until that time.
   if (!isKnown || Date.parse(standing.since) > rule.now.getTime())
     return { verdict: 'doubt', doubt: { ...fresh, seenOn: [today], since: rule.now.toISOString() } };
   const seenOn = seenAlso(standing, today);
   return { verdict: 'doubt', doubt: { ...fresh, seenOn, since: standing.since } };
 }
 
-/** True when one more look that finds the same loss would accept it: then only the day's own answer will do. */
+/** True if finding the same loss once more accepts it. Then only the day's own answer decides. */
 export function isDue(standing: StandingDoubt, now: Date): boolean {
   const isOld = now.getTime() - Date.parse(standing.since) >= ACCEPT_AFTER_MS;
   return isOld && seenAlso(standing, dayOf(now)).length >= ACCEPT_LOOKS;
@@ -75,7 +75,10 @@ function missingOf({ missing }: Loss): Doubt['missing'] {
   return bits.toString('base64');
 }
 
-/** True when all that is missing now was missing then. Positions mean the same only among as many stored rows. */
+/**
+ * True if everything that is missing now was missing then. Positions can be compared only between equal numbers of
+ * rows.
+ */
 function isWithin(now: Pick<Doubt, 'missing' | 'of'>, then: Pick<Doubt, 'missing' | 'of'>): boolean {
   if (typeof now.missing !== 'string') {
     const known = new Set(typeof then.missing === 'string' ? [] : then.missing);
@@ -86,7 +89,7 @@ function isWithin(now: Pick<Doubt, 'missing' | 'of'>, then: Pick<Doubt, 'missing
   return Buffer.from(now.missing, 'base64').every((byte, index) => (byte & ~(before[index] ?? 0)) === 0);
 }
 
-/** The doubt that the ledger's columns hold; null without one, or where it was edited into something else. */
+/** The doubt in the ledger's columns; null if there is none, or if someone edited it into something else. */
 export function parseDoubt(text: string | null, since: string | null): StandingDoubt | null {
   if (text === null || since === null) return null;
   const value = parsed(text);
@@ -100,7 +103,7 @@ export function parseDoubt(text: string | null, since: string | null): StandingD
   return { rule: known, rows, of, seenOn: seenOn.filter(isDay), missing: named, since };
 }
 
-/** The text of a doubt for the ledger. */
+/** The text of a doubt, as the ledger stores it. */
 export function doubtText({ rule, rows, of, seenOn, missing }: Doubt): string {
   return canonicalJson({ rule, rows, of, seenOn, missing });
 }

@@ -1,35 +1,38 @@
-/** The rules by which a loss is doubted, see `RULES`. */
+/** The rules that make a loss doubtful, see `RULES`. */
 export const LOSS_RULES = ['loss-of-all', 'loss-of-most', 'loss-of-users'] as const;
 
 /** One of {@link LOSS_RULES}. */
 export type LossRule = (typeof LOSS_RULES)[number];
 
-/** From so many stored rows on, losing more than half of them is doubted. */
+/** With this many stored rows or more, losing more than half of them is doubted. */
 const MOST_OF = 20;
 
-/** What an answer would take away. */
+/** What storing an answer would remove. */
 export interface Loss {
   readonly rule: LossRule;
-  /** Names of the stored rows that are missing: positions among the stored ones in key order, or report ids. */
+  /** The stored rows that are missing: their positions in key order, or report ids. */
   readonly missing: readonly number[] | readonly string[];
   /** Stored rows with activity. */
   readonly of: number;
 }
 
-/** An answer beside what is stored. Rows are those with activity; of `users` the users, of readiness the reports. */
+/**
+ * An answer compared with what is stored. Only rows with activity count; for `users` they are users, for readiness
+ * reports.
+ */
 export interface Comparison {
   readonly missing: readonly number[] | readonly string[];
   readonly stored: number;
-  /** Records that were set aside in quarantine: they are there, though not as rows. */
+  /** Records in quarantine: the answer has them, though not as rows. */
   readonly setAside: number;
-  /** For `users` only: the users of the answer, and those that `daily_active_users` says were active. */
+  /** For `users` only: the users in the answer, and `daily_active_users`. */
   readonly users?: { readonly answered: number; readonly active: number | null };
 }
 
 /**
- * What of the stored rows an answer would remove, or overwrite with rows without activity, if that is too much to be
- * believed at once: all of them, more than half of twenty or more, or any user while the answer has fewer users than were
- * active. Null where it is not.
+ * The loss that an answer would cause, if it is too large to believe at once: all stored rows, more than half of
+ * twenty or more, or any user while the answer has fewer users than `daily_active_users`. A row that would lose its
+ * activity counts as removed. Null if the answer can be believed.
  */
 export function lossOf({ missing, stored, setAside, users }: Comparison): Loss | null {
   const gone = missing.length - setAside;

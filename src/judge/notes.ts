@@ -1,37 +1,37 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject } from '../core/json.ts';
 
-/** A difference between a settled unit and what the service said of it when the watch looked. */
+/** A difference that the watch found between a settled unit and the service. */
 export interface Noted {
   /** When it was first seen, as an ISO instant. */
   readonly at: string;
-  /** Digest of what the service said. */
+  /** Digest of the service's answer. */
   readonly sha256: string;
-  /** What was compared: the rows of the unit, or the service's own sums by model. */
+  /** What was compared: the rows of the unit, or the service's sums by model. */
   readonly by: 'rows' | 'models';
-  /** Only the counts over trailing days differ (weekly and monthly active users). */
+  /** Only weekly or monthly active users differ. */
   readonly trailing?: boolean;
 }
 
-/** What is remembered of a unit besides its content. It is the column `watch` of the ledger, as JSON. */
+/** What the ledger remembers about a unit besides its content, as JSON in the column `watch`. */
 export interface Notes {
-  /** A difference that was seen once and awaits a second look. */
+  /** A difference that was seen once. It must be seen a second time before it counts. */
   readonly noted?: Noted;
-  /** The difference that the day was last reopened for, while that changed no row: it does not reopen it again. */
+  /** The difference that last reopened the day without changing a row. It does not reopen the day again soon. */
   readonly reopenedFor?: string;
   /** When that difference was first seen, as an ISO instant. */
   readonly reopenedAt?: string;
   /** The unit was reopened and has not been pulled since. */
   readonly due?: true;
-  /** The content that the day's own answer gave, by digest: a range that says the same is enough. */
+  /** Digest of the content that the day's own answer gave. A range with the same content needs no second request. */
   readonly own?: string;
-  /** UTC days on which runs found fewer users than active ones. */
+  /** UTC days on which runs found fewer users than `daily_active_users`. */
   readonly shortOn?: readonly UtcDay[];
-  /** Digest of the sums by model, where they cannot be compared with the rows. */
+  /** Digest of the sums by model, if they cannot be compared with the rows. */
   readonly models?: string;
 }
 
-/** The notes that a ledger's column holds; none where it was edited by hand into something else. */
+/** The notes in the ledger's column; none if someone edited it into something else. */
 export function parseNotes(text: string | null): Notes {
   if (text === null) return {};
   const value = parsed(text);
@@ -48,7 +48,7 @@ export function parseNotes(text: string | null): Notes {
   };
 }
 
-/** The text of notes, the same for equal notes; null where there is nothing to remember. */
+/** The text of notes, equal for equal notes; null if there is nothing to remember. */
 export function notesText(notes: { readonly [Name in keyof Notes]: Notes[Name] | undefined }): string | null {
   const held = Object.entries(notes).filter(
     ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),

@@ -1,45 +1,45 @@
 import type { DailyStream } from '../core/stream.ts';
 
-/** What a run knows of one unit of a day. */
+/** What a run knows about one unit of a day. */
 export interface UnitView {
   /**
-   * Where it is from: no row in a range of days; a range; the day's own answer in this run; or the ledger, which the run
-   * did not ask about.
+   * The source: a range without a row for the day (`gap`), a range, the day's own answer, or the ledger, if the run
+   * did not pull the unit.
    */
   readonly from: 'gap' | 'range' | 'own' | 'ledger';
   readonly isActive: boolean;
-  /** Fewer users than the service counts as active. */
+  /** Fewer users than `daily_active_users`. */
   readonly isShort: boolean;
 }
 
-/** What a run knows of a day. */
 export type DayView = ReadonlyMap<DailyStream, UnitView>;
 
-/** A stream to be asked about a day alone, and by which rule. */
+/** A unit that must be requested alone, and the rule that says so. */
 export interface AskedAlone {
   readonly stream: DailyStream;
   readonly rule: 'streams-disagree' | 'fewer-users';
 }
 
-/** What is to be done about a day before it is judged. */
+/** What must be requested again before a day is judged. */
 export interface SecondLook {
   readonly alone: readonly AskedAlone[];
-  /** The stream that is to be asked again about a gap, which no stream contradicts. */
+  /** The stream in which a gap is requested once more, if no stream has activity. */
   readonly confirm: DailyStream | null;
-  /** Streams whose gap is confirmed: they have no activity on the day. */
+  /** Streams whose gap is confirmed: the day has no activity in them. */
   readonly empty: readonly DailyStream[];
 }
 
-/** The streams in the order in which they are asked about a gap: the smallest answers first. */
+/** The streams in the order in which they confirm a gap: the smallest answers first. */
 export const CONFIRMING: readonly DailyStream[] = ['activity', 'productivity', 'tools', 'users', 'tokens'];
 
 const NOTHING: SecondLook = { alone: [], confirm: null, empty: [] };
 
 /**
- * Decides which units of a day must be looked at once more. Where some stream has activity, those that a range shows
- * without any are asked alone, and so are users whom a range shows fewer of than were active. Where none has, a gap is
- * asked for again in one stream; that answer, or any other about the day alone, confirms it for all.
- * @param isConfirmed the gap was asked for again, and had no rows.
+ * Decides which units of a day must be requested again. If some stream has activity, these are requested alone:
+ * streams that a range shows without activity, and users if a range has fewer of them than `daily_active_users`. If
+ * no stream has activity, a gap is requested once more in one stream. That answer, or any answer for the day alone,
+ * confirms the gap for all streams.
+ * @param isConfirmed the gap was requested again and had no rows.
  */
 export function secondLook(day: DayView, isConfirmed: boolean): SecondLook {
   const units = [...day];
@@ -52,7 +52,7 @@ export function secondLook(day: DayView, isConfirmed: boolean): SecondLook {
   return { ...NOTHING, confirm: CONFIRMING.find((stream) => gaps.includes(stream)) ?? null };
 }
 
-/** What a range shows without activity, or short of users, beside streams that have some. */
+/** The unit, if a range shows it without activity or short of users while other streams have activity. */
 function askedAlone(stream: DailyStream, { from, isActive, isShort }: UnitView): AskedAlone[] {
   if (from === 'own' || from === 'ledger') return [];
   if (!isActive) return [{ stream, rule: 'streams-disagree' }];

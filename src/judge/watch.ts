@@ -2,51 +2,51 @@ import { daysBetween, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../core/da
 import { canonicalJson, isObject } from '../core/json.ts';
 import type { Noted, Notes } from './notes.ts';
 
-/** A difference reopens a day only if it is seen again at least so much later. */
+/** A difference reopens a day only if it is seen again at least this much later. */
 export const SECOND_LOOK_AFTER_MS = 12 * 60 * 60 * 1000;
 /**
- * A difference that reopened a day and changed no row does not reopen it again for so long. It may be right all the same:
- * an answer that hid it then, from a cache for example, need not hide it for ever.
+ * For this long, a difference that reopened a day without changing a row does not reopen it again. Afterwards it may:
+ * the answer that hid it, for example from a cache, may be gone.
  */
 export const REOPEN_AGAIN_AFTER_MS = 14 * 24 * 60 * 60 * 1000;
-/** Days that one run reopens at most. */
+/** Maximum number of days that one run reopens. */
 export const REOPENED_MAX = 10;
-/** Days after which tokens and users are looked at again. */
+/** Tokens and users are compared every so many days. */
 export const HEAVY_EVERY_DAYS = 7;
 
-/** Days in a row, both ends included. */
+/** Consecutive days, both ends included. */
 export interface Stretch {
   readonly first: UtcDay;
   readonly last: UtcDay;
 }
 
-/** How far the watch has come. It is remembered under `watch` in `export_state`, as JSON. */
+/** The progress of the watch, stored as JSON under `watch` in `export_state`. */
 export interface WatchState {
-  /** The first day of the older stretch that was last looked at; null when a round begins. */
+  /** The first day of the older stretch that was compared last; null at the start of a round. */
   readonly olderFrom: UtcDay | null;
-  /** The UTC day on which tokens and users were last looked at; null if never. */
+  /** The UTC day on which tokens and users were last compared; null if never. */
   readonly heavyOn: UtcDay | null;
   /**
-   * A look of the last run failed, so the same stretch has its turn once more. Only once: one request that fails for good
-   * must not keep the rest of history from having its turn.
+   * A comparison of the last run failed, so the same stretch is compared once more. Only once: a request that always
+   * fails must not stop the watch at one stretch.
    */
   readonly isAgain?: boolean;
 }
 
-/** What a run looks at. */
+/** What a run compares. */
 export interface WatchPlan {
   readonly recent: Stretch;
-  /** Null where all of history is recent. */
+  /** Null if all of history is recent. */
   readonly older: Stretch | null;
-  /** Look at tokens and users of the recent days too. */
+  /** Compare tokens and users of the recent days too. */
   readonly heavy: boolean;
 }
 
 /**
- * The stretches of a run: the `watchDays` days up to the newest one in every run, and as many older ones in turn, from the
- * newest to the oldest and then again.
- * @param firstDay the oldest day that the run may ask for: history begins there.
- * @param lastDay the newest day that the service answers.
+ * The stretches that a run compares: the last `watchDays` days in every run, and as many older ones in turn, from the
+ * newest to the oldest and then from the start.
+ * @param firstDay the first day of the run's range; history begins there.
+ * @param lastDay the newest day that the service has.
  */
 export function planWatch(
   state: WatchState,
@@ -82,7 +82,7 @@ function latest(a: UtcDay, b: UtcDay): UtcDay {
   return a > b ? a : b;
 }
 
-/** What is remembered; the beginning where nothing is, or something that this version does not understand. */
+/** The stored progress; the start of a round if there is none that this version understands. */
 export function parseWatchState(text: string | null): WatchState {
   const value: unknown = text === null ? null : JSON.parse(text);
   const dayAt = (name: string): UtcDay | null => {
@@ -93,7 +93,7 @@ export function parseWatchState(text: string | null): WatchState {
   return { olderFrom: dayAt('olderFrom'), heavyOn: dayAt('heavyOn'), ...(isAgain ? { isAgain } : {}) };
 }
 
-/** What is remembered after a run that looked at its stretches, or at a part of them. */
+/** The progress after a run, which may have compared only a part of its stretches. */
 export function afterWatch(
   before: WatchState,
   { older, heavy }: Pick<WatchPlan, 'older' | 'heavy'>,
@@ -103,39 +103,38 @@ export function afterWatch(
   return { olderFrom: older?.first ?? before.olderFrom, heavyOn: heavy ? today : before.heavyOn };
 }
 
-/** The text that is remembered. */
 export function watchStateText(state: WatchState): string {
   return canonicalJson(state);
 }
 
-/** What the service said of a settled unit: null where it is what is stored. */
+/** How the service's answer for a settled unit differs from what is stored; null if it does not. */
 export type Seen = Pick<Noted, 'sha256' | 'by' | 'trailing'> | null;
 
-/** What a look leads to. */
+/** The result of a comparison. */
 export interface Look {
   readonly notes: Notes;
-  /** The same difference was seen before, long enough ago: the day is to be reopened. */
+  /** The same difference was seen before, long enough ago: the day should be reopened. */
   readonly isConfirmed: boolean;
 }
 
 /**
- * The notes of a settled unit after a look at it. A difference is noted; seen again at least
- * {@link SECOND_LOOK_AFTER_MS} later it is confirmed. Another one takes its place, and equality takes it back, each of what
- * was compared in the same way. One that reopened the day before and changed no row counts for nothing until
- * {@link REOPEN_AGAIN_AFTER_MS} later.
+ * The notes of a settled unit after a comparison. A difference is noted. Seen again at least {@link
+ * SECOND_LOOK_AFTER_MS} later, it is confirmed. Another difference replaces it, and equality removes it, if the same
+ * thing was compared. A difference that reopened the day before without changing a row is ignored for {@link
+ * REOPEN_AGAIN_AFTER_MS}.
  */
 export function lookAt(notes: Notes, by: Noted['by'], seen: Seen, now: Date): Look {
   const { noted, ...others } = notes;
   const isSettled = seen === null || isWaived(notes, seen, now);
   if (isSettled) return { notes: noted?.by === by ? others : notes, isConfirmed: false };
   const sinceMs = noted?.sha256 === seen.sha256 ? now.getTime() - Date.parse(noted.at) : null;
-  // What a clock that was ahead has noted would wait until that time has come.
+  // A note from the future, set while a clock was ahead, would wait until that time.
   if (sinceMs === null || sinceMs < 0)
     return { notes: { ...others, noted: { ...seen, at: now.toISOString() } }, isConfirmed: false };
   return { notes, isConfirmed: sinceMs >= SECOND_LOOK_AFTER_MS };
 }
 
-/** True for a difference that reopened the day not long ago, and changed no row. */
+/** True for a difference that reopened the day not long ago without changing a row. */
 function isWaived({ reopenedFor, reopenedAt }: Notes, { sha256 }: Pick<Noted, 'sha256'>, now: Date): boolean {
   if (sha256 !== reopenedFor) return false;
   return reopenedAt === undefined || now.getTime() - Date.parse(reopenedAt) < REOPEN_AGAIN_AFTER_MS;
@@ -148,8 +147,8 @@ export interface Confirmed {
 }
 
 /**
- * The days to reopen in this run: the newest ones, those in which more than trailing counts differ before the others, and
- * no more than {@link REOPENED_MAX}.
+ * The days to reopen in this run, at most {@link REOPENED_MAX}: days in which only trailing counts differ come last,
+ * newer days before older ones.
  */
 export function chooseReopened(confirmed: readonly Confirmed[]): Confirmed[] {
   const byDay = new Map<UtcDay, Confirmed>();

@@ -23,9 +23,9 @@ export interface Pull {
   readonly rule: SettleRule;
   readonly runId: string;
   readonly pulledAt: Date;
-  /** Requests that are counted for it. */
+  /** Requests that count for it. */
   readonly requests: number;
-  /** The answer was about this day alone. */
+  /** The request was for this day alone. */
   readonly isOwn: boolean;
   /** See `DayCommit.answersSha256`. */
   readonly answersSha256?: string | null;
@@ -33,7 +33,7 @@ export interface Pull {
   readonly basedOn?: string | null | undefined;
 }
 
-/** What is to be stored of a day. */
+/** The commit of a day. */
 export function dayCommit(day: NormalizedDay, pull: Pull): DayCommit {
   const { orgId, unit, tables, findings } = day;
   const { quarantined, drift } = findings;
@@ -50,14 +50,17 @@ export function dayCommit(day: NormalizedDay, pull: Pull): DayCommit {
   };
 }
 
-/** True when some number says that something happened on the day. */
+/** True if some number shows activity on the day. */
 export function isActive(tables: readonly EncodedRows[]): boolean {
   return tables.some(({ active }) => active > 0);
 }
 
 const ACTIVE_USERS = Object.keys(schema.activityDaily.columns).indexOf('daily_active_users');
 
-/** Users that a day counts as active: rows of `users`, those set aside among them; the figure that `activity` publishes. */
+/**
+ * Active users of a day: for `users`, its rows and records in quarantine; for `activity`, the published figure; else
+ * null.
+ */
 export function activeUsersOf({ unit, tables, findings }: NormalizedDay): number | null {
   const own = tables.find(({ table }) => table === schema.userDaily || table === schema.activityDaily);
   if (own === undefined) return null;

@@ -6,25 +6,25 @@ import { canonicalText } from '../core/json-text.ts';
 import type { Privacy } from '../privacy/email.ts';
 import type { Drift, QuarantinedRecord } from '../warehouse/port.ts';
 
-/** Characters of a sample that the drift table keeps. */
+/** Maximum length of a sample in the drift table, in characters. */
 const SAMPLE_CHARS_MAX = 200;
 
-/** Where a record stands in the schema of its answer, and the texts of that answer. */
+/** The place of a record in the schema of its answer, and the text of that answer. */
 export interface Source {
   readonly place: string;
   readonly exact: ExactText;
 }
 
-/** The extra of an object inside a record, under the name of that object. */
+/** The unknown fields of an object inside a record, under the name of that object. */
 export interface Nested {
   readonly name: string;
   readonly text: string | null;
 }
 
-/** What a unit's answers showed besides its rows: records set aside, unknown fields, contradictions. */
+/** What the answers of a unit contained besides its rows: records set aside, unknown fields, contradictions. */
 export class Findings {
   readonly #quarantined = new Map<string, QuarantinedRecord>();
-  /** Digests of those that are about something else. */
+  /** Digests of records that are about something else. */
   readonly #foreign = new Set<string>();
   readonly #drift = new Map<string, Drift>();
   readonly #warnings = new Set<string>();
@@ -34,7 +34,7 @@ export class Findings {
     this.#privacy = privacy;
   }
 
-  /** Sets a part of an answer aside, as the text that the service sent. */
+  /** Quarantines a part of an answer, as the text that the service sent. */
   reject(part: Rejected, exact: ExactText): void {
     const { path, kind, reason } = part;
     const sent = sentText(part, exact);
@@ -46,8 +46,9 @@ export class Findings {
   }
 
   /**
-   * The fields of a record that are not in `known`, as canonical JSON text; null when there is none. Numbers that a
-   * double cannot hold keep their digits. `nested` is the extra of an object in the record that became columns.
+   * The fields of a record that are not in `known`, as canonical JSON text; null if there are none. Numbers that a
+   * double cannot hold keep their digits.
+   * @param nested unknown fields of an object in the record whose own fields became columns.
    */
   extra(record: object, known: ReadonlySet<string>, source: Source, nested?: Nested): string | null {
     let members: [name: string, text: string][] | undefined;
@@ -68,23 +69,23 @@ export class Findings {
     if (nested !== undefined && nested.text !== null)
       members = [...(members ?? []), [nested.name, nested.text]];
     if (members === undefined) return null;
-    // Two names may have become one; every database keeps the last of them.
+    // Scrubbing may give two fields the same name. Every database keeps the last one.
     const sorted = [...new Map(members)].sort(([a], [b]) => (a < b ? -1 : 1));
     return `{${sorted.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
   }
 
-  /** Notes a value of an open-ended enumeration that this version does not know. */
+  /** Records a value that this version does not know in an open-ended enumeration. */
   expectOneOf(known: readonly string[], value: string | null | undefined, place: string): void {
     if (value === null || value === undefined || known.includes(value)) return;
     this.#note(place, 'new value', this.#privacy.scrub(value));
   }
 
-  /** Notes a contradiction within the answers that was resolved as the text says. */
+  /** Records a contradiction within the answers, and how it was resolved. */
   warn(text: string): void {
     this.#warnings.add(text);
   }
 
-  /** Records in quarantine that are about what was asked for: they are there, though not as rows. */
+  /** How many records in quarantine are about what was requested: the answer has them, though not as rows. */
   get setAside(): number {
     return this.#quarantined.size - this.#foreign.size;
   }
@@ -101,7 +102,7 @@ export class Findings {
     return [...this.#warnings];
   }
 
-  /** A canonical text without what must not be kept, canonical again. */
+  /** Removes what must not be stored from a canonical text; the result is canonical again. */
   #scrubbed(text: string): string {
     const scrubbed = this.#privacy.scrubJson(text);
     return scrubbed === text ? text : canonicalText(scrubbed);
@@ -118,12 +119,12 @@ function sentText({ record, path }: Rejected, exact: ExactText): string {
   if (!isObject(record)) return exact.textAt(path) ?? JSON.stringify(record) ?? 'null';
   const own = exact.textOf(originalOf(record));
   if (own !== undefined) return own;
-  // An entry of a map is no object of the answer: its name and its value are.
+  // An entry of a map is not an object of the answer, so its name and value are put together.
   const [name = ''] = Object.keys(record);
   return `{${JSON.stringify(name)}:${exact.textAt(path) ?? canonicalJson(record[name])}}`;
 }
 
-/** A path with its indices taken out: the place in the schema. */
+/** A path without its indices: the place in the schema. */
 function placeOf(path: string): string {
   return path.replace(/\[\d+\]/g, '[]').replace(/\["(?:[^"\\]|\\.)*"\]/g, '[*]');
 }

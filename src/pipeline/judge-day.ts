@@ -12,34 +12,34 @@ import {
   type Warehouse,
 } from '../warehouse/port.ts';
 
-/** What an answer is worth. */
+/** Whether an answer is believed. */
 export type Verdict =
   | { readonly kind: 'believe' }
-  /** Only the day's own answer decides. */
+  /** The day must be requested alone. */
   | { readonly kind: 'ask-alone' }
-  /** The day's own answer decides, once this run knows how many users were active. */
+  /** The day must be requested alone, after this run has pulled `daily_active_users`. */
   | { readonly kind: 'ask-later' }
   | { readonly kind: 'doubt'; readonly doubt: StandingDoubt };
 
-/** What an answer is held against. */
+/** What an answer is judged by. */
 export interface Judgement {
   readonly warehouse: Pick<Warehouse, 'rowsOf'>;
   /** What the ledger says of the unit. */
   readonly known: LedgerUnit;
-  /** Records of the unit that were set aside in quarantine. */
+  /** Records of the unit in quarantine. */
   readonly setAside: number;
-  /** `daily_active_users` of the day, as far as it is known. */
+  /** `daily_active_users` of the day; null if it is not known. */
   readonly active: number | null;
-  /** This run still asks for that figure. */
+  /** This run has yet to pull that figure. */
   readonly isActiveDue: boolean;
-  /** Accept a loss that is no larger than the one that was doubted. */
+  /** Accept a loss that is no larger than the doubted one. */
   readonly acceptsLoss: boolean;
   readonly now: Date;
 }
 
 const BELIEVE: Verdict = { kind: 'believe' };
 
-/** Decides whether a day may be stored as it was answered. Reads what is stored only where that would change. */
+/** Decides whether a day may be stored as it was answered. Reads the stored rows only if the content would change. */
 export async function judgeDay(commit: DayCommit, against: Judgement): Promise<Verdict> {
   const { known, acceptsLoss, now } = against;
   if (known.rows === 0 || known.contentSha256 === commit.contentSha256) return BELIEVE;
@@ -57,7 +57,7 @@ async function lossIn(
   commit: DayCommit,
   { warehouse, active: known, isActiveDue, setAside }: Judgement,
 ): Promise<Loss | null> {
-  // However many were active, this run is going to say: until then any user who is missing may be a loss.
+  // This run will learn how many users were active. Until then, any missing user may be a loss.
   const active = isActiveDue ? Number.POSITIVE_INFINITY : known;
   const present = new Set<string>();
   for (const part of commit.tables) {
@@ -80,7 +80,7 @@ function addTo(set: Set<string>, name: string | null): void {
   if (name !== null) set.add(name);
 }
 
-/** The tables whose rows count: of `users` the users, otherwise all with numbers. */
+/** The tables whose rows count: for `users` the users, otherwise all tables with numbers. */
 function countedTables(stream: string): readonly AnyTable[] {
   if (stream === 'users') return [tables.userDaily];
   return tablesOf(stream).filter((table) => activityColumns(table).length > 0);

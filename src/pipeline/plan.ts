@@ -2,7 +2,7 @@ import { daysFrom, type UtcDay } from '../core/day.ts';
 import { isDailyStream, type Stream } from '../core/stream.ts';
 import { type DayUnit, type LedgerUnit, unitName } from '../warehouse/port.ts';
 
-/** What a run is asked to bring up to date. */
+/** What a run should bring up to date. */
 export interface PlanRequest {
   readonly firstDay: UtcDay;
   readonly lastDay: UtcDay;
@@ -12,16 +12,16 @@ export interface PlanRequest {
   readonly newestFirst: boolean;
 }
 
-/** What a run will do, in this order. */
+/** What a run will pull, in this order. */
 export interface Plan {
   readonly units: readonly DayUnit[];
-  /** The readiness reports have no end that could settle them: they are walked in every run that names them. */
+  /** Readiness reports never settle: every run that includes the stream walks them. */
   readonly readiness: boolean;
 }
 
 /**
- * The units of the request that the ledger does not call settled: never pulled, awaited, failed, quarantined, or
- * pulled too young. Progress is what the ledger says, never what the data suggests.
+ * The units of the request that are not settled: never pulled, awaiting, failed, quarantined, doubted, or pulled too
+ * young. Only the ledger decides; the stored data do not.
  */
 export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[]): Plan {
   const settled = new Set(ledger.filter((unit) => unit.settledAt !== null).map(unitName));

@@ -11,27 +11,27 @@ import {
 import type { ReportLimit } from '../api/walk/report-limit.ts';
 import { batchName, type DayBatch } from './batch.ts';
 
-/** The service, as the pipeline needs it. */
+/** The service. */
 export interface Source {
   readonly transport: Transport;
   readonly hosts: Hosts;
 }
 
-/** What goes along with every pull. */
+/** What every pull needs. */
 export interface PullCall {
   readonly signal: AbortSignal;
   /** Counts the requests of the unit. */
   readonly meter: Meter;
 }
 
-/** The first page of a batch, which for all streams but `users` is the only one. */
+/** The first page of a batch. All streams but `users` have only this one. */
 export function pullFirstPage(source: Source, batch: DayBatch, call: PullCall): Promise<AnalyticsPage> {
   return pullPage(source, batch, undefined, call);
 }
 
 /**
  * All pages of a batch, one after the other.
- * @param first the first page, where it is in hand already.
+ * @param first the first page, if it was pulled already.
  */
 export async function* pullBatch(
   source: Source,
@@ -60,7 +60,9 @@ export async function pullGrouped(
   return analyticsPage(answer, `pull ${batchName(batch)} by ${groupBy}`);
 }
 
-/** The page of readiness reports after `startAfter`; without it the first one, which finds the limit of the others. */
+/**
+ * The page of readiness reports after `startAfter`. Without it, the first page, which finds the limit for the others.
+ */
 export async function pullReadinessPage(
   source: Source,
   startAfter: string | undefined,

@@ -1,8 +1,9 @@
 import { UnitError } from '../core/errors.ts';
 
 /**
- * Runs `work` on an answer. One that nests deeper than any stack fails its unit: that is its fault, not a defect here.
- * @throws {UnitError} when the stack did not suffice, and whatever `work` throws.
+ * Runs `work` on an answer. An answer that is nested too deeply for the stack fails its unit; it is no defect of this
+ * program.
+ * @throws {UnitError} if the stack overflows; and whatever `work` throws.
  */
 export function unlessTooDeep<Result>(doing: string, work: () => Result): Result {
   try {

@@ -5,13 +5,13 @@ import { RunError, UnitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { batchName, type DayBatch } from './batch.ts';
 
-/** The answer to a range of days cannot be taken for the answers to its days: each must be asked for alone. */
+/** The answer to a range does not settle its days: each must be requested alone. */
 export class UnclearRangeError extends UnitError {}
 
-/** A few parts of the answer to a range fit no day of it: the days without them can be told from a shorter range. */
+/** A few parts of the answer to a range fit none of its days. Shorter ranges show which days are affected. */
 export class RangeMisfitsError extends UnclearRangeError {}
 
-/** A range without any row is no answer: an empty list for no reason looks the same. */
+/** The error for a range without any row, which proves nothing: a service may return an empty list by mistake. */
 export function rangeWithoutRows(range: Pick<DayBatch, 'stream' | 'days'>): UnclearRangeError {
   return new UnclearRangeError(`${batchName(range)}: the answer has no rows`, {
     reason: 'range-without-rows',
@@ -19,10 +19,11 @@ export function rangeWithoutRows(range: Pick<DayBatch, 'stream' | 'days'>): Uncl
 }
 
 /**
- * Makes sure that an answer is about what was asked for.
- * @throws {RunError} with exit code 5 for one about another organization than the run's: one key answers for one
- * organization, so nothing of such a run could be trusted.
- * @throws {UnclearRangeError} for one that names another range of days, and {@link UnitError} for another day.
+ * Makes sure that an answer is about what was requested.
+ * @throws {RunError} with exit code 5 if it names another organization. One key belongs to one organization, so
+ * nothing of the run can be trusted then.
+ * @throws {UnclearRangeError} if it names another range of days.
+ * @throws {UnitError} if it names another day.
  */
 export function expectAnswerTo({ meta }: AnalyticsPage, orgId: string, batch: DayBatch): void {
   const name = `pull ${batchName(batch)}`;
@@ -46,7 +47,7 @@ function isOther(told: string | null | undefined, asked: string | undefined): bo
   return told !== null && told !== undefined && told !== asked;
 }
 
-/** The rows of a page that keep to their shape, by the day of the batch that they are about. */
+/** The valid rows of a page by their day, and what was rejected. */
 export function validateDays<Row extends { date: string }>(
   check: RowCheck<Row>,
   page: AnalyticsPage,
@@ -54,7 +55,7 @@ export function validateDays<Row extends { date: string }>(
 ): { readonly rows: ReadonlyMap<string, readonly Row[]>; readonly rejected: readonly Rejected[] } {
   const { rows, rejected } = check(page.data, { path: 'data', text: page.text });
   const [only, ...others] = days;
-  // The usual case, in which nothing needs to be moved.
+  // The usual case: nothing needs to be sorted.
   if (others.length === 0 && rows.every((row) => row.date === only)) {
     return { rows: new Map([[only, rows]]), rejected };
   }
@@ -81,7 +82,7 @@ function rejectStrangers(
 
 const checkReports = rowCheck(ReadinessReport);
 
-/** The reports of a page that keep to their shape. */
+/** The valid reports of a page, and what was rejected. */
 export function validateReports(page: ReadinessPage): Checked<ReadinessReport> {
   return checkReports(page.reports, { path: 'reports', text: page.text });
 }

@@ -2,20 +2,23 @@ import { BadRequestError } from '../../api/errors.ts';
 import { DefectError } from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
 
-/** Failures in a row, each after all its attempts, after which a stream is given up for this run. */
+/** After this many consecutive failures, each after all its attempts, the run gives a stream up. */
 const STREAM_FAILURES_MAX = 5;
-/** Failures in a row over all streams after which the service is taken to be down. */
+/** After this many consecutive failures over all streams, the service counts as down. */
 const RUN_FAILURES_MAX = 8;
 
-/** Notices when it makes no sense to go on, so that a service that is down is not asked for every day of the year. */
+/** Stops requests to a stream, or to the whole service, that keeps failing. */
 export interface CircuitBreaker {
-  /** True when the units of a stream are to be left out. */
+  /** True if the units of the stream must be left out. */
   isOpen(stream: Stream): boolean;
   succeeded(stream: Stream): void;
   failed(stream: Stream, error: unknown): void;
 }
 
-/** A breaker that counts failures of the service; a 400 or a defect of ours says nothing about the next unit. */
+/**
+ * A breaker that counts failures of the service. A 400 and a defect of this program do not count: they say nothing
+ * about the next unit.
+ */
 export function createCircuitBreaker(): CircuitBreaker {
   const inRow = new Map<Stream, number>();
   let allInRow = 0;

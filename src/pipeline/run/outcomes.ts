@@ -26,36 +26,35 @@ import { minutesOf, namesOf } from './claims/unit-names.ts';
 import type { KnownLedger } from './known-ledger.ts';
 import type { DoneUnit, RunCounts } from './run-counts.ts';
 
-/** What telling needs. */
 export interface OutcomesOptions {
   readonly orgId: string;
   readonly warehouse: Warehouse;
   readonly clock: Clock;
   readonly observe: RunObserver;
   readonly counts: RunCounts;
-  /** Aborted here when the run must end. */
+  /** Aborted when the run must end. */
   readonly stop: AbortController;
   readonly ledger: KnownLedger;
   readonly rule: SettleRule;
-  /** True when the application host has a credential of its own. */
+  /** The application host has a credential of its own. */
   readonly hasAppKey: boolean;
 }
 
-/** What becomes of units: on record in the warehouse, counted, told, and judged for whether to go on. */
+/** Records the outcome of units: in the ledger, in the counts and as events. Decides whether the run goes on. */
 export class Outcomes {
   readonly #options: OutcomesOptions;
   readonly #breaker = createCircuitBreaker();
   readonly #leftOut = new Map<Stream, number>();
-  /** Analytics have answered in this run: the main credential is good. */
+  /** Analytics have answered in this run, so the main credential works. */
   #analyticsAnswered = false;
-  /** Why nothing more is begun, while what is under way still may end well. */
+  /** Why nothing new is begun. What is under way still may succeed. */
   #spent: RequestsSpentError | undefined;
 
   constructor(options: OutcomesOptions) {
     this.#options = options;
   }
 
-  /** True when the stream is given up: the units of the batch count as left out. */
+  /** True if the stream is given up. The units of the batch then count as left out. */
   isGivenUp({ stream, days }: DayBatch): boolean {
     if (this.#spent !== undefined) return true;
     const isOpen = this.#breaker.isOpen(stream);
@@ -69,12 +68,12 @@ export class Outcomes {
     this.#breaker.succeeded(stream);
   }
 
-  /** The service did not answer for a range; its units are tried one by one. */
+  /** The service did not answer for a range; its days are requested one by one. */
   unanswered(stream: Stream, error: unknown): void {
     this.#breaker.failed(stream, error);
   }
 
-  /** A day is stored. */
+  /** A day was committed. */
   stored(commit: DayCommit, outcome: CommitOutcome, warnings: readonly string[]): void {
     const { stream, day, requests, quarantined } = commit;
     const { counts, ledger } = this.#options;
@@ -95,7 +94,7 @@ export class Outcomes {
     );
   }
 
-  /** An answer is doubted: that is put on record, and nothing else. */
+  /** An answer is doubted: the ledger records that and stores nothing of the answer. */
   async doubted(commit: DayCommit, { since, ...doubt }: StandingDoubt): Promise<void> {
     const { warehouse, clock, observe, counts, stop, ledger, rule } = this.#options;
     const { orgId, stream, day, requests } = commit;
@@ -111,7 +110,7 @@ export class Outcomes {
     observe({ type: 'unit-doubted', stream, day, rule: doubt.rule, rows: doubt.rows, of: doubt.of, since });
   }
 
-  /** A look at settled units failed: nothing is recorded of them, but the run did not see all that it should. */
+  /** A comparison of settled units failed. Their ledger rows stay, but the run counts the failure. */
   unwatched(stream: Stream, thrown: unknown): void {
     const { observe, counts, stop } = this.#options;
     if (stop.signal.aborted) return;
@@ -133,7 +132,7 @@ export class Outcomes {
     });
   }
 
-  /** A unit is done. */
+  /** A unit is committed or unchanged. */
   done(
     unit: UnitName,
     ended: DoneUnit & { rows: number; rowsWritten: number; requests: number; warnings: readonly string[] },
@@ -145,19 +144,19 @@ export class Outcomes {
     for (const message of ended.warnings) observe({ type: 'warning', message, hint: undefined });
   }
 
-  /** Another worker has brought a unit meanwhile. */
+  /** Another worker has committed a unit of the plan. */
   elsewhere(unit: LedgerUnit): void {
     const { state } = unit;
     this.#options.counts.elsewhere(unitName(unit), state);
     this.#options.observe({ type: 'unit-elsewhere', ...bareName(unit), state });
   }
 
-  /** Something is to be told that is nobody's failure. */
+  /** Emits a warning that is no failure. */
   warned(message: string, hint: string): void {
     this.#options.observe({ type: 'warning', message, hint });
   }
 
-  /** Units are left out: another worker has held them, without progress, for as long as is waited. */
+  /** Units are left out because another worker has held them without progress for too long. */
   heldElsewhere(units: readonly UnitKey[]): void {
     const [first] = units;
     if (first === undefined) return;
@@ -169,15 +168,15 @@ export class Outcomes {
     this.#options.observe({ type: 'warning', message: error.message, hint: error.hint });
   }
 
-  /** A unit failed: its failure is put on record, unless it is one that ends the run. */
+  /** A unit failed: the ledger records the failure, unless it ends the run. */
   async failed(unit: UnitName, requests: number, thrown: unknown): Promise<void> {
     const { warehouse, clock, observe, counts, stop, orgId, rule } = this.#options;
     const { stream } = unit;
-    // An abort is not the unit's failure: it stays as it was, and the next run pulls it.
+    // After an abort the unit stays as it was, and the next run pulls it.
     if (stop.signal.aborted) return;
     const error = thrown instanceof DaywalkError ? thrown : new DefectError(unitName(unit), thrown);
     if (error instanceof RequestsSpentError) {
-      // The unit stays as it was, and others that are under way have what they need.
+      // The unit stays as it was. Units under way have the requests that they need.
       this.#spent ??= error;
       return;
     }
@@ -207,8 +206,8 @@ export class Outcomes {
   }
 
   /**
-   * True when the application host refuses a credential that is good for analytics, or is none of theirs: which role
-   * readiness needs is not documented, and the analytics are worth having without it.
+   * True if the application host refuses a credential that works for analytics, or that is for analytics only. The
+   * specification does not say which role readiness needs, and analytics are worth having without it.
    */
   #isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
     if (stream !== 'readiness' || !(error instanceof CredentialError)) return false;
@@ -216,8 +215,8 @@ export class Outcomes {
   }
 
   /**
-   * Tells which streams were given up.
-   * @throws {RequestsSpentError} where units were left out because no request was left.
+   * Warns of the streams that were given up.
+   * @throws {RequestsSpentError} if units were left out because no request was left.
    */
   reportLeftOut(): void {
     for (const [stream, units] of this.#leftOut) {
@@ -231,7 +230,7 @@ export class Outcomes {
   }
 }
 
-/** True for the refusal of a day that is not over yet by the service's own clock. */
+/** True for the refusal of a day that is not over by the service's clock. */
 function isTooEarly(error: DaywalkError, day: UtcDay): boolean {
   return error instanceof BadRequestError && error.serverDate !== undefined && dayOf(error.serverDate) <= day;
 }

@@ -5,17 +5,17 @@ import type { Stream } from '../../core/stream.ts';
 import type { UnitState } from '../../warehouse/port.ts';
 import type { RunProblem, RunReport } from '../events.ts';
 
-/** Distinct problems that a report lists; the ledger has each unit's own. */
+/** Maximum number of distinct problems in a report. The ledger has the error of each unit. */
 const PROBLEMS_MAX = 50;
 
-/** A unit that is stored. */
+/** How a unit ended that did not fail. */
 export interface DoneUnit {
   readonly state: UnitState;
   readonly restated: boolean;
   readonly quarantined: number;
 }
 
-/** Counts what happens in a run, and makes the report of it. */
+/** Counts what happens in a run, and makes its report. */
 export class RunCounts {
   orgId: string | null = null;
   organizationsBefore: readonly string[] = [];
@@ -26,9 +26,9 @@ export class RunCounts {
   /** Fact rows inserted, updated or deleted. */
   rowsWritten = 0;
   #restatements = 0;
-  /** Units that settled and were opened again, days of them. */
+  /** Settled days that were opened again. */
   reopened = 0;
-  /** What became of each unit last: one may be pulled more than once. */
+  /** The last outcome of each unit; a unit may be pulled more than once. */
   readonly #units = new Map<string, DoneUnit | 'failed'>();
   readonly #problems = new Map<string, { message: string; hint: string | undefined; units: number }>();
   readonly #exits = new Set<ExitCode>();
@@ -38,25 +38,25 @@ export class RunCounts {
     this.#restatements += Number(unit.restated);
   }
 
-  /** A unit that was brought is in another state now, because of what came for its day. */
+  /** A committed unit has another state now, because its day has settled or opened again. */
   nowIs(name: string, state: UnitState): void {
     const unit = this.#units.get(name);
     if (unit !== undefined && unit !== 'failed') this.#units.set(name, { ...unit, state });
   }
 
-  /** Units of the run's scope are doubted, now that it ends. */
+  /** Doubted units of the run's range. Set when the run ends. */
   doubted = 0;
 
-  /** Units with records in quarantine, of which a person has accepted every one. Set when the run ends. */
+  /** Names of units whose records in quarantine were all accepted by a person. Set when the run ends. */
   accepted: ReadonlySet<string> = new Set();
 
-  /** Another worker brought a unit, which is in this state now. */
+  /** Another worker committed a unit, which is in this state now. */
   elsewhere(name: string, state: UnitState): void {
     this.#elsewhere += 1;
     if (state === 'quarantined') this.#quarantinedElsewhere.add(name);
   }
 
-  /** Names of the units that ended with records in quarantine, here or elsewhere. */
+  /** Names of the units that ended with records in quarantine, whichever worker pulled them. */
   get quarantinedUnits(): string[] {
     const own = [...this.#units].flatMap(([name, unit]) =>
       unit !== 'failed' && unit.state === 'quarantined' ? [name] : [],
@@ -69,7 +69,7 @@ export class RunCounts {
     this.rowsWritten += rows;
   }
 
-  /** Counts a problem; problems with the same cause, as `kind` names it, are listed once. */
+  /** Counts a problem. Problems of the same `kind` are listed once. */
   problem(error: unknown, { kind, units }: { kind: string; units: number }): void {
     const known = this.#problems.get(kind);
     if (known !== undefined) {
@@ -86,20 +86,20 @@ export class RunCounts {
     this.unanswered(stream, error);
   }
 
-  /** A request failed that looked at what has settled; no unit fails for it. */
+  /** A request failed that only compared settled units; no unit fails because of it. */
   unanswered(stream: Stream, error: DaywalkError): void {
     this.#exits.add(error.exitCode);
     const status = 'status' in error ? String(error.status) : '';
     this.problem(error, { kind: `${stream} ${error.name} ${status}`, units: 1 });
   }
 
-  /** The run ended early, for this reason. */
+  /** The run ended early because of this error. */
   ended(error: unknown): void {
     this.#exits.add(error instanceof DaywalkError ? error.exitCode : EXIT.defect);
     this.problem(error, { kind: 'end', units: 0 });
   }
 
-  /** Planned, but neither done, here or elsewhere, nor failed. */
+  /** Units that were planned, but neither committed by any worker nor failed. */
   get leftOut(): number {
     return this.planned - this.#units.size - this.#elsewhere;
   }

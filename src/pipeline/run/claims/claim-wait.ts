@@ -2,23 +2,22 @@ import type { Clock } from '../../../core/clock.ts';
 import type { UnitKey } from '../../../warehouse/port.ts';
 import { minutesOf, namesOf } from './unit-names.ts';
 
-/** How long units that another worker holds are waited for while nothing is seen of the work on them. */
+/** How long a worker waits for units of another one that makes no visible progress. */
 export const CLAIM_WAIT_MS = 10 * 60 * 1000;
-/** A shorter wait needs no word: workers that share a plan wait for each other's last units. */
+/** Shorter waits are not reported: workers that share a plan wait for each other's last units. */
 const SILENT_MS = 5_000;
 
-/** What a wait needs. */
 export interface ClaimWaitOptions {
   readonly clock: Clock;
-  /** How often the units are looked at again. */
+  /** The pause between two attempts to claim the units. */
   readonly pauseMs: number;
-  /** Told once what is waited for. */
+  /** Called once, with what is waited for. */
   readonly tell: (message: string, hint: string) => void;
-  /** What can be seen of the work that is waited for: where it has changed in the end, the wait begins again. */
+  /** The visible progress of the other worker. If it has changed when the wait is over, the wait begins again. */
   readonly progress?: () => Promise<string>;
 }
 
-/** Waits for units that another worker holds, {@link CLAIM_WAIT_MS} at most without progress, and says so. */
+/** Waits for units that another worker holds, for at most {@link CLAIM_WAIT_MS} without progress. */
 export class ClaimWait {
   readonly #options: ClaimWaitOptions;
   #sinceMs = 0;
@@ -29,13 +28,13 @@ export class ClaimWait {
     this.#options = options;
   }
 
-  /** A wait begins. */
+  /** Begins a wait. */
   async begin(): Promise<void> {
     this.#sinceMs = this.#options.clock.monotonicMs();
     this.#progress = await this.#options.progress?.();
   }
 
-  /** Pauses before the units are looked at again. False once they were waited for long enough. */
+  /** Pauses before the next attempt. False when the wait is over. */
   async pause(units: readonly UnitKey[], signal: AbortSignal): Promise<boolean> {
     const { clock, pauseMs, tell } = this.#options;
     const waitedMs = clock.monotonicMs() - this.#sinceMs;

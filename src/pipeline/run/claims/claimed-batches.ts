@@ -3,20 +3,22 @@ import type { RangeGauge } from '../schedule/range-gauge.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import type { UnitClaims } from './unit-claims.ts';
 
-/** Units that are claimed at once, roughly: enough to keep all requests going, few enough to leave others their share. */
+/**
+ * About how many units are claimed at once: enough to keep all requests busy, few enough to leave some to other
+ * workers.
+ */
 const CLAIMED_UNITS = 16;
 
-/** What handing out claimed batches needs. */
 export interface ClaimedBatchesOptions {
   readonly schedule: Schedule;
   readonly gauge: RangeGauge;
   readonly claims: UnitClaims;
 }
 
-/** Batches of the schedule that are claimed for this worker, some at a time. */
+/** Takes batches from the schedule and claims them for this worker, some at a time. */
 export class ClaimedBatches {
   readonly #options: ClaimedBatchesOptions;
-  /** Claimed, not handed out. */
+  /** Batches that are claimed and wait for their turn. */
   readonly #claimed: DayBatch[] = [];
   #claiming: Promise<void> | undefined;
 
@@ -24,7 +26,7 @@ export class ClaimedBatches {
     this.#options = options;
   }
 
-  /** True when nothing is left that could be handed out now. */
+  /** True if there is no batch to take now. */
   get isEmpty(): boolean {
     return this.#claimed.length === 0 && this.#options.schedule.isEmpty;
   }

@@ -17,12 +17,11 @@ import type { Outcomes } from '../outcomes.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { ClaimWait } from './claim-wait.ts';
 
-/** How often units that are at work elsewhere are looked at again. */
+/** The pause between two attempts to claim units that another worker holds. */
 const PAUSE_MS = 250;
-/** How often a unit is pulled again because its claim was lost. */
+/** How many times a unit is pulled again because its claim was lost. */
 const LOST_MAX = 3;
 
-/** What sharing units needs. */
 export interface UnitClaimsOptions {
   readonly orgId: string;
   readonly lock: RunLock;
@@ -31,20 +30,22 @@ export interface UnitClaimsOptions {
   readonly outcomes: Outcomes;
   /** The ledger as the plan saw it. */
   readonly planned: readonly LedgerUnit[];
-  /** Learns what the ledger says of claimed units. */
+  /** Receives the ledger rows of claimed units. */
   readonly ledger: KnownLedger;
-  /** True for a settled unit that is looked at, not pulled. */
+  /** True for a settled unit that is only compared. */
   readonly isWatched: (unit: DayUnit) => boolean;
 }
 
-/** Shares the units of a plan with other workers: none is pulled by two at a time, and none is left behind. */
+/**
+ * Shares the units of a plan with other workers. No unit is pulled by two workers at a time, and none is forgotten.
+ */
 export class UnitClaims {
   readonly #options: UnitClaimsOptions;
-  /** Attempts of each unit when the plan was made: more of them since then tell that another worker was there. */
+  /** Attempts of each unit when the plan was made. If a unit has more by now, another worker has pulled it. */
   readonly #attempts: ReadonlyMap<string, number>;
   readonly #elsewhere = new Map<string, DayKey>();
   readonly #lost = new Map<string, number>();
-  /** Units that this run pulls once more, although it has brought them. */
+  /** Units that this run pulls once more, although it has committed them. */
   readonly #again = new Set<string>();
   readonly #wait: ClaimWait;
   #toFree: DayKey[] = [];
@@ -56,14 +57,14 @@ export class UnitClaims {
     this.#attempts = new Map(options.planned.map((unit) => [unitName(unit), unit.attempts]));
   }
 
-  /** Units that were brought are to be pulled once more. */
+  /** Marks committed units that the run pulls once more. */
   again(units: readonly DayUnit[]): void {
     for (const unit of units) this.#again.add(unitName(unit));
   }
 
   /**
-   * Claims batches at once. Answers what of them is free and still to be done, as batches without gaps; units that are
-   * only watched need no claim.
+   * Claims the units of batches. Returns those that are free and still to be pulled, as batches without gaps. Units
+   * that are only compared need no claim.
    */
   async take(batches: readonly DayBatch[]): Promise<DayBatch[]> {
     const { orgId, lock, outcomes, ledger, isWatched } = this.#options;
@@ -91,23 +92,23 @@ export class UnitClaims {
     );
   }
 
-  /** A unit is done with: it is freed together with others, before the next ones are claimed. */
+  /** Marks a unit as done. It is freed together with others, before the next ones are claimed. */
   done(unit: DayUnit): void {
-    // No more than the key: a commit would keep all rows of its day in memory until then.
+    // Only the key is kept: a commit would keep the rows of its day in memory until then.
     this.#toFree.push(dayKey(this.#options.orgId, unit));
   }
 
-  /** Frees units that are to be claimed again later. */
+  /** Frees units that will be claimed again later. */
   free(units: readonly UnitKey[]): Promise<void> {
     return this.#options.lock.free(units);
   }
 
-  /** True when a commit was refused because its claim was lost on the way. */
+  /** True if a commit was refused because the claim of its unit was lost. */
   isLost(error: unknown): boolean {
     return error instanceof ClaimLostError;
   }
 
-  /** Pulls a unit again whose claim was lost; gives it up when that happens again and again. */
+  /** Pulls a unit again whose claim was lost. After {@link LOST_MAX} losses the unit fails. */
   async tryAgain({ orgId, stream, day, requests }: DayCommit): Promise<void> {
     const name = unitName({ stream, day });
     const lost = (this.#lost.get(name) ?? 0) + 1;
@@ -124,8 +125,8 @@ export class UnitClaims {
   }
 
   /**
-   * Waits for units that are at work elsewhere. True when some are to be tried again: their worker has ended with them,
-   * one way or the other. False when there are none, or they take too long.
+   * Waits for units that other workers hold. True if some are free again and scheduled. False if there are none, or
+   * if the wait is over.
    */
   async awaitOthers(signal: AbortSignal): Promise<boolean> {
     const { schedule, outcomes } = this.#options;
@@ -135,7 +136,7 @@ export class UnitClaims {
       const units = [...this.#elsewhere.values()];
       if (!(await this.#wait.pause(units, signal))) {
         outcomes.heldElsewhere(units);
-        // They are left out: nothing that the run does later waits for them again.
+        // The run does not wait for them a second time.
         this.#elsewhere.clear();
         return false;
       }
@@ -163,7 +164,10 @@ export class UnitClaims {
     return free.filter(isDayUnit);
   }
 
-  /** True when another worker has brought the unit since the plan was made; one that failed there is tried here too. */
+  /**
+   * True if another worker has committed the unit since the plan was made. A unit that failed there is tried here
+   * too.
+   */
   #isDone(unit: LedgerUnit): boolean {
     return (
       unit.attempts !== (this.#attempts.get(unitName(unit)) ?? 0) &&

@@ -1,9 +1,9 @@
 import { type UnitKey, unitName } from '../../../warehouse/port.ts';
 
-/** Units that a message names one by one. */
+/** Maximum number of units that a message lists by name. */
 const NAMES_MAX = 3;
 
-/** Units as a message names them: a few by name, the others by number. */
+/** Lists units for a message: a few by name, the others as a number. */
 export function namesOf(units: readonly UnitKey[]): string {
   const names = units.slice(0, NAMES_MAX).map(unitName);
   const others = units.length - names.length;

@@ -38,7 +38,7 @@ interface Normalizer<Row> {
   finish(): EncodedRows[];
 }
 
-/** Joins the validation and the normalizer of a stream. */
+/** Joins the validation of a stream and its normalizer. */
 function collector<Row extends { date: string }>(check: RowCheck<Row>, normalizer: () => Normalizer<Row>) {
   return (batch: DayBatch, { orgId, privacy }: DayContext): DayCollector => {
     const days = batch.days.map((day) => ({

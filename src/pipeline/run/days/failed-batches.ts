@@ -12,7 +12,6 @@ import type { Schedule } from '../schedule/schedule.ts';
 import { chooseStandIn } from '../watch/stand-in.ts';
 import type { Watch } from '../watch/watch.ts';
 
-/** What seeing to failures needs. */
 export interface FailedBatchesOptions {
   readonly orgId: string;
   readonly schedule: Schedule;
@@ -20,11 +19,11 @@ export interface FailedBatchesOptions {
   readonly claims: UnitClaims;
   readonly outcomes: Outcomes;
   readonly watch: Watch;
-  /** Aborted when the run is to end. */
+  /** Aborted when the run must end. */
   readonly signal: AbortSignal;
 }
 
-/** Sees to batches that failed: what is asked for again, and how, and what is put on record. */
+/** Handles failed batches: schedules what must be requested again, and records the failures of single days. */
 export class FailedBatches {
   readonly #options: FailedBatchesOptions;
 
@@ -32,29 +31,29 @@ export class FailedBatches {
     this.#options = options;
   }
 
-  /** What failed as a range is asked for in shorter ones, down to the day that makes it fail. */
+  /** Requests a failed range again in shorter ones, down to the day that makes it fail. */
   async failed(batch: DayBatch, requests: number, thrown: unknown): Promise<void> {
     const { gauge, outcomes, claims } = this.#options;
     const { stream, days } = batch;
     const isRange = days.length > 1;
-    // An abort is not the unit's failure: it stays as it was, and the next run pulls it.
+    // After an abort the unit stays as it was, and the next run pulls it.
     if (this.#options.signal.aborted) return;
     const error = thrown instanceof DaywalkError ? thrown : new DefectError(batchName(batch), thrown);
     if (isRange && error instanceof BadRequestError) {
       const isTooLong = gauge.refused(days.length);
-      // As long a range was answered before: this one has a day that makes it fail.
+      // A range of this length was answered before, so one of these days makes it fail.
       if (!isTooLong) return this.again(stream, days, Math.ceil(days.length / 2));
       await this.freeAll(stream, days);
       return this.#options.schedule.putBack(stream, days);
     }
     gauge.undecided(days.length);
-    // A part that fits nowhere does not keep the other days of the range from being compared.
+    // The other days of the range can still be compared, in shorter ranges.
     if (error instanceof RangeMisfitsError)
       await this.again(stream, this.#watched(batch), Math.ceil(days.length / 2));
     else this.#unwatch(batch, error);
     const pulled = days.filter((day) => !this.#isWatched({ stream, day }));
     if (isRange && error.effect !== 'run') {
-      // A range that says too little is an answer all the same.
+      // An unclear range is still an answer of the service.
       if (error instanceof UnclearRangeError) outcomes.answered(stream);
       else if (pulled.length === days.length) outcomes.unanswered(stream, error);
       return this.again(stream, pulled, 1);
@@ -64,14 +63,14 @@ export class FailedBatches {
     claims.done({ stream, day: days[0] });
   }
 
-  /** Lets go of the days of a failed batch that are only looked at. */
+  /** Drops the days of a failed batch that are only compared. */
   #unwatch({ stream, days }: DayBatch, error: DaywalkError): void {
     const { watch, outcomes, schedule } = this.#options;
     const watched = days.flatMap((day) => watch.settled({ stream, day }) ?? []);
     if (watched.length === 0) return;
     const isWithoutRows = error instanceof UnclearRangeError && error.reason === 'range-without-rows';
     if (isWithoutRows) {
-      // Days without activity may well have no rows; where none is expected to have any, nothing is asked.
+      // Days without activity may have no rows.
       schedule.next(chooseStandIn({ stream, days }, watched));
       return;
     }
@@ -87,14 +86,14 @@ export class FailedBatches {
     return this.#options.watch.settled(unit) !== undefined;
   }
 
-  /** Puts days in front of all others, as batches of at most so many. */
+  /** Puts days in front of all others, as batches of at most `daysMax` days. */
   async again(stream: DailyStream, days: readonly UtcDay[], daysMax: number): Promise<void> {
     if (days.length === 0) return;
     await this.freeAll(stream, days);
     this.#options.schedule.again(stream, days, daysMax);
   }
 
-  /** Frees units that are claimed again when their turn comes. */
+  /** Frees units that will be claimed again when their turn comes. */
   freeAll(stream: DailyStream, days: readonly UtcDay[]): Promise<void> {
     return this.#options.claims.free(days.map((day) => dayKey(this.#options.orgId, { stream, day })));
   }

@@ -7,10 +7,10 @@ import {
   unitName,
 } from '../../../warehouse/port.ts';
 
-/** Characters that are hashed at once. */
+/** How many characters are hashed at once. */
 const SLICE_CHARS = 256 * 1024;
 
-/** A stored day, and the digest of the answers that it was made of. */
+/** A stored day with the digest of its answers. */
 export interface KnownDay {
   readonly unit: LedgerDay & { readonly contentSha256: string };
   readonly answersSha256: string;
@@ -18,19 +18,19 @@ export interface KnownDay {
 
 /**
  * A SHA-256 over the answers of a day as they came. Most days that are pulled again are answered as before, byte for
- * byte. Such a day has the content that is stored, so nothing of it needs to be validated, normalized or compared, which
- * is more than half of the work.
+ * byte. Their content is stored already, so they need no validation, normalization or comparison: more than half of
+ * the work.
  */
 export class AnswersDigest {
   readonly #hash;
   #hex: string | undefined;
 
-  /** @param maker what else the content depends on: the version of the program, and its settings. */
+  /** @param maker what else the content depends on: the version of the program and its settings. */
   constructor(maker: string) {
     this.#hash = createHash('sha256').update(`${maker}\n`);
   }
 
-  /** Adds the text of a page, in slices: the hash takes a copy of what it is given. */
+  /** Adds the text of a page, in slices, because the hash copies its input. */
   add(text: string): void {
     this.#hash.update(`${text.length}\n`);
     for (let start = 0; start < text.length; ) {
@@ -40,20 +40,20 @@ export class AnswersDigest {
     }
   }
 
-  /** The digest in lower-case hexadecimal; nothing can be added afterwards. */
+  /** The digest in lower-case hexadecimal. Nothing can be added afterwards. */
   hex(): string {
     this.#hex ??= this.#hash.digest('hex');
     return this.#hex;
   }
 }
 
-/** The end of a slice that does not part a surrogate pair, whose halves alone would be encoded differently. */
+/** The end of a slice that does not split a surrogate pair: its halves would be encoded differently. */
 function sliceEnd(text: string, end: number): number {
   const last = text.charCodeAt(end - 1);
   return last >= 0xd800 && last <= 0xdbff ? end + 1 : end;
 }
 
-/** The stored days of which the answers are known. */
+/** The stored days whose answers are known. */
 export class KnownDays {
   readonly #days: ReadonlyMap<string, KnownDay>;
   readonly #taken = new Set<string>();
@@ -67,7 +67,7 @@ export class KnownDays {
     );
   }
 
-  /** What is known of a day; told once, because whoever asks again did not get on with it. */
+  /** Takes what is known about a day. A second call returns undefined: the first attempt has failed. */
   take(unit: DayUnit): KnownDay | undefined {
     const name = unitName(unit);
     if (this.#taken.has(name)) return undefined;

@@ -8,36 +8,39 @@ import type { DayCommit, DayUnit, LedgerDay } from '../../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../../batch.ts';
 import type { KnownLedger } from '../known-ledger.ts';
 
-/** What is to be asked, and what may be stored, before the days of a run are judged. */
+/** What must be requested again, and which empty days can be committed. */
 export interface NextLooks {
-  /** Units to be asked about alone, and by which rule. */
+  /** Units to request alone, and by which rule. */
   readonly alone: readonly (DayUnit & { readonly rule: RuleName })[];
-  /** Gaps to be asked for again, each as one request. */
+  /** Gaps to request again, each in one request. */
   readonly gaps: readonly DayBatch[];
-  /** Days that were held back, and are confirmed to have no rows. */
+  /** Days that were held back and are confirmed to have no rows. */
   readonly empty: readonly DayCommit[];
 }
 
-/** Days of a range of /users of which one lacks users. */
+/** A day of /users as a range answered it. */
 interface UsersRange {
   readonly days: readonly UtcDay[];
   readonly activeUsers: number;
 }
 
-/** What a run has seen of each unit, so that what ranges of days leave unclear is looked at once more. */
+/**
+ * Collects what a run has seen of each unit, and decides what must be requested again because a range left it
+ * unclear.
+ */
 export class SecondLooks {
   readonly #ledger: KnownLedger;
   readonly #seen = new Map<UtcDay, Map<DailyStream, 'range' | 'own'>>();
-  /** Days of which a range had no row, ready to be stored. */
+  /** Days for which a range had no row, ready to be committed. */
   readonly #gaps = new Map<UtcDay, Map<DailyStream, DayCommit>>();
   readonly #confirmed = new Set<UtcDay>();
   readonly #asked = new Set<string>();
   readonly #usersRanges = new Map<UtcDay, UsersRange>();
   #untrusted = new Set<UtcDay>();
   #later = new Set<UtcDay>();
-  /** Users that activity counts, as stored when the run began: an answer without the figure takes it away. */
+  /** `daily_active_users` as stored when the run began: an answer without the figure removes it. */
   readonly #activeBefore: ReadonlyMap<UtcDay, number | null>;
-  /** The same, as this run was answered. */
+  /** The same, from this run's answers. */
   readonly #active = new Map<UtcDay, number | null>();
 
   constructor(ledger: KnownLedger) {
@@ -51,43 +54,43 @@ export class SecondLooks {
     );
   }
 
-  /** A range had no row for a day. What was made of that is held back. */
+  /** A range had no row for a day. Its commit is held back. */
   gap(commit: DayCommit): void {
     const held = this.#gaps.get(commit.day) ?? new Map<DailyStream, DayCommit>();
     this.#gaps.set(commit.day, held.set(commit.stream, commit));
   }
 
-  /** Users of a day are to be asked for alone, once `daily_active_users` of this run is known. */
+  /** The users of a day must be requested alone, after this run has pulled `daily_active_users`. */
   later({ day }: DayUnit): void {
     this.#later.add(day);
   }
 
-  /** `daily_active_users` of a day: this run's where it has one, otherwise the stored. */
+  /** `daily_active_users` of a day: from this run if it has the figure, otherwise as stored. */
   activeUsers(day: UtcDay): number | null {
     const stored = this.#activeBefore.get(day) ?? this.#ledger.of('activity', day)?.activeUsers;
     return this.#active.get(day) ?? stored ?? null;
   }
 
-  /** True while this run may still learn how many users were active on a day. */
+  /** True while this run may still pull `daily_active_users` of a day. */
   isOpen(day: UtcDay): boolean {
     return this.#seen.get(day)?.has('activity') !== true && !this.#asked.has(`users ${day}`);
   }
 
-  /** The gap of some days was asked for again, and had no row. */
+  /** The gap of some days was requested again and had no row. */
   confirmed(days: readonly UtcDay[]): void {
     for (const day of days) this.#confirmed.add(day);
   }
 
   /**
-   * A day was answered.
-   * @returns true when it shows that a range of /users lacks users: no range of them is to be trusted in this run.
+   * Records the answer to a day.
+   * @returns true if it shows that a range of /users lacked users, so that this run must not trust any range of them.
    */
   answered(commit: DayCommit, batch: DayBatch): boolean {
     const { stream, day, isOwn } = commit;
     const seen = this.#seen.get(day) ?? new Map<DailyStream, 'range' | 'own'>();
     this.#seen.set(day, seen.set(stream, isOwn ? 'own' : 'range'));
     this.#gaps.get(day)?.delete(stream);
-    // Known at once: it takes a while until it is written.
+    // The figure is used before the day is committed.
     if (stream === 'activity') this.#active.set(day, commit.activeUsers);
     if (stream !== 'users') return false;
     const activeUsers = commit.activeUsers ?? 0;
@@ -102,8 +105,8 @@ export class SecondLooks {
   }
 
   /**
-   * What is to be done next; call when nothing is under way. Nothing is asked twice, so this comes to an end.
-   * @param daysMax days of one request at most.
+   * What to do next. Call when nothing is under way. Nothing is requested twice, so this comes to an end.
+   * @param daysMax maximum number of days per request.
    */
   next(daysMax: number): NextLooks {
     const alone: (DayUnit & { rule: RuleName })[] = [...this.#untrusted].map((day) => ({
@@ -131,7 +134,7 @@ export class SecondLooks {
     return { alone: units, gaps, empty };
   }
 
-  /** Days whose own answer still has fewer users than the service counts as active. */
+  /** Days whose own answer still has fewer users than `daily_active_users`. */
   get short(): readonly { readonly day: UtcDay; readonly users: number; readonly active: number }[] {
     return [...this.#seen].flatMap(([day, seen]) => {
       const users = this.#ledger.of('users', day);
@@ -152,7 +155,7 @@ export class SecondLooks {
 
   #viewOfUnit(unit: LedgerDay, active: number | null): UnitView {
     const from = this.#seen.get(unit.day)?.get(unit.stream) ?? 'ledger';
-    // What the day's own answer said before, and a range says again, needs no other look.
+    // If a range repeats what the day's own answer said, no second request is needed.
     const isKnown = from === 'range' && parseNotes(unit.watch).own === unit.contentSha256;
     const isActive = ['loaded', 'quarantined', 'doubted'].includes(unit.state);
     return { from: isKnown ? 'ledger' : from, isActive, isShort: isShortOf(unit, active) };
@@ -174,7 +177,7 @@ export class SecondLooks {
   }
 }
 
-/** Units of consecutive days of one stream, as one request each. */
+/** Groups units into batches of consecutive days of one stream. */
 function stretchesOf(units: readonly DayUnit[], daysMax: number): DayBatch[] {
   return DAILY_STREAMS.flatMap((stream) => {
     const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);

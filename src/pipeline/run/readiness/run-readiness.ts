@@ -9,12 +9,11 @@ import type { RunCounts } from '../run-counts.ts';
 import type { ReadinessContext } from './store-page.ts';
 import { walkReadiness } from './walk-reports.ts';
 
-/** How often a worker that waits for its turn looks again. */
+/** The pause between two attempts to claim the unit. */
 const PAUSE_MS = 500;
-/** How often a walk goes on after its claim was lost with the connection that held it. */
+/** How many times a walk resumes after its claim was lost with the connection. */
 const LOST_MAX = 3;
 
-/** What the work on the readiness reports needs. */
 export interface ReadinessRun extends Omit<ReadinessContext, 'onPage'> {
   readonly lock: RunLock;
   readonly outcomes: Outcomes;
@@ -26,7 +25,10 @@ export interface ReadinessRun extends Omit<ReadinessContext, 'onPage'> {
   readonly planned: readonly LedgerUnit[];
 }
 
-/** Brings the readiness reports up to date, one worker at a time; nothing where another has done so meanwhile. */
+/**
+ * Brings the readiness reports up to date, one worker at a time. Does nothing if another worker has done so since the
+ * plan.
+ */
 export async function pullReadiness(work: ReadinessRun): Promise<void> {
   const key = readinessKey(work.orgId);
   try {
@@ -41,12 +43,12 @@ export async function pullReadiness(work: ReadinessRun): Promise<void> {
   }
 }
 
-/** The unit once it is claimed; undefined when the run ends first, or another worker holds it for too long. */
+/** Claims the unit. Undefined if the run ends first, or if another worker holds it for too long. */
 async function claimed(work: ReadinessRun): Promise<LedgerUnit | undefined> {
   const { lock, orgId, clock, stop, outcomes, warehouse } = work;
   const key = readinessKey(orgId);
   const tell = (message: string, hint: string) => outcomes.warned(message, hint);
-  // Each page that the other worker stores leaves another cursor, or more requests.
+  // Each page that the other worker stores changes the cursor or the number of requests.
   const progress = async () => {
     const { cursor, requests } = (await warehouse.readinessUnit(orgId)) ?? {};
     return `${requests} ${cursor}`;
@@ -65,7 +67,7 @@ async function claimed(work: ReadinessRun): Promise<LedgerUnit | undefined> {
   return undefined;
 }
 
-/** Walks until a claim holds to the end: each page is stored with its cursor, so none is asked for twice. */
+/** Walks until a claim holds to the end. Each page is stored with its cursor, so none is requested twice. */
 async function walkClaimed(work: ReadinessRun): Promise<void> {
   for (let lost = 0; lost < LOST_MAX; lost += 1) {
     if ((await walk(work, { mayBeLost: true })) === 'ended') return;
@@ -79,7 +81,7 @@ async function walk(work: ReadinessRun, { mayBeLost }: { mayBeLost: boolean }): 
   const call: PullCall = { signal: work.stop.signal, meter: { requests: 0, retries: 0 } };
   let rowsTold = 0;
   const onPage = (page: { reports: number; rowsWritten: number }) => {
-    // A page is stored for good, whatever becomes of the walk.
+    // A stored page counts, whether or not the walk succeeds.
     rowsTold += page.rowsWritten;
     counts.wrote(page.rowsWritten);
     observe({ type: 'readiness-page', ...page });

@@ -14,7 +14,6 @@ import { validateReports } from '../../validate.ts';
 import type { DayContext } from '../days/collect-days.ts';
 import { type WalkState, walkDone } from './walk-state.ts';
 
-/** What a walk needs. */
 export interface ReadinessContext extends DayContext {
   readonly source: Source;
   readonly warehouse: Warehouse;
@@ -26,28 +25,28 @@ export interface ReadinessContext extends DayContext {
   readonly onPage: (page: { reports: number; rowsWritten: number }) => void;
 }
 
-/** What a walk did. */
+/** The result of a walk. */
 export interface ReadinessOutcome {
   readonly rowsWritten: number;
   readonly restated: boolean;
   readonly quarantined: number;
   readonly requests: number;
   readonly warnings: readonly string[];
-  /** Stored reports are gone, and that is not believed yet. */
+  /** The doubt, if stored reports are missing and that is not believed yet. */
   readonly doubt: StandingDoubt | null;
 }
 
-/** Ids of reports, and digests of records in quarantine, that a pass met. */
+/** The ids of reports and the digests of quarantined records that a pass saw. */
 export type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
 
 /** How a pass ended. */
 export interface Pass {
   readonly state: WalkState;
-  /** All reports and quarantined records of the service; null where the pass did not see them all. */
+  /** Everything that the service has; null if the pass did not see all of it. */
   readonly seen: Seen | null;
 }
 
-/** What the passes of a walk did, all together. */
+/** The totals of all passes of a walk. */
 export type WalkTotal = {
   rowsWritten: number;
   restated: boolean;
@@ -57,7 +56,7 @@ export type WalkTotal = {
   doubt: StandingDoubt | null;
 };
 
-/** Stores a page, unless a head pass finds that all of it is known. */
+/** Stores a page, unless a head pass finds that it knows all of it. */
 export async function storePage(
   context: ReadinessContext,
   call: PullCall,
@@ -69,7 +68,7 @@ export async function storePage(
   const findings = new Findings(privacy);
   const tables = normalizePage(page, context, findings);
   const ids = (tables[0]?.rows ?? []).map((row) => String(row[1]));
-  // A report that is set aside exists all the same: what is stored of it stays.
+  // A report in quarantine still exists, so its stored rows stay.
   for (const id of reportIdsOf(page)) seen.reports.add(id);
   for (const { recordSha256 } of findings.quarantined) seen.quarantine.add(recordSha256);
   total.warnings.push(...findings.warnings);
@@ -106,7 +105,7 @@ function normalizePage(page: ReadinessPage, { orgId, privacy }: DayContext, find
 }
 
 /**
- * Ends a walk: what is gone is deleted, unless that is doubted.
+ * Ends a walk: deletes the reports that are gone, unless their loss is doubted.
  * @param pass.stored the ids of the reports that were stored when the walk began.
  */
 export async function endWalk(
@@ -135,8 +134,8 @@ export async function endWalk(
 }
 
 /**
- * The doubt that a walk leaves: too many of the stored reports were not among those that it saw. A walk that did not see
- * them all leaves it as it was.
+ * The doubt after a walk: it did not see too many of the stored reports. A walk that did not see all reports leaves
+ * the doubt as it was.
  */
 async function doubtAfter(
   { warehouse, orgId, clock, acceptLoss }: ReadinessContext,
@@ -146,7 +145,8 @@ async function doubtAfter(
   const standing = parseDoubt(unit?.doubt ?? null, unit?.doubtedAt ?? null);
   if (seen === null) return standing;
   const missing = stored.filter((id) => !seen.reports.has(id));
-  // New reports do not make up for those that are gone; while these are doubted, new ones are stored night after night.
+  // New reports must not hide a loss: while it is doubted, every night may store new ones. So the number at the start
+  // counts.
   const loss = lossOf({ missing, stored: standing?.of ?? stored.length, setAside: 0 });
   if (loss === null) return null;
   const acceptsLoss = acceptLoss && standing !== null;

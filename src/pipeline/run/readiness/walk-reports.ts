@@ -28,13 +28,13 @@ import {
   withLimit,
 } from './walk-state.ts';
 
-/** How often a walk starts over when the report under its cursor is gone. */
+/** How many times a pass starts over because the report under its cursor is gone. */
 const RESTARTS_MAX = 3;
 
 /**
- * Brings the readiness reports up to date: pass after pass until one ended that began at the first page in this very
- * run. Each page is committed with its cursor, so a walk that is interrupted goes on where it was.
- * @throws {UnitError} when the service pages in circles or keeps losing its cursors.
+ * Brings the readiness reports up to date: pass after pass, until one has ended that began at the first page in this
+ * run. Each page is committed with its cursor, so an interrupted walk resumes there.
+ * @throws {UnitError} if the service pages in circles or keeps losing its cursors.
  */
 export async function walkReadiness(context: ReadinessContext, call: PullCall): Promise<ReadinessOutcome> {
   const { warehouse, orgId, clock, force } = context;
@@ -50,7 +50,7 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
     warnings: [],
     doubt: null,
   };
-  // Only a pass over all reports tells which are set right, or are back.
+  // Only a pass over all reports shows which ones were corrected or are back.
   const needsFull = unit?.state === 'quarantined' || unit?.doubt !== null;
   let state = firstPass(last, { today, force, quarantined: unit !== null && needsFull });
   for (;;) {
@@ -60,12 +60,12 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
       await endWalk(context, call, { ...pass, today, stored }, total);
       return total;
     }
-    // What was added while the walk was interrupted may stand before the page from which it went on.
+    // Reports that were added during the interruption may come before the page at which the walk resumed.
     state = isNewestFirst(pass.state) ? headPass(pass.state) : fullPass(pass.state);
   }
 }
 
-/** Reads one pass; from the first page again when the service no longer knows the report under the cursor. */
+/** Reads one pass. Starts over if the service no longer knows the report under the cursor. */
 async function onePass(
   context: ReadinessContext,
   call: PullCall,
@@ -104,7 +104,7 @@ async function readPages(
     if (state.pass === 'head' && known) return { state, seen: null };
   }
   state = withLimit(state, limit.current);
-  // A pass that began in the middle cannot tell what is gone.
+  // A pass that began in the middle does not know what is gone.
   if (from.startAfter !== null) return { state, seen: null };
   const stored = await context.warehouse.reportIds(context.orgId);
   if (stored.some((id) => !seen.reports.has(id))) {
@@ -114,8 +114,8 @@ async function readPages(
 }
 
 /**
- * Makes sure that the walk ended because nothing follows, before stored reports are taken for gone: a service that
- * answers nothing for a cursor whose report was deleted, or nothing by mistake, would look the same.
+ * Makes sure that the walk ended because no report follows, before stored reports count as gone. An empty page could
+ * also mean that the report under the cursor was deleted, or be a mistake.
  */
 async function confirmEnd(
   get: (startAfter: string | undefined) => Promise<ReadinessPage>,
@@ -140,7 +140,7 @@ async function pageAfter(
   try {
     return await pullReadinessPage(source, startAfter, call, limit);
   } catch (error) {
-    // A report may be deleted while it is the cursor; the service refuses the cursor then.
+    // The service refuses a cursor whose report was deleted.
     if (error instanceof BadRequestError && startAfter !== undefined)
       throw new CursorLostError('', { cause: error });
     throw error;

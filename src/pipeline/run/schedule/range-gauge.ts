@@ -3,37 +3,40 @@ import { isObject } from '../../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../core/stream.ts';
 import { isDayUnit, type LedgerUnit } from '../../../warehouse/port.ts';
 
-/** Rows that a batch may hold in memory, roughly; several batches are in flight. */
+/** About how many rows a batch may hold in memory. Several batches are in flight. */
 const BATCH_ROWS_TARGET = 8_000;
-/** The same for a walk of users that only compares: a page holds so many users, however many days are asked for. */
+/**
+ * The same for a batch of users that is only compared. A page holds the same number of users, however many days it
+ * covers.
+ */
 const COMPARED_ROWS_TARGET = 95_000;
-/** A service that refused long ranges is asked for them again after so many days. */
+/** After this many days, a range that the service refused is tried again. */
 const REFUSAL_DAYS = 31;
-/** An answer that takes longer makes the next ranges shorter, well before it times out. */
+/** After a slower answer the next ranges are shorter, well before requests time out. */
 const SLOW_ANSWER_MS = 8_000;
 
 /**
- * Learns how many days to ask for at once. Which ranges a service allows is not documented, so the first range of a run
- * is a trial: until one was answered, nothing else longer than a day is asked for.
+ * Learns how many days to request at once. The specification does not say which ranges the service allows, so the
+ * first range of a run is a trial: until it is answered, no other request covers more than one day.
  */
 export class RangeGauge {
   #daysMax: number;
-  /** The longest range that was answered in this run. */
+  /** The longest range that was answered. */
   #proven = 1;
-  /** That range was answered in an earlier run only. */
+  /** That range was answered only in an earlier run. */
   #isRemembered = false;
   #isRefused = false;
   #onTrial = false;
-  /** A range to be tried was given out; whether it will be asked for is not known yet. */
+  /** A trial range was given out, but it may not be claimed. */
   #isGivenOut = false;
   readonly #rowsPerDay = new Map<DailyStream, number>();
   readonly #slowMax = new Map<DailyStream, number>();
   readonly #comparing = new Set<DailyStream>();
 
   /**
-   * @param daysMax days to ask for at most, whatever the service allows.
-   * @param rowsPerDay what is known from earlier runs, by stream.
-   * @param remembered the longest range that an earlier run learned, see {@link learned}; null if none did.
+   * @param daysMax maximum number of days per request, whatever the service allows.
+   * @param rowsPerDay rows per day that earlier runs stored, by stream.
+   * @param remembered the longest range that an earlier run learned; null if none did.
    */
   constructor(
     daysMax: number,
@@ -50,40 +53,40 @@ export class RangeGauge {
     this.#isRefused = true;
   }
 
-  /** The days of most of this stream's batches are only compared, and may be more. */
+  /** Most days of this stream are only compared, so its batches may be longer. */
   compares(stream: DailyStream): void {
     this.#comparing.add(stream);
   }
 
-  /** From now on this stream is asked for by the day. */
+  /** From now on, each request for this stream covers one day. */
   distrusts(stream: DailyStream): void {
     this.#slowMax.set(stream, 1);
   }
 
-  /** The longest range that is known to be answered, and whether longer ones are refused. */
+  /** The longest range that the service answers, as far as known, and whether it refuses longer ones. */
   get learned(): { readonly days: number; readonly isRefused: boolean } {
     return { days: this.#proven, isRefused: this.#isRefused };
   }
 
-  /** Days to ask for at once, whatever the stream. */
+  /** Days per request that are safe for every stream. */
   get daysMax(): number {
     return Math.max(1, Math.min(this.#daysMax, this.#proven));
   }
 
-  /** Days to ask for at once. A stream of which nothing is known yet begins with one. */
+  /** Days per request for a stream. A stream about which nothing is known begins with one. */
   daysFor(stream: DailyStream): number {
     const rows = this.#rowsPerDay.get(stream);
     if (rows === undefined) return 1;
     const target = this.#comparing.has(stream) ? COMPARED_ROWS_TARGET : BATCH_ROWS_TARGET;
     const fitting = Math.max(1, Math.floor(target / Math.max(1, rows)));
     const days = Math.min(this.#daysMax, fitting, this.#slowMax.get(stream) ?? this.#daysMax);
-    // Others wait with longer ranges until the trial has ended.
+    // Other requests keep to proven ranges until the trial has ended.
     if (days > this.#proven && (this.#onTrial || this.#isGivenOut)) return this.#proven;
     this.#isGivenOut ||= days > this.#proven;
     return days;
   }
 
-  /** What became of the ranges that were last given out: so many days has the longest of them that will be asked for. */
+  /** Reports the longest of the ranges that were given out last and will be requested. */
   taken(days: number): void {
     this.#onTrial ||= this.#isGivenOut && days > this.#proven;
     this.#isGivenOut = false;
@@ -99,8 +102,8 @@ export class RangeGauge {
   }
 
   /**
-   * A range was refused: half of it is the most to ask for from now on. False where as long a one was answered before,
-   * so that its length is not the reason.
+   * A range was refused. From now on, ranges have at most half its length. Returns false if a range of that length
+   * was answered before, so that the length is not the reason.
    */
   refused(days: number): boolean {
     this.undecided(days);
@@ -112,19 +115,21 @@ export class RangeGauge {
     return true;
   }
 
-  /** A batch ended without an answer that tells anything of ranges. */
+  /** A batch ended without an answer that shows whether its range is allowed. */
   undecided(days: number): void {
     if (days > this.#proven) this.#onTrial = false;
   }
 }
 
-/** What a run remembers of ranges. `refusedOn` is the UTC day on which a longer one was refused; null if none was. */
+/**
+ * What a run remembers about ranges. `refusedOn` is the UTC day on which a longer one was refused; null if none was.
+ */
 export interface LongestRange {
   readonly days: number;
   readonly refusedOn: UtcDay | null;
 }
 
-/** What an earlier run remembered; null where nothing is known, or a refusal is so old that it may hold no more. */
+/** What an earlier run remembered; null if there is nothing, or if a refusal is so old that it may no longer hold. */
 export function rememberedRange(text: string | null, today: UtcDay): LongestRange | null {
   const value: unknown = text === null ? null : JSON.parse(text);
   if (!isObject(value) || typeof value['days'] !== 'number') return null;
@@ -133,10 +138,10 @@ export function rememberedRange(text: string | null, today: UtcDay): LongestRang
   return { days: value['days'], refusedOn };
 }
 
-/** Units of a stream that tell what the next ones will be like. */
+/** How many of the latest days predict the size of the next ones. */
 const RECENT_UNITS = 14;
 
-/** Rows per day of each stream, as the latest days of the ledger have them; streams without any are left out. */
+/** The most rows that any of the latest days of a stream has, by stream. Streams without rows are left out. */
 export function rowsPerDay(ledger: readonly LedgerUnit[]): Map<DailyStream, number> {
   return new Map(
     DAILY_STREAMS.flatMap((stream) => {

@@ -4,10 +4,10 @@ import type { Warehouse } from '../../../warehouse/port.ts';
 import type { KnownLedger } from '../known-ledger.ts';
 import { RangeGauge, rememberedRange, rowsPerDay } from './range-gauge.ts';
 
-/** Under this name a run remembers the longest range of days that the service answers. */
+/** The name in `export_state` for the longest range that the service answers. */
 export const RANGES = 'ranges';
 
-/** A gauge that begins with what earlier runs learned of the service. */
+/** A gauge that begins with what earlier runs learned. */
 export async function openRangeGauge(
   { warehouse, rangeDays }: { readonly warehouse: Warehouse; readonly rangeDays: number },
   orgId: string,
@@ -18,7 +18,7 @@ export async function openRangeGauge(
   return new RangeGauge(rangeDays, rowsPerDay(ledger.all()), remembered);
 }
 
-/** Remembers for the next runs what this one learned. */
+/** Stores what this run learned, for the next ones. */
 export async function rememberRange(
   { warehouse }: { readonly warehouse: Warehouse },
   gauge: RangeGauge,

@@ -3,17 +3,20 @@ import { DAILY_STREAMS, type DailyStream } from '../../../core/stream.ts';
 import type { DayUnit } from '../../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../../batch.ts';
 
-/** What the order of a run depends on. */
+/** The order of a run. */
 export interface Order {
   readonly newestFirst: boolean;
-  /** True for a settled unit that is looked at, not pulled. Default: none is. */
+  /**
+   * True for a settled unit that is only compared.
+   * @default no unit is
+   */
   readonly isWatched?: (unit: DayUnit) => boolean;
 }
 
 /**
- * Which units are still to be pulled, and in what order: oldest or newest days first, the streams in turn. Units that are
- * only looked at go along with neighbours that are pulled, where a batch has room for them; the others come last, so that a
- * run that may send few requests spends them on what is not settled.
+ * The units that are still to be pulled, in order: oldest or newest days first, the streams in turn. Settled units,
+ * which are only compared, fill batches next to units that are pulled; the rest of them come last. So a run with few
+ * requests spends them on what is not settled.
  */
 export class Schedule {
   readonly #days: Map<DailyStream, UtcDay[]>;
@@ -32,17 +35,17 @@ export class Schedule {
     );
   }
 
-  /** True when no unit is left to be handed out. */
+  /** True if no unit is left. */
   get isEmpty(): boolean {
     return this.#next.length === 0 && [...this.#days.values()].every((days) => days.length === 0);
   }
 
-  /** Puts units in front of all others, as batches of at most so many days. */
+  /** Puts units in front of all others, as batches of at most `daysMax` days. */
   again(stream: DailyStream, days: readonly UtcDay[], daysMax: number): void {
     this.#next.push(...batchesOf(stream, days, daysMax));
   }
 
-  /** Adds units where they belong in the order of the run. */
+  /** Adds units at their place in the order. */
   add(units: readonly DayUnit[]): void {
     for (const stream of DAILY_STREAMS) {
       const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);
@@ -55,13 +58,13 @@ export class Schedule {
     this.#next.push(...batches);
   }
 
-  /** Puts units back where they were, to be handed out in batches as long as their stream is to be asked for then. */
+  /** Puts units back at their place. The length of their batches is decided when they are taken again. */
   putBack(stream: DailyStream, days: readonly UtcDay[]): void {
     const ascending = [...(this.#days.get(stream) ?? []), ...days].sort();
     this.#days.set(stream, this.#newestFirst ? ascending.reverse() : ascending);
   }
 
-  /** Takes one unit out, to be pulled first. False when it is not planned. */
+  /** Moves one unit to the front, as a batch of its own. False if it is not planned. */
   first({ stream, day }: DayUnit): boolean {
     const days = this.#days.get(stream) ?? [];
     const index = days.indexOf(day);
@@ -71,7 +74,10 @@ export class Schedule {
     return true;
   }
 
-  /** The next batch, with at most as many days as its stream is to be asked for; undefined when there is none. */
+  /**
+   * Takes the next batch; undefined if there is none.
+   * @param daysFor maximum number of days per request, by stream.
+   */
   take(daysFor: (stream: DailyStream) => number): DayBatch | undefined {
     const next = this.#next.shift();
     if (next !== undefined) return next;
@@ -79,7 +85,7 @@ export class Schedule {
     return stream === undefined ? undefined : this.#takeFrom(stream, daysFor(stream));
   }
 
-  /** The stream whose next day to be pulled comes first in the order of the run; of days only looked at, when no other is left. */
+  /** The stream whose next day comes first in the order. Days that are only compared count when no other is left. */
   #furthestBehind(): DailyStream | undefined {
     const next = [...this.#days].flatMap(([stream, days]) => {
       const index = this.#nextIndex(stream, days);
@@ -92,7 +98,7 @@ export class Schedule {
     return best?.stream;
   }
 
-  /** Where the next day of a stream stands: the first one to be pulled, otherwise the first one. */
+  /** The index of a stream's next day: the first one to pull, otherwise the first one. */
   #nextIndex(stream: DailyStream, days: readonly UtcDay[]): number {
     return Math.max(
       0,
@@ -105,7 +111,10 @@ export class Schedule {
     return a < b === this.#newestFirst ? 1 : -1;
   }
 
-  /** Takes the next day with those that follow it; where they leave room, with those before it, which are only looked at. */
+  /**
+   * Takes the next day with the days that follow it, and, if they leave room, with days before it that are only
+   * compared.
+   */
   #takeFrom(stream: DailyStream, daysMax: number): DayBatch | undefined {
     const days = this.#days.get(stream) ?? [];
     let start = this.#nextIndex(stream, days);

@@ -4,7 +4,7 @@ import { EXIT } from '../../../core/exit-code.ts';
 
 const NOT_FOUND = 404;
 
-/** What to make of each, and whether it can pass by itself. */
+/** The remedy for each, and whether the problem may go away by itself. */
 const UNREACHED: Readonly<Record<Unreached, { readonly remedy: string; readonly passes: boolean }>> = {
   refused: { remedy: 'nothing listens there', passes: true },
   'not-json': { remedy: 'a web page or another program answers there, not the API', passes: true },
@@ -15,8 +15,9 @@ const UNREACHED: Readonly<Record<Unreached, { readonly remedy: string; readonly 
 };
 
 /**
- * An error of the first requests ever as what it most likely is: a wrong URL. What cannot pass by itself has exit code 2;
- * anything else keeps its own, and the hint names the URL before it suggests to run again. Other errors stay as they are.
+ * Explains an error of the very first requests, which most likely means a wrong URL. An error that cannot go away by
+ * itself gets exit code 2; others keep theirs, and the hint names the URL before it suggests another run. Unrelated
+ * errors stay as they are.
  */
 export function firstContactError(error: unknown, baseUrl: string): unknown {
   const url = `DAYWALK_BASE_URL, which is ${baseUrl}`;

@@ -7,49 +7,50 @@ import { DAILY_STREAMS, isDailyStream, type Stream } from '../../../core/stream.
 import type { DayUnit } from '../../../warehouse/port.ts';
 import { pullFirstPage, type Source } from '../../pull.ts';
 
-/** Days before the newest one that are tried when it is refused. */
+/** How many days before the newest one are tried if it is refused. */
 const OLDER_DAYS_MAX = 7;
 
-/** The first page of a unit, which need not be asked for again. */
+/** The first page of a unit, kept so that it need not be requested again. */
 export interface FirstPage {
   readonly unit: DayUnit;
   readonly page: AnalyticsPage;
-  /** What that page cost. */
+  /** The requests that this page took. */
   readonly requests: number;
 }
 
-/** Who answers, and the page that told it. */
+/** The organization of the key, and the page that names it. */
 export interface Identity extends FirstPage {
   readonly orgId: string;
 }
 
-/** What came of asking for the newest day. */
+/** The result of requesting the newest day. */
 export interface NewestAnswer {
-  /** Undefined when every attempt failed. */
+  /** Undefined if every attempt failed. */
   readonly first: FirstPage | undefined;
-  /** The service's clock, from the first answer that told it. */
+  /** The service's clock, from the first answer with a Date header. */
   readonly serverDate: Date | undefined;
-  /** The first failure; undefined when there was none. */
+  /** The first failure; undefined if there was none. */
   readonly failure: unknown;
 }
 
-/** Which day is asked for, and of which streams. */
+/** The day to request, and the streams to try. */
 export interface NewestRequest {
   readonly lastDay: UtcDay;
   readonly streams: readonly Stream[];
 }
 
 /**
- * Asks for the newest day to learn which organization the key belongs to; the ledger is keyed by it. When one endpoint
- * fails, the others are tried, so that one broken endpoint does not keep the rest from being exported.
- * @throws the first failure, when every attempt failed; at once what ends the run, such as a refused credential.
+ * Requests the newest day to learn which organization the key belongs to; the ledger is keyed by it. If one endpoint
+ * fails, the others are tried, so that one broken endpoint does not stop the export.
+ * @throws the first failure if every attempt failed; at once an error that ends the run, such as a refused
+ * credential.
  */
 export async function identify(
   source: Source,
   { lastDay, streams }: NewestRequest,
   signal: AbortSignal,
 ): Promise<Identity & Pick<NewestAnswer, 'serverDate'>> {
-  // Any endpoint says whose the key is.
+  // Any endpoint names the organization.
   const every = [...new Set([...streams, ...DAILY_STREAMS])];
   const { first, failure, serverDate } = await askNewest(source, { lastDay, streams: every }, signal).catch(
     deniedLookUp,
@@ -69,9 +70,9 @@ function deniedLookUp(error: unknown): never {
 }
 
 /**
- * Asks for the newest day until an endpoint answers: the first stream, then a day that is over by the service's own
- * clock, then the other streams, then days up to {@link OLDER_DAYS_MAX} before, for as long as days are refused.
- * @throws what ends the run, such as a refused credential.
+ * Requests the newest day until an endpoint answers. It tries the first stream, then a day that is over by the
+ * service's clock, then the other streams, and while days are refused up to {@link OLDER_DAYS_MAX} earlier days.
+ * @throws an error that ends the run, such as a refused credential.
  */
 export async function askNewest(
   source: Source,
@@ -92,14 +93,14 @@ export async function askNewest(
       if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
       told.failure ??= error;
       if (error instanceof BadRequestError) told.serverDate ??= error.serverDate;
-      // A service that is down is down for every endpoint; only a refusal says something about this one.
+      // A service that is down is down for every endpoint; only a refusal is about this one.
       else if (error.effect === 'retry' && !('status' in error)) break;
     }
   }
   return { first: undefined, ...told };
 }
 
-/** The units to ask for, in turn. What was told by the answers so far decides on those that follow. */
+/** The units to request, in turn. The answers so far decide which ones follow. */
 function* candidates(
   { lastDay, streams }: NewestRequest,
   told: { readonly failure: unknown; readonly serverDate: Date | undefined },
@@ -107,7 +108,7 @@ function* candidates(
   const [first, ...others] = streams.filter(isDailyStream);
   if (first === undefined) return;
   yield { stream: first, day: lastDay };
-  // A clock that is ahead makes "yesterday" a day that the service does not answer yet.
+  // If this clock is ahead, the service does not have "yesterday" yet.
   const over = told.serverDate === undefined ? lastDay : yesterdayOf(told.serverDate);
   const newest = over < lastDay ? over : lastDay;
   const second = newest < lastDay ? newest : shiftDay(lastDay, -1);

@@ -9,39 +9,38 @@ import { expectAnswerTo } from '../../validate.ts';
 import { firstContactError } from './first-contact.ts';
 import { askNewest, type FirstPage, identify, type NewestAnswer, type NewestRequest } from './newest-day.ts';
 
-/** What a run must know to begin. */
 export interface ScopeOptions extends NewestRequest {
   readonly source: Source;
   readonly warehouse: Warehouse;
   readonly clock: Clock;
   readonly observe: RunObserver;
   readonly firstDay: UtcDay;
-  /** The organization, where it is named; the service is asked for it otherwise. */
+  /** @default the organization that the service names for the key */
   readonly orgId?: string | null;
 }
 
-/** What a run knows before it plans. */
+/** What a run learns before it plans. */
 export interface RunScope {
   readonly orgId: string;
-  /** What the warehouse knew before, where this organization is a further one; empty where it is not. */
+  /** The organizations that the warehouse knew, if this one is new to it; empty otherwise. */
   readonly organizationsBefore: readonly string[];
-  /** Today, by the earlier one of this machine's clock and the service's; fixed for the whole run. */
+  /** Today by the earlier of the two clocks, this machine's and the service's; fixed for the whole run. */
   readonly today: UtcDay;
-  /** The last day that is asked for. */
+  /** The last day to request. */
   readonly lastDay: UtcDay;
-  /** A page that was asked for already; undefined where none was, or none came. */
+  /** The page that named the organization; undefined if none was requested, or none came. */
   readonly first: FirstPage | undefined;
 }
 
-/** A clock that is ahead by less makes no difference but around midnight; nobody needs to be told. */
+/** A clock that is ahead by less matters only around midnight, so there is no warning. */
 const SKEW_TOLD_MS = 10 * 60 * 1000;
 
 /**
- * Learns whose data it will be and up to which day. Where the organization is named and no analytics are asked for,
- * nothing is sent.
- * @throws {RunError} with exit code 5 when the service answers about another organization than the one named; what
- * {@link identify} throws, where the warehouse knows no organization yet as {@link firstContactError} explains it;
- * {@link RunError} when no day of the range is over by the service's clock.
+ * Learns the organization and the last day of a run. Sends nothing if the organization is named and no analytics are
+ * requested.
+ * @throws {RunError} with exit code 5 if the service answers for another organization than the named one; {@link
+ * RunError} if no day of the range is over by the service's clock; and what {@link identify} throws, explained by
+ * {@link firstContactError} if the warehouse has no organization yet.
  */
 export async function learnScope(options: ScopeOptions, signal: AbortSignal): Promise<RunScope> {
   const known = await options.warehouse.organizations();
@@ -74,7 +73,7 @@ async function answering(
   }
   if (!streams.some(isDailyStream)) return { orgId, first: undefined, serverDate: undefined };
   const { first, serverDate, failure } = await askNewest(source, options, signal);
-  // Where nothing was ever answered, the failure of every attempt may tell of the URL, not of a day.
+  // If the service has never answered, these failures may be about the URL and not about a day.
   const isWrongUrl = isFirstContact && firstContactError(failure, source.hosts.baseUrl) !== failure;
   if (first === undefined && isWrongUrl) throw failure;
   if (first !== undefined) {
@@ -85,8 +84,8 @@ async function answering(
 }
 
 /**
- * Makes sure that a further organization is not the mistake of one answer: everything of the run would be stored under it.
- * @throws {RunError} with exit code 5 when a second answer names another one; the first failure when none came.
+ * Makes sure that a new organization is not the mistake of one answer: the whole run would be stored under it.
+ * @throws {RunError} with exit code 5 if a second answer names another organization; the first failure if none came.
  */
 async function confirmOrganization(
   { source }: ScopeOptions,
@@ -103,8 +102,9 @@ async function confirmOrganization(
 }
 
 /**
- * Today and the last day by the earlier clock. A day ahead leaves the last day as it is: it is asked for, and awaited
- * if the service refuses it. A clock that is further ahead would make a row of days fail, and others settle too early.
+ * Today and the last day by the earlier clock. If this clock is one day ahead, the last day stays: it is requested,
+ * and awaited if the service refuses it. If it is further ahead, several days would fail and others would settle too
+ * early.
  */
 function daysByBothClocks(
   { clock, observe, firstDay, lastDay }: ScopeOptions,
@@ -114,7 +114,7 @@ function daysByBothClocks(
   const today = dayOf(now);
   const serverDay = serverDate === undefined ? today : dayOf(serverDate);
   const daysAhead = daysBetween(serverDay, today);
-  // A service with data of a day that is not over by its Date header has another clock than that.
+  // A service with data of a day that is not over by its Date header does not go by that header.
   const hasLaterData = first !== undefined && first.unit.day >= serverDay && first.page.data.length > 0;
   const isDisproved = hasLaterData || serverDay <= FIRST_DAY;
   if (serverDate === undefined || daysAhead <= 0 || isDisproved) return { today, lastDay };

@@ -18,7 +18,6 @@ const METRICS = ['billable_tokens', 'input_tokens', 'output_tokens'] as const;
 const KEYS = ['group_key', ...MODEL_KEYS];
 const checkRow = rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>;
 
-/** What looking at sums by model needs. */
 export interface ModelSumsOptions {
   readonly source: Source;
   readonly warehouse: Warehouse;
@@ -29,9 +28,9 @@ export interface ModelSumsOptions {
 }
 
 /**
- * Asks the service for its sums by model (specification, section 4.2, group_by rules), and compares them with what is
- * stored by model: a few hundred bytes a day instead of every user's tokens. A refusal ends that for this run.
- * @param daysMax days of one request at most.
+ * Requests the service's sums by model (specification, section 4.2, group_by rules) and compares them with the stored
+ * ones: a few hundred bytes a day instead of every user's tokens. A refusal ends this for the run.
+ * @param daysMax maximum number of days per request.
  */
 export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number): Promise<void> {
   const { watch, outcomes, signal } = options;
@@ -49,7 +48,8 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
       outcomes.unwatched('tokens', error);
     }
   }
-  // One shape for all: a day with other models than before looks like one of another shape, and one without any like none.
+  // All answers have the same shape. One alone cannot show it: other models look like another shape, and no models
+  // look like none.
   const isComparable = answers.some(({ answered, stored }) =>
     [...answered].some(([day, sums]) => shareModels(sums, stored.get(day))),
   );
@@ -58,7 +58,7 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
   }
 }
 
-/** True where the service does not group, or not for this key; too many requests say nothing about that. */
+/** True if the service does not group, or not for this key. An overloaded service says nothing about that. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof ApiError &&
@@ -68,10 +68,10 @@ function isRefusal(error: unknown): boolean {
   );
 }
 
-/** Sums of one day: by model, each metric that is told. */
+/** The sums of one day: by model, each metric that the service names. */
 type Sums = Map<string, Map<string, number>>;
 
-/** The sums of some days, as they were answered and as they are stored. */
+/** The answered and the stored sums of some days. */
 interface SumsAnswer {
   readonly days: readonly UtcDay[];
   readonly answered: ReadonlyMap<string, Sums>;
@@ -137,12 +137,12 @@ function add(sums: Sums, model: string, read: (metric: (typeof METRICS)[number])
   }
 }
 
-/** Rows in which no model has the name of a stored one are of another shape. */
+/** False for rows of another shape, in which no model has the name of a stored one. */
 function shareModels(answered: Sums, stored: Sums | undefined): boolean {
   return stored !== undefined && [...answered.keys()].some((model) => stored.has(model));
 }
 
-/** True where both name the same models, and every metric that both tell is the same. */
+/** True if both have the same models, and every metric that both have is equal. */
 function isEqual(answered: Sums, stored: Sums = new Map()): boolean {
   if (answered.size !== stored.size) return false;
   return [...answered].every(([model, values]) => {
@@ -153,7 +153,7 @@ function isEqual(answered: Sums, stored: Sums = new Map()): boolean {
   });
 }
 
-/** Sums that cannot be compared with the rows are compared with what the same call said last. */
+/** Sums that cannot be compared with the rows are compared with the last answer to the same request. */
 function isAsBefore(unit: LedgerDay, sha256: string): boolean {
   const { models } = parseNotes(unit.watch);
   return models === undefined || models === sha256;

@@ -2,9 +2,9 @@ import type { LedgerDay } from '../../../warehouse/port.ts';
 import type { DayBatch } from '../../batch.ts';
 
 /**
- * What is asked in place of a range without any row over settled days. It is no answer, unless the newest day that is
- * stored with activity has no row either when it is asked alone: then that day speaks for all. Nothing is asked where no
- * day of the range is stored with activity.
+ * Chooses what to request instead of a range of settled days that was answered without rows. An empty list may be a
+ * mistake, so the newest day with stored activity is requested alone. If it has no row either, it speaks for all days
+ * of the range. Nothing is requested if no day of the range has stored activity.
  */
 export function chooseStandIn({ stream }: DayBatch, watched: readonly LedgerDay[]): DayBatch[] {
   const newest = watched.findLast(({ state }) => state !== 'empty');

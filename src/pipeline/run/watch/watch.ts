@@ -28,10 +28,9 @@ import type { KnownLedger } from '../known-ledger.ts';
 /** The streams whose answers are small: a few kilobytes a day. */
 const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
 const HEAVY: readonly DailyStream[] = ['tokens', 'users'];
-/** Under this name a run remembers how far the watch has come. */
+/** The name in `export_state` for the progress of the watch. */
 const STATE = 'watch';
 
-/** What the watch needs. */
 export interface WatchOptions {
   readonly orgId: string;
   readonly warehouse: Warehouse;
@@ -40,22 +39,22 @@ export interface WatchOptions {
   readonly request: PlanRequest;
   /** The UTC day on which the run began. */
   readonly today: UtcDay;
-  /** 0 is off. */
+  /** 0 turns the watch off. */
   readonly watchDays: number;
 }
 
-/** A settled unit as the service answered for it: `seen` is null where that is what is stored. */
+/** The comparison of a settled unit with the service. */
 export interface Looked {
   readonly unit: LedgerDay;
   readonly by: Noted['by'];
   readonly seen: Seen;
-  /** Digest of sums by model that only the next look can be compared with. */
+  /** Digest of sums by model that can be compared only with the next answer. */
   readonly models?: string;
 }
 
 /**
- * The watch over what has settled: which units are looked at, and what the looks lead to. What is settled changes only
- * after two looks, of two runs.
+ * The watch over settled units: chooses which ones a run compares with the service, and what the comparisons lead to.
+ * A settled unit changes only after two runs found the same difference.
  */
 export class Watch {
   readonly #options: WatchOptions;
@@ -71,10 +70,10 @@ export class Watch {
     this.#units = new Map(plan === null ? [] : settled.map((unit) => [unitName(unit), unit]));
   }
 
-  /** The watch of a run; one that looks at nothing where it is off, or another worker has it. */
+  /** Begins the watch of a run. It compares nothing if it is off or if another worker has it. */
   static async begin(options: WatchOptions): Promise<Watch> {
     const { warehouse, lock, orgId, request, today, watchDays } = options;
-    // With --force all units are pulled.
+    // With force all units are pulled anyway.
     const isOff = watchDays <= 0 || request.force || !(await lock.claimWatch(orgId));
     const state = parseWatchState(isOff ? null : await warehouse.state(orgId, STATE));
     return new Watch(
@@ -85,7 +84,7 @@ export class Watch {
     );
   }
 
-  /** Settled units to be asked for together with those that are not: the recent ones, and those with a difference. */
+  /** Settled units to compare along with the planned ones: recent ones, and those with a noted difference. */
   get recent(): DayUnit[] {
     const { recent, heavy } = this.#plan ?? {};
     const streams = heavy === true ? [...LIGHT, ...HEAVY] : LIGHT;
@@ -95,12 +94,12 @@ export class Watch {
     });
   }
 
-  /** True where users of the recent days are compared in this run. */
+  /** True if this run compares the users of recent days. */
   get comparesUsers(): boolean {
     return this.recent.filter(({ stream }) => stream === 'users').length > 1;
   }
 
-  /** Settled units of the older stretch, to be asked for after all others. */
+  /** Settled units of the older stretch, to compare after all others. */
   get older(): DayUnit[] {
     const recent = new Set(this.recent.map(unitName));
     return this.#unitsWhere(
@@ -111,7 +110,7 @@ export class Watch {
     );
   }
 
-  /** Stretches of days whose sums by model are compared, and single days that were noted. */
+  /** The stretches of days whose sums by model are compared, and single days with a noted difference. */
   get modelDays(): { readonly days: readonly UtcDay[] }[] {
     const tokens = [...this.#units.values()].filter(({ stream }) => stream === 'tokens');
     const daysIn = (stretch: Stretch | null | undefined) =>
@@ -124,26 +123,26 @@ export class Watch {
       .map((days) => ({ days: days.toSorted() }));
   }
 
-  /** The unit as it was when the run began, where it is looked at; undefined for one that is pulled. */
+  /** A unit that is only compared, as it was when the run began; undefined for one that is pulled. */
   settled(unit: DayUnit): LedgerDay | undefined {
     const held = this.#units.get(unitName(unit));
-    // One that was opened again meanwhile is pulled like any other.
+    // A unit that was opened again in this run is pulled like any other.
     return held !== undefined && this.#options.ledger.of(unit.stream, unit.day)?.settledAt !== null
       ? held
       : undefined;
   }
 
-  /** A unit was looked at. */
+  /** Records a comparison. */
   sees(look: Looked): void {
     this.#looks.push(look);
   }
 
-  /** A look failed: the same stretch has its turn once more. */
+  /** A comparison failed: the next run compares the same stretch once more. */
   failed(): void {
     this.#isComplete = false;
   }
 
-  /** Writes what the looks found, and opens the days again whose difference is confirmed. */
+  /** Stores what the comparisons found, and opens the days again whose difference is confirmed. */
   async conclude(now: Date): Promise<readonly ReopenedDay[]> {
     if (this.#plan === null) return [];
     const { warehouse, orgId, ledger } = this.#options;
@@ -178,12 +177,12 @@ export class Watch {
   async #remember(): Promise<void> {
     const { warehouse, orgId, request, today } = this.#options;
     if (this.#plan === null) return;
-    // A run over a part of the days or streams has not looked at what is remembered.
+    // A run over a part of the days or streams does not move the watch on.
     const isWhole = DAILY_STREAMS.every((stream) => request.streams.includes(stream));
     if (!isWhole || request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first)
       return;
     const before = parseWatchState(await warehouse.state(orgId, STATE));
-    // The first sync has just pulled everything.
+    // The first run has just pulled everything, so the older stretch stays.
     const older = this.#units.size > 0 ? this.#older : null;
     const looked = { today, isComplete: this.#isComplete };
     const text = watchStateText(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
