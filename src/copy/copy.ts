@@ -106,7 +106,7 @@ function refuseLosses({ source, destination, replace, observe }: CopyWork, losse
   }
   throw new UsageError(
     `copy into ${destination.location}: it holds what ${source.location} does not: ${lost}; nothing was written`,
-    { hint: 'copy into a new place, or pass --replace to make it the same and lose that' },
+    { hint: 'copy into a new place', reason: 'copy-loses-rows' },
   );
 }
 

@@ -1,5 +1,6 @@
 import type { UtcDay } from '../core/day.ts';
 import type { ExitCode } from '../core/exit-code.ts';
+import type { Advice } from '../core/reasons.ts';
 
 /** The progress of a copy. Observers must not throw and should return at once. */
 export type CopyEvent =
@@ -18,7 +19,7 @@ export type CopyEvent =
       readonly units: number;
       readonly rowsWritten: number;
     }
-  | { readonly type: 'warning'; readonly message: string; readonly hint: string | undefined }
+  | ({ readonly type: 'warning'; readonly message: string } & Advice)
   | { readonly type: 'copy-comparing'; readonly table: string }
   | { readonly type: 'copy-ended'; readonly report: CopyReport };
 

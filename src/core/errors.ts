@@ -1,26 +1,32 @@
 import { EXIT, type ExitCode } from './exit-code.ts';
+import type { Advice, Facts, Reason } from './reasons.ts';
 import type { RuleName } from './rules.ts';
 
 /**
  * What the caller does about an error:
- * `retry` the request, then fail its unit; fail the `unit` and go on with the others; end the `run`.
+ * `retry` the request, then fail its unit; fail the `unit` and continue with the others; end the `run`.
  */
 export type ErrorEffect = 'retry' | 'unit' | 'run';
 
-/** Options common to all errors of this program. */
+/** Options of every error of this program. */
 export interface DaywalkErrorOptions {
-  /** The error that this one explains. */
   cause?: unknown;
-  /** What the reader can do about it, as one sentence. */
+  /** What the reader can do about it, as one sentence that names no flag and no variable. */
   hint?: string | undefined;
+  /** Why it happened, as a code that a caller can turn into a remedy of its own. */
+  reason?: Reason | undefined;
+  /** What the reason is about. @default {} */
+  facts?: Facts | undefined;
 }
 
 /**
- * An error that this program understands. Its message says what was done to which thing and what came back;
- * `hint` is the remedy. Anything that is not a `DaywalkError` is a defect (exit code 1).
+ * An error that this program understands. Its message says what was done to which thing and what happened.
+ * Anything that is not a `DaywalkError` is a defect (exit code 1).
  */
-export class DaywalkError extends Error {
+export class DaywalkError extends Error implements Advice {
   readonly hint: string | undefined;
+  readonly reason: Reason | undefined;
+  readonly facts: Facts;
   readonly exitCode: ExitCode;
   readonly effect: ErrorEffect;
 
@@ -28,6 +34,8 @@ export class DaywalkError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;
+    this.reason = options.reason;
+    this.facts = options.facts ?? {};
     this.exitCode = options.exitCode;
     this.effect = options.effect;
   }
@@ -44,26 +52,26 @@ export class UsageError extends DaywalkError {
 export class NoWarehouseError extends UsageError {
   constructor(location: string) {
     super(`there is no warehouse at ${location}`, {
-      hint: 'create it with daywalk run, or name another with --warehouse',
+      hint: 'the first run creates it',
+      reason: 'no-warehouse',
     });
   }
 }
 
 /** One unit cannot be completed now; the others go on. Exit code 4; a rerun pulls the unit again. */
 export class UnitError extends DaywalkError {
-  /** The rule by which the answer is not believed; undefined for failures of another kind. */
-  readonly reason: RuleName | undefined;
+  /** The rule by which the response is not believed; undefined for failures of another kind. */
+  declare readonly reason: RuleName | undefined;
 
   constructor(
     message: string,
     options: DaywalkErrorOptions & { effect?: ErrorEffect; reason?: RuleName | undefined } = {},
   ) {
     super(message, { effect: 'unit', ...options, exitCode: EXIT.upstream });
-    this.reason = options.reason;
   }
 }
 
-/** The run cannot go on against this upstream. What was committed stays; exit code 4 unless said otherwise. */
+/** The run cannot continue against this upstream. What was committed stays. Exit code 4 by default. */
 export class RunError extends DaywalkError {
   constructor(message: string, options: DaywalkErrorOptions & { exitCode?: ExitCode } = {}) {
     super(message, { exitCode: EXIT.upstream, ...options, effect: 'run' });
@@ -71,15 +79,16 @@ export class RunError extends DaywalkError {
 }
 
 /**
- * As many requests as were allowed are sent. What is under way is finished and stored, nothing more is begun; exit
- * code 4, and the next run goes on there.
+ * The budget of requests is used up. Requests in flight are finished and stored; no further one begins. Exit code 4;
+ * the next run resumes.
  */
 export class RequestsSpentError extends DaywalkError {
   constructor(requestsMax: number) {
     super(`the ${requestsMax} requests that this run may send are sent`, {
       exitCode: EXIT.upstream,
       effect: 'run',
-      hint: 'run again: it goes on where this run ended. If it never gets on, allow more with --max-requests',
+      hint: 'run again: it resumes where this run ended. If it makes no progress, allow more requests',
+      reason: 'requests-spent',
     });
   }
 }
@@ -91,9 +100,9 @@ export class StorageError extends DaywalkError {
   }
 }
 
-/** What the database stored cannot be read back: a damaged file, a broken page. Exit code 6. */
+/** The database cannot read back what it stored: a damaged file, a broken page. Exit code 6. */
 export class DamagedError extends StorageError {
-  // To whoever is told of it, it is a failure of storage.
+  // For users it is a failure of storage.
   override readonly name = 'StorageError';
 }
 
@@ -105,8 +114,8 @@ export class BusyError extends DaywalkError {
 }
 
 /**
- * What was claimed for this worker was lost with the connection that held it, and may be another's by now: nothing was
- * stored, and the unit must be claimed and pulled again.
+ * The claim of a unit was lost with the connection that held it, and another worker may have it now. Nothing was stored;
+ * the unit must be claimed and pulled again.
  */
 export class ClaimLostError extends DaywalkError {
   constructor(message: string, options: DaywalkErrorOptions = {}) {
@@ -126,10 +135,7 @@ export class StoppedError extends DaywalkError {
   }
 }
 
-/**
- * An error that this program does not understand, met while working on one unit: the others go on, and exit code 1
- * tells that there is a defect.
- */
+/** An unexpected error in the work on one unit; the others continue. Exit code 1: there is a defect. */
 export class DefectError extends DaywalkError {
   constructor(doing: string, cause: unknown) {
     super(`${doing}: ${messageOf(cause)}`, {
@@ -141,7 +147,14 @@ export class DefectError extends DaywalkError {
   }
 }
 
-/** The text of anything thrown, without its stack. */
+/** What can be done about anything thrown. */
+export function adviceOf(error: unknown): Advice {
+  if (!(error instanceof DaywalkError)) return { hint: undefined };
+  const { hint, reason, facts } = error;
+  return { hint, reason, facts };
+}
+
+/** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,10 +1,11 @@
 import type { UtcDay } from '../core/day.ts';
 import type { ExitCode } from '../core/exit-code.ts';
+import type { Advice } from '../core/reasons.ts';
 import type { RuleName } from '../core/rules.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
 import type { UnitName, UnitState } from '../warehouse/port.ts';
 
-/** An event of a run. Observers must not throw and should return at once. */
+/** What a run says while it works. Observers must not throw and should return at once. */
 export type RunEvent =
   | {
       readonly type: 'run-started';
@@ -30,37 +31,37 @@ export type RunEvent =
       readonly restated: boolean;
       readonly quarantined: number;
     })
-  /** Another worker committed a unit of the plan. */
+  /** Another worker has brought a unit of the plan. */
   | (UnitName & {
       readonly type: 'unit-elsewhere';
       readonly state: UnitState;
     })
-  | (UnitName & {
-      readonly type: 'unit-failed';
-      readonly state: 'failed' | 'awaiting';
-      readonly error: string;
-      readonly hint: string | undefined;
-    })
+  | (UnitName &
+      Advice & {
+        readonly type: 'unit-failed';
+        readonly state: 'failed' | 'awaiting';
+        readonly error: string;
+      })
   /** An answer would have removed stored rows. Nothing of it is stored. */
   | (UnitName & {
       readonly type: 'unit-doubted';
       readonly rule: RuleName;
-      /** How many stored rows with activity are missing, and how many are stored. */
+      /** Stored rows with activity that are missing, of so many. */
       readonly rows: number;
       readonly of: number;
       /** Since when, as an ISO instant. */
       readonly since: string;
     })
-  /** A range left a stream unclear on these days, so they are requested again. */
+  /** A range of days leaves a stream of these days unclear, by this rule: it is asked for again. */
   | {
       readonly type: 'looks-again';
       readonly stream: DailyStream;
       readonly days: readonly UtcDay[];
       readonly rule: RuleName;
     }
-  /** Settled days differ from the service for the second time, so they are pulled again. */
+  /** Settled days differ from what the service says now, for the second time: they are pulled again. */
   | { readonly type: 'days-reopened'; readonly days: readonly UtcDay[] }
-  /** One page of readiness reports was committed; the walk continues. */
+  /** One page of readiness reports is committed; the walk goes on. */
   | { readonly type: 'readiness-page'; readonly reports: number; readonly rowsWritten: number }
   /** A request is about to be repeated. */
   | {
@@ -70,43 +71,43 @@ export type RunEvent =
       readonly waitMs: number;
       readonly error: string;
     }
-  | { readonly type: 'warning'; readonly message: string; readonly hint: string | undefined }
+  | ({ readonly type: 'warning'; readonly message: string } & Advice)
   | { readonly type: 'run-ended'; readonly report: RunReport };
 
+/** Receives the events of a run. */
 export type RunObserver = (event: RunEvent) => void;
 
 /** A problem of a run, listed once per cause. */
-export interface RunProblem {
+export interface RunProblem extends Advice {
   readonly message: string;
-  readonly hint: string | undefined;
   /** How many units it affected. */
   readonly units: number;
 }
 
-/** The result of a run. Every number is counted; none is derived from the plan. */
+/** What a run did. Every number is counted, none is derived from what was planned. */
 export interface RunReport {
   readonly runId: string;
   readonly command: string;
-  /** Null if the run ended before it knew the organization. */
+  /** Null when the run ended before the service named the organization. */
   readonly orgId: string | null;
-  /** The organizations in the warehouse before this run added another one; absent if it did not. */
+  /** The organizations that the warehouse knew before, where the run brought a further one; absent where it did not. */
   readonly organizationsBefore?: readonly string[];
   readonly exitCode: ExitCode;
-  /** The range of the plan; null if the run ended before it planned. */
+  /** The range of the plan; null when the run ended before it planned. */
   readonly firstDay: UtcDay | null;
   readonly lastDay: UtcDay | null;
   readonly unitsPlanned: number;
   readonly unitsDone: number;
-  /** Committed by other workers since this run made its plan. */
+  /** Brought by other workers on the same warehouse since this run made its plan. */
   readonly unitsElsewhere: number;
   readonly unitsFailed: number;
-  /** Planned, but neither committed by any worker nor failed when the run ended. */
+  /** Planned, but neither done, here or elsewhere, nor failed when the run ended. */
   readonly unitsLeftOut: number;
-  /** Units of the run's range whose stored rows are missing in the service's answers, which is not believed yet. */
+  /** Units of the run's scope that hold rows which the service does not answer any more, and that is not believed yet. */
   readonly unitsDoubted: number;
-  /** Settled days that were pulled again because the service changed them. */
+  /** Settled days that were pulled again because the service had changed them. */
   readonly daysReopened: number;
-  /** Committed units by their present state. */
+  /** Committed units by the state they are in now. */
   readonly states: Readonly<Partial<Record<UnitState, number>>>;
   readonly rowsWritten: number;
   readonly restatements: number;

@@ -1,4 +1,4 @@
-import { messageOf, UsageError } from '../core/errors.ts';
+import { adviceOf, messageOf, UsageError } from '../core/errors.ts';
 import { type Given, lookUp, type SettingSources } from './lookup.ts';
 import type { AnySetting, Setting } from './setting.ts';
 
@@ -104,6 +104,5 @@ function shownDefault(setting: Defaults<unknown>): string | null {
 }
 
 function refused(given: Given, error: unknown): UsageError {
-  const hint = error instanceof UsageError ? error.hint : undefined;
-  return new UsageError(`${given.where}: ${messageOf(error)}`, { cause: error, hint });
+  return new UsageError(`${given.where}: ${messageOf(error)}`, { cause: error, ...adviceOf(error) });
 }

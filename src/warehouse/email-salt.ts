@@ -23,9 +23,11 @@ export async function expectEmailSalt(
   if (known === found) return;
   if (known !== null && !isNew) {
     throw new UsageError(
-      `DAYWALK_EMAIL_SALT is not the salt that the emails in ${warehouse.location} were hashed with`,
+      `the emails in ${warehouse.location} were hashed with another salt than the one given`,
       {
-        hint: `set the old salt again; or hash all emails anew: daywalk backfill --force --new-email-salt --from ${FIRST_DAY} --until YESTERDAY`,
+        hint: 'set the old salt again, or hash all emails anew',
+        reason: 'salt-differs',
+        facts: { firstDay: FIRST_DAY },
       },
     );
   }

@@ -117,6 +117,20 @@ describe('the source files', () => {
     expect(imports.map(({ to }) => to)).toEqual(expect.arrayContaining(started));
   });
 
+  it('name no flag and no variable below the settings: the command line turns reason codes into remedies', () => {
+    const knows = (path: string) => FLOORS[roomOf(path)] >= FLOORS['src/settings/'];
+    const namesIn = (text: string) =>
+      text.match(/--[a-z][a-z-]+|\b(DAYWALK|NODE|HTTPS?|NO)_[A-Z_]+\b/g) ?? [];
+    const names = new Set(sources.filter(({ path }) => knows(path)).flatMap(({ text }) => namesIn(text)));
+    expect(names).toContain('--max-requests');
+    expect(names).toContain('DAYWALK_API_KEY');
+    // The descriptions of the schema are documentation of the whole product.
+    const found = sources
+      .filter(({ path }) => !knows(path) && !path.startsWith('schema/'))
+      .flatMap(({ path, text }) => namesIn(withoutComments(text)).map((name) => ({ path, name })));
+    expect(found.filter(({ name }) => names.has(name))).toEqual([]);
+  });
+
   it(`have at most ${LINES_MAX} lines`, () => {
     const long = sources.filter(({ text }) => text.trimEnd().split('\n').length > LINES_MAX);
     expect(long.map(({ path }) => path)).toEqual([]);

@@ -1,4 +1,5 @@
 import { messageOf, RunError } from '../../core/errors.ts';
+import type { Advice } from '../../core/reasons.ts';
 import { RequestError } from '../errors.ts';
 import { BodyTooLargeError } from '../response/body.ts';
 import { UnknownEncodingError } from '../response/gunzip.ts';
@@ -46,14 +47,16 @@ export function explain(error: unknown, { name, timeoutMs, expired, proxy }: Att
   if (CERTIFICATE.test(code)) {
     return new RunError(`${name}: the certificate of the server is not trusted (${code})`, {
       cause: error,
-      hint: 'name the certificate authority in NODE_EXTRA_CA_CERTS if it is your own',
+      hint: 'if the certificate authority is your own, make Node trust it',
+      reason: 'certificate-untrusted',
     });
   }
   if (expired || /TIMEOUT/.test(code)) {
     return new RequestError(`${name} did not answer within ${timeoutMs} ms`, {
       target: name,
       cause: error,
-      hint: 'raise DAYWALK_REQUEST_TIMEOUT_MS if the service is that slow',
+      hint: 'raise the request time-out if the service is that slow',
+      reason: 'timed-out',
     });
   }
   if (code === 'UND_ERR_SOCKET' && messageOf(error) === BAD_RESPONSE) {
@@ -69,21 +72,26 @@ export function explain(error: unknown, { name, timeoutMs, expired, proxy }: Att
       cause: error,
       unreached: 'not-tls',
       attemptsMax: NOT_TLS_ATTEMPTS,
-      hint: hintOf(code, proxy),
+      ...adviceOn(code, proxy),
     });
   }
   return new RequestError(`${name} failed: ${messageOf(error) || code}`, {
     target: name,
     cause: error,
     unreached: code === 'ECONNREFUSED' && proxy === null ? 'refused' : undefined,
-    hint: hintOf(code, proxy),
+    ...adviceOn(code, proxy),
   });
 }
 
-function hintOf(code: string, proxy: ProxyOptions | null): string | undefined {
+function adviceOn(code: string, proxy: ProxyOptions | null): Advice {
   if (proxy !== null) {
     const { protocol, host } = new URL(proxy.url);
-    return `HTTPS_PROXY is ${protocol}//${host}: check that it lets this host through, or name the host in NO_PROXY`;
+    const address = `${protocol}//${host}`;
+    return {
+      hint: `check that the proxy ${address} lets this host through, or reach the host without it`,
+      reason: 'proxy-failed',
+      facts: { proxy: address },
+    };
   }
-  return code === 'ENOTFOUND' ? 'check the host name and this machine’s network' : undefined;
+  return { hint: code === 'ENOTFOUND' ? 'check the host name and this machine’s network' : undefined };
 }

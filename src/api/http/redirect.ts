@@ -21,7 +21,8 @@ export function locationOf(headers: Headers, from: URL, name: string): URL {
   }
   if (url.origin !== from.origin) {
     throw new RunError(`${name} was redirected to another origin, ${url.origin}; not followed`, {
-      hint: 'if the service has moved there, set DAYWALK_BASE_URL or DAYWALK_APP_URL to it',
+      hint: 'if the service has moved there, change the URL of its host',
+      reason: 'moved-away',
     });
   }
   return url;

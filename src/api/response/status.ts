@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json.ts';
+import type { Advice } from '../../core/reasons.ts';
 import {
   ApiError,
   type ApiErrorOptions,
@@ -36,7 +37,7 @@ export function errorOfStatus(refusal: Refusal): ApiError {
   const message = describe(refusal, problem, requestId);
   if (status === 400) return new BadRequestError(message, options);
   if (status === 401 || status === 403)
-    return new CredentialError(message, { ...options, hint: credentialHint(status, target) });
+    return new CredentialError(message, { ...options, ...credentialAdvice(status, target) });
   if (status === 429 || status === 503) {
     const retryAfterMs = parseRetryAfter(headerOf(refusal.headers, 'retry-after'), serverDate ?? refusal.now);
     return new OverloadError(message, { ...options, retryAfterMs });
@@ -44,29 +45,43 @@ export function errorOfStatus(refusal: Refusal): ApiError {
   if (status >= 500 || status === 408 || status === 425) return new ServerError(message, options);
   return new ApiError(message, {
     ...options,
-    ...(status === 404 ? { hint: target.includes(READINESS_PATH) ? HINT_404_READINESS : HINT_404 } : {}),
+    ...(status === 404 ? notFoundAdvice(target) : {}),
   });
 }
 
-function credentialHint(status: 401 | 403, target: string): string {
-  if (target.includes(READINESS_PATH)) return status === 401 ? HINT_401_READINESS : HINT_403_READINESS;
-  if (status === 401) return HINT_401;
-  return target.includes(SESSIONS_PATH) ? HINT_403_SESSIONS : HINT_403;
+function credentialAdvice(status: 401 | 403, target: string): Advice {
+  const isReadiness = target.includes(READINESS_PATH);
+  if (status === 401) {
+    return {
+      hint: 'the key is missing, mistyped, expired or revoked',
+      reason: isReadiness ? 'app-key-rejected' : 'key-rejected',
+    };
+  }
+  if (isReadiness) {
+    return {
+      hint: 'the user of this credential may not read the readiness reports',
+      reason: 'app-key-lacks-role',
+    };
+  }
+  return { hint: target.includes(SESSIONS_PATH) ? HINT_403_SESSIONS : HINT_403 };
 }
 
-const HINT_401 = 'check DAYWALK_API_KEY: the key is missing, mistyped, expired or revoked';
 const HINT_403 =
   'the key must belong to a user with the Manager or Owner role, and analytics must be enabled for the organization';
 const HINT_403_SESSIONS =
-  'creating sessions is open to selected organizations only, and may not be enabled for yours; ask its owner';
-const HINT_401_READINESS =
-  'check DAYWALK_API_KEY, or set DAYWALK_APP_API_KEY to the credential of the application host where it is another one';
-const HINT_403_READINESS =
-  'the user of this credential may not read the readiness reports; DAYWALK_APP_API_KEY may name another one';
-const HINT_404 = 'check DAYWALK_BASE_URL and DAYWALK_APP_URL: this host does not serve the API there';
+  'only selected organizations may create sessions, and yours may not be one of them; ask its owner';
 
-const HINT_404_READINESS =
-  'check DAYWALK_APP_URL, the application host (by default the base URL): this host does not serve the readiness reports';
+function notFoundAdvice(target: string): Advice {
+  return target.includes(READINESS_PATH)
+    ? {
+        hint: 'check the URL of the application host: this host does not serve the readiness reports',
+        reason: 'readiness-not-found',
+      }
+    : {
+        hint: 'check the URLs of the hosts: this host does not serve the API there',
+        reason: 'api-not-found',
+      };
+}
 
 function describe(refusal: Refusal, problem: Problem, requestId: string | undefined): string {
   const said = problem.detail ?? problem.title ?? foreignText(refusal);

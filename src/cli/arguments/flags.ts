@@ -1,4 +1,4 @@
-import { messageOf, UsageError } from '../../core/errors.ts';
+import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import { type NumberBounds, wholeNumber } from '../../settings/parsers/number.ts';
 
 /** The flags of one command line. */
@@ -48,7 +48,6 @@ function parseNamed<Value>(flag: string, text: string, parser: (text: string) =>
   try {
     return parser(text);
   } catch (error) {
-    const hint = error instanceof UsageError ? error.hint : undefined;
-    throw new UsageError(`${flag}: ${messageOf(error)}`, { cause: error, hint });
+    throw new UsageError(`${flag}: ${messageOf(error)}`, { cause: error, ...adviceOf(error) });
   }
 }

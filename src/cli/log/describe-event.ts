@@ -3,16 +3,24 @@ import { RULES } from '../../core/rules.ts';
 import type { RunEvent, RunReport } from '../../pipeline/events.ts';
 import { unitName } from '../../warehouse/port.ts';
 import type { ReportedEvent } from '../output/reported-event.ts';
+import { hintOf, withHints } from '../remedies.ts';
 import { counted, formatDuration } from '../text/quantity.ts';
 import { describeCopyEvent } from './describe-copy-event.ts';
 import type { EventWords, LogEntry } from './log.ts';
 
 /** Turns an event of a job into a log entry. */
 export function describeEvent(event: ReportedEvent): LogEntry {
-  const { type, ...fields } = event;
-  // Machines find the readiness reports under an empty day, as in the ledger.
-  const isDayless = 'stream' in event && event.stream === 'readiness';
-  return { event: type, fields: isDayless ? { day: '', ...fields } : fields, ...wordsOf(event) };
+  const translated = translate(event);
+  const { type, ...fields } = translated;
+  return { event: type, fields, ...wordsOf(translated) };
+}
+
+/** The event with the hints of the command line in place of reason codes. */
+function translate(event: ReportedEvent): ReportedEvent {
+  if (event.type === 'run-ended') return { ...event, report: withHints(event.report) };
+  if (event.type !== 'warning' && event.type !== 'unit-failed') return event;
+  const { reason, facts, ...rest } = event;
+  return { ...rest, hint: hintOf(event) };
 }
 
 function wordsOf(event: ReportedEvent): EventWords {

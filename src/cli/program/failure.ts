@@ -1,6 +1,7 @@
 import { DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Log } from '../log/log.ts';
+import { hintOf } from '../remedies.ts';
 import { escapeForTerminal } from '../text/escape.ts';
 
 /** An error that ends a command, in the form in which it is reported. */
@@ -16,7 +17,7 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   const stack = stackOf(error);
   if (error instanceof DaywalkError) {
-    return { exitCode: error.exitCode, message: error.message, hint: error.hint ?? '', stack };
+    return { exitCode: error.exitCode, message: error.message, hint: hintOf(error) ?? '', stack };
   }
   return {
     exitCode: EXIT.defect,

@@ -2,6 +2,7 @@ import { EXIT } from '../../core/exit-code.ts';
 import type { RunProblem, RunReport } from '../../pipeline/events.ts';
 import { UNIT_STATES } from '../../warehouse/port.ts';
 import type { ScreenFrame } from '../output/output.ts';
+import { hintOf } from '../remedies.ts';
 import { escapeForTerminal } from '../text/escape.ts';
 import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
 import { wrapText } from '../text/wrap.ts';
@@ -102,7 +103,9 @@ function problemsOf({ problems }: RunReport, frame: SummaryFrame): string[] {
   return ['', frame.style.bold('Problems'), ...shown, ...more];
 }
 
-function linesOf({ message, hint, units }: RunProblem, { width, style, redact }: SummaryFrame): string[] {
+function linesOf(problem: RunProblem, { width, style, redact }: SummaryFrame): string[] {
+  const { message, units } = problem;
+  const hint = hintOf(problem);
   const clean = (text: string) => escapeForTerminal(redact(text));
   const where = units === 0 ? '' : `${counted(units, 'unit')}: `;
   const lines = wrapText(clean(message), { width, lead: `  ${where}`, linesMax: MESSAGE_LINES_MAX });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DaywalkError, messageOf } from '../../core/errors.ts';
+import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { JobContext } from '../../core/job-context.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import { type DrainOptions, drainSpool, spoolDirectory } from './drain.ts';
@@ -17,7 +17,10 @@ export async function drainDuringRun(
     for (const warning of warningsOf(report)) observe({ type: 'warning', ...warning });
   } catch (error) {
     if (signal.aborted) return;
-    const hint = error instanceof DaywalkError ? error.hint : undefined;
-    observe({ type: 'warning', message: `hook events stay in the spool: ${messageOf(error)}`, hint });
+    observe({
+      type: 'warning',
+      message: `hook events stay in the spool: ${messageOf(error)}`,
+      ...adviceOf(error),
+    });
   }
 }

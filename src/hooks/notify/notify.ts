@@ -60,7 +60,7 @@ function webhookOf(
 ): Notice['webhook'] {
   if (!channels.includes('webhook')) return null;
   if (webhook === null) {
-    warn('no webhook is called: DAYWALK_NOTIFY_WEBHOOK holds no address');
+    warn('no webhook is called: its setting holds no address');
     return null;
   }
   const field = (key: string) => (typeof event[key] === 'string' ? event[key].slice(0, 1_000) : null);

@@ -1,7 +1,14 @@
 import { BadRequestError, CredentialError } from '../../api/errors.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
-import { DaywalkError, DefectError, messageOf, RequestsSpentError, UnitError } from '../../core/errors.ts';
+import {
+  adviceOf,
+  DaywalkError,
+  DefectError,
+  messageOf,
+  RequestsSpentError,
+  UnitError,
+} from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
 import { doubtText, type StandingDoubt } from '../../judge/doubt.ts';
 import {
@@ -128,7 +135,7 @@ export class Outcomes {
     observe({
       type: 'warning',
       message: `settled days were not compared: ${error.message}`,
-      hint: error.hint,
+      ...adviceOf(error),
     });
   }
 
@@ -165,7 +172,7 @@ export class Outcomes {
       { hint: 'end that worker, or its session on the server, then run again: it resumes' },
     );
     this.#options.counts.problem(error, { kind: `held ${first.stream}`, units: units.length });
-    this.#options.observe({ type: 'warning', message: error.message, hint: error.hint });
+    this.#options.observe({ type: 'warning', message: error.message, ...adviceOf(error) });
   }
 
   /** A unit failed: the ledger records the failure, unless it ends the run. */
@@ -201,7 +208,7 @@ export class Outcomes {
       observe({ type: 'warning', message: messageOf(error), hint });
     } else {
       counts.failed(unitName(unit), stream, error);
-      observe({ type: 'unit-failed', ...unit, state, error: messageOf(error), hint: error.hint });
+      observe({ type: 'unit-failed', ...unit, state, error: messageOf(error), ...adviceOf(error) });
     }
   }
 
@@ -224,7 +231,7 @@ export class Outcomes {
         hint: 'the service seems to be down; run again later, it resumes there',
       });
       this.#options.counts.problem(error, { kind: `left out ${stream}`, units });
-      this.#options.observe({ type: 'warning', message: error.message, hint: error.hint });
+      this.#options.observe({ type: 'warning', message: error.message, ...adviceOf(error) });
     }
     if (this.#spent !== undefined) throw this.#spent;
   }

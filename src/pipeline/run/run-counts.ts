@@ -1,6 +1,7 @@
 import type { UtcDay } from '../../core/day.ts';
-import { DaywalkError, messageOf } from '../../core/errors.ts';
+import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
+import type { Advice } from '../../core/reasons.ts';
 import type { Stream } from '../../core/stream.ts';
 import type { UnitState } from '../../warehouse/port.ts';
 import type { RunProblem, RunReport } from '../events.ts';
@@ -30,7 +31,7 @@ export class RunCounts {
   reopened = 0;
   /** The last outcome of each unit; a unit may be pulled more than once. */
   readonly #units = new Map<string, DoneUnit | 'failed'>();
-  readonly #problems = new Map<string, { message: string; hint: string | undefined; units: number }>();
+  readonly #problems = new Map<string, Advice & { message: string; units: number }>();
   readonly #exits = new Set<ExitCode>();
 
   done(name: string, unit: DoneUnit): void {
@@ -77,8 +78,7 @@ export class RunCounts {
       return;
     }
     if (this.#problems.size >= PROBLEMS_MAX) return;
-    const hint = error instanceof DaywalkError ? error.hint : undefined;
-    this.#problems.set(kind, { message: messageOf(error), hint, units });
+    this.#problems.set(kind, { message: messageOf(error), ...adviceOf(error), units });
   }
 
   failed(name: string, stream: Stream, error: DaywalkError): void {

@@ -27,7 +27,8 @@ async function makeFolder(directory: string): Promise<void> {
     if (!hasCode(error, 'EEXIST', 'ENOTDIR')) throw error;
     throw new UsageError(`${directory} is not a folder`, {
       cause: error,
-      hint: 'name a folder with --parquet; it is created if it is missing',
+      hint: 'name a folder; it is created if it does not exist',
+      reason: 'lake-not-a-folder',
     });
   }
 }
@@ -37,7 +38,8 @@ async function expectOurs(directory: string): Promise<void> {
   const foreign = (await readdir(directory)).find((name) => !IN_EMPTY_FOLDER.test(name));
   if (foreign === undefined) return;
   throw new UsageError(`${directory} is not a lake of daywalk: it holds ${foreign}`, {
-    hint: 'name a new or an empty folder with --parquet',
+    hint: 'name a new or an empty folder',
+    reason: 'lake-folder-taken',
   });
 }
 

@@ -36,13 +36,15 @@ export function parseManifest(text: string, path: string): Manifest {
   if (document === undefined) return new Map();
   if (!isObject(document) || document['format'] !== FORMAT) {
     throw new UsageError(`${path} is not the manifest of a lake of daywalk`, {
-      hint: 'name a new folder with --parquet',
+      hint: 'name a new folder',
+      reason: 'lake-is-foreign',
     });
   }
   const { version, partitions } = document;
   if (typeof version !== 'number' || version > VERSION) {
     throw new UsageError(`${path} was written by a newer version of daywalk`, {
-      hint: 'update daywalk, or name a new folder with --parquet',
+      hint: 'update daywalk, or name a new folder',
+      reason: 'lake-is-newer',
     });
   }
   if (!isObject(partitions)) return new Map();

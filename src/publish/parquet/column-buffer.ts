@@ -59,7 +59,8 @@ function misfit(table: string, { name, type }: LakeColumn, value: Value): Storag
   return new StorageError(
     `publish ${table}.${name}: the warehouse has ${JSON.stringify(value)} where a ${type} belongs`,
     {
-      hint: 'another program has written to the warehouse; daywalk backfill --force repairs what Daywalk exported',
+      hint: 'another program has written to the warehouse; a forced backfill repairs what Daywalk exported',
+      reason: 'rows-damaged',
     },
   );
 }

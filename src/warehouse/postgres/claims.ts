@@ -150,9 +150,12 @@ export class Claims {
 
   #busy(exclusive: boolean): BusyError {
     return new BusyError(`another process works on the warehouse ${this.#session.target.location}`, {
-      hint: exclusive
-        ? 'wait for the runs on it to end'
-        : 'it copies or replaces the warehouse as a whole; wait for it to end, or pass --wait',
+      ...(exclusive
+        ? { hint: 'wait for the runs on it to end' }
+        : {
+            hint: 'it copies or replaces the whole warehouse; wait for it to end',
+            reason: 'warehouse-replaced-by-other',
+          }),
     });
   }
 

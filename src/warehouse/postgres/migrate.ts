@@ -61,7 +61,8 @@ function pending(known: MigrationMeta[], applied: readonly number[], location: s
   const newest = known.at(-1)?.folderMillis ?? 0;
   if (applied.some((when) => when > newest)) {
     throw new UsageError(`the warehouse ${location} was written by a newer version of daywalk`, {
-      hint: 'update daywalk, or name another warehouse with --warehouse',
+      hint: 'update daywalk, or use another warehouse',
+      reason: 'warehouse-is-newer',
     });
   }
   return known.filter((migration) => !applied.includes(migration.folderMillis));

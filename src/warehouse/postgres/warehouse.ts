@@ -100,7 +100,7 @@ function postgresWarehouse(session: Session): Warehouse {
     damages: async () => [],
     saveCopy: async () => {
       throw new UsageError(`${location} is no SQLite file that could be saved as one`, {
-        hint: 'daywalk copy --to FILE makes a SQLite warehouse of it, and what changed since is all a second one moves',
+        hint: 'daywalk copy makes a SQLite warehouse of it; a second copy moves only what has changed',
       });
     },
     discardNew: async () => false,

@@ -19,11 +19,15 @@ export function expectCopy(path: string, warehousePath: string): void {
   const { dev, ino, isFile } = described(path);
   const own = described(warehousePath);
   if (own.dev === dev && own.ino === ino) {
-    throw new UsageError(`${path} is the warehouse itself`, { hint: 'name another file with --sqlite' });
+    throw new UsageError(`${path} is the warehouse itself`, {
+      hint: 'name another file',
+      reason: 'publish-onto-warehouse',
+    });
   }
   if (!isFile || !isCopy(path)) {
     throw new UsageError(`${path} is something else than a published copy of a warehouse`, {
-      hint: 'name a new file with --sqlite, or remove this one first',
+      hint: 'name a new file, or remove this one first',
+      reason: 'publish-onto-other-file',
     });
   }
   // It would be taken for the log of the new copy.

@@ -15,7 +15,8 @@ export function takeRunLock(warehousePath: string): { release(): Promise<void> }
   const lock = lockAt(path);
   if (lock !== null) return { release: async () => lock.release() };
   throw new BusyError(`another run holds the warehouse ${warehousePath}`, {
-    hint: 'wait for it to end, or pass --wait',
+    hint: 'wait for it to end',
+    reason: 'warehouse-busy',
   });
 }
 

@@ -37,7 +37,7 @@ export class LogWatch {
     this.#bytesMax = 2 * bytes;
     this.#warn?.(
       `the write-ahead log of ${this.#path} has grown to ${Math.ceil(bytes / 1024 / 1024)} MB: another program has been reading for long`,
-      'end the transaction of that program, or let it read a copy made with daywalk publish --sqlite',
+      'end the transaction of that program, or let it read a copy made with daywalk publish',
     );
   }
 

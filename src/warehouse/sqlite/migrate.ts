@@ -66,7 +66,8 @@ function pending(connection: Connection, known: MigrationMeta[]): MigrationMeta[
   const newest = known.at(-1)?.folderMillis ?? 0;
   if (applied.some((when) => when > newest)) {
     throw new UsageError(`the warehouse ${connection.path} was written by a newer version of daywalk`, {
-      hint: 'update daywalk, or name another warehouse with --warehouse',
+      hint: 'update daywalk, or use another warehouse',
+      reason: 'warehouse-is-newer',
     });
   }
   return known.filter((migration) => !applied.includes(migration.folderMillis));
@@ -79,7 +80,8 @@ function appliedMigrations({ db, path }: Connection): number[] {
   if (names.length === 0 && id === 0) return [];
   if (id !== APPLICATION_ID || !names.includes('__drizzle_migrations')) {
     throw new UsageError(`${path} is a SQLite database of another program`, {
-      hint: 'name a new file with --warehouse',
+      hint: 'use a new file',
+      reason: 'warehouse-is-foreign',
     });
   }
   return db.prepare<[], number>('SELECT created_at FROM "__drizzle_migrations"').pluck().all().map(Number);

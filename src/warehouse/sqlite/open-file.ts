@@ -31,7 +31,8 @@ export interface OpenFile {
 export function openFile(path: string, create: boolean): OpenFile {
   if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
     throw new UsageError(`"${path}" is not a path of a SQLite file`, {
-      hint: 'name a file, for example --warehouse daywalk.db',
+      hint: 'name a file, for example daywalk.db',
+      reason: 'warehouse-path',
     });
   }
   refuseClosed(path);
@@ -40,7 +41,9 @@ export function openFile(path: string, create: boolean): OpenFile {
   }
   if (isFolder(path)) {
     throw new UsageError(`the warehouse ${path} is a folder`, {
-      hint: `name a file in it, for example --warehouse ${join(path, 'daywalk.db')}`,
+      hint: `name a file in it, for example ${join(path, 'daywalk.db')}`,
+      reason: 'warehouse-is-folder',
+      facts: { file: join(path, 'daywalk.db') },
     });
   }
   // Behind a link that leads nowhere yet, SQLite makes the file.

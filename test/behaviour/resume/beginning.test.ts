@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { hintOf } from '../../../src/cli/remedies.ts';
 import { shiftDay } from '../../../src/core/day.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
@@ -61,7 +62,7 @@ onEachDatabase((database) => {
       expect(report.problems[0]?.message).toMatch(
         new RegExp(`^look up the organization of the key: GET .*answered ${status}`),
       );
-      expect(report.problems[0]?.hint).toContain('--org-id');
+      expect(hintOf(report.problems[0] ?? { hint: undefined })).toContain('--org-id');
     }
   });
 

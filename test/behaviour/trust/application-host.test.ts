@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';
+import { hintOf } from '../../../src/cli/remedies.ts';
 import { shiftDay } from '../../../src/core/day.ts';
 import { createClient } from '../../../src/index.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
@@ -34,7 +35,7 @@ onEachDatabase((database) => {
       const rig = await createRig({ quirks: { readinessUnauthorized: true } }, { database });
       const { report } = await rig.run({ from });
       expect(report).toMatchObject({ exitCode: 3, unitsDone: DAYS * 5, unitsFailed: 1, unitsLeftOut: 0 });
-      expect(report.problems[0]?.hint).toContain('DAYWALK_APP_API_KEY');
+      expect(hintOf(report.problems[0] ?? { hint: undefined })).toContain('DAYWALK_APP_API_KEY');
       rig.emulator.setQuirks({ readinessUnauthorized: false });
       expect((await rig.run({ from })).report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
     });

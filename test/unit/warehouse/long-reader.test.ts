@@ -44,7 +44,7 @@ test('K3: writes continue during a long read transaction, and the growing log is
     message: expect.stringMatching(
       /write-ahead log of .* has grown to \d+ MB: another program has been reading/,
     ),
-    hint: expect.stringContaining('daywalk publish --sqlite'),
+    hint: expect.stringContaining('daywalk publish'),
   });
   reader.exec('COMMIT');
   expect(count()).toBe(20 * 100);

@@ -1,6 +1,7 @@
 import type { UsageError } from '../../../core/errors.ts';
 import type { SettingsReading } from '../../../settings/read-settings.ts';
 import type { SettingEntry } from '../../../settings/setting-reader.ts';
+import { hintOf } from '../../remedies.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
 import { type Cell, renderTable, shrinking, type TableFrame } from '../../text/table.ts';
 
@@ -10,7 +11,7 @@ export function configDocument({ entries, problems, warnings }: SettingsReading)
     settings: Object.fromEntries(
       entries.map(({ setting, value, source }) => [setting.env, { flag: setting.flag, value, source }]),
     ),
-    problems: problems.map(({ message, hint }) => ({ message, hint })),
+    problems: problems.map((problem) => ({ message: problem.message, hint: hintOf(problem) })),
     warnings,
   };
 }
@@ -35,7 +36,9 @@ function rowOf({ setting, value, source, problem }: SettingEntry, { style }: Tab
   ];
 }
 
-function linesOf({ message, hint }: UsageError, { style }: TableFrame): string[] {
+function linesOf(problem: UsageError, { style }: TableFrame): string[] {
+  const { message } = problem;
+  const hint = hintOf(problem);
   const hints = hint === undefined ? [] : [style.dim(`  hint: ${escapeForTerminal(hint)}`)];
   return ['', `${style.red('error:')} ${escapeForTerminal(message)}`, ...hints];
 }

@@ -5,6 +5,7 @@ import { parseStreams, STREAMS } from '../../../core/stream.ts';
 import { readDayRange } from '../../arguments/day-range.ts';
 import { limitHeapGrowth } from '../../process/heap-growth.ts';
 import type { CommandContext } from '../../program/command.ts';
+import { withHints } from '../../remedies.ts';
 import { renderRunSummary } from '../../screens/run-summary.ts';
 import { warehouseNames } from '../../screens/warehouse-names.ts';
 import { renderForecast } from './forecast-screen.ts';
@@ -30,6 +31,8 @@ export async function performExport(context: CommandContext, mode: ExportMode): 
   limitHeapGrowth();
   const report = await runExport(settings, request, job);
   const warehouse = warehouseNames(context);
-  out.show(report, (frame) => renderRunSummary(report, { ...frame, warehouse }), { afterLog: true });
+  out.show(withHints(report), (frame) => renderRunSummary(report, { ...frame, warehouse }), {
+    afterLog: true,
+  });
   return report.exitCode;
 }

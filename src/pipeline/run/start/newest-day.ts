@@ -61,11 +61,12 @@ export async function identify(
 
 function deniedLookUp(error: unknown): never {
   if (!(error instanceof CredentialError)) throw error;
-  const hint = error.hint === undefined ? '' : `${error.hint}; `;
   throw new RunError(`look up the organization of the key: ${messageOf(error)}`, {
     cause: error,
     exitCode: error.exitCode,
-    hint: `${hint}for a key that may not read analytics, name the organization with --org-id`,
+    hint: `${error.hint ?? 'check the key'}; for a key that may not read analytics, name the organization`,
+    reason: 'organization-unreadable',
+    facts: { status: String(error.status) },
   });
 }
 

@@ -1,21 +1,21 @@
 import {
+  adviceOf,
   BusyError,
   ClaimLostError,
   DamagedError,
-  DaywalkError,
   messageOf,
   StorageError,
   UsageError,
 } from '../../../core/errors.ts';
+import type { Advice } from '../../../core/reasons.ts';
 
-/** An error sent between threads, which would otherwise lose its class and its hint. */
-export interface SentError {
+/** An error sent between threads, which would otherwise lose its class and its advice. */
+export interface SentError extends Advice {
   readonly kind: Kind | undefined;
   readonly message: string;
-  readonly hint: string | undefined;
 }
 
-/** The errors that mean something to who asked for the work; a kind before the one that it is a kind of. */
+/** The classes that callers tell apart; a subclass stands before its superclass. */
 const KINDS = {
   damaged: DamagedError,
   storage: StorageError,
@@ -26,16 +26,14 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** An error for the other side. */
+/** An error, ready to be sent. */
 export function sentError(error: unknown): SentError {
   const names = Object.keys(KINDS) as Kind[];
   const kind = names.find((name) => error instanceof KINDS[name]);
-  const hint = error instanceof DaywalkError ? error.hint : undefined;
-  return { kind, message: messageOf(error), hint };
+  return { kind, message: messageOf(error), ...adviceOf(error) };
 }
 
 /** The error that was sent. */
-export function receivedError({ kind, message, hint }: SentError): Error {
-  if (kind === undefined) return new Error(message);
-  return new KINDS[kind](message, { hint });
+export function receivedError({ kind, message, ...advice }: SentError): Error {
+  return kind === undefined ? new Error(message) : new KINDS[kind](message, advice);
 }

@@ -121,7 +121,9 @@ describe('HTTPS_PROXY', () => {
       name: 'RequestError',
       effect: 'retry',
       exitCode: 4,
-      hint: `HTTPS_PROXY is http://127.0.0.1:${port}: check that it lets this host through, or name the host in NO_PROXY`,
+      reason: 'proxy-failed',
+      facts: { proxy: `http://127.0.0.1:${port}` },
+      hint: `check that the proxy http://127.0.0.1:${port} lets this host through, or reach the host without it`,
     });
   });
 

@@ -14,7 +14,7 @@ describe('Z3: an untrusted certificate', () => {
       effect: 'run',
       exitCode: 4,
       message: expect.stringContaining('certificate'),
-      hint: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+      reason: 'certificate-untrusted',
     });
     expect(server.requests).toHaveLength(0);
   });

@@ -1,0 +1,50 @@
+import type { RuleName } from './rules.ts';
+
+/**
+ * Why something failed, where the remedy depends on how the program is used. A caller that knows its own flags and
+ * variables turns the code into a remedy; everybody else shows the hint of the error.
+ */
+export const REASONS = [
+  'key-rejected',
+  'app-key-rejected',
+  'app-key-lacks-role',
+  'api-not-found',
+  'readiness-not-found',
+  'moved-away',
+  'certificate-untrusted',
+  'timed-out',
+  'proxy-failed',
+  'organization-unreadable',
+  'first-contact',
+  'requests-spent',
+  'no-warehouse',
+  'warehouse-path',
+  'warehouse-is-folder',
+  'warehouse-is-foreign',
+  'warehouse-is-newer',
+  'warehouse-busy',
+  'warehouse-replaced-by-other',
+  'salt-differs',
+  'rows-damaged',
+  'copy-loses-rows',
+  'publish-onto-warehouse',
+  'publish-onto-other-file',
+  'lake-not-a-folder',
+  'lake-folder-taken',
+  'lake-is-foreign',
+  'lake-is-newer',
+] as const;
+
+/** A code of {@link REASONS}, or the rule by which a response is not believed. */
+export type Reason = (typeof REASONS)[number] | RuleName;
+
+/** What a reason is about, for the words of a remedy. */
+export type Facts = Readonly<Record<string, string>>;
+
+/** What can be done about a failure. */
+export interface Advice {
+  /** One sentence that holds for every caller: it names no flag and no variable. */
+  readonly hint: string | undefined;
+  readonly reason?: Reason | undefined;
+  readonly facts?: Facts | undefined;
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { hintOf, REMEDIES, withHints } from '../../../src/cli/remedies.ts';
+import { UnitError } from '../../../src/core/errors.ts';
+import { REASONS } from '../../../src/core/reasons.ts';
+import type { RunReport } from '../../../src/pipeline/events.ts';
+import { readSources } from '../../support/structure/sources.ts';
+
+describe('the remedy of a failure', () => {
+  test.each(REASONS)('of the reason %s is one sentence, which some error leads to', (reason) => {
+    const facts = { proxy: 'p', baseUrl: 'b', cause: 'c', file: 'f', firstDay: 'd', status: '401' };
+    const hint = hintOf({ hint: undefined, reason, facts });
+    expect(hint).toMatch(/^\S.*[^.\s]$/);
+    const givers = readSources().filter(
+      ({ path, text }) => !path.startsWith('src/cli/') && text.includes(`'${reason}'`),
+    );
+    // One of them declares it.
+    expect(givers.length).toBeGreaterThan(1);
+  });
+
+  test('names the facts', () => {
+    expect(hintOf({ hint: 'x', reason: 'proxy-failed', facts: { proxy: 'http://proxy:3128' } })).toBe(
+      'HTTPS_PROXY is http://proxy:3128: check that it lets this host through, or name the host in NO_PROXY',
+    );
+  });
+
+  test('is the hint of the error where its reason is a rule, or none', () => {
+    expect(Object.keys(REMEDIES)).toEqual(expect.arrayContaining([...REASONS]));
+    expect(hintOf(new UnitError('x', { reason: 'endless-walk', hint: 'y' }))).toBe('y');
+    expect(hintOf({ hint: 'y' })).toBe('y');
+    expect(hintOf({ hint: undefined })).toBeUndefined();
+  });
+
+  test('stands in the problems of a report in place of the code', () => {
+    const problem = { message: 'm', hint: 'h', reason: 'key-rejected', facts: {}, units: 2 } as const;
+    const report = { problems: [problem] } as unknown as RunReport;
+    expect(withHints(report).problems).toEqual([{ message: 'm', hint: REMEDIES['key-rejected'], units: 2 }]);
+  });
+});
