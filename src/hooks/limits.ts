@@ -1,11 +1,11 @@
-/** A larger event is not stored: no client writes one, and a spool of them would fill the disk. */
+/** A larger event is not stored: no client sends one, and a spool of them would fill the disk. */
 export const EVENT_BYTES_MAX = 8 * 1024 * 1024;
 
-/** A larger line of the spool is none that the receiver wrote: an event and what the receiver adds. */
+/** The receiver never writes a longer line to the spool: an event and what the receiver adds to it. */
 export const LINE_BYTES_MAX = EVENT_BYTES_MAX + 1024;
 
-/** A spool that nobody drains must not fill the disk. */
+/** The most bytes of a spool that nobody drains. */
 export const SPOOL_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** A hooks file is short. */
+/** The most bytes of a hooks file. */
 export const HOOKS_FILE_BYTES_MAX = 4 * 1024 * 1024;

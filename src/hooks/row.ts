@@ -11,7 +11,7 @@ export function eventIdOf({ receivedAt, order, text }: SpoolRecord): string {
   return createHash('sha256').update(`${receivedAt}\n${order}\n${text}`).digest('hex');
 }
 
-/** Takes what must not be stored out of a JSON text; everything else stays as it is. */
+/** Removes what must not be stored from a JSON text; everything else stays as it is. */
 export type ScrubJson = (json: string) => string;
 
 /**

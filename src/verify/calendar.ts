@@ -4,8 +4,8 @@ import { isDayUnit, type LedgerUnit } from '../warehouse/port.ts';
 import type { FindingList } from './finding.ts';
 
 /**
- * Every stream that an organization has pulled at all is in the ledger for every day, in whatever state, from the first
- * day that any stream has to the last. Days that follow one another are one finding.
+ * Checks that the ledger has every stream of an organization for every day, in any state, from the first to the last day of
+ * any stream. A stream without any unit is not checked. Consecutive missing days are one finding.
  */
 export function checkCalendar(orgId: string, units: readonly LedgerUnit[], findings: FindingList): void {
   const daily = units.filter(isDayUnit);

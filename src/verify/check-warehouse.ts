@@ -11,12 +11,12 @@ import { Groups } from './groups.ts';
 import { contradictionsOf } from './ledger-row.ts';
 import { readUnit } from './unit-reading.ts';
 
-/** What a check went through. */
+/** How much a check has covered. */
 export interface Checked {
-  /** Units of the ledger whose stored rows were compared with their digest. */
+  /** Number of units whose stored rows were compared with their digest. */
   units: number;
   rows: number;
-  /** Pairs of figures of different tables that were compared. */
+  /** Number of pairs of figures that were compared between tables. */
   comparisons: number;
 }
 
@@ -25,9 +25,9 @@ const DAILY_TABLES = DAILY_STREAMS.flatMap(tablesOf);
 const [STREAM, DATE, RECORD_SHA256, RECORD] = [1, 2, 3, 6];
 
 /**
- * Makes sure that every unit holds exactly the rows that the ledger says, none changed, none missing, none beside them,
- * and compares the endpoints with each other. One pass over all tables in key order: an organization's ledger, and a
- * chunk of each table, is all that is held. Call in a snapshot. `checked` is counted up meanwhile.
+ * Checks that every unit holds exactly the rows that the ledger describes (none changed, missing or added), and compares the
+ * endpoints with each other. It reads all tables once, in key order: memory holds the ledger of one organization and a chunk
+ * of each table. Call inside a snapshot. `checked` is updated as it goes on.
  */
 export async function checkWarehouse(
   warehouse: Warehouse,
@@ -62,13 +62,13 @@ async function nextOrganization(all: readonly Groups[]): Promise<string | undefi
   return first;
 }
 
-/** The check of one organization, whose rows are next in every table. */
+/** Checks one organization, whose rows are next in every table. */
 class OrganizationCheck {
   readonly #orgId: string;
   readonly #warehouse: Warehouse;
   readonly #findings: FindingList;
   readonly #checked: Checked;
-  /** The units whose rows were not met yet. */
+  /** The units whose rows have not been read yet. */
   #units = new Map<string, LedgerUnit>();
   readonly #quarantined = new Map<string, number>();
 
@@ -88,7 +88,7 @@ class OrganizationCheck {
     const hasReports = (await reports.next())?.[0] === this.#orgId;
     const isExpected = this.#units.has(nameOf('readiness', ''));
     if (hasReports || isExpected) await this.#checkUnit('readiness', '', reports);
-    // What the ledger has and no table has a row of.
+    // Units of the ledger that have no row in any table.
     for (const unit of this.#units.values()) await this.#checkUnit(unit.stream, dateOf(unit), days);
     checkCalendar(this.#orgId, units, this.#findings);
   }
@@ -99,8 +99,8 @@ class OrganizationCheck {
     for await (const rows of ledger.rows(tables.exportUnits, [this.#orgId])) {
       for (const row of rows) {
         if (this.#units.has(nameOf(row[STREAM], row[DATE]))) continue;
-        // Whatever it is about, this version would take the unit for one that was never pulled.
-        this.#add(row, 'a row of the ledger that cannot be', null, JSON.stringify(row.slice(STREAM)));
+        // This version cannot read the row, so it would treat the unit as never pulled.
+        this.#add(row, 'a row of the ledger that is not valid', null, JSON.stringify(row.slice(STREAM)));
       }
     }
     this.#checked.units += units.length;
@@ -128,7 +128,7 @@ class OrganizationCheck {
     this.#checked.comparisons += crossCheck({ orgId, day, sums }, standingOf, this.#findings);
   }
 
-  /** Compares what is stored of a unit with what the ledger says of it. */
+  /** Compares the stored rows of a unit with its row in the ledger. */
   async #checkUnit(stream: Stream, day: string, groups: Groups, sums?: DaySums): Promise<Standing> {
     const key = stream === 'readiness' ? [this.#orgId] : [this.#orgId, day];
     const reading = await readUnit(tablesOf(stream), (table) => groups.rows(table, key), sums);
@@ -139,7 +139,7 @@ class OrganizationCheck {
     const at = { severity: 'broken', orgId: this.#orgId, stream, day } as const;
     if (unit === undefined) {
       if (reading.rows === 0) return 'unclear';
-      const what = 'rows of a unit that the ledger does not know';
+      const what = 'rows of a unit that is not in the ledger';
       this.#findings.add({ ...at, what, expected: 0, found: reading.rows });
       return 'broken';
     }

@@ -5,17 +5,17 @@ import type { FindingList } from './finding.ts';
 import { RULES, type Rule } from './rules.ts';
 
 /**
- * How a stream's day stands: what is `whole` can be compared; what is `broken` is no longer what the service said, and
- * the numbers show by how much; anything else (not there, not complete, partly in quarantine) says nothing.
+ * Whether the figures of a stream and day can be compared: `whole` if they are as the service sent them; `broken` if stored
+ * rows were changed since, so that differences show by how much; `unclear` if rows are missing or in quarantine.
  */
 export type Standing = 'whole' | 'broken' | 'unclear';
 
-/** Sums as fractions of each other that are taken for equal: sums of doubles depend on their order. */
+/** Relative difference up to which sums count as equal: sums of doubles depend on their order. */
 const TOLERANCE = 1e-9;
 
 const STREAMS = new Map<string, Stream | null>(allTables.map((table) => [table.name, table.stream]));
 
-/** Compares the endpoints with each other on one day. Answers how many pairs of figures were compared. */
+/** Compares the endpoints with each other on one day. Returns how many pairs of figures were compared. */
 export function crossCheck(
   { orgId, day, sums }: { readonly orgId: string; readonly day: string; readonly sums: DaySums },
   standingOf: (stream: Stream) => Standing,

@@ -3,7 +3,7 @@ import { allTables } from '../../schema/tables.ts';
 import type { Row } from '../warehouse/port.ts';
 import { RULES } from './rules.ts';
 
-/** A sum, or that some row has no value: then the sum says nothing. */
+/** A sum; it is not whole, and says nothing, if a row has no value. */
 interface Sum {
   value: number;
   isWhole: boolean;
@@ -11,14 +11,14 @@ interface Sum {
 
 const TABLES: ReadonlyMap<string, AnyTable> = new Map(allTables.map((table) => [table.name, table]));
 
-/** The columns that the rules look at, with their positions, by table. */
+/** The columns that the rules compare, with their positions, by table. */
 const COLUMNS = columnsByTable(RULES.flatMap(({ expected, found }) => [expected, found]));
 
-/** The sums of one day of an organization that the rules compare. */
+/** Adds up the figures that the rules compare, for one day of an organization. */
 export class DaySums {
   readonly #sums = new Map<string, Sum>();
 
-  /** Takes in rows of a table. */
+  /** Adds rows of a table. */
   add(table: AnyTable, rows: readonly Row[]): void {
     const columns = COLUMNS.get(table.name);
     if (columns === undefined) return;
@@ -34,7 +34,7 @@ export class DaySums {
     }
   }
 
-  /** The sum of a column, as `table.column`; null where there is no row, or one without a value. */
+  /** Returns the sum of a column, named `table.column`; null if there is no row, or a row without a value. */
   of(name: string): number | null {
     const sum = this.#sums.get(name);
     return sum?.isWhole === true ? sum.value : null;

@@ -3,24 +3,24 @@ import { compareUtf8 } from '../../schema/order.ts';
 import { ChunkReader } from '../core/chunk-reader.ts';
 import type { Row, Warehouse } from '../warehouse/port.ts';
 
-/** The first values of the key of some rows: what they have in common. */
+/** The first values of the key that the rows of a group share. */
 export type GroupKey = readonly string[];
 
 /**
- * Tables that are read side by side in key order, a group of rows with the same first key values at a time. Holds a
- * chunk of each table, never a whole group.
+ * Reads tables side by side in key order, one group of rows with equal first key values at a time. Memory holds a chunk of
+ * each table, never a whole group.
  */
 export class Groups {
   readonly #readers: ReadonlyMap<AnyTable, ChunkReader<Row>>;
   readonly #keyLength: number;
 
-  /** The first `keyLength` columns of every one of these tables are the first of its key. */
+  /** In each of these tables, the first `keyLength` columns must be the first columns of its key. */
   constructor(warehouse: Warehouse, tables: readonly AnyTable[], keyLength: number) {
     this.#readers = new Map(tables.map((table) => [table, new ChunkReader(warehouse.scan(table))]));
     this.#keyLength = keyLength;
   }
 
-  /** The key of the first group that is left; undefined at the end. */
+  /** Returns the key of the next group; undefined at the end. */
   async next(): Promise<GroupKey | undefined> {
     let first: GroupKey | undefined;
     for (const reader of this.#readers.values()) {
@@ -32,7 +32,7 @@ export class Groups {
     return first;
   }
 
-  /** The rows of one table in the group of `key`, a chunk at a time. To be read to its end. */
+  /** Yields the rows of one table in the group of `key`, a chunk at a time. Read it to its end. */
   async *rows(table: AnyTable, key: GroupKey): AsyncGenerator<readonly Row[]> {
     const reader = this.#readers.get(table);
     if (reader !== undefined)
@@ -44,7 +44,7 @@ export class Groups {
   }
 }
 
-/** Compares the first values of keys by their bytes, as the databases do. */
+/** Compares keys by their bytes, as the databases do. */
 function compareKeys(a: GroupKey, b: GroupKey): number {
   for (const [at, part] of a.entries()) {
     const order = compareUtf8(part, b[at] ?? '');

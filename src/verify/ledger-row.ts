@@ -3,12 +3,12 @@ import type { LedgerUnit } from '../warehouse/port.ts';
 import type { Finding } from './finding.ts';
 import type { UnitReading } from './unit-reading.ts';
 
-/** One thing that does not hold. */
+/** A statement of the ledger that is not true. */
 export type Contradiction = Pick<Finding, 'what' | 'expected' | 'found'>;
 
 /**
- * What a row of the ledger says that cannot be, given the stored rows and how many records are in quarantine. What a
- * later pull would overwrite anyway (attempts, requests, the text of an error) is not looked at.
+ * Finds what in a row of the ledger contradicts the stored rows and the number of records in quarantine. Columns that a
+ * later pull would overwrite anyway (attempts, requests, the text of an error) are not checked.
  */
 export function contradictionsOf(
   unit: LedgerUnit,
@@ -20,7 +20,7 @@ export function contradictionsOf(
 
 function contentOf(unit: LedgerUnit, reading: UnitReading): Contradiction[] {
   const found: Contradiction[] = [];
-  // A unit that was never loaded has no digest, and must have no rows; a readiness walk under way has none yet.
+  // A unit that was never loaded has no digest and must have no rows. An unfinished readiness walk has no digest yet.
   const isUnderWay = unit.kind === 'readiness' && unit.contentSha256 === null;
   const digest = unit.contentSha256 === null && reading.rows === 0 ? null : reading.contentSha256;
   if (!isUnderWay && digest !== unit.contentSha256)
@@ -28,7 +28,7 @@ function contentOf(unit: LedgerUnit, reading: UnitReading): Contradiction[] {
   if (reading.rows !== unit.rows)
     found.push({ what: 'number of stored rows', expected: unit.rows, found: reading.rows });
   if (reading.foreignValues > 0)
-    found.push({ what: 'values that nothing can have stored', expected: 0, found: reading.foreignValues });
+    found.push({ what: 'values that Daywalk never stores', expected: 0, found: reading.foreignValues });
   return found;
 }
 
@@ -42,7 +42,7 @@ function stateOf(unit: LedgerUnit, { isActive }: UnitReading): Contradiction[] {
     found.push({ what: `first load of a unit that is ${state}`, expected: 'an instant', found: null });
   if (unit.kind === 'day' && (state === 'loaded' || state === 'empty') && (state === 'loaded') !== isActive)
     found.push({
-      what: 'state, by the activity in the rows',
+      what: 'state that fits the activity in the rows',
       expected: isActive ? 'loaded' : 'empty',
       found: state,
     });
@@ -51,19 +51,19 @@ function stateOf(unit: LedgerUnit, { isActive }: UnitReading): Contradiction[] {
     found.push({ what: 'state of a settled unit', expected: 'loaded or empty', found: state });
   if (settledAt !== unit.lastPulledAt)
     found.push({
-      what: 'when it was settled: by its last pull',
+      what: 'time of settling is the time of the last pull',
       expected: unit.lastPulledAt,
       found: settledAt,
     });
   if (unit.kind === 'day' && !(Date.parse(settledAt) > startOfDayMs(unit.day)))
-    found.push({ what: 'when it was settled: after its day', expected: unit.day, found: settledAt });
+    found.push({ what: 'time of settling is after the day', expected: unit.day, found: settledAt });
   return found;
 }
 
 function quarantineOf({ state, kind }: LedgerUnit, quarantined: number): Contradiction[] {
   const what = `records in quarantine of a unit that is ${state}`;
   if (state === 'quarantined' && quarantined === 0) return [{ what, expected: 'some', found: 0 }];
-  // A readiness walk under way sets records aside before its state tells of them.
+  // An unfinished readiness walk puts records into quarantine before its state changes.
   const isClean = kind === 'day' && (state === 'loaded' || state === 'empty');
   return isClean && quarantined > 0 ? [{ what, expected: 0, found: quarantined }] : [];
 }

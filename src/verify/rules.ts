@@ -1,6 +1,6 @@
 import { CREDIT_COLUMNS } from '../../schema/credits.ts';
 
-/** Two figures of one day that ought to be the same, or in order: columns as `table.column`, summed over the day. */
+/** Two figures of one day that should be equal, or the second at most the first: columns `table.column`, summed over the day. */
 export interface Rule {
   readonly what: string;
   readonly expected: string;
@@ -25,8 +25,8 @@ const PRODUCTIVITY = ['files_created', 'files_edited', 'git_commits', 'git_prs_c
 const ACTIVITY = ['sessions', 'messages', 'user_messages'];
 
 /**
- * What the figures of one day ought to be to each other. The service promises none of it, so it is odd, not wrong, where
- * they are not. `rows` is the number of rows.
+ * How the figures of one day should relate. The service promises none of this, so a violation is an oddity, not an error.
+ * `rows` is the number of rows.
  */
 export const RULES: readonly Rule[] = [
   ...CREDIT_COLUMNS.map((name) => equal(`tokens_daily_by_model.${name}`, `tokens_daily.${name}`)),

@@ -4,17 +4,17 @@ import { ContentHash } from '../../schema/digest.ts';
 import type { Row } from '../warehouse/port.ts';
 import type { DaySums } from './day-sums.ts';
 
-/** What the stored rows of a unit amount to. */
+/** A summary of the stored rows of a unit. */
 export interface UnitReading {
   readonly contentSha256: string;
   readonly rows: number;
-  /** Some number says that something happened. */
+  /** True if some metric shows activity. */
   readonly isActive: boolean;
-  /** Values that no row can have been stored with, such as an infinite number; a digest cannot tell them from NULL. */
+  /** Number of values that Daywalk never stores, such as infinite numbers; in a digest they look like NULL. */
   readonly foreignValues: number;
 }
 
-/** Reads the rows of a unit, table by table. `sums` takes in what the cross-checks look at. */
+/** Reads the rows of a unit, table by table, and adds them to `sums` for the cross-checks. */
 export async function readUnit(
   tables: readonly AnyTable[],
   rowsOf: (table: AnyTable) => AsyncIterable<readonly Row[]>,
@@ -40,7 +40,7 @@ export async function readUnit(
   return { contentSha256: hash.hex(), rows, isActive, foreignValues };
 }
 
-/** A database may hold more than this program stores: infinite numbers, bytes. */
+/** A database can hold values that this program never stores: infinite numbers, bytes. */
 function isForeign(value: unknown): boolean {
   if (value === null || typeof value === 'string') return false;
   return typeof value !== 'number' || !Number.isFinite(value);

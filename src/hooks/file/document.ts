@@ -5,22 +5,21 @@ import { isHookEventName } from '../event.ts';
 /** Where the events stand in a hooks file: at the top, or under the key `hooks` (specification, section 6). */
 export type HooksPath = readonly [] | readonly ['hooks'];
 
-/** A hooks file as it was read. Edits are made in its text, so that everything else stays as it is. */
+/** A parsed hooks file. Edits change its text, so that comments and everything else stay as they are. */
 export interface HooksDocument {
-  /** For messages. */
+  /** Names the file in messages. */
   readonly name: string;
   readonly text: string;
   readonly path: HooksPath;
-  /** The object that is keyed by event; undefined where there is none yet. */
+  /** The object with a member for each event; undefined if there is none yet. */
   readonly events: Node | undefined;
 }
 
 const OPTIONS = { allowTrailingComma: true, disallowComments: false };
 
 /**
- * Reads the text of a hooks file, with comments and trailing commas where it has them. An empty text is a file
- * without hooks.
- * @throws {UsageError} with line and column where it is no JSON object, or names an event twice.
+ * Parses the text of a hooks file. Comments and trailing commas are allowed. An empty text is a file without hooks.
+ * @throws {UsageError} with line and column when it is not a JSON object, or names an event twice.
  */
 export function readDocument(text: string, name: string): HooksDocument {
   const errors: ParseError[] = [];
@@ -39,12 +38,12 @@ export function readDocument(text: string, name: string): HooksDocument {
   return { name, text, path, events: hooks };
 }
 
-/** The value of a member of an object. */
+/** Returns the value of a member of an object. */
 export function memberOf(node: Node | undefined, name: string): Node | undefined {
   return node?.children?.find((property) => property.children?.[0]?.value === name)?.children?.[1];
 }
 
-/** Names and values of the members of an object. */
+/** Returns the names and values of the members of an object. */
 export function membersOf(node: Node | undefined): { readonly name: string; readonly value: Node }[] {
   return (node?.children ?? []).flatMap(({ children }) => {
     const [key, value] = children ?? [];
@@ -52,7 +51,7 @@ export function membersOf(node: Node | undefined): { readonly name: string; read
   });
 }
 
-/** The error that a place of the file is not what it should be, with its line and column. */
+/** Creates the error for a wrong place in the file, with its line and column. */
 export function malformed(
   { name, text }: { readonly name: string; readonly text: string },
   offset: number,
@@ -65,7 +64,7 @@ export function malformed(
   });
 }
 
-// A file whose top holds other things than events is a settings file, and its hooks are under a key of their own.
+// A file that holds other things than events is a settings file: its events are under the key `hooks`.
 function isWrapped(root: Node, hooks: Node | undefined): boolean {
   if (hooks !== undefined && hooks.type !== 'array') return true;
   const members = membersOf(root);
@@ -74,12 +73,12 @@ function isWrapped(root: Node, hooks: Node | undefined): boolean {
   );
 }
 
-// Which of two members with one name counts, readers do not agree upon; an edit could change the one that does not.
+// Readers disagree about which of two members with one name counts, so an edit could change the wrong one.
 function refuseDoubles(file: { readonly name: string; readonly text: string }, object: Node): void {
   const seen = new Set<string>();
   for (const property of object.children ?? []) {
     const key = String(property.children?.[0]?.value);
-    if (seen.has(key)) throw malformed(file, property.offset, `"${key}" is there twice`);
+    if (seen.has(key)) throw malformed(file, property.offset, `"${key}" occurs twice`);
     seen.add(key);
   }
 }

@@ -2,27 +2,26 @@ import { applyEdits, type FormattingOptions, type JSONPath, modify } from 'jsonc
 import { type HooksDocument, memberOf, readDocument } from './document.ts';
 import { hooksOf } from './entries.ts';
 
-/** The receiver ends by itself within five seconds; a client that waits longer waits for something that is broken. */
+/** The receiver ends within five seconds by itself; the client should not wait much longer for a broken one. */
 export const INSTALLED_TIMEOUT_SECONDS = 10;
 
-/** A command that is to be installed. */
+/** A command to install. */
 export interface Installation {
   readonly events: readonly string[];
   readonly command: string;
-  /** Seconds; null for the default, and for what an installed hook has already. */
+  /** In seconds; null for the default, or to keep the time-out of an installed hook. */
   readonly timeoutSeconds: number | null;
 }
 
-/** The text of a file after an edit, and the events that it touched. */
+/** The text of a file after an edit, and the events that changed. */
 export interface Edited {
   readonly text: string;
   readonly events: readonly string[];
 }
 
 /**
- * Adds the command to each event that does not have it, as an entry of its own after the others; where it is there
- * with another timeout than the one that is asked for, the timeout is changed. May be repeated: the second time
- * changes nothing.
+ * Adds the command to each event that lacks it, as a separate entry after the others. If an event has it with another
+ * time-out, the time-out is changed. It may be repeated: the second time changes nothing.
  */
 export function install(document: HooksDocument, { events, command, timeoutSeconds }: Installation): Edited {
   let current = document;
@@ -54,16 +53,16 @@ function installOne(
   return change(document, [event, list.children?.length ?? 0], { hooks: [hook] }, true);
 }
 
-/** Takes the hooks away that `isMeant` says, with what they leave empty. */
+/** Removes the hooks that match, and the entries and lists that become empty. */
 export function remove(
   document: HooksDocument,
-  isMeant: (hook: { readonly event: string; readonly command: string }) => boolean,
+  matches: (hook: { readonly event: string; readonly command: string }) => boolean,
 ): Edited {
   let current = document;
   const touched = new Set<string>();
   for (;;) {
-    // From the end, so that the places of those before stay true; read again, because lists that get empty go.
-    const hook = hooksOf(current).findLast(isMeant);
+    // From the end, so that the positions of earlier hooks stay valid; parsed again, because empty lists are removed.
+    const hook = hooksOf(current).findLast(matches);
     if (hook === undefined) return { text: current.text, events: [...touched].reverse() };
     touched.add(hook.event);
     const ofEvent = hooksOf(current).filter(({ event }) => event === hook.event);
@@ -96,7 +95,7 @@ function change(
   return `${bom}${changed}${isNew ? '\n' : ''}`;
 }
 
-/** How the file is indented, from its first indented line. */
+/** Returns the indentation of the file, taken from its first indented line. */
 function formattingOf(text: string): FormattingOptions {
   const indent = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
   return {

@@ -4,15 +4,15 @@ import { hasCode } from '../../core/error-code.ts';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
 
-/** An edit takes milliseconds; a process that holds the lock for longer hangs. */
+/** How long to wait for the lock. An edit takes milliseconds, so a process that holds it for longer hangs. */
 const WAIT_MS_MAX = 5_000;
 const PAUSE_MS = 20;
 
 /**
- * Runs `edit` while no other process of this program edits the file. The lock is a file beside it, which is gone
- * afterwards; the operating system frees it at any kind of death.
+ * Runs `edit` while no other process of this program edits the file. The lock is a file beside it, which is removed
+ * afterwards. The operating system frees the lock however the process ends.
  * @throws {UsageError} when others hold the lock for five seconds.
- * @throws {StorageError} when the lock cannot be made.
+ * @throws {StorageError} when the lock file cannot be created.
  */
 export async function whileLocked<Result>(path: string, clock: Clock, edit: () => Result): Promise<Result> {
   const lockPath = `${path}.lock`;
@@ -20,7 +20,7 @@ export async function whileLocked<Result>(path: string, clock: Clock, edit: () =
   let lock = lockAt(path, lockPath);
   while (lock === null) {
     if (clock.monotonicMs() - since >= WAIT_MS_MAX) {
-      throw new UsageError(`write the hooks file ${path}: another daywalk has been editing it for long`, {
+      throw new UsageError(`write the hooks file ${path}: another daywalk process holds its lock`, {
         hint: 'run the command again; end the other process if it is stuck',
       });
     }
@@ -30,7 +30,7 @@ export async function whileLocked<Result>(path: string, clock: Clock, edit: () =
   try {
     return edit();
   } finally {
-    // Before it is freed: whoever waits for this file finds that it is not the lock any more.
+    // Before the lock is freed, so that a process that waits for this file sees that it is no longer the lock.
     rmSync(lockPath, { force: true });
     lock.release();
   }

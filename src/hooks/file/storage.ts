@@ -16,28 +16,28 @@ import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { syncPath } from '../../core/sync-path.ts';
 import { HOOKS_FILE_BYTES_MAX } from '../limits.ts';
 
-/** Its commands may hold the URL of a warehouse. */
+/** Readable by its owner only: commands may hold the URL of a warehouse. */
 const NEW_FILE_MODE = 0o600;
 
-/** A file on disk, as text. */
+/** The text of a file on disk. */
 export interface StoredFile {
-  /** Where it really is, behind symbolic links. */
+  /** Its real path, with symbolic links resolved. */
   readonly path: string;
-  /** '' for a file that is not there. */
+  /** '' for a file that does not exist. */
   readonly text: string;
   readonly exists: boolean;
 }
 
 /**
- * Reads a hooks file; one that is not there is empty.
- * @throws {UsageError} when it cannot be read, is no text in UTF-8, or too large to be one.
+ * Reads a hooks file; a missing file counts as empty.
+ * @throws {UsageError} when it cannot be read, is not UTF-8, or is too large for a hooks file.
  */
 export function readStored(path: string): StoredFile {
   if (!existsSync(path)) return { path, text: '', exists: false };
   try {
     const real = realpathSync(path);
     const stats = statSync(real);
-    // To read a FIFO may take for ever.
+    // Reading a FIFO may never end.
     if (!stats.isFile()) throw new Error('it is not a regular file');
     if (stats.size > HOOKS_FILE_BYTES_MAX) throw new Error(`it is larger than ${HOOKS_FILE_BYTES_MAX} bytes`);
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(real));
@@ -51,11 +51,11 @@ export function readStored(path: string): StoredFile {
 }
 
 /**
- * Replaces the text of a file at once: readers see the old text or the new one, also after a power loss. Its mode
- * stays, and what it held before is kept beside it, with `.bak` after its name. Call while the file is locked: another
- * program may change it at any time, and another daywalk must not.
- * @throws {UsageError} when somebody else changed it since it was read.
- * @throws {StorageError} when it cannot be written; it is as it was then.
+ * Replaces the text of a file atomically: readers see the old or the new text, also after a power loss. Its mode stays, and
+ * the old text is kept beside it in a file with `.bak` added to the name. Call while the file is locked, so that no other
+ * Daywalk process changes it.
+ * @throws {UsageError} when another program has changed it since it was read.
+ * @throws {StorageError} when it cannot be written; it is then unchanged.
  */
 export function replaceStored({ path, text: before, exists }: StoredFile, text: string): void {
   const now = readStored(path);
@@ -81,7 +81,7 @@ function writeAtomically(path: string, text: string, mode: number | null): void 
   try {
     const file = openSync(temporary, 'wx', mode ?? NEW_FILE_MODE);
     try {
-      // What the process masks off new files must not change one that is there.
+      // The umask must not change the mode of an existing file.
       if (mode !== null) fchmodSync(file, mode);
       writeFileSync(file, text);
       fsyncSync(file);

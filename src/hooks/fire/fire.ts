@@ -3,36 +3,36 @@ import { type CommandEnd, runCommand } from './run-command.ts';
 import { selectHooks } from './select.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
-/** An event that is to be fired. */
+/** An event to fire. */
 export interface Firing {
   readonly event: string;
   readonly tool: string | null;
-  /** Handed to each hook as JSON. */
+  /** Each hook gets it as JSON on standard input. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly directory: string;
   readonly signal: AbortSignal;
 }
 
-/** What a hook did. */
+/** A hook that was run. */
 export interface FiredHook extends CommandEnd {
   readonly command: string;
   readonly timeoutSeconds: number;
   readonly verdict: Verdict;
 }
 
-/** What came of an event. */
+/** The result of firing an event. */
 export interface Fired {
   readonly event: string;
-  /** True when a hook blocks: the agent would not go on. */
+  /** True if a hook blocks, so that the agent would not go on. */
   readonly blocked: boolean;
   readonly hooks: readonly FiredHook[];
-  /** What of the configuration could not be run. */
+  /** Hooks that could not be run, with the reason. */
   readonly problems: readonly string[];
 }
 
 /**
- * Runs the hooks that are configured for an event, all at once, as the client tool does (specification, section 6).
- * Never throws for what a hook does.
+ * Runs the hooks that are configured for an event in parallel, as the client tool does (specification, section 6). A hook
+ * that fails is part of the result, not an error.
  */
 export async function fire(
   configured: readonly ConfiguredHook[],

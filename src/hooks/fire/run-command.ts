@@ -3,22 +3,22 @@ import type { Readable } from 'node:stream';
 import { hasCode } from '../../core/error-code.ts';
 import type { HookEnd } from './verdict.ts';
 
-/** More of what a hook says is not kept. */
+/** The most characters kept of each output of a hook. */
 const OUTPUT_CHARACTERS_MAX = 64 * 1024;
-/** What a hook leaves running may hold its output open; it is not waited for. */
+/** How long to wait for output after a hook has ended: processes that it left running may keep its output open. */
 const OUTPUT_WAIT_MS = 200;
 
-/** A command, and what it is given. */
+/** A command with its input. */
 export interface CommandCall {
   readonly command: string;
-  /** For standard input. */
+  /** Written to standard input. */
   readonly input: string;
   readonly directory: string;
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
 }
 
-/** How a command ended, and what it said. */
+/** How a command ended, and its output. */
 export interface CommandEnd extends HookEnd {
   readonly stdout: string;
   readonly stderr: string;
@@ -26,8 +26,8 @@ export interface CommandEnd extends HookEnd {
 }
 
 /**
- * Runs a command in a shell, as the leader of a process group. When its time is over, or the signal is aborted, the
- * whole group is killed: a shell alone would leave its children running.
+ * Runs a command in a shell, as the leader of a process group. After its time-out, or when the signal is aborted, the whole
+ * group is killed: killing only the shell would leave its children running.
  */
 export function runCommand({
   command,
@@ -66,7 +66,7 @@ export function runCommand({
     child.on('exit', (code) => {
       leftovers = setTimeout(() => finish(code), OUTPUT_WAIT_MS);
     });
-    // A hook that does not read its input may close it.
+    // Writing fails if the hook closes its input without reading it.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
     if (signal.aborted) abort();
@@ -86,7 +86,7 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // The group may have ended just now.
+    // The group may have just ended.
     if (!hasCode(error, 'ESRCH', 'EPERM')) throw error;
   }
 }

@@ -1,25 +1,25 @@
 import { messageOf } from '../../core/errors.ts';
 import { type ConfiguredHook, TIMEOUT_SECONDS_DEFAULT } from '../file/entries.ts';
 
-/** Events whose entries may name tools. */
+/** Events whose entries can have a matcher for tools. */
 const TOOL_EVENTS: readonly string[] = ['PreToolUse', 'PostToolUse'];
 const TIMEOUT_SECONDS_MAX = 86_400;
 
-/** A command that is to be run. */
+/** A command to run. */
 export interface Selected {
   readonly command: string;
   readonly timeoutSeconds: number;
 }
 
-/** What is run for an event, and what of the configuration cannot be. */
+/** The commands to run for an event, and hooks that cannot be run, with the reason. */
 export interface Selection {
   readonly selected: readonly Selected[];
   readonly problems: readonly string[];
 }
 
 /**
- * The commands that the client runs for an event: those whose matcher, a case-sensitive regular expression, is the
- * name of the tool as a whole, or that have none; identical commands once, with the time-out of the first.
+ * Selects the commands that the client runs for an event: those without a matcher, and those whose matcher, a case-sensitive
+ * regular expression, matches the whole name of the tool. Identical commands run once, with the time-out of the first.
  */
 export function selectHooks(hooks: readonly ConfiguredHook[], event: string, tool: string | null): Selection {
   const selected = new Map<string, Selected>();
@@ -36,21 +36,21 @@ export function selectHooks(hooks: readonly ConfiguredHook[], event: string, too
   return { selected: [...selected.values()], problems };
 }
 
-/** Whether a matcher takes a tool; a text says why it takes none. */
+/** Returns whether a matcher matches a tool, or a text that says why it is invalid. */
 function matches(matcher: string | null, tool: string | null): boolean | string {
   if (matcher === null || matcher === '' || matcher === '*') return true;
   try {
     return new RegExp(`^(?:${matcher})$`).test(tool ?? '');
   } catch (error) {
-    return `the matcher is no regular expression (${messageOf(error)}); the hook is not run`;
+    return `the matcher is not a regular expression (${messageOf(error)}); the hook is not run`;
   }
 }
 
 function problemOf({ type, command, timeout }: ConfiguredHook): string | null {
-  if (type !== 'command') return `hooks of type "${type}" are not known; it is not run`;
-  if (command === '') return 'it has no command; it is not run';
+  if (type !== 'command') return `the type "${type}" is unknown; the hook is not run`;
+  if (command === '') return 'it has no command; the hook is not run';
   if (timeout !== null && !isTimeout(timeout)) {
-    return `the time-out ${timeout} is not more than 0 and at most ${TIMEOUT_SECONDS_MAX} seconds; ${TIMEOUT_SECONDS_DEFAULT} counts`;
+    return `the time-out ${timeout} is not between 0 and ${TIMEOUT_SECONDS_MAX} seconds; ${TIMEOUT_SECONDS_DEFAULT} is used`;
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** A program of the desktop that shows a notification. */
+/** A program that shows a desktop notification. */
 export interface DesktopCommand {
   readonly program: string;
   readonly args: readonly string[];
@@ -9,8 +9,8 @@ export interface DesktopCommand {
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * The program that shows a notification on this system. Title and text are arguments of their own, never part of a
- * script, so that nothing in them is obeyed.
+ * Returns the program that shows a notification on this system. Title and text are separate arguments and never part of a
+ * script, so that nothing in them is executed.
  */
 export function desktopCommand(
   platform: string,
@@ -28,7 +28,7 @@ export function desktopCommand(
   return { program: 'notify-send', args: ['--app-name=daywalk', '--', title, escaped] };
 }
 
-/** Shows a notification; the program is killed when it takes longer than `timeoutMs`. */
+/** Shows a notification; kills the program if it takes longer than `timeoutMs`. */
 export function showOnDesktop({ program, args }: DesktopCommand, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: 'ignore', timeout: timeoutMs, killSignal: 'SIGKILL' });

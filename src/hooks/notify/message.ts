@@ -1,9 +1,9 @@
 import type { NotifyEvent } from './channels.ts';
 
-/** A notification is read at a glance. */
+/** The most characters of a notification. */
 const TEXT_CHARACTERS_MAX = 500;
 const FIELD = /\{([A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
-/** Control characters, line breaks among them, and what turns the direction of text. */
+/** Control characters, including line breaks, and characters that change the direction of text. */
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
 
 const TEMPLATES: Readonly<Record<NotifyEvent, string>> = {
@@ -14,9 +14,9 @@ const TEMPLATES: Readonly<Record<NotifyEvent, string>> = {
 };
 
 /**
- * The text of a notification: a template with the fields of the event in place of their names in braces. Fields that
- * the event lacks, or that are no text, number or flag, are left out. The result is one line without control
- * characters, of at most 500 characters.
+ * Fills in the template of a notification: names in braces become the fields of the event. Fields that the event lacks, or
+ * that are not text, number or boolean, become empty. The result is one line of at most 500 characters without control
+ * characters.
  */
 export function messageFor(
   name: NotifyEvent,

@@ -1,12 +1,12 @@
 /**
- * Delivers one notification, as a process of its own that outlives the receiver: reads the notice on standard input,
- * delivers it, and ends. Nobody reads what it says; `daywalk hooks fire` and the documentation help to try it.
+ * Delivers one notification in a separate process that outlives the receiver: reads the notice from standard input, delivers
+ * it, and ends. Its output is not read; `daywalk hooks fire` and the documentation help to try a notification.
  */
 import { text } from 'node:stream/consumers';
 import { isObject } from '../../core/json.ts';
 import { desktopCommand, showOnDesktop } from './desktop.ts';
 
-/** Whatever happens, the process ends this long after the time that was set. */
+/** The process ends at the latest this long after the time-out of the notice. */
 const GRACE_MS = 500;
 
 async function callWebhook({ url, body }: { url: string; body: string }, timeoutMs: number): Promise<void> {
@@ -14,7 +14,7 @@ async function callWebhook({ url, body }: { url: string; body: string }, timeout
     method: 'POST',
     headers: { 'content-type': 'application/json', 'user-agent': 'daywalk' },
     body,
-    // Whoever answers with a redirect must not learn what was meant for the address that was set.
+    // The content is meant for the configured address only, not for one that it redirects to.
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
   });

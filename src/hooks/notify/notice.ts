@@ -1,9 +1,9 @@
-/** A notification that is on its way: everything that delivering it takes. */
+/** A notification to deliver. */
 export interface Notice {
   readonly title: string;
   readonly text: string;
   readonly desktop: boolean;
-  /** Address and body of a webhook; null without one. */
+  /** Address and body of the webhook call; null for none. */
   readonly webhook: { readonly url: string; readonly body: string } | null;
   readonly timeoutMs: number;
 }

@@ -17,15 +17,15 @@ import { openRegular } from './open-regular.ts';
 /** The file that receivers append to. */
 export const OPEN_FILE = 'events.jsonl';
 
-/** A drain takes the file away between opening and writing at most once per drain; more is no drain. */
+/** A drain can rename the file between opening and writing once; more attempts in a row fail for another reason. */
 const ATTEMPTS_MAX = 20;
 
 /**
- * Appends a record to the spool, durably: when this returns, the record survives any kill and a power loss.
+ * Appends a record to the spool durably: after it returns, the record survives any kill and a power loss.
  *
- * Many processes append at once: the file is opened for appending and each record is one write. A drain takes the
- * file by renaming it, and reads it afterwards. So a record counts once the file still stands at its path after the
- * write; otherwise it is written again, and the drain sees by the record's identity that both are one.
+ * Many processes append at the same time, so each record is one write to a file opened for appending. A drain renames the
+ * file and then reads it. So if the file is no longer at its path after the write, the drain may have missed the record, and
+ * it is written again. The drain recognizes by its id that both are one event.
  * @throws {Error} of the file system when it cannot be stored.
  */
 export function appendDurably(directory: string, record: Uint8Array): void {
@@ -36,18 +36,18 @@ export function appendDurably(directory: string, record: Uint8Array): void {
       if (fstatSync(file).size > SPOOL_BYTES_MAX)
         throw new Error(`${path} is larger than ${SPOOL_BYTES_MAX} bytes; drain it with daywalk hooks drain`);
       const written = writeSync(file, record);
-      // The rest could land behind another receiver's record. What was written is half a line, and is dropped.
+      // The rest could land behind a record of another receiver. The incomplete line is ignored by the drain.
       if (written < record.length) continue;
       fsyncSync(file);
       if (!standsAt(path, file)) continue;
     } finally {
       closeSync(file);
     }
-    // Without it a power loss may take a new file's name away. It costs nothing when there is nothing to write.
+    // Otherwise a power loss could remove the name of a new file. It costs nothing if there is nothing to write.
     syncPath(directory);
     return;
   }
-  throw new Error(`${path} could not be written whole in ${ATTEMPTS_MAX} attempts`);
+  throw new Error(`${path} could not be written in ${ATTEMPTS_MAX} attempts`);
 }
 
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
@@ -62,13 +62,13 @@ function openForAppend(directory: string, path: string): number {
   return openRegular(path, APPEND);
 }
 
-// Not with its parents: where the warehouse's folder is missing there is no warehouse, and on some file systems Node
-// tries for ever to make them.
+// Without parent folders: if the folder of the warehouse is missing, there is no warehouse, and on some file systems Node
+// never stops trying to create them.
 function makeFolder(directory: string): void {
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
-    // Another receiver was quicker.
+    // Another receiver has created it first.
     if (!existsSync(directory)) throw error;
   }
 }

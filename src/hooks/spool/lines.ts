@@ -5,9 +5,9 @@ import { openRegular } from './open-regular.ts';
 const LINE_BREAK = 0x0a;
 
 /**
- * The lines of a file, one by one, so that a large spool is never in memory whole. Empty lines are left out. A line
- * that is longer than any that is written is handed out as its beginning.
- * @throws {Error} of the file system, or that says that the path is no regular file.
+ * Yields the lines of a file one by one, so that memory never holds a large spool. Skips empty lines. Cuts off lines that are
+ * longer than any that a receiver writes.
+ * @throws {Error} of the file system, or because the path is not a regular file.
  */
 export async function* linesOf(path: string): AsyncGenerator<string> {
   let held: Buffer[] = [];

@@ -1,19 +1,19 @@
 import { resolve } from 'node:path';
 import { isPostgres } from '../../warehouse/location.ts';
 
-/** What decides where the spool is. */
+/** The settings that decide where the spool is. */
 export interface SpoolChoice {
-  /** The folder that was asked for; null for the default. */
+  /** The configured folder; null for the default. */
   readonly spool: string | null;
   /** A SQLite path, or `postgres://…`. */
   readonly warehouse: string;
-  /** What relative paths start from. */
+  /** The folder that relative paths start from. */
   readonly directory: string;
 }
 
-/** The folder that holds received hook events until they are drained: beside the warehouse, unless one is named. */
+/** Returns the folder that holds hook events until they are drained: by default, beside the warehouse. */
 export function spoolOf({ spool, warehouse, directory }: SpoolChoice): string {
-  // A database server has no place beside it; the default warehouse's place is as good as any.
+  // There is no folder beside a database server, so the one of the default SQLite warehouse is used.
   const beside = isPostgres(warehouse) ? 'daywalk.db' : warehouse;
   return resolve(directory, spool ?? `${beside}.spool`);
 }

@@ -1,18 +1,18 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 
-/** Absent on Windows, which has neither links that are followed here nor files that block. */
+/** Windows lacks these flags; it has neither such links nor files that block. */
 const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Its owner alone may read it: events hold prompts and paths of people. */
+/** Readable by its owner only: events hold prompts and paths of people. */
 const NEW_FILE_MODE = 0o600;
 
 /**
- * Opens a regular file. Follows no link, and never waits: to open a FIFO waits for its other end, in a way that keeps a
- * process from ending.
- * @throws {Error} of the file system, or that says that the path is something else.
+ * Opens a regular file. Follows no link and never blocks: opening a FIFO would wait for its other end, and the process could
+ * not end.
+ * @throws {Error} of the file system, or because the path is not a regular file.
  */
 export function openRegular(path: string, flags: number): number {
-  // Some devices act on being opened.
+  // Opening some devices has side effects.
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw irregular(path);
   const file = openSync(path, flags | SAFELY, NEW_FILE_MODE);
   if (fstatSync(file).isFile()) return file;

@@ -1,37 +1,37 @@
 import { isObject } from '../../core/json.ts';
 
-/** An event as it stands in the spool. */
+/** An event in the spool. */
 export interface SpoolRecord {
-  /** When the receiver had it, as an instant. */
+  /** When it was received, as an instant. */
   readonly receivedAt: string;
-  /** Tells receptions apart, also of equal events at one instant: the receiver's process and its place in time. */
+  /** Distinguishes receptions, even of equal events at one instant: the receiver's process id and a growing number. */
   readonly order: string;
-  /** The event as JSON text on one line, otherwise as the client wrote it: no digit of a number is lost. */
+  /** The event as JSON text on one line, otherwise as the client wrote it, so that no digit of a number is lost. */
   readonly text: string;
 }
 
-/** A line of the spool: a record with its event, or a line that is none. */
+/** A line of the spool. */
 export type SpoolLine =
   | { readonly kind: 'record'; readonly record: SpoolRecord; readonly event: Record<string, unknown> }
-  /** Half of a line: its receiver died before it had acknowledged the event. */
+  /** An incomplete line: its receiver was killed before it had acknowledged the event. */
   | { readonly kind: 'torn' }
-  /** Whole JSON, but of no kind that this version writes. */
+  /** Valid JSON of a kind that this version does not know. */
   | { readonly kind: 'unknown' };
 
 const HEAD = /^\{"v":1,"at":"([^"]{1,40})","order":"([^"]{1,80})","event":/;
-// A line break is no part of a JSON text's value: inside of strings it is always escaped.
+// Line breaks do not belong to the value of a JSON text: inside strings they are always escaped.
 const LINE_BREAKS = /[\r\n]+/g;
 
 /**
- * A record as bytes for the spool. It begins with a line break, so that half a line, left behind by a receiver that
- * was killed, does not take this one with it.
+ * Encodes a record for the spool. It begins with a line break, so that an incomplete line of a killed receiver does not spoil
+ * this one.
  */
 export function encodeRecord({ receivedAt, order, text }: SpoolRecord): Buffer {
   const event = text.trim().replace(LINE_BREAKS, ' ');
   return Buffer.from(`\n{"v":1,"at":"${receivedAt}","order":"${order}","event":${event}}\n`);
 }
 
-/** What a line of the spool is. Half a JSON object is never JSON, so a torn line cannot pass as a record. */
+/** Decodes a line of the spool. An incomplete JSON object is never valid JSON, so a torn line cannot pass for a record. */
 export function decodeLine(line: string): SpoolLine {
   const head = HEAD.exec(line);
   const [all = '', receivedAt = '', order = ''] = head ?? [];

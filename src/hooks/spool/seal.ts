@@ -6,17 +6,17 @@ import { OPEN_FILE } from './append.ts';
 
 const SEALED = /^sealed-[0-9a-f-]{36}\.jsonl$/;
 
-/** What a spool holds once its open file is sealed. */
+/** The content of a spool after its open file was sealed. */
 export interface SealedSpool {
-  /** Every file that was ever taken away from the receivers and is still there, in the order of their names. */
+  /** All sealed files that are still in the spool, sorted by name. */
   readonly files: readonly string[];
-  /** What is no regular file, whatever its name: links, folders, FIFOs. Receivers make none, so it is left alone. */
+  /** Entries that are not regular files: links, folders, FIFOs. Receivers create none, so they are left alone. */
   readonly others: readonly string[];
 }
 
 /**
- * Takes the open file away from the receivers, by a rename. Receivers go on with a new file. May be repeated, also by
- * several processes.
+ * Seals the open file by renaming it; receivers go on with a new one. It may be repeated, also by several processes at
+ * once.
  * @throws {Error} of the file system.
  */
 export function sealSpool(directory: string): SealedSpool {
@@ -35,7 +35,7 @@ function seal(open: string, directory: string): void {
   try {
     renameSync(open, join(directory, `sealed-${randomUUID()}.jsonl`));
   } catch (error) {
-    // Another drain was quicker.
+    // Another drain has sealed it first.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
 }

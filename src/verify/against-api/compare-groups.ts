@@ -14,7 +14,7 @@ import type { PullCall, Source } from '../../pipeline/pull.ts';
 import type { TableRows } from '../../warehouse/port.ts';
 import type { FindingList } from '../finding.ts';
 
-/** A day of a stream as its plain answer told it: nested breakdowns, in tables. */
+/** A day of a stream from its plain response: nested breakdowns, as tables. */
 export interface PlainDay {
   readonly orgId: string;
   readonly stream: DailyStream;
@@ -27,9 +27,9 @@ interface Grouping {
   readonly groupBy: string;
   readonly check: RowCheck<object>;
   readonly table: string;
-  /** The column that the rows are grouped by, and where a grouped row has its value. */
+  /** The column that the rows are grouped by, and the fields of a grouped row that may hold its value. */
   readonly by: { readonly column: string; readonly keys: readonly string[] };
-  /** Metrics of a grouped row, and the column of the table that says the same. */
+  /** Metrics of a grouped row, each with the table's column for the same figure. */
   readonly metrics: readonly (readonly [name: string, column: string])[];
 }
 
@@ -58,8 +58,8 @@ const GROUPINGS: { readonly [Name in DailyStream]?: Grouping } = {
 };
 
 /**
- * Asks for a day grouped (specification, section 4.2) and holds every figure against the nested one of the plain
- * answer; a figure that one of them does not tell is none to compare. A service that refuses to group is left alone.
+ * Requests a day grouped (specification, section 4.2) and compares every figure with the nested one of the plain response. A
+ * figure that one of them lacks is not compared. Does nothing if the service rejects the grouping.
  */
 export async function compareGroups(
   { transport, hosts }: Source,
@@ -110,7 +110,7 @@ function nestedBreakdown({ table: name, by, metrics }: Grouping, plain: readonly
   return breakdown;
 }
 
-/** Figures by group and column; one that is not told is none. */
+/** Figures by group and column; missing ones are left out. */
 class Breakdown {
   readonly groups = new Set<unknown>();
   readonly figures = new Map<string, number>();

@@ -130,12 +130,12 @@ describe('the hooks that run', () => {
     expect(commandsOf(fired)).toEqual(['echo ran', 'echo bounded']);
     expect(fired.hooks[1].timeoutSeconds).toBe(60);
     expect(fired.problems).toEqual([
-      expect.stringMatching(/^PostToolUse, entry 1, hook 1: the matcher is no regular expression/),
-      expect.stringMatching(/^PostToolUse, entry 2, hook 1: hooks of type "prompt" are not known/),
+      expect.stringMatching(/^PostToolUse, entry 1, hook 1: the matcher is not a regular expression/),
+      expect.stringMatching(/^PostToolUse, entry 2, hook 1: the type "prompt" is unknown/),
       expect.stringMatching(/^PostToolUse, entry 2, hook 2: it has no command/),
       expect.stringMatching(/^PostToolUse, entry 3, hook 1: the time-out -1 is not/),
     ]);
-    expect(fired.stderr).toContain('the matcher is no regular expression');
+    expect(fired.stderr).toContain('the matcher is not a regular expression');
   });
 
   test('run once if their commands are identical, from either shape of the file', async () => {

@@ -170,10 +170,10 @@ describe('daywalk hooks install', () => {
     ['{"Stop": {}}', 'line 1, column 10: "Stop" is not a list of entries'],
     ['{"hooks": {"Stop":\n true}}', 'line 2, column 2: "Stop" is not a list of entries'],
     ['{"hooks": 7}', 'line 1, column 11: "hooks" is not an object'],
-    ['{"Stop": [7]}', 'line 1, column 11: an entry of "Stop" is no object with a list "hooks"'],
+    ['{"Stop": [7]}', 'line 1, column 11: an entry of "Stop" is not an object with a list "hooks"'],
     ['{"Stop": [{"hooks": {}}]}', 'line 1, column 11: an entry of "Stop"'],
     ['{"Stop": [{"hooks": [7]}]}', 'line 1, column 11: a hook of "Stop" is not an object'],
-    ['{"Stop": [],\n "Stop": []}', 'line 2, column 2: "Stop" is there twice'],
+    ['{"Stop": [],\n "Stop": []}', 'line 2, column 2: "Stop" occurs twice'],
   ])('refuses %j, names the place, and changes nothing', async (text, place_) => {
     const { folder, file, read } = place(text);
     const { code, stderr } = await install(file, '--event', 'Stop', '--command', 'a');

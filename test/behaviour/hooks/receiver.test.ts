@@ -86,17 +86,21 @@ describe('a received event', () => {
 
 describe('for any input, the receiver exits with 0 and reports in one line what is not stored:', () => {
   test.each<[string, string | Uint8Array, string]>([
-    ['nothing', '', 'there was nothing on standard input'],
-    ['blanks', ' \n\t ', 'there was nothing on standard input'],
-    ['text', 'Stop', 'it is not JSON'],
-    ['half an object', '{"hook_event_name":"Stop"', 'it is not JSON'],
-    ['two objects', '{"a":1}{"b":2}', 'it is not JSON'],
-    ['an array', '[{"hook_event_name":"Stop"}]', 'it is JSON, but not an object'],
-    ['null', 'null', 'it is JSON, but not an object'],
-    ['binary', Uint8Array.from({ length: 70_000 }, (_, index) => (index * 7919) % 256), 'it is not JSON'],
-    ['zeros', new Uint8Array(1_000), 'it is not JSON'],
-    ['too much', `{"a":"${'x'.repeat(9 * 1024 * 1024)}"}`, 'it has more than 8388608 bytes'],
-    ['far too much', new Uint8Array(20 * 1024 * 1024).fill(0x7d), 'it has more than 8388608 bytes'],
+    ['nothing', '', 'standard input was empty'],
+    ['blanks', ' \n\t ', 'standard input was empty'],
+    ['text', 'Stop', 'the input is not JSON'],
+    ['half an object', '{"hook_event_name":"Stop"', 'the input is not JSON'],
+    ['two objects', '{"a":1}{"b":2}', 'the input is not JSON'],
+    ['an array', '[{"hook_event_name":"Stop"}]', 'the input is JSON, but not an object'],
+    ['null', 'null', 'the input is JSON, but not an object'],
+    [
+      'binary',
+      Uint8Array.from({ length: 70_000 }, (_, index) => (index * 7919) % 256),
+      'the input is not JSON',
+    ],
+    ['zeros', new Uint8Array(1_000), 'the input is not JSON'],
+    ['too much', `{"a":"${'x'.repeat(9 * 1024 * 1024)}"}`, 'the event is larger than 8388608 bytes'],
+    ['far too much', new Uint8Array(20 * 1024 * 1024).fill(0x7d), 'the event is larger than 8388608 bytes'],
   ])('%s', async (_, input, reason) => {
     const { spool, args } = inFolder();
     const { code, stdout, stderr } = await receive(input, { args });
@@ -111,7 +115,7 @@ describe('for any input, the receiver exits with 0 and reports in one line what 
   test('no input, after a time limit', async () => {
     const { code, stderr, durationMs } = await receive('', { args: inFolder().args, end: false });
     expect(code).toBe(0);
-    expect(stderr).toBe('daywalk hook: not stored: nothing more came\n');
+    expect(stderr).toBe('daywalk hook: not stored: no more input arrived\n');
     expect(durationMs).toBeLessThan(6_000);
   });
 
@@ -119,7 +123,7 @@ describe('for any input, the receiver exits with 0 and reports in one line what 
     const { args } = inFolder();
     const closed = spawnSync('sh', ['-c', '"$0" "$@" <&-', process.execPath, MAIN, 'hook', ...args]);
     expect(closed.status).toBe(0);
-    expect(String(closed.stderr)).toBe('daywalk hook: not stored: there was nothing on standard input\n');
+    expect(String(closed.stderr)).toBe('daywalk hook: not stored: standard input was empty\n');
   });
 
   test('an unreadable standard input', () => {

@@ -15,7 +15,7 @@ interface Alteration {
 
 const SHA = 'SHA-256 of the stored rows';
 const ROWS = 'number of stored rows';
-const UNKNOWN = 'rows of a unit that the ledger does not know';
+const UNKNOWN = 'rows of a unit that is not in the ledger';
 const HOLE = 'a day that was never pulled';
 const on = (day: UtcDay) => `WHERE date = '${day}'`;
 const unit = (stream: string, day: UtcDay) => `WHERE stream = '${stream}' AND date = '${day}'`;
@@ -46,7 +46,11 @@ const ALTERATIONS: Readonly<Record<string, Alteration>> = {
   },
   'a day whose rows were deleted': {
     sql: (day) => `DELETE FROM user_daily ${on(day)}; DELETE FROM user_daily_languages ${on(day)}`,
-    finds: [`broken users ${SHA}`, `broken users ${ROWS}`, 'broken users state, by the activity in the rows'],
+    finds: [
+      `broken users ${SHA}`,
+      `broken users ${ROWS}`,
+      'broken users state that fits the activity in the rows',
+    ],
   },
   'a day that was deleted with its row of the ledger': {
     sql: (day) =>
@@ -81,7 +85,7 @@ const ALTERATIONS: Readonly<Record<string, Alteration>> = {
   },
   'a state that the rows belie': {
     sql: (day) => `UPDATE export_units SET state = 'empty' ${unit('activity', day)}`,
-    finds: ['broken activity state, by the activity in the rows'],
+    finds: ['broken activity state that fits the activity in the rows'],
   },
   'a state that tells of records in quarantine': {
     sql: (day) => `UPDATE export_units SET state = 'quarantined', settled_at = NULL ${unit('tokens', day)}`,
@@ -90,14 +94,14 @@ const ALTERATIONS: Readonly<Record<string, Alteration>> = {
   'a state that no version knows': {
     sql: (day) => `UPDATE export_units SET state = 'fine' ${unit('tokens', day)}`,
     finds: [
-      'broken tokens a row of the ledger that cannot be',
+      'broken tokens a row of the ledger that is not valid',
       `broken tokens ${UNKNOWN}`,
       `hole tokens ${HOLE}`,
     ],
   },
   'a day that was settled by hand': {
     sql: (day) => `UPDATE export_units SET settled_at = '2026-02-11T00:00:00.000Z' ${unit('users', day)}`,
-    finds: ['broken users when it was settled: by its last pull'],
+    finds: ['broken users time of settling is the time of the last pull'],
   },
   'the last day of a stream, deleted with its row of the ledger': {
     sql: (day) =>
@@ -190,8 +194,6 @@ onEachDatabase((database) => {
     await rig.place.execute(`UPDATE user_daily SET sessions = ${infinite} WHERE sessions IS NULL`);
     const { findings } = await verify(rig);
     expect(findings.length).toBeGreaterThan(0);
-    expect(new Set(findings.map(({ what }) => what))).toEqual(
-      new Set(['values that nothing can have stored']),
-    );
+    expect(new Set(findings.map(({ what }) => what))).toEqual(new Set(['values that Daywalk never stores']));
   });
 });
