@@ -1,4 +1,5 @@
 import { contentSha256 } from '../../schema/digest.ts';
+import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import {
   type DayCommit,
@@ -55,7 +56,7 @@ export function isActive(tables: readonly EncodedRows[]): boolean {
   return tables.some(({ active }) => active > 0);
 }
 
-const ACTIVE_USERS = Object.keys(schema.activityDaily.columns).indexOf('daily_active_users');
+const publishedUsers = readerOf(schema.activityDaily, 'daily_active_users');
 
 /**
  * Active users of a day: for `users`, its rows and records in quarantine; for `activity`, the published figure; else
@@ -66,6 +67,6 @@ export function activeUsersOf({ unit, tables, findings }: NormalizedDay): number
   if (own === undefined) return null;
   if (unit.stream === 'users') return own.active + findings.setAside;
   const [[row] = []] = [...decodedChunks(own)];
-  const published = row?.[ACTIVE_USERS];
+  const published = row === undefined ? null : publishedUsers(row);
   return typeof published === 'number' ? Math.floor(published) : null;
 }

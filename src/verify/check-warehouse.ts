@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { compareUtf8 } from '../../schema/order.ts';
+import { columnsOf, decoderOf, pickerOf } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { DAILY_STREAMS, isStream, type Stream } from '../core/stream.ts';
-import { dateOf, type LedgerUnit, type Row, type Warehouse } from '../warehouse/port.ts';
+import { dateOf, type LedgerUnit, type Value, type Warehouse } from '../warehouse/port.ts';
 import { checkCalendar } from './calendar.ts';
 import { crossCheck, type Standing } from './cross-checks.ts';
 import { DaySums } from './day-sums.ts';
@@ -21,8 +22,12 @@ export interface Checked {
 }
 
 const DAILY_TABLES = DAILY_STREAMS.flatMap(tablesOf);
-/** Positions in the rows of the ledger and of quarantine. */
-const [STREAM, DATE, RECORD_SHA256, RECORD] = [1, 2, 3, 6];
+const decodeUnit = decoderOf(tables.exportUnits);
+const decodeQuarantined = decoderOf(tables.quarantine);
+const allButOrganization = pickerOf(
+  tables.exportUnits,
+  columnsOf(tables.exportUnits).filter((name) => name !== 'org_id'),
+);
 
 /**
  * Checks that every unit holds exactly the rows that the ledger describes (none changed, missing or added), and compares the
@@ -97,10 +102,12 @@ class OrganizationCheck {
     const units = await this.#warehouse.units(this.#orgId);
     this.#units = new Map(units.map((unit) => [nameOf(unit.stream, dateOf(unit)), unit]));
     for await (const rows of ledger.rows(tables.exportUnits, [this.#orgId])) {
-      for (const row of rows) {
-        if (this.#units.has(nameOf(row[STREAM], row[DATE]))) continue;
+      for (const values of rows) {
+        const row = decodeUnit(values);
+        if (this.#units.has(nameOf(row.stream, row.date))) continue;
         // This version cannot read the row, so it would treat the unit as never pulled.
-        this.#add(row, 'a row of the ledger that is not valid', null, JSON.stringify(row.slice(STREAM)));
+        const found = JSON.stringify(allButOrganization(values));
+        this.#add(row, 'a row of the ledger that is not valid', null, found);
       }
     }
     this.#checked.units += units.length;
@@ -109,11 +116,11 @@ class OrganizationCheck {
 
   async #readQuarantine(quarantine: Groups): Promise<void> {
     for await (const rows of quarantine.rows(tables.quarantine, [this.#orgId])) {
-      for (const row of rows) {
-        const name = nameOf(row[STREAM], row[DATE]);
+      for (const row of rows.map(decodeQuarantined)) {
+        const name = nameOf(row.stream, row.date);
         this.#quarantined.set(name, (this.#quarantined.get(name) ?? 0) + 1);
-        const found = createHash('sha256').update(String(row[RECORD])).digest('hex');
-        const expected = row[RECORD_SHA256] ?? null;
+        const found = createHash('sha256').update(String(row.record)).digest('hex');
+        const expected = row.record_sha256;
         if (found !== expected) this.#add(row, 'SHA-256 of a record in quarantine', expected, found);
       }
     }
@@ -150,9 +157,9 @@ class OrganizationCheck {
     return isComplete && contradictions.length === 0 ? 'whole' : 'unclear';
   }
 
-  #add(row: Row, what: string, expected: Row[number], found: Row[number]): void {
-    const stream = isStream(row[STREAM]) ? row[STREAM] : 'readiness';
-    const day = String(row[DATE]);
+  #add(at: { readonly stream: Value; readonly date: Value }, what: string, expected: Value, found: Value) {
+    const stream = isStream(at.stream) ? at.stream : 'readiness';
+    const day = String(at.date);
     this.#findings.add({ severity: 'broken', orgId: this.#orgId, stream, day, what, expected, found });
   }
 }

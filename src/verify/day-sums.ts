@@ -1,6 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
+import { readerOf } from '../../schema/row.ts';
 import { allTables } from '../../schema/tables.ts';
-import type { Row } from '../warehouse/port.ts';
+import type { Value, Values } from '../warehouse/port.ts';
 import { RULES } from './rules.ts';
 
 /** A sum; it is not whole, and says nothing, if a row has no value. */
@@ -11,7 +12,9 @@ interface Sum {
 
 const TABLES: ReadonlyMap<string, AnyTable> = new Map(allTables.map((table) => [table.name, table]));
 
-/** The columns that the rules compare, with their positions, by table. */
+type ColumnReader = (row: Values) => Value;
+
+/** The columns that the rules compare, by table. */
 const COLUMNS = columnsByTable(RULES.flatMap(({ expected, found }) => [expected, found]));
 
 /** Adds up the figures that the rules compare, for one day of an organization. */
@@ -19,15 +22,15 @@ export class DaySums {
   readonly #sums = new Map<string, Sum>();
 
   /** Adds rows of a table. */
-  add(table: AnyTable, rows: readonly Row[]): void {
+  add(table: AnyTable, rows: readonly Values[]): void {
     const columns = COLUMNS.get(table.name);
     if (columns === undefined) return;
     const counted = this.#sumOf(`${table.name}.rows`);
     counted.value += rows.length;
-    for (const [name, position] of columns) {
+    for (const [name, read] of columns) {
       const sum = this.#sumOf(name);
       for (const row of rows) {
-        const value = row[position];
+        const value = read(row);
         if (typeof value === 'number') sum.value += value;
         else sum.isWhole = false;
       }
@@ -49,15 +52,15 @@ export class DaySums {
   }
 }
 
-function columnsByTable(names: readonly string[]): Map<string, Map<string, number>> {
-  const columns = new Map<string, Map<string, number>>();
+function columnsByTable(names: readonly string[]): Map<string, Map<string, ColumnReader>> {
+  const columns = new Map<string, Map<string, ColumnReader>>();
   for (const name of names) {
     const [table = '', column = ''] = name.split('.');
-    const own = columns.get(table) ?? new Map<string, number>();
+    const own = columns.get(table) ?? new Map<string, ColumnReader>();
     columns.set(table, own);
-    const position = Object.keys(TABLES.get(table)?.columns ?? {}).indexOf(column);
-    if (position >= 0) own.set(name, position);
-    else if (column !== 'rows') throw new TypeError(`a rule names ${name}, which is no column`);
+    const declared = TABLES.get(table);
+    if (declared === undefined) throw new TypeError(`a rule names ${name}, which is no column`);
+    if (column !== 'rows') own.set(name, readerOf(declared, column));
   }
   return columns;
 }

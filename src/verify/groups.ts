@@ -1,46 +1,59 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { compareUtf8 } from '../../schema/order.ts';
+import { pickerOf } from '../../schema/row.ts';
 import { ChunkReader } from '../core/chunk-reader.ts';
-import type { Row, Warehouse } from '../warehouse/port.ts';
+import type { Values, Warehouse } from '../warehouse/port.ts';
 
 /** The first values of the key that the rows of a group share. */
 export type GroupKey = readonly string[];
+
+interface TableReader {
+  readonly chunks: ChunkReader<Values>;
+  keyOf(row: Values): GroupKey;
+}
 
 /**
  * Reads tables side by side in key order, one group of rows with equal first key values at a time. Memory holds a chunk of
  * each table, never a whole group.
  */
 export class Groups {
-  readonly #readers: ReadonlyMap<AnyTable, ChunkReader<Row>>;
-  readonly #keyLength: number;
+  readonly #readers: ReadonlyMap<AnyTable, TableReader>;
 
-  /** In each of these tables, the first `keyLength` columns must be the first columns of its key. */
+  /** Rows belong to one group where the first `keyLength` columns of their keys are the same. */
   constructor(warehouse: Warehouse, tables: readonly AnyTable[], keyLength: number) {
-    this.#readers = new Map(tables.map((table) => [table, new ChunkReader(warehouse.scan(table))]));
-    this.#keyLength = keyLength;
+    this.#readers = new Map(
+      tables.map((table) => {
+        const pick = pickerOf(table, table.key.slice(0, keyLength));
+        return [
+          table,
+          { chunks: new ChunkReader(warehouse.scan(table)), keyOf: (row) => pick(row).map(String) },
+        ];
+      }),
+    );
   }
 
   /** Returns the key of the next group; undefined at the end. */
   async next(): Promise<GroupKey | undefined> {
     let first: GroupKey | undefined;
-    for (const reader of this.#readers.values()) {
-      const row = await reader.fill();
+    for (const { chunks, keyOf } of this.#readers.values()) {
+      const row = await chunks.fill();
       if (row === undefined) continue;
-      const key = row.slice(0, this.#keyLength).map(String);
+      const key = keyOf(row);
       if (first === undefined || compareKeys(key, first) < 0) first = key;
     }
     return first;
   }
 
   /** Yields the rows of one table in the group of `key`, a chunk at a time. Read it to its end. */
-  async *rows(table: AnyTable, key: GroupKey): AsyncGenerator<readonly Row[]> {
+  async *rows(table: AnyTable, key: GroupKey): AsyncGenerator<readonly Values[]> {
     const reader = this.#readers.get(table);
-    if (reader !== undefined)
-      yield* reader.takeWhile((row) => key.every((part, at) => String(row[at]) === part));
+    if (reader === undefined) return;
+    const { chunks, keyOf } = reader;
+    yield* chunks.takeWhile((row) => compareKeys(key, keyOf(row)) === 0);
   }
 
   async close(): Promise<void> {
-    for (const reader of this.#readers.values()) await reader.close();
+    for (const { chunks } of this.#readers.values()) await chunks.close();
   }
 }
 

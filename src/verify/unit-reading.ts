@@ -1,7 +1,7 @@
 import { activityTest } from '../../schema/active.ts';
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
-import type { Row } from '../warehouse/port.ts';
+import type { Values } from '../warehouse/port.ts';
 import type { DaySums } from './day-sums.ts';
 
 /** A summary of the stored rows of a unit. */
@@ -17,7 +17,7 @@ export interface UnitReading {
 /** Reads the rows of a unit, table by table, and adds them to `sums` for the cross-checks. */
 export async function readUnit(
   tables: readonly AnyTable[],
-  rowsOf: (table: AnyTable) => AsyncIterable<readonly Row[]>,
+  rowsOf: (table: AnyTable) => AsyncIterable<readonly Values[]>,
   sums?: DaySums,
 ): Promise<UnitReading> {
   const hash = new ContentHash();

@@ -1,4 +1,5 @@
 import { CREDIT_COLUMNS } from '../../../schema/credits.ts';
+import { decoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { BadRequestError } from '../../api/errors.ts';
 import { GROUP_BY } from '../../api/paths.ts';
@@ -101,10 +102,8 @@ function nestedBreakdown({ table: name, by, metrics }: Grouping, plain: readonly
   const breakdown = new Breakdown();
   for (const { table, rows } of plain) {
     if (table.name !== name) continue;
-    const columns = Object.keys(table.columns);
-    for (const row of rows) {
-      const group = row[columns.indexOf(by.column)];
-      for (const [, column] of metrics) breakdown.add(group, column, row[columns.indexOf(column)]);
+    for (const row of rows.map(decoderOf(table))) {
+      for (const [, column] of metrics) breakdown.add(row[by.column], column, row[column]);
     }
   }
   return breakdown;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../../schema/define.ts';
 import { contentSha256 } from '../../../schema/digest.ts';
+import { readerOf } from '../../../schema/row.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { DaywalkError, messageOf } from '../../core/errors.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
@@ -14,7 +15,7 @@ import {
   decodeRows,
   isDayUnit,
   type LedgerUnit,
-  type Row,
+  type Values,
   type Warehouse,
 } from '../../warehouse/port.ts';
 import type { FindingList } from '../finding.ts';
@@ -108,7 +109,7 @@ async function compareUnit(
 async function sumsThatDiffer(warehouse: Warehouse, { orgId, day }: SampledUnit, { tables }: NormalizedDay) {
   const differing: { what: string; expected: number | null; found: number | null }[] = [];
   for (const { table, rows } of tables.map(decodeRows)) {
-    const stored: Row[] = [];
+    const stored: Values[] = [];
     for await (const chunk of warehouse.scan(table, { orgId, firstDay: day, lastDay: day }))
       stored.push(...chunk);
     const expected = sumsOf(table, stored);
@@ -120,11 +121,11 @@ async function sumsThatDiffer(warehouse: Warehouse, { orgId, day }: SampledUnit,
   return differing;
 }
 
-function sumsOf(table: AnyTable, rows: readonly Row[]): Map<string, number | null> {
+function sumsOf(table: AnyTable, rows: readonly Values[]): Map<string, number | null> {
   const sums = new Map<string, number | null>([[`${table.name}.rows`, rows.length]]);
-  for (const [position, [name, { kind }]] of Object.entries(table.columns).entries()) {
+  for (const [name, { kind }] of Object.entries(table.columns)) {
     if (kind !== 'metric') continue;
-    const values = rows.map((row) => row[position]).filter((value) => typeof value === 'number');
+    const values = rows.map(readerOf(table, name)).filter((value) => typeof value === 'number');
     const sum = values.length === 0 ? null : values.reduce((total, value) => total + value, 0);
     sums.set(`${table.name}.${name}`, sum);
   }

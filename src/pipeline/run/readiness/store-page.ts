@@ -1,3 +1,5 @@
+import { readerOf } from '../../../../schema/row.ts';
+import { tables as schema } from '../../../../schema/tables.ts';
 import { exactText } from '../../../api/exact.ts';
 import { type ReadinessPage, reportIdsOf } from '../../../api/walk/pages.ts';
 import type { Clock } from '../../../core/clock.ts';
@@ -13,6 +15,8 @@ import { unlessTooDeep } from '../../too-deep.ts';
 import { validateReports } from '../../validate.ts';
 import type { DayContext } from '../days/collect-days.ts';
 import { type WalkState, walkDone } from './walk-state.ts';
+
+const reportId = readerOf(schema.readinessReports, 'report_id');
 
 export interface ReadinessContext extends DayContext {
   readonly source: Source;
@@ -67,7 +71,8 @@ export async function storePage(
   const { page, state, seen } = step;
   const findings = new Findings(privacy);
   const tables = normalizePage(page, context, findings);
-  const ids = (tables[0]?.rows ?? []).map((row) => String(row[1]));
+  const reports = tables.find(({ table }) => table === schema.readinessReports);
+  const ids = (reports?.rows ?? []).map(reportId).map(String);
   // A report in quarantine still exists, so its stored rows stay.
   for (const id of reportIdsOf(page)) seen.reports.add(id);
   for (const { recordSha256 } of findings.quarantined) seen.quarantine.add(recordSha256);
