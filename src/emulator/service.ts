@@ -11,10 +11,10 @@ import { answerUsers, usersPageNumber } from './endpoints/users.ts';
 import type { ApiCall } from './http/api-call.ts';
 import { requireKey, requireManager } from './http/auth.ts';
 import {
-  foreignResponse,
-  jsonResponse,
   type PreparedResponse,
-  problemResponse,
+  prepareForeign,
+  prepareJson,
+  prepareProblem,
 } from './http/prepared-response.ts';
 import { Refusal } from './http/refusal.ts';
 import type { RequestTarget } from './http/request-target.ts';
@@ -24,7 +24,7 @@ import { answerSessions } from './sessions/answer.ts';
 import type { World } from './world/world.ts';
 
 const RESPONSE_OVERHEAD_BYTES = 512;
-const OPENAPI_RESPONSE = jsonResponse(200, JSON.stringify(OPENAPI_DOCUMENT));
+const OPENAPI_RESPONSE = prepareJson(200, JSON.stringify(OPENAPI_DOCUMENT));
 
 /** The emulated service, independent of HTTP. */
 export interface Service {
@@ -73,7 +73,7 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
       throw new Refusal(401, 'Invalid API key for readiness reports', { 'www-authenticate': 'Bearer' });
     admit(inFlight);
     if (path === READINESS_PATH && world.quirks().readinessRedirect === '308')
-      return redirectReadiness(target);
+      return prepareReadinessRedirect(target);
     return remember(target, () => answerRead(world, stream, target));
   }
 
@@ -82,7 +82,7 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
       try {
         return route(call);
       } catch (error) {
-        if (error instanceof Refusal) return refusalResponse(error, call.target, world.quirks());
+        if (error instanceof Refusal) return prepareRefusal(error, call.target, world.quirks());
         throw error;
       }
     },
@@ -90,26 +90,26 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
   };
 }
 
-function refusalResponse(
+function prepareRefusal(
   refusal: Refusal,
   { stream, requestId }: RequestTarget,
   { readinessErrors }: Quirks,
 ): PreparedResponse {
-  if (stream !== 'readiness' || readinessErrors === 'problem') return problemResponse(refusal, requestId);
-  return foreignResponse(refusal, readinessErrors);
+  if (stream !== 'readiness' || readinessErrors === 'problem') return prepareProblem(refusal, requestId);
+  return prepareForeign(refusal, readinessErrors);
 }
 
 function answerRead(world: World, stream: Stream, { query }: RequestTarget): PreparedResponse {
   const { lies } = world.quirks();
   if (stream === 'readiness') {
-    return jsonResponse(chooseStatus(lies, { stream, range: null }), answerReadiness(world, query));
+    return prepareJson(chooseStatus(lies, { stream, range: null }), answerReadiness(world, query));
   }
   if (world.quirks().analyticsDisabled)
     throw new Refusal(403, 'Analytics is not enabled for the organization');
   const range = readRange(query, world.today(), world.quirks());
   const json =
     stream === 'users' ? answerUsers(world, query, range) : answerDaily(world, stream, query, range);
-  return jsonResponse(chooseStatus(lies, { stream, range }), json);
+  return prepareJson(chooseStatus(lies, { stream, range }), json);
 }
 
 function pageOf(world: World, { stream, query }: RequestTarget): number | null {
@@ -124,7 +124,7 @@ function pageOf(world: World, { stream, query }: RequestTarget): number | null {
   }
 }
 
-function redirectReadiness(target: RequestTarget): PreparedResponse {
+function prepareReadinessRedirect(target: RequestTarget): PreparedResponse {
   const location = READINESS_MOVED_PATH + target.url.slice(READINESS_PATH.length);
-  return jsonResponse(308, JSON.stringify({ redirect: location }), { location });
+  return prepareJson(308, JSON.stringify({ redirect: location }), { location });
 }

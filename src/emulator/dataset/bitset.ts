@@ -2,7 +2,7 @@
 export type Bitset = Uint32Array;
 
 /** Creates an empty set for the numbers below `size`. */
-export function emptyBitset(size: number): Bitset {
+export function createBitset(size: number): Bitset {
   return new Uint32Array(Math.ceil(size / 32));
 }
 

@@ -3,8 +3,8 @@ import {
   addBit,
   type Bitset,
   countBits,
+  createBitset,
   dropBit,
-  emptyBitset,
   membersOf,
   nextBit,
   uniteBits,
@@ -57,7 +57,7 @@ export function openDataset(
   }
 
   function activeWithin(firstDay: number, lastDay: number, stream: DailyStream): Bitset {
-    const union = emptyBitset(population.size);
+    const union = createBitset(population.size);
     for (let day = Math.max(0, firstDay); day <= lastDay; day++) uniteBits(union, activeOn(day, stream));
     return union;
   }
@@ -90,7 +90,7 @@ export function openDataset(
 }
 
 function generateActivity(population: Population, day: number, variant: DayVariant): Bitset {
-  const set = emptyBitset(population.size);
+  const set = createBitset(population.size);
   if (variant.empty || day < 0) return set;
   const { hidden } = variant;
   for (let user = 0; user < population.size; user++) {

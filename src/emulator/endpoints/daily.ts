@@ -5,10 +5,10 @@ import type { World } from '../world/world.ts';
 import { writeRows } from './envelope.ts';
 import { selectDays } from './lies/days.ts';
 import { type Query, type RequestedRange, readGroupBy } from './params.ts';
-import { activityByClientRows, activityRows } from './rows/activity.ts';
-import { productivityRows } from './rows/productivity.ts';
-import { tokensByModelRows, tokensRows } from './rows/tokens.ts';
-import { toolsByToolRows, toolsRows } from './rows/tools.ts';
+import { writeActivityByClientRows, writeActivityRows } from './rows/activity.ts';
+import { writeProductivityRows } from './rows/productivity.ts';
+import { writeTokensByModelRows, writeTokensRows } from './rows/tokens.ts';
+import { writeToolsByToolRows, writeToolsRows } from './rows/tools.ts';
 import type { RowSource } from './rows/view.ts';
 
 /** The endpoints with rows of the organization. */
@@ -16,10 +16,10 @@ type OrgStream = Exclude<DailyStream, 'users'>;
 
 /** The rows of each endpoint without group_by, and with the group_by that it supports. */
 const ROWS: Readonly<Record<OrgStream, { plain: RowSource; grouped?: RowSource; groupBy?: string }>> = {
-  tokens: { plain: tokensRows, grouped: tokensByModelRows, groupBy: GROUP_BY.tokens },
-  tools: { plain: toolsRows, grouped: toolsByToolRows, groupBy: GROUP_BY.tools },
-  activity: { plain: activityRows, grouped: activityByClientRows, groupBy: GROUP_BY.activity },
-  productivity: { plain: productivityRows },
+  tokens: { plain: writeTokensRows, grouped: writeTokensByModelRows, groupBy: GROUP_BY.tokens },
+  tools: { plain: writeToolsRows, grouped: writeToolsByToolRows, groupBy: GROUP_BY.tools },
+  activity: { plain: writeActivityRows, grouped: writeActivityByClientRows, groupBy: GROUP_BY.activity },
+  productivity: { plain: writeProductivityRows },
 };
 
 /**

@@ -46,12 +46,12 @@ export function writeRows(world: World, scope: { stream: DailyStream; range: Req
       // `meta` contains no metrics, so it can only get unknown fields.
       const metaJson = JSON.stringify(distort(meta, 'meta', { ...quirks, nullMetrics: 0 }));
       const kept = selectRecords(rows, quirks.lies, scope);
-      return `{"data":[${kept.join(',')}],"meta":${metaJson}${unknownTail(quirks)}}`;
+      return `{"data":[${kept.join(',')}],"meta":${metaJson}${writeUnknownTail(quirks)}}`;
     },
   };
 }
 
 /** The JSON text that adds the unknown field to the outermost object, if the quirk is on. */
-export function unknownTail({ unknownFields }: Quirks): string {
+export function writeUnknownTail({ unknownFields }: Quirks): string {
   return unknownFields ? `,${JSON.stringify(UNKNOWN_FIELD).slice(1, -1)}` : '';
 }

@@ -3,10 +3,10 @@ import { Refusal } from '../http/refusal.ts';
 import { distort } from '../quirks/distort.ts';
 import type { Quirks } from '../quirks/quirks.ts';
 import type { World } from '../world/world.ts';
-import { unknownTail } from './envelope.ts';
+import { writeUnknownTail } from './envelope.ts';
 import { selectRecords } from './lies/rows.ts';
 import { type Query, readInteger, single } from './params.ts';
-import { renderReport } from './rows/readiness.ts';
+import { writeReport } from './rows/readiness.ts';
 
 /**
  * Responds to the readiness list (specification, section 4.3) with JSON text: the reports after `startAfter`, at most
@@ -26,12 +26,12 @@ export function answerReadiness(world: World, query: Query): string {
     const report = numbers[place] ?? 0;
     if (repoId !== null && reports.repositoryId(reports.repositoryOf(report)) !== repoId) continue;
     if (reports.createdAtMs(report, changes) >= endOfReportsMs(quirks)) continue;
-    const body = renderReport(reports, changes, report, quirks);
+    const body = writeReport(reports, changes, report, quirks);
     // The metrics of a report are required, so it can only get unknown fields.
     page.push(JSON.stringify(distort(body, body.reportId, { ...quirks, nullMetrics: 0 })));
   }
   const kept = selectRecords(page, quirks.lies, { stream: 'readiness', range: null });
-  return `{"reports":[${kept.join(',')}]${unknownTail(quirks)}}`;
+  return `{"reports":[${kept.join(',')}]${writeUnknownTail(quirks)}}`;
 }
 
 /** Only reports that were created before this instant exist. */

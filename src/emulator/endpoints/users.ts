@@ -1,5 +1,5 @@
 import { FIRST_DAY, shiftDay } from '../../core/day.ts';
-import { type Bitset, countBits, emptyBitset, hasBit, nextBit, uniteBits } from '../dataset/bitset.ts';
+import { type Bitset, countBits, createBitset, hasBit, nextBit, uniteBits } from '../dataset/bitset.ts';
 import { hashText, unitOf } from '../dataset/hash.ts';
 import type { Quirks } from '../quirks/quirks.ts';
 import type { World } from '../world/world.ts';
@@ -8,7 +8,7 @@ import { type RowWriter, writeRows } from './envelope.ts';
 import { selectDays, selectUsers } from './lies/days.ts';
 import { chooseCursor, choosePaging } from './lies/paging.ts';
 import { type Query, type RequestedRange, readCursor, readGroupBy, readUsersLimit } from './params.ts';
-import { userRow } from './rows/users.ts';
+import { writeUserRow } from './rows/users.ts';
 import type { DayView } from './rows/view.ts';
 
 /** Length of a user id. A longer cursor comes from an empty page. */
@@ -35,7 +35,7 @@ export function answerUsers(world: World, query: Query, range: RequestedRange): 
   const sent = readCursor(query, quirks);
   const cursor = chooseCursor(sent, quirks.lies, scope);
   const days = activeDays(world, scope);
-  const active = emptyBitset(dataset.population.size);
+  const active = createBitset(dataset.population.size);
   for (const day of days) uniteBits(active, day.active);
   const writer = writeRows(world, scope);
   const size = choosePageSize(world, limit, cursor);
@@ -49,14 +49,14 @@ export function answerUsers(world: World, query: Query, range: RequestedRange): 
     let rows = 0;
     for (const { view, active } of days) {
       if (!hasBit(active, user)) continue;
-      writer.add(userRow(view, user), view.date, user);
+      writer.add(writeUserRow(view, user), view.date, user);
       rows += 1;
     }
     taken += quirks.limitCounts === 'rows' ? rows : 1;
     final = user;
     user = nextBit(active, user + 1);
   }
-  const next = final < 0 ? afterEmptyPage(cursor) : dataset.population.idOf(final);
+  const next = final < 0 ? continueAfterEmptyPage(cursor) : dataset.population.idOf(final);
   const hasMore = user >= 0;
   const end = { hasMore, cursor: hasMore || final >= 0 ? next : null };
   return writer.finish(choosePaging(end, sent, quirks.lies, scope));
@@ -84,7 +84,7 @@ function choosePageSize(world: World, limit: number, cursor: string | null): num
 }
 
 /** Continues at the same place with another cursor, so that the walk does not see a cursor twice. */
-function afterEmptyPage(cursor: string | null): string {
+function continueAfterEmptyPage(cursor: string | null): string {
   return cursor === null ? BEFORE_ALL : `${cursor}0`;
 }
 
@@ -94,7 +94,7 @@ function repeatUser(quirks: Quirks, writer: RowWriter, days: readonly ActiveDay[
   const conflict = quirks.overlappingPages === 'conflicting' ? 1 : 0;
   for (const { view, active } of days) {
     if (!hasBit(active, user)) continue;
-    const row = userRow(view, user);
+    const row = writeUserRow(view, user);
     writer.add({ ...row, tool_calls: (row.tool_calls ?? 0) + conflict }, view.date, user);
   }
 }

@@ -1,8 +1,8 @@
 import type { ApiCall } from '../http/api-call.ts';
 import {
   type Delivery,
-  jsonResponse,
   type PreparedResponse,
+  prepareJson,
   showsResponse,
 } from '../http/prepared-response.ts';
 import type { RevisionRequest } from '../world/revision-request.ts';
@@ -10,7 +10,7 @@ import type { Action, ActionOf } from './action.ts';
 import type { FaultContext } from './context.ts';
 import { breakCursor } from './cursor.ts';
 import { buildGzipBomb } from './gzip-bomb.ts';
-import { bodyResponse, redirectResponse, spoil, statusResponse } from './made-response.ts';
+import { prepareBody, prepareRedirect, prepareStatus, spoil } from './made-response.ts';
 import { patchJson } from './patch.ts';
 import { fillHeader, fillTemplate, fillTemplates } from './template.ts';
 import { toDelivery } from './transport.ts';
@@ -36,18 +36,18 @@ export function applyActions(actions: readonly Action[], context: FaultContext):
   }
   if (delivery === undefined) return { ...current(), delayMs };
   // A delivery that shows no response needs none.
-  return { ...(showsResponse(delivery) ? current() : jsonResponse(200, '')), delivery, delayMs };
+  return { ...(showsResponse(delivery) ? current() : prepareJson(200, '')), delivery, delayMs };
 }
 
 function applyAction(action: Action, current: () => PreparedResponse, context: FaultContext): Effect {
   const { call } = context;
   switch (action.type) {
     case 'status':
-      return { response: statusResponse(action, call, context.now()) };
+      return { response: prepareStatus(action, call, context.now()) };
     case 'body':
-      return { response: bodyResponse(action, call) };
+      return { response: prepareBody(action, call) };
     case 'redirect':
-      return { response: redirectResponse(action, call) };
+      return { response: prepareRedirect(action, call) };
     case 'headers':
       return { response: changeHeaders(current(), action, call) };
     case 'patch':
@@ -59,7 +59,7 @@ function applyAction(action: Action, current: () => PreparedResponse, context: F
     case 'answer-as':
       return { response: context.answer(changeUrl(action, call)) };
     case 'gzip-bomb': {
-      const plain = jsonResponse(200, '', { 'content-encoding': 'gzip' });
+      const plain = prepareJson(200, '', { 'content-encoding': 'gzip' });
       return { response: { ...plain, body: buildGzipBomb(action.bytes) } };
     }
     case 'revise':

@@ -25,13 +25,13 @@ export function breakCursor(
     missed();
     return response;
   }
-  const next_cursor = brokenCursor(mode, query.get('cursor'), body['meta']);
+  const next_cursor = chooseBrokenCursor(mode, query.get('cursor'), body['meta']);
   // A field that is undefined is left out of the JSON.
   const meta = { ...body['meta'], has_more: true, next_cursor };
   return { ...response, body: Buffer.from(JSON.stringify({ ...body, meta })) };
 }
 
-function brokenCursor(mode: Mode, sent: string | null, meta: Record<string, unknown>): unknown {
+function chooseBrokenCursor(mode: Mode, sent: string | null, meta: Record<string, unknown>): unknown {
   switch (mode) {
     case 'repeat':
       return sent ?? meta['next_cursor'];

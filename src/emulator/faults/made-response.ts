@@ -1,8 +1,8 @@
 import { SESSIONS_PATH } from '../../api/paths.ts';
 import type { ApiCall } from '../http/api-call.ts';
-import { jsonResponse, type PreparedResponse } from '../http/prepared-response.ts';
+import { type PreparedResponse, prepareJson } from '../http/prepared-response.ts';
 import { titleOf } from '../http/refusal.ts';
-import { sessionProblem } from '../sessions/refusal.ts';
+import { writeSessionProblem } from '../sessions/refusal.ts';
 import type { ActionOf } from './action.ts';
 import { fillHeader, fillTemplate, fillTemplates } from './template.ts';
 
@@ -13,19 +13,19 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const INVALID_UTF8 = Buffer.from([0x22, 0xff, 0x22]);
 
 /** Prepares the response of a status action. */
-export function statusResponse(action: ActionOf<'status'>, call: ApiCall, now: Date): PreparedResponse {
+export function prepareStatus(action: ActionOf<'status'>, call: ApiCall, now: Date): PreparedResponse {
   const { status, title = titleOf(status), detail = `Injected fault ${status}` } = action;
   const isSession = call.target.path === SESSIONS_PATH;
   const made = { title, detail, status, requestId: call.target.requestId };
-  const body = action.body ?? (isSession ? sessionProblem(made) : made);
-  return jsonResponse(status, JSON.stringify(fillTemplates(body, call)), {
+  const body = action.body ?? (isSession ? writeSessionProblem(made) : made);
+  return prepareJson(status, JSON.stringify(fillTemplates(body, call)), {
     ...fillHeaders(action.headers, call),
     ...retryAfter(action.retryAfter, call, now),
   });
 }
 
 /** Prepares the response of a body action. */
-export function bodyResponse(action: ActionOf<'body'>, call: ApiCall): PreparedResponse {
+export function prepareBody(action: ActionOf<'body'>, call: ApiCall): PreparedResponse {
   const type =
     action.contentType ?? (action.html ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8');
   const text = action.html ? CAPTIVE_PAGE : fillTemplate(action.text ?? '', call);
@@ -37,9 +37,9 @@ export function bodyResponse(action: ActionOf<'body'>, call: ApiCall): PreparedR
 }
 
 /** Prepares the response of a redirect action. */
-export function redirectResponse(action: ActionOf<'redirect'>, call: ApiCall): PreparedResponse {
+export function prepareRedirect(action: ActionOf<'redirect'>, call: ApiCall): PreparedResponse {
   const location = fillHeader(action.location, call);
-  return jsonResponse(action.status ?? 302, JSON.stringify({ redirect: location }), { location });
+  return prepareJson(action.status ?? 302, JSON.stringify({ redirect: location }), { location });
 }
 
 /** Makes the bytes of a body invalid. */

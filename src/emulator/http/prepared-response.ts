@@ -40,8 +40,8 @@ export function showsResponse(delivery: Delivery | undefined): boolean {
   return delivery?.type !== 'hang' && delivery?.type !== 'raw';
 }
 
-/** A response with a JSON text as its body. */
-export function jsonResponse(
+/** Prepares a response with a JSON text as its body. */
+export function prepareJson(
   status: number,
   json: string,
   headers: Readonly<Record<string, string>> = {},
@@ -50,18 +50,18 @@ export function jsonResponse(
   return { status, headers: { ...type, ...headers }, body: Buffer.from(json) };
 }
 
-/** The response to a refused request (specification, sections 2.6 and 7). */
-export function problemResponse(refusal: Refusal, requestId: string): PreparedResponse {
+/** Prepares the response to a refused request (specification, sections 2.6 and 7). */
+export function prepareProblem(refusal: Refusal, requestId: string): PreparedResponse {
   const { status, message: detail, headers } = refusal;
-  return jsonResponse(status, JSON.stringify({ title: titleOf(status), detail, status, requestId }), headers);
+  return prepareJson(status, JSON.stringify({ title: titleOf(status), detail, status, requestId }), headers);
 }
 
-/** The response to a refused request in a shape that the specification does not show. */
-export function foreignResponse(refusal: Refusal, shape: 'error' | 'text'): PreparedResponse {
+/** Prepares the response to a refused request in a shape that the specification does not show. */
+export function prepareForeign(refusal: Refusal, shape: 'error' | 'text'): PreparedResponse {
   const { status, message, headers } = refusal;
   const title = titleOf(status);
   if (shape === 'error') {
-    return jsonResponse(status, JSON.stringify({ error: { code: title, message } }), headers);
+    return prepareJson(status, JSON.stringify({ error: { code: title, message } }), headers);
   }
   return {
     status,

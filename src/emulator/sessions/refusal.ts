@@ -1,4 +1,4 @@
-import { jsonResponse, type PreparedResponse } from '../http/prepared-response.ts';
+import { type PreparedResponse, prepareJson } from '../http/prepared-response.ts';
 import { titleOf } from '../http/refusal.ts';
 
 /** Why a session was not created. */
@@ -10,8 +10,8 @@ export interface SessionProblem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The error body of the session endpoint (specification, section 2.6). Unlike other error bodies it has no requestId. */
-export function sessionProblem({
+/** Writes the error body of the session endpoint (specification, section 2.6). Unlike other error bodies it has no requestId. */
+export function writeSessionProblem({
   status,
   detail,
   title = titleOf(status),
@@ -20,7 +20,7 @@ export function sessionProblem({
   return { detail, status, title, ...(metadata === undefined ? {} : { metadata }) };
 }
 
-/** The response to a refused request to create a session. */
-export function sessionRefusal(problem: SessionProblem): PreparedResponse {
-  return jsonResponse(problem.status, JSON.stringify(sessionProblem(problem)), problem.headers);
+/** Prepares the response to a refused request to create a session. */
+export function prepareSessionRefusal(problem: SessionProblem): PreparedResponse {
+  return prepareJson(problem.status, JSON.stringify(writeSessionProblem(problem)), problem.headers);
 }

@@ -68,10 +68,10 @@ export function openRevisions(
       (someUsers.streams ?? [stream]).includes(stream) &&
       (someUsers.days ?? [date]).includes(date);
     return applyChanges([
-      ...(age >= 1 && age <= quirks.provisionalDays ? [provisional(age)] : []),
+      ...(age >= 1 && age <= quirks.provisionalDays ? [makeProvisional(age)] : []),
       ...changes,
       ...(inactive ? [{ key: 'inactive', empty: true }] : []),
-      ...(onlySome ? [shareOf(someUsers.share)] : []),
+      ...(onlySome ? [hideAllExcept(someUsers.share)] : []),
     ]);
   }
 
@@ -109,7 +109,7 @@ export function openRevisions(
   };
 }
 
-function provisional(age: number): DayChange {
+function makeProvisional(age: number): DayChange {
   const salt = PROVISIONAL_SALT + age;
   return {
     key: `provisional-${age}`,
@@ -119,6 +119,6 @@ function provisional(age: number): DayChange {
 }
 
 /** Hides all users except a share of them. */
-function shareOf(share: number): DayChange {
+function hideAllExcept(share: number): DayChange {
   return { key: `share-${share}`, hidden: { salt: SOME_USERS_SALT, share: 1 - share } };
 }

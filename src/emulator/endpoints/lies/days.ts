@@ -1,6 +1,6 @@
 import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../../core/day.ts';
 import type { DailyStream, Stream } from '../../../core/stream.ts';
-import { addBit, type Bitset, emptyBitset, membersOf } from '../../dataset/bitset.ts';
+import { addBit, type Bitset, createBitset, membersOf } from '../../dataset/bitset.ts';
 import { hash, unitOf } from '../../dataset/hash.ts';
 import { type DaysByStream, isDayList, type Lies, type Where } from '../../quirks/lies.ts';
 import type { RequestedRange } from '../params.ts';
@@ -34,7 +34,7 @@ export function selectDays(
   last: number,
 ): number[] {
   const { range, stream } = scope;
-  const drop = droppedPart(lies, scope);
+  const drop = findDroppedPart(lies, scope);
   if (range === null || drop === 'all') return [];
   const middle = drop === 'middle' ? middleOf(range) : null;
   const days: number[] = [];
@@ -54,9 +54,9 @@ export function selectUsers(
   scope: RequestScope,
   day: { index: number; seed: number },
 ): Bitset {
-  const drop = droppedPart(lies, scope);
+  const drop = findDroppedPart(lies, scope);
   if (drop !== 'users' && drop !== 'user-days') return active;
-  const shown = emptyBitset(active.length * 32);
+  const shown = createBitset(active.length * 32);
   for (const user of membersOf(active)) {
     const draw = hash(day.seed, user, ASPECT.trimmed, drop === 'users' ? -1 : day.index);
     if (unitOf(draw) >= TRIMMED_SHARE) addBit(shown, user);
@@ -74,7 +74,7 @@ export function chooseMetaDay(date: UtcDay, { otherRange }: Lies, scope: Request
 const TRIMMED_SHARE = 1 / 3;
 const ASPECT = { trimmed: 0x7269 } as const;
 
-function droppedPart({ ranges }: Lies, scope: RequestScope): NonNullable<Lies['ranges']>['drop'] | null {
+function findDroppedPart({ ranges }: Lies, scope: RequestScope): NonNullable<Lies['ranges']>['drop'] | null {
   return ranges !== undefined && isSeveralDays(scope.range) && applies(ranges, scope) ? ranges.drop : null;
 }
 

@@ -9,7 +9,7 @@ import type { DayView } from './view.ts';
 const NEW_CLIENT_TYPE = 'ide-extension';
 
 /** /activity: one row per day; WAU and MAU are unions over the trailing 7 and 30 days (section 2.4). */
-export function activityRows(view: DayView): readonly ActivityRow[] {
+export function writeActivityRows(view: DayView): readonly ActivityRow[] {
   const org = orgDayOf(view, 'activity');
   if (org === null) return [];
   return [
@@ -27,7 +27,7 @@ export function activityRows(view: DayView): readonly ActivityRow[] {
 }
 
 /** /activity?group_by=client: one row per day and client type (section 4.2, group_by rule 4). */
-export function activityByClientRows(view: DayView): readonly ActivityByClientRow[] {
+export function writeActivityByClientRows(view: DayView): readonly ActivityByClientRow[] {
   const org = orgDayOf(view, 'activity');
   if (org === null) return [];
   return usersByClient(org, view.quirks).map(([client, users]) => ({

@@ -7,7 +7,7 @@ import { type DayView, rank } from './view.ts';
 export const LANGUAGE_NAMES: readonly string[] = LANGUAGES.map((language) => language.name);
 
 /** /productivity: one row per day; both breakdowns sum to the files created and edited (section 2.4). */
-export function productivityRows(view: DayView): readonly ProductivityRow[] {
+export function writeProductivityRows(view: DayView): readonly ProductivityRow[] {
   const org = orgDayOf(view, 'productivity');
   if (org === null) return [];
   return [

@@ -17,7 +17,7 @@ const ASPECT = { report: 70, commit: 71, skipped: 72, fraction: 73 } as const;
 const draws = new Draws();
 
 /** Writes one readiness report (specification, section 2.5). Some reports lack optional fields. */
-export function renderReport(
+export function writeReport(
   reports: Reports,
   changes: ReportChanges,
   report: number,

@@ -11,7 +11,7 @@ import { orgDayOf } from './org-day.ts';
 import type { DayView } from './view.ts';
 
 /** /tokens: one row per day with breakdowns by model and by user (specification, section 2.4). */
-export function tokensRows(view: DayView): readonly TokensRow[] {
+export function writeTokensRows(view: DayView): readonly TokensRow[] {
   const org = orgDayOf(view, 'tokens');
   if (org === null) return [];
   const sumOf = (metric: number): number =>
@@ -29,7 +29,7 @@ export function tokensRows(view: DayView): readonly TokensRow[] {
 }
 
 /** /tokens?group_by=model: one row per day and model. The specification does not show the shape; `group_key` is likely. */
-export function tokensByModelRows(view: DayView): readonly TokensByModelRow[] {
+export function writeTokensByModelRows(view: DayView): readonly TokensByModelRow[] {
   const org = orgDayOf(view, 'tokens');
   if (org === null) return [];
   return byModel(org.models, { ...view.quirks, modelTier: false }, 'group_key').map((element) => ({
@@ -52,20 +52,29 @@ function byUser(view: DayView): TokensUserElement[] {
   return elements;
 }
 
+/** A loop, because this runs for every user of a day. */
 function byModel(credits: Float64Array, quirks: Quirks, key: Quirks['modelKey']): ModelElement[] {
-  return MODELS.flatMap(({ id, tier }, model) => {
-    const numberOf = (metric: number): number => credits[model * CREDITS.count + metric] ?? 0;
-    const input = numberOf(CREDITS.input);
-    if (input === 0) return [];
-    const element = {
-      [key]: id,
-      ...(quirks.modelTier ? { model_tier: tier } : {}),
-      billable_tokens: numberOf(CREDITS.billable),
+  const elements: ModelElement[] = [];
+  for (let model = 0; model < MODELS.length; model++) {
+    const base = model * CREDITS.count;
+    const input = credits[base + CREDITS.input] ?? 0;
+    const entry = MODELS[model];
+    if (input === 0 || entry === undefined) continue;
+    elements.push({
+      [key]: entry.id,
+      ...(quirks.modelTier ? { model_tier: entry.tier } : {}),
+      billable_tokens: credits[base + CREDITS.billable] ?? 0,
       input_tokens: input,
-      output_tokens: numberOf(CREDITS.output),
-    };
-    if (!quirks.cacheFields) return [element];
-    const cache_read_tokens = numberOf(CREDITS.cacheRead);
-    return [{ ...element, cache_read_tokens, cache_write_tokens: numberOf(CREDITS.cacheWrite) }];
-  });
+      output_tokens: credits[base + CREDITS.output] ?? 0,
+      ...(quirks.cacheFields ? cacheFields(credits, base) : {}),
+    });
+  }
+  return elements;
+}
+
+function cacheFields(credits: Float64Array, base: number): ModelElement {
+  return {
+    cache_read_tokens: credits[base + CREDITS.cacheRead] ?? 0,
+    cache_write_tokens: credits[base + CREDITS.cacheWrite] ?? 0,
+  };
 }

@@ -9,7 +9,7 @@ const WEB = 1;
 const SPELLED_SERVERS = MCP_SERVERS.flatMap((server) => server.spellings);
 
 /** /tools: one row per day (specification, section 2.4). */
-export function toolsRows(view: DayView): readonly ToolsRow[] {
+export function writeToolsRows(view: DayView): readonly ToolsRow[] {
   const org = orgDayOf(view, 'tools');
   if (org === null) return [];
   const row: ToolsRow = {
@@ -38,7 +38,7 @@ export function toolsRows(view: DayView): readonly ToolsRow[] {
 }
 
 /** /tools?group_by=tool_name: one row per day and tool (section 4.2, group_by rule 3). */
-export function toolsByToolRows(view: DayView): readonly ToolsByToolRow[] {
+export function writeToolsByToolRows(view: DayView): readonly ToolsByToolRow[] {
   const org = orgDayOf(view, 'tools');
   if (org === null) return [];
   return byTool(org).map(({ tool, invocations }) => ({

@@ -4,7 +4,7 @@ import { LANGUAGE_NAMES } from './productivity.ts';
 import { type DayView, rank } from './view.ts';
 
 /** One row of /users: what an active user did on the day of the view (specification, section 2.4). */
-export function userRow(view: DayView, user: number): UserRow {
+export function writeUserRow(view: DayView, user: number): UserRow {
   const { dataset, day, date } = view;
   const facts = dataset.userDay(user, day, 'users');
   const model = MODELS[facts.primaryModel];
