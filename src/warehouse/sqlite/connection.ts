@@ -92,8 +92,8 @@ export class Connection {
     return this.#queue.add(async () => this.read(doing, work));
   }
 
-  /** Waits for the turn of work that writes to the same file through another connection. */
-  elsewhere<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Runs work that writes to the same file through another connection, when it is its turn. */
+  runInTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#queue.add(async () => {
       const result = await work();
       this.#log.look();

@@ -5,39 +5,39 @@ import { type CommitOutcome, type DayCommit, rowCount } from '../../port.ts';
 import type { ChunkedDay } from '../commit-day.ts';
 import type { SentError } from './sent-error.ts';
 
-/** A day as it travels: its rows as texts, which are copied at a tenth of the cost of rows. */
+/** A day as it is sent between threads: copying its rows as texts takes a tenth of the time of copying rows. */
 interface SentDay extends DayEntry {
   readonly tables: readonly { readonly name: string; readonly texts: readonly string[] }[];
 }
 
-/** What the thread begins with. */
+/** What the thread starts with. */
 export interface ThreadStart {
   readonly path: string;
-  /** The file that must be found there, see `fileAt`. */
+  /** The file that must be at the path, see `fileAt`. */
   readonly file: string | undefined;
 }
 
-/** What the thread is asked. */
-export type Request =
+/** A message to the thread. */
+export type WriterRequest =
   | { readonly type: 'commit'; readonly doing: string; readonly days: readonly SentDay[] }
-  /** The process was asked to stop: waits for other programs are cut short. */
+  /** The process has to stop: do not wait for other programs any more. */
   | { readonly type: 'stop' }
-  /** Close the file and end. */
+  /** Close the file and end the thread. */
   | { readonly type: 'close' };
 
-/** What the thread says; it answers commits in their order. */
-export type Reply =
+/** A message from the thread. It answers commits in their order. */
+export type WriterResponse =
   | { readonly type: 'ready' }
   | { readonly type: 'committed'; readonly outcomes: readonly CommitOutcome[] }
   | { readonly type: 'failed'; readonly error: SentError };
 
-/** A commit for the thread. */
+/** Prepares a commit for the thread. */
 export function sentDay(commit: DayCommit): SentDay {
   const tables = commit.tables.map(({ table, texts }) => ({ name: table.name, texts }));
   return { ...commit, rows: rowCount(commit), tables };
 }
 
-/** The day that was sent. A chunk is decoded when its turn comes, so that few rows are in memory at a time. */
+/** Returns the day that was sent. Each chunk of rows is decoded when it is needed, so that few rows are in memory. */
 export function receivedDay(day: SentDay): ChunkedDay {
   return {
     ...day,

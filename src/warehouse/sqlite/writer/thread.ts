@@ -1,30 +1,30 @@
 import type { Worker } from 'node:worker_threads';
 import { messageOf, StorageError } from '../../../core/errors.ts';
 import type { CommitOutcome, DayCommit } from '../../port.ts';
-import { type Reply, type Request, sentDay, type ThreadStart } from './messages.ts';
+import { sentDay, type ThreadStart, type WriterRequest, type WriterResponse } from './messages.ts';
 import { receivedError } from './sent-error.ts';
 import { startThread } from './start-thread.ts';
 
 const SCRIPT = 'src/warehouse/sqlite/writer/entry';
 
-interface Asked {
+interface Pending {
   readonly resolve: (outcomes: CommitOutcome[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * A thread that writes days through a connection of its own, so that pulling goes on meanwhile: inserting rows takes
- * as long as all that comes before it. Rows go to it as the texts that their digest was made of.
+ * A thread that writes days through its own connection, so that pulling continues meanwhile: inserting rows takes as long as
+ * all earlier steps together. It gets rows as the texts that their digest was computed from.
  */
 export class WriterThread {
   readonly #path: string;
   readonly #worker: Worker;
   readonly #ended: Promise<unknown>;
-  #asked: Asked[] = [];
+  #pending: Pending[] = [];
   #isReady = false;
   #failure: unknown;
 
-  /** A thread that writes to the file; null where there is none to be had. */
+  /** Starts a thread that writes to the file. Returns null if no thread can be started. */
   static start(start: ThreadStart, signal: AbortSignal | undefined): WriterThread | null {
     const worker = startThread(SCRIPT, start);
     return worker === null ? null : new WriterThread(start.path, worker, signal);
@@ -34,51 +34,51 @@ export class WriterThread {
     this.#path = path;
     this.#worker = worker;
     this.#ended = new Promise((resolve) => this.#worker.once('exit', resolve));
-    this.#worker.on('message', (reply: Reply) => this.#hear(reply));
+    this.#worker.on('message', (response: WriterResponse) => this.#receive(response));
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('it ended')));
-    // Only what is asked of it keeps the process alive.
+    // Only pending commits keep the process alive.
     this.#worker.unref();
-    const stop = () => this.#tell({ type: 'stop' });
+    const stop = () => this.#send({ type: 'stop' });
     if (signal?.aborted === true) stop();
     else signal?.addEventListener('abort', stop, { once: true });
   }
 
-  /** True once it could write, some ten milliseconds after its start; one that has failed since then says so when asked. */
+  /** True once the thread can write, some ten milliseconds after its start. If it fails later, the next commit fails. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Stores days in one transaction, see `Warehouse.commitDays`. Call when it is ready. */
+  /** Stores days in one transaction, see `Warehouse.commitDays`. Call it only when {@link isReady}. */
   commitDays(doing: string, commits: readonly DayCommit[]): Promise<CommitOutcome[]> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
-      this.#asked.push({ resolve, reject });
+      this.#pending.push({ resolve, reject });
       this.#worker.ref();
-      this.#tell({ type: 'commit', doing, days: commits.map(sentDay) });
+      this.#send({ type: 'commit', doing, days: commits.map(sentDay) });
     });
   }
 
-  /** Ends it once all is written that was asked. */
+  /** Ends the thread after all pending commits. */
   async close(): Promise<void> {
     this.#worker.ref();
-    this.#tell({ type: 'close' });
+    this.#send({ type: 'close' });
     await this.#ended;
   }
 
-  #tell(request: Request): void {
+  #send(request: WriterRequest): void {
     this.#worker.postMessage(request);
   }
 
-  #hear(reply: Reply): void {
-    if (reply.type === 'ready') {
+  #receive(response: WriterResponse): void {
+    if (response.type === 'ready') {
       this.#isReady = true;
       return;
     }
-    const asked = this.#asked.shift();
-    if (this.#asked.length === 0) this.#worker.unref();
-    if (reply.type === 'committed') asked?.resolve([...reply.outcomes]);
-    else asked?.reject(receivedError(reply.error));
+    const pending = this.#pending.shift();
+    if (this.#pending.length === 0) this.#worker.unref();
+    if (response.type === 'committed') pending?.resolve([...response.outcomes]);
+    else pending?.reject(receivedError(response.error));
   }
 
   #fail(error: unknown): void {
@@ -89,8 +89,8 @@ export class WriterThread {
         hint: 'run again: what was committed is safe',
       },
     );
-    const asked = this.#asked;
-    this.#asked = [];
-    for (const { reject } of asked) reject(this.#failure);
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const { reject } of pending) reject(this.#failure);
   }
 }

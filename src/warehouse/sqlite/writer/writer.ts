@@ -3,15 +3,15 @@ import { chunkedDay, commitDays } from '../commit-day.ts';
 import type { Connection } from '../connection.ts';
 import { WriterThread } from './thread.ts';
 
-/** Rows that are written before a thread is worth its start: about what they take. */
+/** Starting a thread takes about as long as writing this many rows. */
 const ROWS_WITHOUT_THREAD = 4_000;
 
-/** Writes days: here at first, and by a thread once there is much to write. */
+/** Writes days: on this thread at first, and on another one once there is much to write. */
 export class DayWriter {
   readonly #connection: Connection;
   readonly #signal: AbortSignal | undefined;
   #rows = 0;
-  /** Undefined until it is tried to start one, null where none is to be had. */
+  /** Undefined before the first attempt to start one; null if none can be started. */
   #thread: WriterThread | null | undefined;
 
   constructor(connection: Connection, signal: AbortSignal | undefined) {
@@ -24,15 +24,15 @@ export class DayWriter {
     const connection = this.#connection;
     const thread = this.#threadFor(commits);
     if (thread?.isReady === true) {
-      return connection.elsewhere(() => thread.commitDays(doing, commits));
+      return connection.runInTurn(() => thread.commitDays(doing, commits));
     }
     const days = commits.map(chunkedDay);
     return connection.transaction(doing, () => commitDays(connection, days));
   }
 
-  /** Ends it once all is written that was asked. */
+  /** Ends the thread after all pending commits. */
   close(): Promise<void> {
-    return this.#connection.elsewhere(async () => this.#thread?.close());
+    return this.#connection.runInTurn(async () => this.#thread?.close());
   }
 
   #threadFor(commits: readonly DayCommit[]): WriterThread | null | undefined {
