@@ -108,7 +108,7 @@ function groupOf(program: Commander, { name, summary }: CommandGroup): Commander
   return program
     .command(name)
     .summary(summary)
-    .description(`${summary}.`)
+    .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help', `print the help of a command: daywalk ${name} help <command>`);
 }

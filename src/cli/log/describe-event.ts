@@ -84,7 +84,7 @@ function wordsOf(event: ReportedEvent): EventWords {
 // Most error messages name the request themselves.
 function retryOf({ target, attempt, waitMs, error }: Extract<RunEvent, { type: 'retry' }>): string {
   const what = error.startsWith(target) || target === 'request' ? error : `${target}: ${error}`;
-  return `${what}; attempt ${attempt} failed, next one in ${formatDuration(waitMs)}`;
+  return `${what} (attempt ${attempt}); retrying in ${formatDuration(waitMs)}`;
 }
 
 function planOf({ units, firstDay, lastDay }: Extract<RunEvent, { type: 'planned' }>): string {

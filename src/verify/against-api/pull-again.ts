@@ -67,8 +67,8 @@ export async function pullAgain(sampling: Sampling): Promise<PulledAgain> {
     } catch (error) {
       if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
       const what = `pulled again: ${messageOf(error)}`;
-      const answer = { expected: 'an answer', found: null };
-      sampling.findings.add({ severity: 'unanswered', ...placeOf(unit), what, ...answer });
+      const outcome = { expected: 'a response', found: null };
+      sampling.findings.add({ severity: 'unanswered', ...placeOf(unit), what, ...outcome });
     }
   }
   return { seed, units: sample.length, requests: requests + call.meter.requests };
@@ -98,7 +98,7 @@ async function compareUnit(
     const found = contentSha256(pulled.tables);
     const at = { severity: 'difference', ...placeOf(unit) } as const;
     if (found !== unit.contentSha256) {
-      findings.add({ ...at, what: 'SHA-256 of the answer', expected: unit.contentSha256, found });
+      findings.add({ ...at, what: 'SHA-256 of the response', expected: unit.contentSha256, found });
       for (const sum of await sumsThatDiffer(warehouse, unit, pulled)) findings.add({ ...at, ...sum });
     }
     await compareGroups(source, { ...placeOf(unit), tables: pulled.tables.map(decodeRows) }, call, findings);

@@ -32,9 +32,9 @@ describe('daywalk publish', () => {
     const second = await call('--parquet', 'lake');
     expect(second.code).toBe(0);
     expect(second.stdout).toMatch(/^user_daily +[\d,]+ +\d+ kB +0 +2 +0$/m);
-    expect(second.stdout).toMatch(/lake: [\d,]+ rows in .*; 0 files written, \d+ unchanged, 0 removed\n$/);
+    expect(second.stdout).toMatch(/lake: [\d,]+ rows in .*\n0 files written, \d+ unchanged, 0 removed\n$/);
     const third = await call('--parquet', 'lake', '--tables', 'sessions, user_daily', '--force');
-    expect(third.stdout).toMatch(/; 3 files written, 0 unchanged, 0 removed\n$/);
+    expect(third.stdout).toMatch(/\n3 files written, 0 unchanged, 0 removed\n$/);
     expect((await call('--sqlite', 'bi.db')).stdout).toMatch(/bi\.db: a copy of .* [kM]B\n$/);
   });
 

@@ -233,7 +233,7 @@ test('a forecast says what a run would do, and that nothing was done', () => {
   };
   const lines = renderForecast(forecast, { width: 80, style });
   expect(lines[0]).toBe('This is what a run would do. Nothing was sent, nothing was written.');
-  expect(lines).toContain('  time          about 1m 01s (an estimate, until a run of this size)');
+  expect(lines).toContain('  time          about 1m 01s (a rough estimate: no run was this large)');
   expect(lines.join('\n')).toContain('  users         47');
   expect(renderForecast({ ...forecast, units: 0, unitsByStream: {} }, { width: 80, style })[0]).toContain(
     'Nothing to pull',

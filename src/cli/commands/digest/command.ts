@@ -4,7 +4,7 @@ import { type Command, jsonFlag } from '../../program/command.ts';
 /** `daywalk digest`: checksums of the content of the warehouse. */
 export const digest: Command = {
   name: 'digest',
-  summary: 'a SHA-256 of each table and of the warehouse, over content alone',
+  summary: 'a SHA-256 of each table and of the whole warehouse',
   description:
     'Computes a SHA-256 of each table and of the whole warehouse. It covers only the content: the same content has the ' +
     'same digest in SQLite and PostgreSQL, whatever the order and the number of runs that brought it.',

@@ -5,7 +5,7 @@ import type { Command } from '../../program/command.ts';
 /** `daywalk hook`, for help only: `main.ts` starts the receiver before any command is loaded. */
 export const hook: Command = {
   name: 'hook',
-  summary: 'receives one hook event on standard input; always exits with code 0',
+  summary: 'receives one hook event on standard input; always exits with 0',
   description:
     'The client tool runs this command for its hook events. It reads one JSON object from standard input, stores it ' +
     'durably in the spool, and sends a notification if that is switched on. It opens no warehouse, never waits long, and ' +

@@ -4,7 +4,7 @@ import { type Command, jsonFlag } from '../../program/command.ts';
 /** `daywalk publish`: the warehouse as files for other tools. */
 export const publish: Command = {
   name: 'publish',
-  summary: 'writes Parquet files for a data lake, or a SQLite copy for BI tools',
+  summary: 'Parquet files for a data lake, or a SQLite copy for BI tools',
   description:
     'Writes the tables as Parquet files, one per table, organization and month, or the whole warehouse as one SQLite ' +
     'file, or both. Parquet files that have not changed since the last publish are not written again. Each file is ' +

@@ -23,19 +23,17 @@ function renderLake({ directory, tables }: LakeReport, frame: TableFrame): strin
     unchanged,
     removed,
   ]);
-  const sum = (part: (table: LakeReport['tables'][number]) => number) =>
-    tables.reduce((total, table) => total + part(table), 0);
-  const did = [
-    `${counted(
-      sum(({ written }) => written),
-      'file',
-    )} written`,
-    `${sum(({ unchanged }) => unchanged)} unchanged`,
-    `${sum(({ removed }) => removed)} removed`,
-  ].join(', ');
-  const size = `${counted(
-    sum(({ rows }) => rows),
-    'row',
-  )} in ${formatBytes(sum(({ bytes }) => bytes))}`;
-  return [...renderTable(COLUMNS, rows, frame), `${escapeForTerminal(directory)}: ${size}; ${did}`];
+  const total = { rows: 0, bytes: 0, written: 0, unchanged: 0, removed: 0 };
+  for (const table of tables) {
+    total.rows += table.rows;
+    total.bytes += table.bytes;
+    total.written += table.written;
+    total.unchanged += table.unchanged;
+    total.removed += table.removed;
+  }
+  return [
+    ...renderTable(COLUMNS, rows, frame),
+    `${escapeForTerminal(directory)}: ${counted(total.rows, 'row')} in ${formatBytes(total.bytes)}`,
+    `${counted(total.written, 'file')} written, ${total.unchanged} unchanged, ${total.removed} removed`,
+  ];
 }

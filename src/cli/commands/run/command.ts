@@ -5,7 +5,7 @@ import { exportFlags } from './flags.ts';
 /** `daywalk run`: the nightly job. */
 export const run: Command = {
   name: 'run',
-  summary: 'the nightly job: pulls every unsettled day and the readiness reports',
+  summary: 'the nightly job: pulls unsettled days and readiness reports',
   description:
     'Pulls and commits every unit (a stream on a day) that is not settled yet, from 2026-01-14 to yesterday UTC, and ' +
     'the readiness reports. Each day is stored whole or not at all. After an interruption, the next run resumes. A run ' +

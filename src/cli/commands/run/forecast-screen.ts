@@ -44,5 +44,5 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
 function durationText({ durationMs, isDurationEstimate }: ExportForecast): string {
   if (durationMs === null) return 'unknown before the first run';
   const roughly = durationMs < 1_000 ? 'under a second' : `about ${formatDuration(durationMs)}`;
-  return isDurationEstimate ? `${roughly} (an estimate, until a run of this size)` : roughly;
+  return isDurationEstimate ? `${roughly} (a rough estimate: no run was this large)` : roughly;
 }

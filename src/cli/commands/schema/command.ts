@@ -4,7 +4,7 @@ import type { Command } from '../../program/command.ts';
 /** `daywalk schema`: the tables and views of a warehouse. */
 export const schema: Command = {
   name: 'schema',
-  summary: 'tables, views and the meaning of columns, as markdown, JSON or SQL',
+  summary: 'the tables, views and columns, as markdown, JSON or SQL',
   description:
     'Prints the tables and views of a warehouse: as markdown for people, as JSON for tools, or as the SQL that creates ' +
     'them. Marks columns whose values must not be summed over days or groups.',

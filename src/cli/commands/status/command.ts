@@ -4,7 +4,7 @@ import type { Command } from '../../program/command.ts';
 /** `daywalk status`: what the warehouse holds. */
 export const status: Command = {
   name: 'status',
-  summary: 'what the warehouse holds and lacks: units, holes, runs, calendar',
+  summary: 'what the warehouse holds and lacks, day by day',
   description:
     'Prints what the warehouse holds, up to yesterday: units by stream and state, holes, the oldest unsettled day, ' +
     'quarantine, the last runs and, on a terminal, a calendar of the days. Only reads the warehouse; sends nothing. ' +

@@ -4,7 +4,7 @@ import type { Command } from '../../program/command.ts';
 /** `daywalk verify`: checks the content of the warehouse. */
 export const verify: Command = {
   name: 'verify',
-  summary: 'checks stored rows against the ledger, and endpoints against each other',
+  summary: 'checks the stored rows against the ledger',
   description:
     'Recomputes the digest of every unit from the stored rows and compares it with the ledger. This finds flipped bytes, ' +
     'edited rows and deleted days. Also compares the endpoints with each other, day by day. The exit code is 5 for ' +
