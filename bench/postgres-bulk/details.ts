@@ -86,10 +86,10 @@ export async function assumptions({ connect }: Setting, table: AnyTable): Promis
     client.query('COMMIT'),
     client.query('SELECT 1 AS one'),
   ]);
-  const told = sent.map((result) => {
+  const results = sent.map((result) => {
     if (result.status === 'rejected') return String(result.reason);
     return typeof result.value === 'number' ? `copied ${result.value}` : result.value.command;
   });
   await client.end();
-  return told;
+  return results;
 }

@@ -64,8 +64,8 @@ export function runProcess(
   });
 }
 
-function costOf(told: string): Pick<Finished, 'cpuMs' | 'peakBytes'> {
-  const last = told.trim().split('\n').at(-1) ?? '';
+function costOf(output: string): Pick<Finished, 'cpuMs' | 'peakBytes'> {
+  const last = output.trim().split('\n').at(-1) ?? '';
   return last === '' ? { cpuMs: null, peakBytes: null } : JSON.parse(last);
 }
 

@@ -3,12 +3,12 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const env = { DAYWALK_NOW: '2026-01-24T03:00:00Z' };
-const demo = (cwd: string, ...args: string[]) => daywalkHere(['demo', ...args], { cwd, env });
+const demo = (cwd: string, ...args: string[]) => daywalkInProcess(['demo', ...args], { cwd, env });
 const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0;
 
 describe('the demo', () => {

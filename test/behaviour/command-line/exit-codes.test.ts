@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -16,7 +16,7 @@ const requestsOf = (rig: Rig) => rig.emulator.journal().requests;
 
 /** Runs the nightly job on a rig, over its last four days, inside this process. */
 const runOn = (rig: Rig, args: readonly string[] = [], env: Record<string, string> = {}) =>
-  daywalkHere(['run', ...LAST_DAYS, ...args], { env: envOf(rig, env) });
+  daywalkInProcess(['run', ...LAST_DAYS, ...args], { env: envOf(rig, env) });
 
 describe('the exit code of a run is', () => {
   test('0 when everything is in the warehouse, and when there was nothing to do', async () => {
@@ -161,7 +161,7 @@ describe('wrong usage is exit code 2 with a message and a hint, and no request',
 
   test.each(cases)('%s', async (_, args, env, message) => {
     const rig = await createRig();
-    const { code, stdout, stderr } = await daywalkHere(args, { env: envOf(rig, env) });
+    const { code, stdout, stderr } = await daywalkInProcess(args, { env: envOf(rig, env) });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     const [first, second, ...more] = stderr.trimEnd().split('\n');
     expect(first).toMatch(/^daywalk: /);
@@ -229,9 +229,9 @@ test('Z4: the key is nowhere, even when the service echoes it in every error', a
       { env },
     );
     expect(ran.code).toBe(4);
-    const shown = await daywalkHere(['status'], { env });
-    const json = await daywalkHere(['status', '--json'], { env });
-    const config = await daywalkHere(['config'], { env });
+    const shown = await daywalkInProcess(['status'], { env });
+    const json = await daywalkInProcess(['status', '--json'], { env });
+    const config = await daywalkInProcess(['config'], { env });
     for (const { stdout, stderr } of [ran, shown, json, config]) {
       expect(stdout + stderr).not.toContain(CANARY);
       expect(stdout + stderr).not.toContain('\u001b');

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -13,7 +13,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 /** What `status --health` says at an instant: its exit code and its one line. */
 async function healthOf(rig: Rig, now: string, ...args: string[]): Promise<[code: number, line: string]> {
   const env = envOf(rig, { DAYWALK_NOW: now });
-  const { code, stdout, stderr } = await daywalkHere(['status', '--health', ...args], { env });
+  const { code, stdout, stderr } = await daywalkInProcess(['status', '--health', ...args], { env });
   expect(stdout.trimEnd().split('\n')).toHaveLength(1);
   expect(stderr).toBe('');
   return [code, stdout.trimEnd()];
@@ -96,9 +96,9 @@ describe.each([sqlite, postgres])('status --health on $name', (database) => {
 
 test('status --health of a missing warehouse prints one line and exits with 1; --json prints one document', async () => {
   const env = { DAYWALK_WAREHOUSE: `${tempDir()}/none.db` };
-  const { code, stdout } = await daywalkHere(['status', '--health'], { env });
+  const { code, stdout } = await daywalkInProcess(['status', '--health'], { env });
   expect([code, stdout]).toEqual([1, `unhealthy: there is no warehouse at ${env.DAYWALK_WAREHOUSE}\n`]);
-  const json = await daywalkHere(['status', '--health', '--json'], { env });
+  const json = await daywalkInProcess(['status', '--health', '--json'], { env });
   expect([json.code, JSON.parse(json.stdout)]).toMatchObject([
     1,
     { healthy: false, lastCompleteExportAt: null },

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { daywalkHere, type EndedHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess, type EndedHere } from '../../support/process/daywalk-in-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 /** The one line of JSON that a command wrote to standard error. */
@@ -22,7 +22,7 @@ describe('with logs as JSON, an error on standard error is one line of JSON', ()
     ['a warehouse that is not there', ['status', '--log', 'json', '--warehouse', '/nonexistent/w.db']],
     ['help for an unknown command', ['help', 'nope', '--log', 'json']],
   ])('%s', async (_, args) => {
-    const ended = await daywalkHere(args);
+    const ended = await daywalkInProcess(args);
     expect([ended.code, ended.stdout]).toEqual([2, '']);
     expect(errorOf(ended)).toMatchObject({
       level: 'error',
@@ -36,7 +36,7 @@ describe('with logs as JSON, an error on standard error is one line of JSON', ()
   test.each([[[]], [['rum']], [['status', '--warehouse', '/nonexistent/w.db']]])(
     'set by the environment: daywalk %o',
     async (args) => {
-      expect(errorOf(await daywalkHere(args, { env: { DAYWALK_LOG: 'json' } }))).toMatchObject({
+      expect(errorOf(await daywalkInProcess(args, { env: { DAYWALK_LOG: 'json' } }))).toMatchObject({
         exitCode: 2,
       });
     },
@@ -45,7 +45,7 @@ describe('with logs as JSON, an error on standard error is one line of JSON', ()
   test('set by .env', async () => {
     const cwd = tempDir();
     writeFileSync(join(cwd, '.env'), 'DAYWALK_LOG=json\nDAYWALK_CONCURRENCY=many\n');
-    expect(errorOf(await daywalkHere(['run'], { cwd }))).toMatchObject({
+    expect(errorOf(await daywalkInProcess(['run'], { cwd }))).toMatchObject({
       message: expect.stringContaining('"many" is not a whole number'),
       exitCode: 2,
     });
@@ -54,9 +54,9 @@ describe('with logs as JSON, an error on standard error is one line of JSON', ()
   test('but plain text where a flag says so, or nothing is set', async () => {
     const env = { DAYWALK_LOG: 'json' };
     const args = ['status', '--warehouse', '/nonexistent/w.db'];
-    expect((await daywalkHere([...args, '--log', 'pretty'], { env })).stderr).toMatch(
+    expect((await daywalkInProcess([...args, '--log', 'pretty'], { env })).stderr).toMatch(
       /^daywalk: there is no/,
     );
-    expect((await daywalkHere(args)).stderr).toMatch(/^daywalk: there is no/);
+    expect((await daywalkInProcess(args)).stderr).toMatch(/^daywalk: there is no/);
   });
 });

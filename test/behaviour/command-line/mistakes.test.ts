@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 describe('a wrong command line gets a fitting remedy', () => {
@@ -26,17 +26,17 @@ describe('a wrong command line gets a fitting remedy', () => {
       'a list has no spaces: --streams tokens,users',
     ],
   ])('daywalk %s', async (line, message, hint) => {
-    const { code, stdout, stderr } = await daywalkHere(line.split(' '));
+    const { code, stdout, stderr } = await daywalkInProcess(line.split(' '));
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(message);
     expect(stderr).toContain(`hint: ${hint}`);
   });
 
   test('daywalk alone, or a group alone, lists the choices and exits with 2', async () => {
-    const alone = await daywalkHere([]);
+    const alone = await daywalkInProcess([]);
     expect([alone.code, alone.stdout]).toEqual([2, '']);
     expect(alone.stderr).toMatch(/Usage: daywalk[\s\S]*\bstatus\b[\s\S]*daywalk: no command was given/);
-    const group = await daywalkHere(['hooks']);
+    const group = await daywalkInProcess(['hooks']);
     expect([group.code, group.stdout]).toEqual([2, '']);
     expect(group.stderr).toMatch(
       /Usage: daywalk hooks[\s\S]*\binstall\b[\s\S]*no command was given after hooks/,
@@ -44,11 +44,11 @@ describe('a wrong command line gets a fitting remedy', () => {
   });
 
   test.each([['-v'], ['version'], ['--version'], ['-V']])('daywalk %s prints the version', async (word) => {
-    expect(await daywalkHere([word])).toMatchObject({ code: 0, stdout: 'test\n', stderr: '' });
+    expect(await daywalkInProcess([word])).toMatchObject({ code: 0, stdout: 'test\n', stderr: '' });
   });
 
   test.each([['help'], ['help help'], ['--help']])('daywalk %s prints the help', async (line) => {
-    const { code, stdout } = await daywalkHere(line.split(' '));
+    const { code, stdout } = await daywalkInProcess(line.split(' '));
     expect([code, stdout]).toEqual([0, expect.stringContaining('Start here:')]);
   });
 
@@ -58,7 +58,7 @@ describe('a wrong command line gets a fitting remedy', () => {
       const folder = join(tempDir(), 'warehouse');
       mkdirSync(folder);
       const env = { DAYWALK_API_KEY: 'k', DAYWALK_BASE_URL: 'http://127.0.0.1:9' };
-      const { code, stderr } = await daywalkHere([command, '--warehouse', folder], { env });
+      const { code, stderr } = await daywalkInProcess([command, '--warehouse', folder], { env });
       expect([code, stderr]).toEqual([2, expect.stringContaining(`the warehouse ${folder} is a folder`)]);
       expect(stderr).toContain(join(folder, 'daywalk.db'));
     },
@@ -88,7 +88,7 @@ describe('a wrong command line gets a fitting remedy', () => {
   ])('for a misspelt name in %s %o the nearest one is suggested', async (flag, content, message, hint) => {
     const file = join(tempDir(), 'file.json');
     writeFileSync(file, JSON.stringify(content));
-    const { code, stderr } = await daywalkHere(['emulate', flag, file]);
+    const { code, stderr } = await daywalkInProcess(['emulate', flag, file]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
     expect(stderr).toContain(hint);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 
@@ -9,10 +9,10 @@ describe('nothing is cut when the output is not a terminal', () => {
   test('digest prints all 64 hexadecimal digits of every digest', async () => {
     const rig = await createRig({ users: 4, reports: 2 });
     await rig.run({ from: parseDay('2026-02-08') });
-    const { stdout } = await daywalkHere(['digest'], { env: envOf(rig) });
+    const { stdout } = await daywalkInProcess(['digest'], { env: envOf(rig) });
     expect(stdout).not.toContain('…');
     expect(stdout).toContain(await rig.digest());
-    const json = await daywalkHere(['digest', '--json'], { env: envOf(rig) });
+    const json = await daywalkInProcess(['digest', '--json'], { env: envOf(rig) });
     const digests = [...json.stdout.matchAll(/"([0-9a-f]{64})"/g)].map(([, digest]) => digest);
     expect(digests.length).toBeGreaterThan(20);
     for (const digest of digests) expect(stdout).toContain(digest);
@@ -28,7 +28,7 @@ describe('nothing is cut when the output is not a terminal', () => {
     ]);
     const rig = await createRig({ users: 4, reports: 0, rules });
     await rig.run({ from: parseDay('2026-02-08'), settings: { attempts: 1 } });
-    const { stdout } = await daywalkHere(['status'], { env: envOf(rig) });
+    const { stdout } = await daywalkInProcess(['status'], { env: envOf(rig) });
     expect(stdout).toContain(detail);
     expect(stdout).not.toContain('…');
   });

@@ -8,7 +8,7 @@ import { widthOf } from '../../../src/cli/text/width.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -122,7 +122,7 @@ describe('status', () => {
 describe('daywalk status', () => {
   test('of a missing warehouse is a usage error, and does not create one', async () => {
     const path = join(tempDir(), 'nowhere.db');
-    const { code, stderr } = await daywalkHere(['status', '--warehouse', path]);
+    const { code, stderr } = await daywalkInProcess(['status', '--warehouse', path]);
     expect(code).toBe(2);
     expect(stderr).toContain(path);
     expect(stderr).toMatch(/^hint: /m);
@@ -150,7 +150,7 @@ describe('daywalk status', () => {
     const stored = await rig.value<number>('SELECT COUNT(*) FROM schema_drift');
     expect(organization?.schemaDrift.places).toBe(stored);
     expect(stored).toBeGreaterThan(5);
-    const { stdout } = await daywalkHere(['status'], { env: envOf(rig) });
+    const { stdout } = await daywalkInProcess(['status'], { env: envOf(rig) });
     expect(stdout).toMatch(/^tools +2026-02-07 /m);
     expect(stdout).toContain('Schema drift');
     expect(stdout).toMatch(/unknown field +2026-0\d-\d\d +\S+/);
@@ -160,12 +160,12 @@ describe('daywalk status', () => {
   test('prints everything as JSON, and no calendar without a terminal', async () => {
     const rig = await createRig();
     await rig.run();
-    const { code, stdout } = await daywalkHere(['status', '--json'], { env: envOf(rig) });
+    const { code, stdout } = await daywalkInProcess(['status', '--json'], { env: envOf(rig) });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(
       JSON.parse(JSON.stringify(await statusOf(rig, '2026-02-10T03:00:00Z'))),
     );
-    const table = await daywalkHere(['status'], { env: envOf(rig) });
+    const table = await daywalkInProcess(['status'], { env: envOf(rig) });
     expect(table.stdout).toContain('STREAM');
     expect(table.stdout).not.toContain('■');
   });
@@ -186,7 +186,7 @@ describe('daywalk status', () => {
   test('with --max-age exits with 4 while no run was complete', async () => {
     const rig = await createRig({ rules: parseRules([failing('tools', '2026-02-03')]) });
     await rig.run({ from: parseDay('2026-02-03'), settings: { attempts: 1 } });
-    const { code, stderr } = await daywalkHere(['status', '--max-age', '26'], { env: envOf(rig) });
+    const { code, stderr } = await daywalkInProcess(['status', '--max-age', '26'], { env: envOf(rig) });
     expect(code).toBe(4);
     expect(stderr).toContain('no complete run is on record');
   });

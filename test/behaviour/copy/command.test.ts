@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fill } from '../../support/copy/large-warehouse.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
 import { open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -17,7 +17,7 @@ async function source(): Promise<string> {
 describe('daywalk copy', () => {
   test('lists what it copied by table, and what to do next', async () => {
     const [from, to] = [await source(), sqlite.place().location];
-    const first = await daywalkHere(['copy', '--warehouse', from, '--to', to, '--log', 'pretty']);
+    const first = await daywalkInProcess(['copy', '--warehouse', from, '--to', to, '--log', 'pretty']);
     expect(first.code, first.stderr).toBe(0);
     expect(first.stderr).toBe(`copy of ${from} into ${to}\n3 units to copy, 0 units there already\n`);
     expect(first.stdout).toContain('copy: complete, both are the same');
@@ -25,7 +25,7 @@ describe('daywalk copy', () => {
     expect(first.stdout).toMatch(/^ {2}user_daily_languages +12 +12 +0 {2}same$/m);
     expect(first.stdout).toMatch(/^ {2}digest +[0-9a-f]{64}$/m);
     expect(first.stdout).toContain(`daywalk run --warehouse ${to}`);
-    const second = await daywalkHere(['copy', '--warehouse', from, '--to', to]);
+    const second = await daywalkInProcess(['copy', '--warehouse', from, '--to', to]);
     expect(second).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('nothing to do, both are the same'),
@@ -36,13 +36,13 @@ describe('daywalk copy', () => {
     const from = await source();
     const place = sqlite.place();
     const args = ['copy', '--warehouse', from, '--to', place.location];
-    await daywalkHere(args);
+    await daywalkInProcess(args);
     await place.execute('DELETE FROM user_daily_languages');
-    const { code, stdout } = await daywalkHere(args);
+    const { code, stdout } = await daywalkInProcess(args);
     expect(code).toBe(5);
     expect(stdout).toContain('copy: the two differ in user_daily_languages\n');
     expect(stdout).toContain(`daywalk copy --warehouse ${from} --to ${place.location} --replace`);
-    expect(await daywalkHere([...args, '--replace', '--json'])).toMatchObject({ code: 0 });
+    expect(await daywalkInProcess([...args, '--replace', '--json'])).toMatchObject({ code: 0 });
   });
 
   test('refuses with exit code 2 and a hint', async () => {
@@ -53,7 +53,7 @@ describe('daywalk copy', () => {
       [['--to', `mysql://u:${PASSWORD}@h/d`], '--to: "mysql://[redacted]@h/d" is not a warehouse'],
       [['--to', 'copy.db', '--warehouse', '/nowhere/w.db'], 'there is no warehouse at /nowhere/w.db'],
     ] as const) {
-      const { code, stdout, stderr } = await daywalkHere(['copy', '--warehouse', from, ...args]);
+      const { code, stdout, stderr } = await daywalkInProcess(['copy', '--warehouse', from, ...args]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toContain(message);
       expect(stderr).toMatch(/^hint: \S/m);

@@ -101,7 +101,7 @@ test.each([
   );
 });
 
-test('today must leave a day to query, and a key must fit in a header', async () => {
+test('today must be after the first day, and a key must be a valid header value', async () => {
   await expect(probe({ today: parseDay('2026-01-14') })).rejects.toThrow('cannot use "2026-01-14" as today');
   await expect(probe({ apiKey: 'two words' })).rejects.toThrow('cannot use this API key');
   await expect(probe({ apiKey: 'two words' })).rejects.not.toThrow('two words');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
-import { expectCalm, smallRig, statesOf, UNTIL, walk } from '../../support/faults/three-day-walk.ts';
+import { expectUndisturbed, smallRig, statesOf, UNTIL, walk } from '../../support/faults/three-day-walk.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { daysAsked, requestsOf } from '../../support/rig/journal.ts';
 import { type Ran, TODAY } from '../../support/rig/rig.ts';
@@ -29,7 +29,7 @@ onEachDatabase((database) => {
     expect(crossed).toBeGreaterThan(10);
     expect(report).toMatchObject({ exitCode: 0, lastDay: UNTIL, unitsPlanned: 16, unitsDone: 16 });
     expect(daysAsked(rig).at(-1)).toBe(UNTIL);
-    await expectCalm(rig, { today: rig.today });
+    await expectUndisturbed(rig, { today: rig.today });
   });
 
   test('C3: with a clock one day ahead the day is awaited, and a warning names it', async () => {
@@ -40,7 +40,7 @@ onEachDatabase((database) => {
     expect((await statesOf(rig, 'tokens'))[TOMORROW]).toBe('awaiting');
     const hints = events.flatMap((event) => (event.type === 'warning' ? [event.hint ?? ''] : []));
     expect(hints.join()).toContain('clock is ahead');
-    await expectCalm(rig, { today: rig.today });
+    await expectUndisturbed(rig, { today: rig.today });
   });
 
   test('C3: a day that is refused as too early never settles as a day without activity', async () => {
@@ -71,7 +71,7 @@ onEachDatabase((database) => {
     expect(
       await rig.sql('SELECT stream, date, state, settled_at FROM export_units ORDER BY stream, date'),
     ).toEqual(before);
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 });
 
@@ -95,7 +95,7 @@ onEachDatabase((database) => {
         expect(warning?.message).toContain(`${TOMORROW}T12:00:00.000Z`);
         expect(warning?.hint).toMatch(/correct this machine's clock/);
         expect(others).toEqual([]);
-        await expectCalm(rig, { today: TOMORROW });
+        await expectUndisturbed(rig, { today: TOMORROW });
       },
     );
 
@@ -118,7 +118,7 @@ onEachDatabase((database) => {
       });
       expect(report).toMatchObject({ exitCode: 0, lastDay: UNTIL, unitsDone: 16 });
       expect(warningsOf(events)).toHaveLength(1);
-      await expectCalm(rig, { today: TOMORROW });
+      await expectUndisturbed(rig, { today: TOMORROW });
     });
 
     test('F5: does not prevent requests for older days if the service sends no time', async () => {
@@ -130,7 +130,7 @@ onEachDatabase((database) => {
       // The days that the service refuses are on record as failures, the others are stored.
       expect(report).toMatchObject({ exitCode: 4, unitsDone: 16, unitsFailed: 35 });
       expect(report.orgId).toBe(rig.emulator.orgId);
-      await expectCalm(rig, { today: TOMORROW });
+      await expectUndisturbed(rig, { today: TOMORROW });
     });
 
     test('F5: leaves a range without complete days to the next run, and the message shows both times', async () => {
@@ -145,9 +145,9 @@ onEachDatabase((database) => {
     test('F5: is not assumed if the service has data of the newest day, or sends an impossible time', async () => {
       const date = new Date(`${TODAY}T00:00:00Z`);
       date.setUTCDate(date.getUTCDate() - 20);
-      for (const told of [date.toUTCString(), 'Thu, 01 Jan 1970 00:00:00 GMT']) {
+      for (const serverDate of [date.toUTCString(), 'Thu, 01 Jan 1970 00:00:00 GMT']) {
         const rig = await smallRig(database, {
-          rules: [{ action: { type: 'headers', set: { date: told } } }],
+          rules: [{ action: { type: 'headers', set: { date: serverDate } } }],
         });
         const { report, events } = await rig.run({ now: TODAY });
         expect(report).toMatchObject({ exitCode: 0, lastDay: shiftDay(TODAY, -1) });
@@ -177,7 +177,7 @@ describe('C2: the time zone', () => {
         ({ path, query }) => `${path} ${query['startDate']} ${query['endDate']}`,
       );
       expect([...new Set(asked)].sort()).toEqual([...new Set(others)].sort());
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     },
   );
 });
@@ -205,6 +205,6 @@ describe('C5: a range', () => {
     const { code } = await daywalk(args, { env: envOf(rig) });
     expect(code).toBe(0);
     expect(daysAsked(rig)[0]).toBe('2026-01-14');
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 });

@@ -36,7 +36,7 @@ function asNobody(args: readonly string[], cwd: string): { status: number | null
 describe.runIf(isRoot)(
   'S8: an error about a folder that the user cannot enter names the folder and the user ID',
   () => {
-    const told = (folder: string) =>
+    const expectedMessage = (folder: string) =>
       `uid ${NOBODY}, gid ${NOBODY} may not enter the folder ${folder} (owner 0:0, mode 0700)`;
 
     test.each(['run', 'status', 'config'])(
@@ -44,7 +44,7 @@ describe.runIf(isRoot)(
       (command) => {
         const folder = closedFolder();
         const { status, stderr } = asNobody([command], folder);
-        expect(stderr).toContain(`use the working folder: ${told(folder)}`);
+        expect(stderr).toContain(`use the working folder: ${expectedMessage(folder)}`);
         expect(stderr).not.toContain('.env');
         expect(status).toBe(2);
       },
@@ -56,7 +56,7 @@ describe.runIf(isRoot)(
         const folder = closedFolder();
         const warehouse = join(folder, 'deeper/w.db');
         const { status, stderr } = asNobody([command, '--warehouse', warehouse], '/');
-        expect(stderr).toContain(`open the warehouse ${warehouse}: ${told(folder)}`);
+        expect(stderr).toContain(`open the warehouse ${warehouse}: ${expectedMessage(folder)}`);
         expect(stderr).toContain('hint: give that folder to this user with chown');
         expect(status).toBe(6);
       },

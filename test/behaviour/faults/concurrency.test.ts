@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
-  expectCalm,
   expectRecovery,
+  expectUndisturbed,
   expectWholeUnits,
   smallRig,
   UNTIL,
@@ -26,7 +26,7 @@ onDatabase(sqlite, () => {
     expect((await first.ended).code).toBe(0);
     expect((await waits.ended).code).toBe(0);
     expect(await rig.column('SELECT exit_code FROM export_runs ORDER BY started_at')).toEqual([0, 0]);
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 
   test('K4: a run waits for a program that locks the file, then exits with 75', async () => {
@@ -74,6 +74,6 @@ onEachDatabase((database) => {
     expect(isFree).toBe(true);
     expect(report.exitCode).toBe(0);
     expect(rig.emulator.journal().requests).toBeGreaterThan(asked);
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 });

@@ -12,7 +12,13 @@ import {
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { expectCalm, expectWholeUnits, smallRig, UNTIL, walk } from '../../support/faults/three-day-walk.ts';
+import {
+  expectUndisturbed,
+  expectWholeUnits,
+  smallRig,
+  UNTIL,
+  walk,
+} from '../../support/faults/three-day-walk.ts';
 import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { type Rig, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -65,7 +71,7 @@ onDatabase(sqlite, () => {
       expect(readFileSync(rig.path).equals(before)).toBe(true);
       rmSync(other);
       expect((await walk(rig)).report.exitCode).toBe(0);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
 
     test('F1: is refused also when the link is made during a run', async () => {
@@ -79,7 +85,7 @@ onDatabase(sqlite, () => {
       expect((await seconds[0])?.code).toBe(2);
       expect(first.code, first.stderr).toBe(0);
       rmSync(other);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
 
     test('F1: is refused if its log has two names', async () => {
@@ -105,7 +111,7 @@ onDatabase(sqlite, () => {
       });
       expect((await seconds[0])?.code).toBe(75);
       expect(first.code, first.stderr).toBe(0);
-      await expectCalm(under(rig, link));
+      await expectUndisturbed(under(rig, link));
     });
   });
 
@@ -118,7 +124,7 @@ onDatabase(sqlite, () => {
       expect(stderr).toContain(`${rig.path}: the file was removed or moved while it was in use`);
       expect(existsSync(rig.path)).toBe(false);
       expect((await daywalk(RUN, { env: envOf(rig) })).code).toBe(0);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
 
     test('F1: when its folder is removed, the run exits with 6', async () => {
@@ -140,7 +146,7 @@ onDatabase(sqlite, () => {
       await expectWholeUnits(there);
       renameSync(moved, rig.path);
       expect((await daywalk(RUN, { env: envOf(rig) })).code).toBe(0);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
 
     test('F1: when its folder is moved, the run exits with 6, and the next run continues there', async () => {
@@ -151,7 +157,7 @@ onDatabase(sqlite, () => {
       const there = under(rig, join(moved, 'w.db'));
       await expectWholeUnits(there);
       expect((await daywalk(RUN, { env: envOf(there) })).code).toBe(0);
-      await expectCalm(there);
+      await expectUndisturbed(there);
     });
 
     test('F1: when another file replaces it, the run exits with 6 and does not change the other file', async () => {
@@ -169,7 +175,7 @@ onDatabase(sqlite, () => {
       expect(await rig.digest()).toBe(digest);
       expect(await rig.value('PRAGMA integrity_check')).toBe('ok');
       expect((await daywalk(RUN, { env: envOf(rig) })).code).toBe(0);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
 
     test('F1: when only its log is removed, the run exits with 6, and all committed units are in the file', async () => {
@@ -179,7 +185,7 @@ onDatabase(sqlite, () => {
       expect(stderr).toContain(`${rig.path}-wal was removed or replaced`);
       await expectWholeUnits(rig);
       expect((await daywalk(RUN, { env: envOf(rig) })).code).toBe(0);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
   });
 });

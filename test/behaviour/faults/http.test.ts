@@ -5,8 +5,8 @@ import {
   answered,
   casesFor,
   DAY,
-  expectCalm,
   expectRecovery,
+  expectUndisturbed,
   expectWholeUnits,
   smallRig,
   statesOf,
@@ -40,7 +40,7 @@ onEachDatabase((database) => {
     for (const { id = '' } of rules) expect(firings(rig, id)).toBeGreaterThanOrEqual(6);
     const fired = rules.reduce((sum, { id = '' }) => sum + firings(rig, id), 0);
     expect(report).toMatchObject({ exitCode: 0, retries: fired });
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 
   describe('H2: 429', () => {
@@ -68,7 +68,7 @@ onEachDatabase((database) => {
       expect(waits).toHaveLength(3);
       for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(leastMs);
       expect(report).toMatchObject({ exitCode: 0, retries: 3 });
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
 
     test('with a wait of years ends the run; the next run continues', async () => {
@@ -111,7 +111,7 @@ onEachDatabase((database) => {
     rig.emulator.setRules([]);
     const second = await walk(rig, { settings: { apiKey: rig.emulator.keys.manager } });
     expect(second.report.exitCode).toBe(0);
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 
   test('H6: 400 fails its unit and records the requestId, and all others are stored', async () => {
@@ -183,7 +183,7 @@ onEachDatabase((database) => {
     const { report } = await walk(rig, { settings: { baseUrl: proxy.url, appUrl: proxy.url } });
     expect(cut).toBeGreaterThan(15);
     expect(report).toMatchObject({ exitCode: 0, retries: cut, unitsFailed: 0 });
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 
   test.each([

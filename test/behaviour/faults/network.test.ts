@@ -5,8 +5,8 @@ import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
 import {
   answered,
   DAY,
-  expectCalm,
   expectRecovery,
+  expectUndisturbed,
   smallRig,
   statesOf,
   UNTIL,
@@ -41,7 +41,7 @@ onEachDatabase((database) => {
     expect(refused.length).toBeGreaterThanOrEqual(3);
     for (const error of refused) expect(error).toMatch(/ECONNREFUSED/);
     expect(report).toMatchObject({ exitCode: 0, retries: refused.length });
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 
   test('N2: a host that does not resolve is named in the error, after the allowed attempts', async () => {
@@ -60,7 +60,7 @@ onEachDatabase((database) => {
     expect(firings(rig, 'fault')).toBeGreaterThan(15);
     expect(answered(rig, 'none')).toBe(firings(rig, 'fault'));
     expect(report).toMatchObject({ exitCode: 0, retries: firings(rig, 'fault') });
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 
   test('N4: a cut body is never treated as complete, wherever it was cut', async () => {
@@ -83,7 +83,7 @@ onEachDatabase((database) => {
     for (const { id } of rules) expect(firings(rig, id), id).toBeGreaterThan(0);
     expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, quarantined: 0 });
     expect(report.retries).toBeGreaterThanOrEqual(rules.length);
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 
   test('N5: a request without an answer is retried after the time-out', async () => {
@@ -96,7 +96,7 @@ onEachDatabase((database) => {
     expect(report.exitCode).toBe(0);
     expect(report.retries).toBeGreaterThanOrEqual(3);
     expect(performance.now() - began).toBeLessThan(15_000);
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 
   test('N6: a dripping body times out and fails only its own unit', async () => {
@@ -117,6 +117,6 @@ onEachDatabase((database) => {
     const { report } = await walk(rig);
     expect(firings(rig, 'fault')).toBe(rig.emulator.journal().requests);
     expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
-    await expectCalm(rig);
+    await expectUndisturbed(rig);
   });
 });

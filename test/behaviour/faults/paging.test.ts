@@ -7,8 +7,8 @@ import { createClient } from '../../../src/index.ts';
 import {
   casesFor,
   DAY,
-  expectCalm,
   expectRecovery,
+  expectUndisturbed,
   smallRig,
   statesOf,
   walk,
@@ -91,8 +91,8 @@ onEachDatabase((database) => {
       const { report, events } = await walk(rig, { force: true });
       const days = 3;
       expect(report).toMatchObject({ exitCode: 4, unitsFailed: days, unitsLeftOut: 0 });
-      const told = events.flatMap((event) => (event.type === 'unit-failed' ? [event.hint] : []));
-      expect(told).toEqual(Array.from({ length: days }, () => expect.stringContaining(RULES[reason])));
+      const hints = events.flatMap((event) => (event.type === 'unit-failed' ? [event.hint] : []));
+      expect(hints).toEqual(Array.from({ length: days }, () => expect.stringContaining(RULES[reason])));
       // One page may be asked for ahead, and none twice.
       expect(pagesAsked(rig)).toBeLessThanOrEqual(pages + 1);
       expect(await rig.digest()).toBe(digest);
@@ -108,7 +108,7 @@ onEachDatabase((database) => {
       expect((await walk(rig)).report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
       await walk(honest);
       expect(pagesAsked(rig)).toBe(pagesAsked(honest) + 1);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
   });
 
@@ -127,7 +127,7 @@ onEachDatabase((database) => {
       expect(report).toMatchObject({ exitCode: 0, quarantined: 0, unitsFailed: 0 });
       const plain = quirks.pageSize === 1000 ? 1 : 2;
       expect(pagesAsked(rig)).toBeGreaterThanOrEqual(plain);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
   });
 
@@ -180,7 +180,7 @@ onEachDatabase((database) => {
       const rig = await smallRig(database, { quirks });
       expect((await walk(rig)).report.exitCode).toBe(0);
       expect(rig.emulator.journal().byStream['readiness']).toBeGreaterThan(2);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
 
     test('G7: when the report under the cursor is deleted, within bounded requests', async () => {

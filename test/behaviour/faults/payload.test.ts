@@ -5,8 +5,8 @@ import type { Match, Rule } from '../../../src/emulator/faults/rules.ts';
 import {
   casesFor,
   DAY,
-  expectCalm,
   expectRecovery,
+  expectUndisturbed,
   smallRig,
   statesOf,
   UNTIL,
@@ -220,7 +220,7 @@ onEachDatabase((database) => {
     ).toBe(5);
     rig.emulator.setQuirks({ lateBatch: false });
     expect((await rig.run(request)).report.exitCode).toBe(0);
-    await expectCalm(rig, { today: rig.today });
+    await expectUndisturbed(rig, { today: rig.today });
     expect(await rig.value('SELECT COUNT(*) FROM restatements')).toBe(0);
   });
 
@@ -272,5 +272,5 @@ onEachDatabase((database) => {
 async function expectRecoveryByForce(rig: Rig): Promise<void> {
   rig.emulator.setRules([]);
   expect((await walk(rig, { force: true })).report.exitCode).toBe(0);
-  await expectCalm(rig);
+  await expectUndisturbed(rig);
 }

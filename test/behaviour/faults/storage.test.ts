@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import {
-  expectCalm,
   expectRecovery,
+  expectUndisturbed,
   expectWholeUnits,
   smallRig,
   UNTIL,
@@ -134,7 +134,7 @@ onDatabase(postgres, () => {
     expect(ended).toBeGreaterThanOrEqual(3);
     expect(report.exitCode, JSON.stringify(report.problems)).toBe(0);
     await expectWholeUnits(direct);
-    await expectCalm(direct);
+    await expectUndisturbed(direct);
   });
 
   test.each(['before', 'after'] as const)(
@@ -157,7 +157,7 @@ onDatabase(postgres, () => {
       expect(cuts).toBe(3);
       expect(report.exitCode, JSON.stringify(report.problems)).toBe(0);
       expect(await rig.value('SELECT COUNT(*) FROM restatements')).toBe(0);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     },
   );
 });

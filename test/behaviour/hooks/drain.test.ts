@@ -3,10 +3,10 @@ import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSy
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { encodeRecord } from '../../../src/hooks/spool/record.ts';
-import { seededRandom } from '../../support/hooks/kills.ts';
 import { drain, receive, storedEvents } from '../../support/hooks/receive-and-drain.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { MAIN } from '../../support/process/daywalk-process.ts';
+import { seeded } from '../../support/random/seed.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
@@ -170,7 +170,7 @@ describe('a drain', () => {
   test('leaves the events in the spool and exits with 6 if the warehouse cannot be written', async () => {
     const { spool } = place();
     fill(spool, EVENTS);
-    const { code } = await daywalkHere([
+    const { code } = await daywalkInProcess([
       'hooks',
       'drain',
       '--warehouse',
@@ -185,7 +185,7 @@ describe('a drain', () => {
   test('exits with 6 and names the spool if it is not a folder', async () => {
     const { warehouse, spool } = place();
     writeFileSync(spool, 'not a folder');
-    const { code, stderr } = await daywalkHere(['hooks', 'drain', '--warehouse', warehouse]);
+    const { code, stderr } = await daywalkInProcess(['hooks', 'drain', '--warehouse', warehouse]);
     expect(code).toBe(6);
     expect(stderr).toContain(spool);
   });
@@ -227,7 +227,7 @@ describe('simultaneous drains', () => {
 
   test('that are killed at any instant lose nothing and store nothing twice', async () => {
     const { warehouse, spool } = place();
-    const random = seededRandom();
+    const random = seeded('hook calls');
     fill(
       spool,
       Array.from({ length: 3_000 }, (_, n) => ({ hook_event_name: 'Stop', n, pad: 'x'.repeat(200) })),

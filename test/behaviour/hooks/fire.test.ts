@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { drain, storedEvents } from '../../support/hooks/receive-and-drain.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
@@ -20,7 +20,7 @@ function configured(events: object) {
   const file = join(folder, 'hooks.json');
   writeFileSync(file, JSON.stringify(events));
   const fire = async (event: string, ...more: string[]) => {
-    const { code, stdout, stderr } = await daywalkHere(
+    const { code, stdout, stderr } = await daywalkInProcess(
       ['hooks', 'fire', event, '--file', file, '--json', ...more],
       { cwd: folder },
     );
@@ -163,7 +163,7 @@ describe('the hooks that run', () => {
   test('are none for an event without hooks', async () => {
     const { fire, file } = configured({ Stop: [] });
     expect(await fire('Stop')).toMatchObject({ code: 0, blocked: false, hooks: [], problems: [] });
-    const { stdout } = await daywalkHere(['hooks', 'fire', 'Invented', '--file', file]);
+    const { stdout } = await daywalkInProcess(['hooks', 'fire', 'Invented', '--file', file]);
     expect(stdout).toBe('no hook is configured for Invented\n');
   });
 });
@@ -252,7 +252,7 @@ test('a field of an unexpected type is reported, and passed on', async () => {
 test('usage errors exit with 2', async () => {
   const { file, folder } = configured({ Stop: [] });
   const refused = async (...args: string[]) =>
-    (await daywalkHere(['hooks', 'fire', ...args], { cwd: folder })).code;
+    (await daywalkInProcess(['hooks', 'fire', ...args], { cwd: folder })).code;
   expect(await refused('Stop')).toBe(2);
   expect(await refused('--file', file)).toBe(2);
   expect(await refused('Stop', '--file', join(folder, 'none.json'))).toBe(2);
@@ -265,10 +265,10 @@ test('round trip: an installed hook fires, is received and drained, and becomes 
   const folder = tempDir();
   const file = join(folder, 'hooks.json');
   const warehouse = join(folder, 'warehouse.db');
-  await daywalkHere(['hooks', 'install', '--file', file, '--warehouse', warehouse, '--event', 'all']);
+  await daywalkInProcess(['hooks', 'install', '--file', file, '--warehouse', warehouse, '--event', 'all']);
   const agent = tempDir();
   const fire = (event: string, payload: object, ...more: string[]) =>
-    daywalkHere(['hooks', 'fire', event, '--file', file, '--payload', '-', '--json', ...more], {
+    daywalkInProcess(['hooks', 'fire', event, '--file', file, '--payload', '-', '--json', ...more], {
       cwd: agent,
       input: JSON.stringify(payload),
     });

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tryFileLock } from '../../../src/core/file-lock.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
@@ -26,8 +26,9 @@ function place(text?: string) {
 }
 
 const install = (file: string, ...more: string[]) =>
-  daywalkHere(['hooks', 'install', '--file', file, ...more]);
-const remove = (file: string, ...more: string[]) => daywalkHere(['hooks', 'remove', '--file', file, ...more]);
+  daywalkInProcess(['hooks', 'install', '--file', file, ...more]);
+const remove = (file: string, ...more: string[]) =>
+  daywalkInProcess(['hooks', 'remove', '--file', file, ...more]);
 const entry = (command: string, timeout = 10) => ({ hooks: [{ type: 'command', command, timeout }] });
 
 describe('daywalk hooks install', () => {
@@ -55,7 +56,9 @@ describe('daywalk hooks install', () => {
     const bin = join(folder, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'daywalk'), '#!/bin/sh\n', { mode: 0o755 });
-    await daywalkHere(['hooks', 'install', '--file', file, '--spool', "/a b/it's"], { env: { PATH: bin } });
+    await daywalkInProcess(['hooks', 'install', '--file', file, '--spool', "/a b/it's"], {
+      env: { PATH: bin },
+    });
     expect(hooks().Stop[0].hooks[0].command).toBe(`daywalk hook --spool '/a b/it'\\''s'`);
   });
 
@@ -240,7 +243,7 @@ describe('daywalk hooks list', () => {
       '{"hooks":{"PreToolUse":[{"matcher":"Edit|Write","hooks":[{"type":"command","command":"\\u001b[31mred"},{"type":"prompt"}]}]}}',
     );
     await install(file, '--event', 'Stop');
-    const { stdout } = await daywalkHere(['hooks', 'list', '--file', file, '--json']);
+    const { stdout } = await daywalkInProcess(['hooks', 'list', '--file', file, '--json']);
     expect(JSON.parse(stdout).hooks).toMatchObject([
       {
         event: 'PreToolUse',
@@ -252,7 +255,7 @@ describe('daywalk hooks list', () => {
       { event: 'PreToolUse', type: 'prompt', command: '', isReceiver: false },
       { event: 'Stop', matcher: null, timeout: 10, isReceiver: true },
     ]);
-    const table = await daywalkHere(['hooks', 'list', '--file', file]);
+    const table = await daywalkInProcess(['hooks', 'list', '--file', file]);
     expect(table.code).toBe(0);
     expect(table.stdout).toMatch(/^Stop +– +10 +yes /m);
     expect(table.stdout).not.toContain('\u001b');

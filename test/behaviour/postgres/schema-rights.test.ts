@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeRecord } from '../../../src/hooks/spool/record.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { roleAt } from '../../support/postgres/roles.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
@@ -75,7 +75,7 @@ onDatabase(postgres, () => {
       const { role, place } = await roleAt(owner);
       const spool = spoolWithEvent();
       const call = ['hooks', 'drain', '--warehouse', place.location];
-      const { code, stderr } = await daywalkHere(call, { env: { DAYWALK_SPOOL: spool } });
+      const { code, stderr } = await daywalkInProcess(call, { env: { DAYWALK_SPOOL: spool } });
       expect(code, stderr).toBe(2);
       expect(stderr).toContain(`TO "${role}"`);
       expect(readdirSync(spool)).toEqual(['events.jsonl']);

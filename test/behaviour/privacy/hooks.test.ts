@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { encodeRecord } from '../../../src/hooks/spool/record.ts';
 import { receive, storedEvents } from '../../support/hooks/receive-and-drain.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 
@@ -45,7 +45,7 @@ function put(spool: string, text = TEXT, order = '1-1'): void {
 }
 
 const drain = (warehouse: string, env: Record<string, string> = {}, ...more: string[]) =>
-  daywalkHere(['hooks', 'drain', '--warehouse', warehouse, ...more], { env });
+  daywalkInProcess(['hooks', 'drain', '--warehouse', warehouse, ...more], { env });
 
 describe('emails in hook events', () => {
   test('are stored if emails are kept', async () => {

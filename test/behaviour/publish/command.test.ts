@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { ask, tableIn } from '../../support/publish/lake.ts';
 import { createRig } from '../../support/rig/rig.ts';
@@ -53,7 +53,7 @@ describe('daywalk publish', () => {
     [['--parquet', 'lake', '--warehouse', 'none.db'], 'there is no warehouse at none.db', 'daywalk run'],
   ])('%j is refused: %s', async (args, message, hint) => {
     const cwd = tempDir();
-    const { code, stderr } = await daywalkHere(['publish', ...args], { cwd });
+    const { code, stderr } = await daywalkInProcess(['publish', ...args], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain(message);
     expect(stderr).toContain(hint);

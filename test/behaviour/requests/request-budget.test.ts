@@ -4,7 +4,7 @@ import type { Rule } from '../../../src/emulator/index.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import {
   answered,
-  expectCalm,
+  expectUndisturbed,
   expectWholeUnits,
   smallRig,
   walk,
@@ -17,7 +17,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 const RUNS_MAX = 20;
 
 /** Prints what was counted, where somebody asks for numbers. */
-function tell(what: string, requests: number, bound: number): void {
+function printCount(what: string, requests: number, bound: number): void {
   if (process.env['DAYWALK_CHAOS'] === undefined) return;
   process.stdout.write(`budget: ${what}: ${requests} requests, ${bound} at most\n`);
 }
@@ -49,7 +49,7 @@ onEachDatabase((database) => {
       }
       expect(exits.length).toBeGreaterThan(2);
       expect(exits.at(-1)).toBe(0);
-      await expectCalm(rig);
+      await expectUndisturbed(rig);
     });
 
     test('spends it on unsettled days before it compares settled ones', async () => {
@@ -82,7 +82,7 @@ onEachDatabase((database) => {
       const again = await smallRig(database);
       const exact = await walk(again, { settings: { maxRequests: report.requests } });
       expect(exact.report).toMatchObject({ exitCode: 0, requests: report.requests });
-      await expectCalm(again);
+      await expectUndisturbed(again);
     });
   });
 
@@ -108,7 +108,7 @@ onEachDatabase((database) => {
         expect(report.exitCode).toBe(4);
         expect(answered(rig, 200)).toBe(5);
         const { requests } = rig.emulator.journal();
-        tell(
+        printCount(
           `down in mid-run, ${concurrency} in flight, 2 attempts`,
           requests - 5,
           (FAILURES + concurrency) * 2,
@@ -123,7 +123,7 @@ onEachDatabase((database) => {
       const { report } = await walk(rig, { settings: { attempts: 2 } });
       expect(report.exitCode).toBe(4);
       const { requests } = rig.emulator.journal();
-      tell('down from the start, 2 attempts', requests, 6 * 2);
+      printCount('down from the start, 2 attempts', requests, 6 * 2);
       expect(requests).toBeLessThanOrEqual(6 * 2);
     });
   });
@@ -138,5 +138,5 @@ test('the flag and the variable set the budget of a run, and the message says ho
   expect(rig.emulator.journal().requests).toBe(7);
   const rest = await daywalk(args, { env: envOf(rig, { DAYWALK_MAX_REQUESTS: '500' }) });
   expect(rest.code).toBe(0);
-  await expectCalm(rig);
+  await expectUndisturbed(rig);
 });

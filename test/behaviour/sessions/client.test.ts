@@ -209,14 +209,14 @@ describe('a warning', () => {
   /** The warnings about settings that the service accepts. */
   async function warnings(sessionSettings: object, knownIdentifiers?: object): Promise<SessionWarning[]> {
     const emulator = await emulated();
-    const told: SessionWarning[] = [];
+    const received: SessionWarning[] = [];
     const client = clientOf(emulator, {
-      onWarning: (warning) => void told.push(warning),
+      onWarning: (warning) => void received.push(warning),
       ...(knownIdentifiers && { knownIdentifiers }),
     });
     const session = await client.createSession({ ...REQUEST, sessionSettings });
     expect(session.sessionSettings).toEqual(sessionSettings);
-    return told;
+    return received;
   }
 
   test.each([
@@ -228,11 +228,11 @@ describe('a warning', () => {
   ])(
     'suggests a replacement for the deprecated autonomyMode %s, which is sent',
     async (autonomyMode, instead) => {
-      const told = await warnings({ autonomyMode });
-      expect(told).toEqual([
+      const received = await warnings({ autonomyMode });
+      expect(received).toEqual([
         { path: 'sessionSettings.autonomyMode', message: expect.stringContaining(instead) },
       ]);
-      expect(told[0]?.message).toContain('deprecated in favour of interactionMode plus autonomyLevel');
+      expect(received[0]?.message).toContain('deprecated in favour of interactionMode plus autonomyLevel');
     },
   );
 

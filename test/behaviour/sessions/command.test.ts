@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
-import { createHere } from '../../support/sessions/create-in-process.ts';
+import { createInProcess } from '../../support/sessions/create-in-process.ts';
 import { EVERY_SETTING } from '../../support/sessions/emulated-service.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
@@ -19,7 +19,7 @@ interface Options {
 
 /** Runs the command against a rig, as an organization that needs no looking up. */
 function create(rig: Rig, args: readonly string[], options: Options = {}) {
-  return createHere(['--org-id', 'org_1', ...args], { ...options, env: envOf(rig, options.env) });
+  return createInProcess(['--org-id', 'org_1', ...args], { ...options, env: envOf(rig, options.env) });
 }
 
 /** The same as a process of its own. */
@@ -266,14 +266,14 @@ describe('the organization of a session', () => {
     const rig = await createRig();
     await rig.run({ streams: ['activity'] });
     rig.emulator.resetJournal();
-    expect((await createHere(args, { env: envOf(rig) })).code).toBe(0);
+    expect((await createInProcess(args, { env: envOf(rig) })).code).toBe(0);
     expect(rig.emulator.journal().byPath).toEqual({ '/api/v0/sessions': 1 });
     expect(await rig.column('SELECT org_id FROM sessions')).toEqual([rig.emulator.orgId]);
   });
 
   test('is requested from the analytics when the ledger is empty', async () => {
     const rig = await createRig();
-    expect((await createHere(args, { env: envOf(rig) })).code).toBe(0);
+    expect((await createInProcess(args, { env: envOf(rig) })).code).toBe(0);
     expect(rig.emulator.journal().byPath).toEqual({ '/api/v1/analytics/activity': 1, '/api/v0/sessions': 1 });
     expect(await rig.column('SELECT org_id FROM sessions')).toEqual([rig.emulator.orgId]);
   });
@@ -281,11 +281,11 @@ describe('the organization of a session', () => {
   test('must be named when the key may not read analytics; no session is created', async () => {
     const rig = await createRig();
     const env = envOf(rig, { DAYWALK_API_KEY: rig.emulator.keys.guest });
-    const { code, stderr } = await createHere(args, { env });
+    const { code, stderr } = await createInProcess(args, { env });
     expect(code).toBe(3);
     expect(stderr).toContain('name the organization with --org-id; no session was created');
     expect(rig.emulator.sessions()).toEqual([]);
-    expect((await createHere([...args, '--org-id', 'org_9'], { env })).code).toBe(0);
+    expect((await createInProcess([...args, '--org-id', 'org_9'], { env })).code).toBe(0);
     expect(await rig.column('SELECT org_id FROM sessions')).toEqual(['org_9']);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { type Database, onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -24,7 +24,7 @@ async function withBrokenRecord(database: Database = sqlite): Promise<Rig> {
 }
 
 const command = ({ path }: Rig, ...args: string[]) =>
-  daywalkHere(['quarantine', ...args, '--warehouse', path]);
+  daywalkInProcess(['quarantine', ...args, '--warehouse', path]);
 
 async function listed(rig: Rig): Promise<{ acceptedAt: string | null; stream: string; date: string }[]> {
   return JSON.parse((await command(rig, 'list', '--json')).stdout).records;

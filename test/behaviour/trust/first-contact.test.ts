@@ -4,7 +4,7 @@ import { createStyle } from '../../../src/cli/text/style.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { freePort, http, rawServer } from '../../support/network/raw-server.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
 
@@ -85,7 +85,7 @@ test.each([
 ])('a base URL that ends in %s is refused with the expected form', async (path, kept) => {
   const rig = await createRig({ users: 4, reports: 0 });
   for (const flag of ['--base-url', '--app-url']) {
-    const { code, stderr } = await daywalkHere(['run', flag, `https://api.example.com${path}`], {
+    const { code, stderr } = await daywalkInProcess(['run', flag, `https://api.example.com${path}`], {
       env: envOf(rig),
     });
     expect(code).toBe(2);

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -16,7 +16,7 @@ test('a wrong key creates no warehouse, and no file beside it', async () => {
   expect(report.exitCode).toBe(3);
   expect(readdirSync(folder)).toEqual([]);
   expect(
-    (await daywalkHere(['status'], { env: envOf(rig, { DAYWALK_WAREHOUSE: warehouse }) })).stderr,
+    (await daywalkInProcess(['status'], { env: envOf(rig, { DAYWALK_WAREHOUSE: warehouse }) })).stderr,
   ).toContain('no warehouse');
   const again = await rig.run({ settings: { warehouse }, from: parseDay('2026-02-08') });
   expect(again.report.exitCode).toBe(0);

@@ -6,7 +6,7 @@ import { digestOf } from '../../../src/warehouse/digest.ts';
 import { CANARY_KEY } from '../../support/rig/canary-key.ts';
 import { rigOver } from '../../support/rig/rig.ts';
 import { keptFacts, keptVersions, restored } from '../../support/upgrade/kept-warehouses.ts';
-import { told, verify } from '../../support/verify/run-verify.ts';
+import { describeFindings, verify } from '../../support/verify/run-verify.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -121,7 +121,7 @@ onEachDatabase((database) => {
       // The days that were not settled, what had failed or was in quarantine, and the new days: not the whole history.
       expect(report.unitsDone).toBeLessThan(50);
       expect(await rig.value<number>('SELECT COUNT(*) FROM quarantine')).toBe(0);
-      expect(told((await verify(rig, { now: today })).findings)).toEqual([]);
+      expect(describeFindings((await verify(rig, { now: today })).findings)).toEqual([]);
       // What a service of today says of those days is what a new warehouse would hold.
       await rig.run({ now: today, force: true });
       const anew = rigOver(emulator, sqlite.place());

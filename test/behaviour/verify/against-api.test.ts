@@ -3,7 +3,7 @@ import { exitCodeOf } from '../../../jobs/verify.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { createRig, TODAY } from '../../support/rig/rig.ts';
-import { told, verify } from '../../support/verify/run-verify.ts';
+import { describeFindings, verify } from '../../support/verify/run-verify.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const DAY = parseDay('2026-02-04');
@@ -30,7 +30,7 @@ onEachDatabase((database) => {
     await rig.run({ ...RANGE, force: true });
     const what = 'user_daily.billable_tokens = tokens_daily.billable_tokens';
     // The service restated one of its endpoints alone, which is odd and nothing else.
-    expect(told((await verify(rig, { againstApi: UNITS, seed: 7 })).findings)).toEqual([
+    expect(describeFindings((await verify(rig, { againstApi: UNITS, seed: 7 })).findings)).toEqual([
       `oddity users ${DAY} ${what}`,
     ]);
   });
@@ -68,7 +68,7 @@ describe('a service that does not answer', () => {
     ]);
     const result = await verify(rig, { againstApi: UNITS, seed: 1 });
     expect(result.counts).toMatchObject({ unanswered: 1, broken: 0, difference: 0, oddity: 0 });
-    expect(told(result.findings)[0]).toMatch(`unanswered tools ${DAY} pulled again: `);
+    expect(describeFindings(result.findings)[0]).toMatch(`unanswered tools ${DAY} pulled again: `);
     expect(exitCodeOf(result)).toBe(4);
   });
 
@@ -105,7 +105,7 @@ describe('grouped answers', () => {
       })),
     );
     const result = await verify(rig, { againstApi: UNITS, seed: 1 });
-    expect(told(result.findings).toSorted()).toEqual([
+    expect(describeFindings(result.findings).toSorted()).toEqual([
       `oddity activity ${DAY} number of groups by client = rows of activity_daily_by_client`,
       `oddity tokens ${DAY} number of groups by model = rows of tokens_daily_by_model`,
       `oddity tools ${DAY} number of groups by tool_name = rows of tools_daily_by_tool`,

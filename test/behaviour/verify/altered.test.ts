@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { daysFrom, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { createRig, TODAY } from '../../support/rig/rig.ts';
-import { told, verify } from '../../support/verify/run-verify.ts';
+import { describeFindings, verify } from '../../support/verify/run-verify.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const DAY = parseDay('2026-02-06');
@@ -138,7 +138,7 @@ onEachDatabase((database) => {
     expect(altered.damages).toEqual([]);
     await rig.place.execute("DELETE FROM user_daily WHERE org_id = 'org_0'");
     await rig.run({ ...MANY, force: true });
-    expect(told((await verify(rig)).findings)).toEqual([]);
+    expect(describeFindings((await verify(rig)).findings)).toEqual([]);
     expect(await rig.digest()).toBe(untouched);
   });
 
@@ -147,9 +147,9 @@ onEachDatabase((database) => {
     await rig.run(RANGE);
     expect((await verify(rig)).findings).toEqual([]);
     await rig.place.execute("UPDATE readiness_reports SET repo_url = 'another'");
-    expect(told((await verify(rig)).findings)).toEqual([`broken readiness  ${SHA}`]);
+    expect(describeFindings((await verify(rig)).findings)).toEqual([`broken readiness  ${SHA}`]);
     await rig.place.execute("DELETE FROM export_units WHERE stream = 'readiness'");
-    expect(told((await verify(rig)).findings)).toEqual([`broken readiness  ${UNKNOWN}`]);
+    expect(describeFindings((await verify(rig)).findings)).toEqual([`broken readiness  ${UNKNOWN}`]);
   });
 
   test('S5: an edited or removed quarantine record is found', async () => {
@@ -163,11 +163,11 @@ onEachDatabase((database) => {
     // The sums of the other endpoints have the user that is set aside; that is no finding.
     expect((await verify(rig)).findings).toEqual([]);
     await rig.place.execute(`UPDATE quarantine SET record = '{}'`);
-    expect(told((await verify(rig)).findings)).toEqual([
+    expect(describeFindings((await verify(rig)).findings)).toEqual([
       `broken users ${DAY} SHA-256 of a record in quarantine`,
     ]);
     await rig.place.execute('DELETE FROM quarantine');
-    expect(told((await verify(rig)).findings)).toEqual([
+    expect(describeFindings((await verify(rig)).findings)).toEqual([
       `broken users ${DAY} records in quarantine of a unit that is quarantined`,
     ]);
   });

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { daywalkHere } from '../../support/process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 
-const run = (rig: Rig, ...args: string[]) => daywalkHere(['verify', ...args], { env: envOf(rig) });
+const run = (rig: Rig, ...args: string[]) => daywalkInProcess(['verify', ...args], { env: envOf(rig) });
 
 test('daywalk verify ends with 0 and one line of numbers, and sends no request', async () => {
   const rig = await createRig({ users: 5, reports: 1 });

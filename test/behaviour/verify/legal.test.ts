@@ -3,7 +3,7 @@ import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { RevisionKind } from '../../../src/emulator/index.ts';
 import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/emulator/legal-quirks.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
-import { told, verify } from '../../support/verify/run-verify.ts';
+import { describeFindings, verify } from '../../support/verify/run-verify.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -23,7 +23,7 @@ const OF_REPORTS: readonly RevisionKind[] = ['add-reports', 'change-report', 'de
 
 async function expectNothing(rig: Rig, name: string): Promise<void> {
   const { findings, damages, comparisons, units } = await verify(rig, { againstApi: 3, seed: 1, now: TODAY });
-  expect(told(findings), name).toEqual([]);
+  expect(describeFindings(findings), name).toEqual([]);
   expect(damages, name).toEqual([]);
   expect(units, name).toBe(5 * DAYS + 1);
   expect(comparisons, name).toBeGreaterThan(5 * DAYS);

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { IS_LONG, killsMax, spread, tellProgress } from '../../support/chaos/campaign-length.ts';
+import { IS_LONG, killsMax, printProgress, spread } from '../../support/chaos/campaign-length.ts';
 import {
   CAN_TRACE,
   IS_TRACED,
@@ -38,7 +38,7 @@ test('S2: a failed sync ends the run with exit code 6 or does no harm, and the n
   const all = IS_LONG ? await pointsOf(scene) : [A_COMMIT];
   const syncs = all.filter(({ call }) => call === 'fsync' || call === 'fdatasync');
   const points = spread(syncs, killsMax(syncs.length, 1), seeded('syncs that fail'));
-  let told = 0;
+  let failedRuns = 0;
   for (const point of points) {
     for (const isForGood of IS_LONG ? [false, true] : [true]) {
       await scene.reset();
@@ -46,15 +46,15 @@ test('S2: a failed sync ends the run with exit code 6 or does no harm, and the n
       // A sync of the checkpoint when the file is closed may fail: what it copies is safe in the log.
       expect([0, 6], `${point.call} ${point.n}: ${said}`).toContain(code);
       if (code === 6) {
-        told += 1;
+        failedRuns += 1;
         expect(said).toContain(scene.path);
       } else await scene.expectDone();
       await scene.expectWhole();
       await scene.finish();
     }
   }
-  countUp('kill points', 'failed syncs on SQLite', told);
-  expect(told).toBeGreaterThanOrEqual(points.length);
+  countUp('kill points', 'failed syncs on SQLite', failedRuns);
+  expect(failedRuns).toBeGreaterThanOrEqual(points.length);
 });
 
 test('S4: with a write-ahead log cut at any byte the warehouse opens with whole units, and the next run ends with the undisturbed content', async () => {
@@ -67,7 +67,7 @@ test('S4: with a write-ahead log cut at any byte the warehouse opens with whole 
   const { length } = readFileSync(wal);
   const cuts = spread(cutsOf(length, random), killsMax(400, 4), random);
   for (const [index, bytes] of cuts.entries()) {
-    if (index % 50 === 0) tellProgress(`cut logs: ${index} of ${cuts.length}`);
+    if (index % 50 === 0) printProgress(`cut logs: ${index} of ${cuts.length}`);
     await scene.reset();
     for (const suffix of ['', '-wal']) copyFileSync(kept + suffix, scene.path + suffix);
     truncateSync(wal, bytes);

@@ -7,8 +7,8 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { fill, type Size, wholeUnits } from '../../support/copy/large-warehouse.ts';
 import { type Content, contentOf, copy, onEachCopyable } from '../../support/copy/run-copy.ts';
-import { seededRandom } from '../../support/hooks/kills.ts';
 import { startDaywalk } from '../../support/process/daywalk-process.ts';
+import { seeded } from '../../support/random/seed.ts';
 import { open } from '../../support/warehouse/each-database.ts';
 import { sqlite, sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
 
@@ -62,7 +62,7 @@ onEachCopyable((database) => {
     test('by kills at any instant leaves whole units, and then reaches the same digest', async () => {
       const from = large;
       let to = database.place().location;
-      const random = seededRandom();
+      const random = seeded('hook calls');
       let progress: number[] = [];
       let killed = 0;
       for (let round = 0; round < KILLS; round += 1) {

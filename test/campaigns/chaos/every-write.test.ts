@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { killsMax, spread, tellProgress } from '../../support/chaos/campaign-length.ts';
+import { killsMax, printProgress, spread } from '../../support/chaos/campaign-length.ts';
 import { METHOD, pointsOf, runKilledAt } from '../../support/chaos/run-and-kill.ts';
 import { firstRun, largeRun, restatingRun, type Scene } from '../../support/chaos/scenes.ts';
 import { seeded } from '../../support/random/seed.ts';
@@ -32,7 +32,7 @@ onEachDatabase((database) => {
         let kills = 0;
         for (const [index, point] of points.entries()) {
           if (index % 50 === 0)
-            tellProgress(`${database.name}, ${name}: ${index} of ${points.length} points`);
+            printProgress(`${database.name}, ${name}: ${index} of ${points.length} points`);
           await scene.reset();
           const { isKilled, code, said } = await runKilledAt(scene, point);
           // Some calls depend on what comes in first, and the last of them may not come at all.

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { seededRandom } from '../../support/hooks/kills.ts';
 import { drain, receive, storedEvents } from '../../support/hooks/receive-and-drain.ts';
+import { seeded } from '../../support/random/seed.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
@@ -49,7 +49,7 @@ function expectEachOnce(warehouse: string, acknowledged: ReadonlySet<number>, ki
 
 test(`${EVENTS} events received by ${CLIENTS} processes at once, which are killed and restarted, are all stored once`, async () => {
   const warehouse = tempFile();
-  const random = seededRandom();
+  const random = seeded('hook calls');
   const acknowledged = new Set<number>();
   let killed = 0;
 
@@ -93,7 +93,7 @@ test(`${EVENTS} events received by ${CLIENTS} processes at once, which are kille
 
 test(`${PROCESSES} receivers, one process per event, killed at any instant from their start on, lose nothing`, async () => {
   const warehouse = tempFile();
-  const random = seededRandom();
+  const random = seeded('hook calls');
   const acknowledged = new Set<number>();
   let killed = 0;
   let lifeMs = 300;

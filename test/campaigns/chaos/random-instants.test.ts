@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { killsMax, tellProgress } from '../../support/chaos/campaign-length.ts';
+import { killsMax, printProgress } from '../../support/chaos/campaign-length.ts';
 import { runProcess } from '../../support/chaos/run-and-kill.ts';
 import { firstRun, type Scene } from '../../support/chaos/scenes.ts';
 import { badDay } from '../../support/chaos/unreliable-service.ts';
@@ -27,7 +27,8 @@ onEachDatabase((database) => {
     let workMs = await workOf(scene);
     await scene.reset();
     for (let round = 0; kills < max && round < max * ROUNDS_PER_KILL; round += 1) {
-      if (round % 50 === 0) tellProgress(`${database.name}: ${kills} of ${max} kills, ${complete} runs done`);
+      if (round % 50 === 0)
+        printProgress(`${database.name}: ${kills} of ${max} kills, ${complete} runs done`);
       scene.emulator.setRules(random() < 0.6 ? badDay(SEED + round) : []);
       const isEarly = random() < EARLY;
       const killAfterMs = random() * (isEarly ? START_MS_MAX : workMs);

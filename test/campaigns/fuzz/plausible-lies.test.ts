@@ -61,15 +61,15 @@ test('plausible lies are doubted, requested again or found by the watch', async 
         watchDays: 60,
       });
       lies += answers.lies;
-      const told = `world ${world}, night ${night} of lies ${isLying}, share ${share}, seed ${seed}, steady ${steady}`;
-      expect([0, 4, 5], told).toContain(report.exitCode);
-      expect(JSON.stringify(events), told).not.toContain('defect');
+      const label = `world ${world}, night ${night} of lies ${isLying}, share ${share}, seed ${seed}, steady ${steady}`;
+      expect([0, 4, 5], label).toContain(report.exitCode);
+      expect(JSON.stringify(events), label).not.toContain('defect');
       const after = await ledgerOf(warehouse.place);
       expect(
         before.filter((unit) => !isAsBefore(unit, after)),
-        told,
+        label,
       ).toEqual([]);
-      expect(await unnamed(clean, warehouse.place, today), told).toEqual([]);
+      expect(await unnamed(clean, warehouse.place, today), label).toEqual([]);
       faults = night < LYING_NIGHTS ? ['the nights are not over'] : await faultsOf(warehouse, truth, today);
       if (faults.length === 0) break;
     }

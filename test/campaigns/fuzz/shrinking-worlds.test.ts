@@ -59,12 +59,12 @@ test('losses are doubted, and accepted when they persist', async ({ onTestFinish
         today,
         acceptLoss,
       });
-      const told = `world ${world}, night ${night} shows ${shown}${acceptLoss ? ', losses accepted' : ''}`;
+      const label = `world ${world}, night ${night} shows ${shown}${acceptLoss ? ', losses accepted' : ''}`;
       expect(
         await watcher.faultsAfter(today, { emulator, acceptLoss, exitCode: report.exitCode }),
-        told,
+        label,
       ).toEqual([]);
-      expect(await unnamed(clean, warehouse.place, today), told).toEqual([]);
+      expect(await unnamed(clean, warehouse.place, today), label).toEqual([]);
     }
     expect(await watcher.notAsLeft(emulator), `world ${world} in the end`).toEqual([]);
     doubts += watcher.doubts;

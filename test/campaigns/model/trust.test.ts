@@ -7,7 +7,7 @@ import { seeded } from '../../support/random/seed.ts';
 import { countUp } from '../../support/suite/campaign-totals.ts';
 
 /** Worlds among which each fault shows, so that the test is known to be able to fail. */
-const TELLING: Readonly<Record<keyof typeof MUTATIONS, number>> = {
+const REVEALING_SEEDS: Readonly<Record<keyof typeof MUTATIONS, number>> = {
   'a difference is believed at the first look': 2,
   'nothing is watched': 2,
   'no day is reopened': 2,
@@ -44,7 +44,7 @@ test('the rules of trust keep a warehouse true in worlds that lie', () => {
 
 describe('the same worlds fail where', () => {
   test.for(Object.entries(MUTATIONS))('%s', ([name, rules]) => {
-    const seed = Object.entries(TELLING).find(([told]) => told === name)?.[1] ?? 0;
+    const seed = Object.entries(REVEALING_SEEDS).find(([fault]) => fault === name)?.[1] ?? 0;
     const world = randomWorld(seed);
     expect(new History(world).faults).toEqual([]);
     expect(new History(world, rules).faults).not.toEqual([]);

@@ -67,7 +67,7 @@ async function drive({
 }
 
 /** Prints what was measured, where somebody asks for numbers. */
-function tell(
+function printMeasured(
   what: string,
   allowed: number,
   measured: { perMinuteLate: number; refusedShare: number },
@@ -97,7 +97,7 @@ describe('a service with a rate limit gets at least nine tenths of the allowed r
   ])('%s', async (what, { allowed, ...how }) => {
     const measured = await drive(how);
     const { perMinuteLate, refusedShare, refused } = measured;
-    tell(`${what} a minute`, allowed, measured);
+    printMeasured(`${what} a minute`, allowed, measured);
     expect(refused, 'the limit was met').toBeGreaterThan(0);
     expect(perMinuteLate).toBeGreaterThanOrEqual(allowed * 0.9);
     expect(refusedShare).toBeLessThan(0.02);
@@ -142,7 +142,7 @@ describe('a service with a limit of simultaneous requests gets that many', () =>
   ])('%s', async (what, { allowed, ...how }) => {
     const measured = await drive({ ...how, latencyMs: 100, forMs: 60_000 });
     const { perMinuteLate, refusedShare, refused } = measured;
-    tell(`${what} in flight`, (allowed * 60_000) / 101, measured);
+    printMeasured(`${what} in flight`, (allowed * 60_000) / 101, measured);
     expect(refused, 'the limit was met').toBeGreaterThan(0);
     // A timer that fires one millisecond late is part of each answer's time.
     expect(perMinuteLate).toBeGreaterThanOrEqual(((allowed * 60_000) / 101) * 0.9);

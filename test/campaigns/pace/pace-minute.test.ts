@@ -44,7 +44,7 @@ async function measure(
 const yearOf = (quirks: Partial<Quirks>, latencyMs = 0) =>
   createRig({ today: TODAY, users: 100, latencyMs, quirks: { usersLimitCap: 2, ...quirks } });
 
-function tell(what: string, allowed: number, { acceptedPerMinute, refusedShare }: Measured): void {
+function printMeasured(what: string, allowed: number, { acceptedPerMinute, refusedShare }: Measured): void {
   const share = ((100 * acceptedPerMinute) / allowed).toFixed(1);
   const refused = (100 * refusedShare).toFixed(2);
   process.stdout.write(`pace: ${what}: ${share} % of the allowed rate, ${refused} % refused\n`);
@@ -62,7 +62,7 @@ describe('in real time, after ten seconds,', () => {
   ])('%s are used to nine tenths, and less than a fiftieth is refused', async (what, rateLimit, forMs) => {
     const rig = await yearOf({ rateLimit });
     const measured = await measure(rig, { concurrency: 8, forMs });
-    tell(what, rateLimit.requestsPerMinute, measured);
+    printMeasured(what, rateLimit.requestsPerMinute, measured);
     expect(rig.emulator.journal().byStatus['429'], 'the limit was met').toBeGreaterThan(0);
     expect(measured.acceptedPerMinute).toBeGreaterThanOrEqual(rateLimit.requestsPerMinute * 0.9);
     expect(measured.refusedShare).toBeLessThan(0.02);
@@ -73,7 +73,7 @@ describe('in real time, after ten seconds,', () => {
     const calm = await measure(await yearOf({}, 200), { concurrency: 8, forMs: 20_000 });
     const rig = await yearOf({ rateLimit: { inFlight: 8 } }, 200);
     const measured = await measure(rig, { concurrency: 32, forMs: 20_000 });
-    tell('8 in flight', calm.acceptedPerMinute, measured);
+    printMeasured('8 in flight', calm.acceptedPerMinute, measured);
     expect(rig.emulator.journal().byStatus['429'], 'the limit was met').toBeGreaterThan(0);
     expect(measured.acceptedPerMinute).toBeGreaterThanOrEqual(calm.acceptedPerMinute * 0.9);
     expect(measured.refusedShare).toBeLessThan(0.02);
@@ -94,7 +94,7 @@ describe('in real time, after ten seconds,', () => {
     const measured = await measure(rig, { concurrency: 8, forMs: 60_000 });
     control.abort();
     await bursts;
-    tell('bursts of 429', calm.acceptedPerMinute * 0.9, measured);
+    printMeasured('bursts of 429', calm.acceptedPerMinute * 0.9, measured);
     expect(rig.emulator.journal().byStatus['429'], 'the bursts were met').toBeGreaterThan(0);
     expect(measured.acceptedPerMinute).toBeGreaterThanOrEqual(calm.acceptedPerMinute * 0.9 * 0.9);
     expect(measured.refusedShare).toBeLessThan(0.02);

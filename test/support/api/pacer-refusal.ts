@@ -1,6 +1,6 @@
 import type { Pause } from '../../../src/api/transport/pacer.ts';
 
-/** A refusal that asks for a pause. */
+/** A refusal that requests a pause. */
 export class Refusal extends Error {
   readonly pauseMs: number;
   constructor(pauseMs: number) {
@@ -9,7 +9,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What a pacer makes of a {@link Refusal}: too many requests. */
+/** Reads a {@link Refusal} as "too many requests". */
 export function pauseOf(error: unknown): Pause | undefined {
   return error instanceof Refusal ? { pauseMs: error.pauseMs, cause: 'limit' } : undefined;
 }

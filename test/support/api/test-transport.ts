@@ -15,7 +15,7 @@ import { FakeClock } from '../clock/fake-clock.ts';
 
 export const API_KEY = 'key-0123456789-canary';
 
-/** A transport whose waits take no time; `retries` tells what it repeated. Closes itself when the test ends. */
+/** Creates a transport whose waits take no time; `retries` lists its retries. It closes when the test ends. */
 export function testTransport(
   options: Partial<TransportOptions> = {},
 ): Transport & { readonly retries: readonly Retry[]; readonly clock: FakeClock } {
@@ -64,7 +64,7 @@ export function targetOf(origin: string, path = '/api/thing', query: Target['que
   return { origin, path, query };
 }
 
-/** Awaits a rejection and hands out what was thrown. */
+/** Awaits a rejection and returns its error. */
 export async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -1,5 +1,5 @@
-// Loaded before a run where there is no strace: kills the process as it enters its n-th statement on SQLite or its n-th
-// write to a socket, the way a power cut or the OOM killer would. KILL_AT=0 only counts, and tells how many there were.
+// Preloaded into a run when strace is missing: kills the process as it enters its n-th SQLite statement or its n-th
+// socket write, like a power cut or the OOM killer. KILL_AT=0 only counts them and prints the counts.
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 

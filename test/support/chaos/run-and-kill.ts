@@ -95,7 +95,7 @@ async function tracedCounts(subject: Subject): Promise<Record<string, number>> {
   const { code, said } = await traced(subject, ['-e', `trace=${calls.join(',')}`], output);
   if (code !== subject.exitCode) throw new Error(`a traced run ended with ${code}: ${said}`);
   const lines = readFileSync(output, 'utf8').split('\n');
-  // strace counts by thread: the n-th call of whichever thread gets there first is the one that is its last.
+  // strace counts per thread: the first thread that reaches its n-th call is killed there.
   const byThread = new Map<string, Record<string, number>>();
   for (const line of lines) {
     const [, thread = '', call] = /^(\d+) +(\w+)\(/.exec(line) ?? [];
@@ -114,9 +114,11 @@ function layered(subject: Subject, env: Readonly<Record<string, string>>): Promi
 
 async function layerCounts(subject: Subject): Promise<Record<string, number>> {
   const { said } = await layered(subject, {});
-  // Each thread tells its own.
-  const told = said.match(/^\{"steps".*$/gm) ?? [];
-  const steps = mostOfEach(told.map((json) => (JSON.parse(json) as { steps: Record<string, number> }).steps));
+  // Each thread prints its own line.
+  const printed = said.match(/^\{"steps".*$/gm) ?? [];
+  const steps = mostOfEach(
+    printed.map((json) => (JSON.parse(json) as { steps: Record<string, number> }).steps),
+  );
   return isServer(subject.path) ? { socket: steps['socket'] ?? 0 } : { statement: steps['statement'] ?? 0 };
 }
 
@@ -172,7 +174,7 @@ function ended(
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) =>
-      // strace ends as the process that it follows did.
+      // strace exits like the process that it traces.
       resolve({ code, isKilled: signal === 'SIGKILL' || code === 137, said }),
     );
   });

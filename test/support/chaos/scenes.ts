@@ -39,7 +39,7 @@ export async function firstRun(database: Database, options: Partial<EmulatorOpti
 
 /** The first run of an organization so large that SQLite's thread writes most of it, and COPY on PostgreSQL. */
 export function largeRun(database: Database): Promise<Scene> {
-  // Slow enough that the thread has begun when most of it comes.
+  // Slow enough that the thread has started before most answers arrive.
   const size = IS_LONG
     ? { users: 600, today: '2026-02-08', latencyMs: 80 }
     : { users: 250, today: '2026-01-26', latencyMs: 40 };
@@ -47,11 +47,11 @@ export function largeRun(database: Database): Promise<Scene> {
 }
 
 /**
- * A run that finds numbers restated, people and models gone, a report changed, another new, one more day, and a day that
- * has nothing any more, which it doubts.
+ * A run that finds restated numbers, missing users and models, a changed and a new report, a new day, and a day
+ * without content, which it doubts.
  */
 export async function restatingRun(database: Database): Promise<Scene> {
-  // Enough that a day keeps most of what it has when one of them is gone.
+  // Enough users that a day keeps most of its content without one of them.
   const users = 12;
   const earlier = await emulate({ users });
   const emulator = await emulate({ users });

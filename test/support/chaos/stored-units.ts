@@ -5,27 +5,27 @@ import { STREAMS, type Stream } from '../../../src/core/stream.ts';
 import type { TableRows, Value } from '../../../src/warehouse/port.ts';
 import type { Place } from '../warehouse/each-database.ts';
 
-/** A unit of the ledger with the rows that stand in its tables. */
+/** A ledger unit with the rows of its tables. */
 export interface HeldUnit {
-  /** Null where the ledger does not know the unit, or has not loaded it to its end. */
+  /** Null if the unit is not in the ledger, or not completely loaded. */
   readonly sha256: string | null;
   readonly state: string | null;
   readonly tables: readonly TableRows[];
 }
 
-/** What a warehouse holds, read as another program would. */
+/** The content of a warehouse, as another program reads it. */
 export interface Contents {
   /** By name: `tokens 2026-01-14`, and `readiness` for all reports. */
   readonly units: ReadonlyMap<string, HeldUnit>;
   /** The rows of each report by its id, as text. */
   readonly reports: ReadonlyMap<string, string>;
-  /** What every restatement said, without the instant. */
+  /** All restatements, without their time. */
   readonly restatements: readonly string[];
 }
 
 const nameOf = (stream: string, date: Value | undefined) => `${stream} ${date ?? ''}`.trim();
 
-/** Reads everything that a warehouse holds; nothing at all where no table is there yet. */
+/** Reads the whole content of a warehouse; empty if it has no tables yet. */
 export async function contentsOf(place: Place): Promise<Contents> {
   const relations = await place.relations();
   if (!relations.some(({ name }) => name === 'export_units'))
@@ -73,19 +73,19 @@ export async function contentsOf(place: Place): Promise<Contents> {
 }
 
 /**
- * Every unit holds exactly what it held in one of the `states` that an undisturbed run begins and ends with, the
- * ledger says so too, and a restatement is on record exactly where the content is that of a later state.
+ * Asserts that every unit has exactly its content in one of `states`, those before and after an undisturbed run; that
+ * the ledger matches; and that a restatement is recorded exactly where the content is that of a later state.
  */
 export function expectWhole(held: Contents, states: readonly Contents[]): void {
   for (const [name, { sha256, tables }] of held.units) {
     const own = contentSha256(tables);
     const rows = tables.reduce((sum, part) => sum + part.rows.length, 0);
     if (name === 'readiness') {
-      // Stored page by page; between two pages the ledger claims no digest.
+      // Stored page by page; between two pages the ledger has no digest.
       if (sha256 !== null) expect(own, name).toBe(sha256);
       continue;
     }
-    // Rows that no ledger knows would be half of something.
+    // Rows without a ledger unit would be an incomplete commit.
     expect(rows > 0 || sha256 !== null ? own : null, name).toBe(sha256);
     const possible = states.map(({ units }) => units.get(name)?.sha256 ?? null);
     expect([null, ...possible], name).toContain(sha256);
@@ -110,11 +110,11 @@ function expectRestatements(held: Contents, [before, after = before]: readonly C
   expect(daily(held.restatements)).toEqual([...new Set([...old, ...due])].sort());
 }
 
-/** The same in everything: units, their states and digests, reports, restatements. */
+/** Asserts equal units, states, digests, reports and restatements. */
 export function expectSame(held: Contents, other: Contents): void {
-  const told = ({ units }: Contents) =>
+  const unitsToCompare = ({ units }: Contents) =>
     [...units].map(([name, { sha256, state }]) => `${name} ${state} ${sha256}`).sort();
-  expect(told(held)).toEqual(told(other));
+  expect(unitsToCompare(held)).toEqual(unitsToCompare(other));
   expect([...held.reports].sort()).toEqual([...other.reports].sort());
   expect(held.restatements).toEqual(other.restatements);
 }

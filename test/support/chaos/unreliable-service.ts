@@ -1,8 +1,8 @@
 import type { Rule } from '../../../src/emulator/index.ts';
 
 /**
- * What a service under load does now and then: refuses, breaks down, cuts the line, takes its time. Every request is met
- * at most twice by each, so that a run that is left alone can end.
+ * Occasional faults of a service under load: refusals, errors, cut connections, delays. Each fault hits a request
+ * at most twice, so that an undisturbed run can end.
  */
 export function badDay(seed: number): Rule[] {
   const now = (id: string, probability: number, action: Rule['action'], n: number): Rule => ({

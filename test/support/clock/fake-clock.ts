@@ -5,15 +5,15 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Turns of the event loop in which woken code may run before time moves on. */
+/** Rounds of the event loop for woken code before time advances. */
 const TURNS = 4;
 
 /**
- * A clock whose time a test moves. `advance` wakes sleepers one by one, each at its own instant. With `auto`, a sleep
- * ends as soon as nothing else happens, and time has passed.
+ * A clock controlled by the test. `advance` wakes sleepers one by one, each at its own time. With `auto`, a sleep
+ * ends as soon as nothing else happens, and time advances.
  */
 export class FakeClock implements Clock {
-  /** Milliseconds of every sleep that was asked for. */
+  /** Milliseconds of every requested sleep. */
   readonly sleeps: number[] = [];
   #sleepers: Sleeper[] = [];
   #ms = 0;
@@ -36,7 +36,7 @@ export class FakeClock implements Clock {
     return this.#ms;
   }
 
-  /** How many sleep now. */
+  /** The number of current sleepers. */
   get sleeping(): number {
     return this.#sleepers.length;
   }
@@ -63,7 +63,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Moves time on by `ms`. */
+  /** Advances time by `ms`. */
   async advance(ms: number): Promise<void> {
     const end = this.#ms + ms;
     await settle();

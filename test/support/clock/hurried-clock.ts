@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 
-/** How much faster than real the waits between attempts are; time-outs of requests are real. */
+/** Speed-up of the waits between attempts; request time-outs use real time. */
 const HURRY = 40;
 
-/** A clock that stands at an instant, and whose durations and waits pass `hurry` times faster than real ones. */
+/** Creates a clock that stands at an instant, and whose durations and waits pass `hurry` times faster. */
 export function hurriedClock(instant: string, hurry = HURRY): Clock {
   return {
     ...systemClock(new Date(instant)),

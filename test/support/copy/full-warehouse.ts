@@ -34,7 +34,7 @@ export const eventRow = (id: string): HookEventRow => ({
 });
 
 /**
- * A rig whose warehouse holds something of everything: two organizations, units in every state, restatements, quarantine,
+ * A rig whose warehouse has rows in every table: two organizations, units in every state, restatements, quarantine,
  * drift, readiness, sessions and events.
  */
 export async function fullWarehouse(): Promise<Rig> {
@@ -60,7 +60,7 @@ export async function fullWarehouse(): Promise<Rig> {
       },
     ]),
   });
-  // One request for each day, so that a fault touches one day.
+  // One request per day, so that a fault hits one day.
   const settings = { attempts: 1, rangeDays: 1 };
   await rig.run({ now: parseDay('2026-02-08'), settings });
   rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-06') });

@@ -1,12 +1,12 @@
 import { parseDay } from '../../../src/core/day.ts';
 import type { Quirks } from '../../../src/emulator/index.ts';
 
-/** Ways in which a server may be odd, by what they say of it. */
+/** Allowed oddities of a server, by description. */
 type Oddities = Readonly<Record<string, Partial<Quirks>>>;
 
 const inactiveDays = [parseDay('2026-01-20'), parseDay('2026-01-25')];
 
-/** Ways to answer other content that keep to the specification. */
+/** Quirks within the specification that change the content. */
 export const CONTENT_QUIRKS: Oddities = {
   'as it is by default': {},
   'that calls the model "model"': { modelKey: 'model' },
@@ -27,7 +27,7 @@ export const CONTENT_QUIRKS: Oddities = {
   'with new criteria': { newCriteria: true, nullNumerators: 0.5 },
 };
 
-/** Ways to answer the same content that keep to the specification. */
+/** Quirks within the specification that keep the content. */
 export const WAY_QUIRKS: Oddities = {
   'that allows one day per request only': { maxRangeDays: 1 },
   'that allows a week per request': { maxRangeDays: 7 },

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { digestOf, fetchText, REQUESTS, startForDigest } from './answers-digest.ts';
 
-// Run as a process of its own, so that it has a time zone of its own.
+// Run as a separate process with its own time zone.
 const emulator = await startForDigest();
 const answers: string[] = [];
 for (const path of REQUESTS) answers.push(await fetchText(emulator, path));

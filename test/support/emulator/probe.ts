@@ -14,7 +14,7 @@ export interface Answer {
   readonly json: Json;
 }
 
-/** JSON to look into: every step that is not there gives undefined. */
+/** JSON of any shape; missing parts are undefined. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of any shape, and fails where one is missing
 export type Json = any;
 
@@ -30,7 +30,7 @@ export interface Probe {
   reports(extra?: string): Promise<{ reports: ReadinessReport[]; pages: number }>;
 }
 
-/** The day that most tests take for today. */
+/** The day that most tests use as today. */
 export const TODAY = parseDay('2026-06-01');
 
 /** The path of an endpoint with its range. */
@@ -48,7 +48,7 @@ export async function probe(
   return probeOf(emulator);
 }
 
-/** A client of an emulator that someone else closes. */
+/** Creates a client of an emulator that the caller closes. */
 export function probeOf(emulator: Emulator): Probe {
   async function get(
     path: string,

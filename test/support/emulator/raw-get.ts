@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import type { Emulator } from '../../../src/emulator/index.ts';
 
-/** Everything that came over a connection, and how it ended. */
+/** All bytes received over a connection, and how it ended. */
 export interface Wire {
   readonly bytes: Buffer;
-  /** The head as text, and what follows it. */
+  /** Splits the head, as text, from the rest. */
   readonly head: string;
   readonly body: Buffer;
   readonly end: 'fin' | 'reset' | 'timeout';

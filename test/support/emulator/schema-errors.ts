@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json } from './probe.ts';
 
-/** The schemas with every object closed, so that a field that they do not name fails. */
+/** Closes every object schema, so that unknown fields fail. */
 function closed(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -11,7 +11,7 @@ function closed(schema: Json): Json {
     : inner;
 }
 
-/** What a schema of an OpenAPI document finds wrong with a value, where a field that it does not name is wrong too. */
+/** Validates a value against a schema of an OpenAPI document; unknown fields are errors too. */
 export function errorsAgainst(document: Json, name: string, body: unknown): unknown {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, formats: { date: true } });
   ajv.addSchema({ $id: 'document', components: closed(document.components) }, 'document');

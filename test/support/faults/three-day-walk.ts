@@ -9,7 +9,7 @@ import { createRig, type Ran, type Rig, type RunRequest, rigOver, TODAY } from '
 import type { Database } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';
 
-/** The last day of a walk that is to be disturbed: three days are enough to tell a disturbed one from its neighbours. */
+/** The last day of a disturbed walk: three days are enough to distinguish a disturbed day from its neighbours. */
 export const UNTIL = parseDay('2026-01-16');
 /** A day in the middle of the walk. */
 export const DAY = parseDay('2026-01-15');
@@ -21,7 +21,7 @@ export function smallRig(database: Database, options: Partial<EmulatorOptions> =
   return createRig({ ...SMALL, ...options }, { database });
 }
 
-/** Walks the few days, each by itself unless asked otherwise, so that a fault hits one unit. */
+/** Runs over the three days, by default one request per day, so that a fault hits one unit. */
 export function walk(rig: Rig, { settings, ...request }: RunRequest = {}): Promise<Ran> {
   return rig.run({
     until: UNTIL,
@@ -31,13 +31,13 @@ export function walk(rig: Rig, { settings, ...request }: RunRequest = {}): Promi
   });
 }
 
-const calm = new Map<string, Promise<string>>();
+const digests = new Map<string, Promise<string>>();
 
-/** The digest of the walk that nothing disturbs; the same for both databases. Invariant D compares with it. */
-export function calmDigest(options: Partial<EmulatorOptions> = {}): Promise<string> {
+/** Returns the digest of an undisturbed walk. It is the same for both databases. */
+export function undisturbedDigest(options: Partial<EmulatorOptions> = {}): Promise<string> {
   const key = JSON.stringify(options);
-  const known = calm.get(key) ?? undisturbed(options);
-  calm.set(key, known);
+  const known = digests.get(key) ?? undisturbed(options);
+  digests.set(key, known);
   return known;
 }
 
@@ -53,20 +53,20 @@ async function undisturbed(options: Partial<EmulatorOptions>): Promise<string> {
   }
 }
 
-/** Invariant D: what is stored is what an undisturbed walk stores. */
-export async function expectCalm(rig: Rig, options: Partial<EmulatorOptions> = {}): Promise<void> {
-  expect(await rig.digest()).toBe(await calmDigest(options));
+/** Asserts that the content equals that of an undisturbed walk. */
+export async function expectUndisturbed(rig: Rig, options: Partial<EmulatorOptions> = {}): Promise<void> {
+  expect(await rig.digest()).toBe(await undisturbedDigest(options));
 }
 
-/** Ends the faults, walks again, and holds what is stored against an undisturbed walk. */
+/** Removes the faults, walks again, and asserts the content of an undisturbed walk. */
 export async function expectRecovery(rig: Rig, options: Partial<EmulatorOptions> = {}): Promise<void> {
   rig.emulator.setRules([]);
   const { report } = await walk(rig);
   expect(report.exitCode, JSON.stringify(report.problems)).toBe(0);
-  await expectCalm(rig, options);
+  await expectUndisturbed(rig, options);
 }
 
-/** Invariant P: every unit of the ledger is stored whole, and no row stands outside of such a unit. */
+/** Asserts that every unit of the ledger is stored completely, and that no row is outside of a unit. */
 export async function expectWholeUnits(rig: Rig): Promise<void> {
   const units = await rig.sql<{ stream: string; date: string; content_sha256: string | null }>(
     "SELECT stream, date, content_sha256 FROM export_units WHERE date <> '' AND content_sha256 IS NOT NULL",
@@ -94,19 +94,19 @@ export async function expectWholeUnits(rig: Rig): Promise<void> {
 }
 
 /**
- * Every case on SQLite; the first one elsewhere, where the cases differ in what is read before a database has a part in
- * it.
+ * Returns every case for SQLite, and the first one for other databases. Use it if the cases differ only before
+ * the database is involved.
  */
 export function casesFor<Case>({ name }: Database, cases: readonly Case[]): readonly Case[] {
   return name === 'SQLite' ? cases : cases.slice(0, 1);
 }
 
-/** How often the service answered with a status. */
+/** Counts the answers with a status. */
 export function answered({ emulator }: Rig, status: number | 'none'): number {
   return emulator.journal().byStatus[String(status)] ?? 0;
 }
 
-/** The units of a stream by day, in order, with their state. */
+/** Returns the state of each unit of a stream by day. */
 export async function statesOf(rig: Rig, stream: string): Promise<Record<string, string>> {
   const rows = await rig.sql<{ date: string; state: string }>(
     'SELECT date, state FROM export_units WHERE stream = ? ORDER BY date',

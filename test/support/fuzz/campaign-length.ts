@@ -1,4 +1,4 @@
-/** How many mutated answers: `DAYWALK_FUZZ=1` takes the time for all, and `DAYWALK_FUZZ_ANSWERS=n` bounds them again. */
+/** The number of mutated answers: `DAYWALK_FUZZ=1` runs all, `DAYWALK_FUZZ_ANSWERS=n` limits them. */
 export function answersMax(all: number, few: number): number {
   if (process.env['DAYWALK_FUZZ'] !== '1') return few;
   const bound = process.env['DAYWALK_FUZZ_ANSWERS'];

@@ -51,11 +51,12 @@ export function faultsOf(round: Round): string[] {
     if (doubted.has(name)) {
       const walk = walks.get(name) ?? [];
       const verdict = judgeDay(stream, day, round.orgId, walk);
-      if (!isSame(was, is)) faults.push(told(`${name}: doubted, and changed`, walk));
+      if (!isSame(was, is)) faults.push(describeFault(`${name}: doubted, and changed`, walk));
       else if (is.state !== 'doubted') faults.push(`${name}: doubted, and ${is.state}`);
       else if (verdict.kind !== 'stored')
-        faults.push(told(`${name}: doubted, and was to be ${verdict.kind}`, walk));
-      else if (lossIn(verdict) === 'none') faults.push(told(`${name}: doubted, and loses nothing`, walk));
+        faults.push(describeFault(`${name}: doubted, and was to be ${verdict.kind}`, walk));
+      else if (lossIn(verdict) === 'none')
+        faults.push(describeFault(`${name}: doubted, and loses nothing`, walk));
       continue;
     }
     // What was brought before it was asked for alone stays as it was brought.
@@ -66,18 +67,18 @@ export function faultsOf(round: Round): string[] {
           faults.push(`${name}: neither done nor failed`);
         continue;
       }
-      faults.push(told(`${name}: not done, and changed`, walks.get(name)));
+      faults.push(describeFault(`${name}: not done, and changed`, walks.get(name)));
       continue;
     }
     const walk = walks.get(name) ?? [];
     const verdict = judgeDay(stream, day, round.orgId, walk);
     if (verdict.kind !== 'stored') {
-      faults.push(told(`${name}: done, and was to be ${verdict.kind}`, walk));
+      faults.push(describeFault(`${name}: done, and was to be ${verdict.kind}`, walk));
       continue;
     }
     const fault = differenceOf(verdict, is);
-    if (fault !== undefined) faults.push(told(`${name}: ${fault}`, walk));
-    else if (lossIn(verdict) === 'certain') faults.push(told(`${name}: a loss was believed`, walk));
+    if (fault !== undefined) faults.push(describeFault(`${name}: ${fault}`, walk));
+    else if (lossIn(verdict) === 'certain') faults.push(describeFault(`${name}: a loss was believed`, walk));
   }
   for (const name of failed) {
     const [stream = '', day = ''] = name.split(' ');
@@ -85,7 +86,7 @@ export function faultsOf(round: Round): string[] {
     if (stream === 'readiness' || walk === undefined) continue;
     const verdict = judgeDay(stream, day, round.orgId, walk);
     if (verdict.kind === 'stored' && !verdict.isDeep)
-      faults.push(told(`${name}: failed, and was fine`, walk));
+      faults.push(describeFault(`${name}: failed, and was fine`, walk));
   }
   if (round.before.othersThan(orgId) !== round.after.othersThan(orgId))
     faults.push(`another organization than ${orgId} has changed`);
@@ -187,16 +188,17 @@ function readinessFaults(round: Round, done: ReadonlySet<string>): string[] {
     const versions = judged.map((page) => page?.reports.get(id));
     const isSent = versions.some((rows) => rows !== undefined && same(expectedTexts(rows), found));
     const isKept = same(before.unit(name).rows.toSorted(), found);
-    if (found.length > 0 && !isSent && !isKept) faults.push(told(`${name} is not as it was sent`, pages));
+    if (found.length > 0 && !isSent && !isKept)
+      faults.push(describeFault(`${name} is not as it was sent`, pages));
   }
   if (!done.has('readiness') || !isPlainWalk(pages, judged)) return faults;
   for (const [id, rows] of last) {
     if (!same(after.unit(`report ${id}`).rows.toSorted(), rows))
-      faults.push(told(`report ${id} is not as it was sent last`, pages));
+      faults.push(describeFault(`report ${id} is not as it was sent last`, pages));
   }
   const aside = judged.flatMap((page) => page?.aside ?? []);
   const fault = quarantineFault(aside, after.unit('readiness').quarantined);
-  return fault === undefined ? faults : [...faults, told(`readiness: ${fault}`, pages)];
+  return fault === undefined ? faults : [...faults, describeFault(`readiness: ${fault}`, pages)];
 }
 
 /** True for a walk from the first page to an empty one in which each page follows on the one before. */
@@ -224,7 +226,7 @@ function same(a: readonly string[], b: readonly string[]): boolean {
 let files = 0;
 
 /** A fault with the files in which the answers are that led to it. */
-function told(fault: string, walk: readonly Served[] = []): string {
+function describeFault(fault: string, walk: readonly Served[] = []): string {
   const paths = walk.map(({ body }) => {
     files += 1;
     const path = join(tmpdir(), `daywalk-mutated-${SEED}-${files}.json`);

@@ -98,7 +98,7 @@ function isAboutOther(meta: Json, asked: URLSearchParams): boolean {
     ['start_date', 'startDate'],
     ['end_date', 'endDate'],
   ] as const;
-  return names.some(([told, name]) => (meta[told] ?? asked.get(name)) !== asked.get(name));
+  return names.some(([metaName, name]) => (meta[metaName] ?? asked.get(name)) !== asked.get(name));
 }
 
 /** What tells a row of users from others: user and day, or all of it where it lacks one of them. */

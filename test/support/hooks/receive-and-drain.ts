@@ -2,10 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { daywalkHere } from '../process/daywalk-in-process.ts';
+import { daywalkInProcess } from '../process/daywalk-in-process.ts';
 import { daywalk, MAIN } from '../process/daywalk-process.ts';
 
-/** How a receiver ended, and what it said. */
 export interface Received {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -14,18 +13,17 @@ export interface Received {
   readonly durationMs: number;
 }
 
-/** How a receiver is called. */
 export interface ReceiveOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** False leaves standard input open after what was written. */
+  /** False leaves standard input open after the input. */
   readonly end?: boolean;
-  /** What is done with the process while it runs. */
+  /** Called with the process when it has started. */
   readonly onSpawn?: (child: ChildProcess) => void;
 }
 
-/** Hands bytes to a receiver, a process of its own, as a client would. */
+/** Sends bytes to a receiver process, as a client would. */
 export function receive(input: string | Uint8Array, options: ReceiveOptions = {}): Promise<Received> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [MAIN, 'hook', ...(options.args ?? [])], {
@@ -42,7 +40,7 @@ export function receive(input: string | Uint8Array, options: ReceiveOptions = {}
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk;
   });
-  // A receiver that was killed cannot take the rest.
+  // A killed receiver cannot read the rest.
   child.stdin.on('error', () => undefined);
   if (options.end === false) child.stdin.write(input);
   else child.stdin.end(input);
@@ -62,17 +60,16 @@ export function spooledLines(spool: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** How a drain is run. */
 interface DrainOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** True where it has to be a process of its own, for example beside others. */
+  /** True to drain in a separate process, for example beside others. */
   readonly asProcess?: boolean;
 }
 
-/** Drains with the command, and answers its report. */
+/** Runs `daywalk hooks drain` and returns its report. */
 export async function drain(warehouse: string, { env = {}, asProcess = false }: DrainOptions = {}) {
   const call = ['hooks', 'drain', '--json', '--warehouse', warehouse];
-  const { code, stdout, stderr } = await (asProcess ? daywalk : daywalkHere)(call, { env });
+  const { code, stdout, stderr } = await (asProcess ? daywalk : daywalkInProcess)(call, { env });
   if (code !== 0) throw new Error(`hooks drain ended with ${code}: ${stderr}`);
   const report: { events: number; stored: number; torn: number; kept: string[] } = JSON.parse(stdout);
   return { ...report, stderr };

@@ -2,17 +2,16 @@ import type { DayUnit, SettleRule } from '../../../src/warehouse/port.ts';
 import { type Content, isActive } from './content.ts';
 import { type ModelCommit, ORG } from './memory.ts';
 
-/** How a day was answered. */
 export interface Answered {
   readonly isOwn: boolean;
-  /** A record of it was set aside. */
+  /** A record of it was quarantined. */
   readonly isMalformed: boolean;
   readonly basedOn: string | null;
   readonly rule: SettleRule;
   readonly now: Date;
 }
 
-/** What is to be stored of a day. Its rows are told by the content; the tables stay empty. */
+/** Builds the commit of a day. The content represents its rows; the tables stay empty. */
 export function commitOf(
   { stream, day }: DayUnit,
   content: Content,

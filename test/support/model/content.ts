@@ -1,6 +1,6 @@
 import type { DailyStream } from '../../../src/core/stream.ts';
 
-/** What one user did on a day. A day is a list of them; nobody is a day without activity. */
+/** What one user did on a day. A day without activity is an empty list. */
 export interface Person {
   readonly id: number;
   readonly sessions: number;
@@ -12,7 +12,7 @@ export interface Person {
 
 /** One day of one stream, as it is answered and as it is stored. */
 export interface Content {
-  /** Stands for the digest: the same for the same content. */
+  /** Replaces the digest: equal for equal content. */
   readonly text: string;
   readonly rows: number;
   /** Names of the rows with activity. */
@@ -24,7 +24,7 @@ export interface Content {
   readonly sums: ReadonlyMap<string, number>;
 }
 
-/** What a day looks like to whom: active users of the trailing week and month, and how an idle day is written. */
+/** Context of a day: active users of the trailing week and month, and the form of an idle day. */
 export interface Setting {
   readonly weekly: number;
   readonly monthly: number;
@@ -34,7 +34,7 @@ export interface Setting {
 
 const NO_SUMS: ReadonlyMap<string, number> = new Map();
 
-/** A day of which nothing is said. */
+/** A day without an answer. */
 export const NO_ROW: Content = { text: '', rows: 0, keys: [], activeUsers: null, plain: '', sums: NO_SUMS };
 const NO_USER: Content = { ...NO_ROW, activeUsers: 0 };
 

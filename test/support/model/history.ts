@@ -9,9 +9,9 @@ import { ModelRun } from './nightly.ts';
 import { RULES, type Rules } from './rules.ts';
 import { dayAt, indexOf, type Run, Truth, type World } from './world.ts';
 
-/** Honest runs after which a difference in the light streams of the last month must have been seen to. */
+/** Honest runs after which a difference in the light streams of the last month must have been corrected. */
 const SOON = 8;
-/** Nights on which runs must have found a loss before it is accepted. */
+/** Nights on which runs must find a loss before it is accepted. */
 const LOSS_NIGHTS = 3;
 
 /** The life of a warehouse in a world, night by night. */
@@ -51,7 +51,7 @@ export class History {
     this.#checkEnd();
   }
 
-  /** Units of days that are settled in all streams as they truly are, and of which nothing is noted. */
+  /** Units of days that are settled with their true content in all streams, without any open difference. */
   #settledAndRight({ night, force }: Run): LedgerDay[] {
     if (force || !this.#world.lies.some((lie) => lie.firstNight <= night && night <= lie.lastNight))
       return [];
@@ -67,7 +67,7 @@ export class History {
     }).flat();
   }
 
-  /** A lying night changes nothing that is settled, unless the nights before it said the same. */
+  /** A lying night changes no settled unit, unless the nights before it showed the same. */
   #checkSettled(run: Run, before: readonly LedgerDay[]): void {
     for (const { stream, day, contentSha256 } of before) {
       const after = this.#memory.unit(stream, day);
@@ -76,7 +76,7 @@ export class History {
     }
   }
 
-  /** What has settled as confirmed is contradicted by nothing that is stored of its day. */
+  /** A confirmed unit never contradicts the stored units of its day. */
   #checkAgreement({ night }: Run): void {
     for (let day = 0; day < night; day += 1) {
       const units = DAILY_STREAMS.map((stream) => this.#memory.unit(stream, dayAt(day)));
@@ -91,7 +91,7 @@ export class History {
     }
   }
 
-  /** What is truly there is taken for gone only after several nights. */
+  /** Existing content is treated as gone only after several nights. */
   #checkLoss({ night, force, acceptLoss }: Run, unit: LedgerDay, before: Content, after: Content): void {
     const { stream, day } = unit;
     if (force || before.keys.length === 0) return;
@@ -143,12 +143,12 @@ export class History {
     return isSame(this.#memory.content(stream, dayAt(day)), this.#truth.of(stream, day, night));
   }
 
-  /** A request that fails for good keeps the days from being compared that are asked for with it; the run tells. */
+  /** A request that always fails prevents the comparison of its days; the run reports that. */
   #isBlocked(stream: DailyStream): boolean {
     return [...this.#world.broken].some((unit) => unit.startsWith(stream));
   }
 
-  /** What stays believed: users, and tokens behind the same sums, of days that nothing compares row by row any more. */
+  /** What stays wrong: users, and tokens with the same sums, of days that are no longer compared row by row. */
   #isHidden(stream: DailyStream, day: number, night: number): boolean {
     if (this.#watched.has(`${stream} ${day}`)) return this.#isBlocked(stream);
     if (stream === 'users') return true;
@@ -160,7 +160,7 @@ export class History {
     return this.#world.sums !== 'by-model' || stored === truth;
   }
 
-  /** True for a day that is young or contradicts itself: an empty stream beside active ones, too few users. */
+  /** True for a recent day, or one that contradicts itself: an empty stream beside active ones, or too few users. */
   #isToBeOpen(stream: DailyStream, day: number, night: number): boolean {
     const { broken, malformed } = this.#world;
     if (

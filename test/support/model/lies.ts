@@ -16,23 +16,22 @@ export const LIES = [
   'contradictory counts',
 ] as const;
 
-/** A lie that is told for some nights. */
+/** A lie during some nights. */
 export interface Lie {
   readonly kind: (typeof LIES)[number];
   readonly firstNight: number;
   readonly lastNight: number;
   readonly streams: readonly DailyStream[];
-  /** Which days it is about. */
+  /** The days that it affects. */
   readonly firstDay: number;
   readonly lastDay: number;
-  /** The same in every night; otherwise another one in each. */
+  /** True if the lie is the same in every night. */
   readonly isSteady: boolean;
-  /** The sums by model agree with it. */
+  /** True if the sums by model match the lie. */
   readonly inSums: boolean;
   readonly seed: number;
 }
 
-/** A request for days of a stream. */
 export interface Asked {
   readonly stream: DailyStream;
   readonly first: number;
@@ -41,10 +40,10 @@ export interface Asked {
   readonly isSums?: boolean;
 }
 
-/** What the service answers: by day what it says of it, honest or not. */
+/** The answer of the service by day, honest or not. */
 export function answerTo(truth: Truth, lies: readonly Lie[], asked: Asked): Map<number, Content> {
   const { stream, first, last, night } = asked;
-  const told = lies.filter(
+  const current = lies.filter(
     (lie) =>
       lie.firstNight <= night &&
       night <= lie.lastNight &&
@@ -55,10 +54,10 @@ export function answerTo(truth: Truth, lies: readonly Lie[], asked: Asked): Map<
   );
   const answer = new Map<number, Content>();
   for (let day = first; day <= last; day += 1) {
-    const lie = told.find(({ firstDay, lastDay }) => firstDay <= day && day <= lastDay);
+    const lie = current.find(({ firstDay, lastDay }) => firstDay <= day && day <= lastDay);
     answer.set(day, lie === undefined ? truth.of(stream, day, night) : lied(truth, lie, day, asked));
   }
-  if (told.some(({ kind }) => kind === 'empty answers'))
+  if (current.some(({ kind }) => kind === 'empty answers'))
     for (const day of answer.keys()) answer.set(day, NO_ROW);
   return answer;
 }
@@ -102,7 +101,7 @@ function shareOf({ people }: Said, random: Random): Person[] {
   return people.filter(({ id }) => sequence(Math.floor(share * 1e6) + id)() < share);
 }
 
-/** More or fewer people than there were: /activity says a number, the others show rows. */
+/** More or fewer users than there were: /activity counts them, the other streams have rows. */
 function counted(said: Said, stream: DailyStream, difference: number): Said {
   if (difference < 0) return { ...said, people: said.people.slice(0, difference) };
   if (stream === 'activity') return { ...said, unnamed: (said.unnamed ?? 0) + difference };

@@ -21,28 +21,28 @@ import type { Rules } from './rules.ts';
 
 export const ORG = 'org_1';
 
-/** The process was killed. */
+/** Thrown when the process is killed. */
 export class Killed extends Error {}
 
-/** A day to be stored: the commit that the rules see, and the content that stands for its rows. */
+/** A day to store: the commit that the rules see, and the content that represents its rows. */
 export interface ModelCommit extends DayCommit {
   readonly content: Content;
 }
 
-/** True for a commit that was made here. */
+/** True for a commit of the model. */
 export function isModelCommit(commit: object): commit is ModelCommit {
   return 'content' in commit;
 }
 
-/** A warehouse in memory. Every write is a transaction, before which the process may be killed. */
+/** A warehouse in memory. Every write is a transaction; the process may be killed before it. */
 export class Memory {
   readonly ledger = new KnownLedger([]);
   readonly #contents = new Map<string, Content>();
   readonly #rules: Rules;
   watchState: string | null = null;
-  /** Writes that are left before the process is killed. */
+  /** Writes left until the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY;
-  /** Told of every content that takes the place of another one. */
+  /** Called for every content that replaces another one. */
   onReplaced: (unit: LedgerDay, before: Content, after: Content) => void = () => undefined;
 
   constructor(rules: Rules) {

@@ -3,7 +3,7 @@ import { afterWatch, lookAt } from '../../../src/judge/watch.ts';
 import { settleDay } from '../../../src/warehouse/ledger-transitions.ts';
 import { RULES, type Rules } from './rules.ts';
 
-/** Rules with one fault each, by what the fault is. */
+/** Rules with one fault each, by a description of the fault. */
 export const MUTATIONS = {
   'a difference is believed at the first look': {
     ...RULES,

@@ -18,7 +18,6 @@ import { dayAt, indexOf, type Run, stretchesOf, type Truth, type World } from '.
 
 const SETTLE_DAYS = 3;
 
-/** What a run needs. */
 export interface Nightly {
   readonly world: World;
   readonly truth: Truth;
@@ -27,7 +26,7 @@ export interface Nightly {
   readonly random: Random;
 }
 
-/** One run over the model: the order of `src/pipeline/run`, without requests, pages and transactions. */
+/** One run over the model, in the order of `src/pipeline/run`, without requests, pages and transactions. */
 export class ModelRun {
   readonly #model: Nightly;
   readonly #run: Run;
@@ -54,7 +53,7 @@ export class ModelRun {
   }
 
   /**
-   * Pulls what is planned, looks at what has settled, reopens what differs.
+   * Pulls the plan, compares settled units, reopens those that differ.
    * @throws {Killed} when the process is killed on the way.
    */
   perform(): void {
@@ -78,7 +77,7 @@ export class ModelRun {
     this.#workOff();
   }
 
-  /** Settled units that this run compares row by row, `tools 3`, but for those that were reopened for nothing before. */
+  /** Settled units that this run compares row by row, `tools 3`, except those reopened in vain before. */
   get lookedAt(): string[] {
     return [...this.#watch.recent, ...this.#watch.older].flatMap(({ stream, day }) => {
       const { reopenedFor } = parseNotes(this.#model.memory.unit(stream, day).watch);
@@ -97,7 +96,7 @@ export class ModelRun {
     this.#queue.push(...stretchesOf(days, daysMax).map((stretch): DayBatch => ({ stream, days: stretch })));
   }
 
-  /** Days before it are settled in all streams; a plan over them takes most of the time, and finds nothing. */
+  /** All days before it are settled; planning over them would take most of the time for nothing. */
   #firstOpenDay(): UtcDay {
     const { memory } = this.#model;
     const isOpen = (day: number) =>
@@ -177,7 +176,7 @@ export class ModelRun {
     }
   }
 
-  /** A day without a row stands for others of a range without any. */
+  /** In an empty range, one day without rows represents the others. */
   #lookAtOthers({ stream, days, speaksFor = [] }: DayBatch, content: Content): void {
     for (const day of speaksFor) {
       const unit = days.includes(day) ? undefined : this.#watch.settled({ stream, day });
@@ -226,7 +225,7 @@ export class ModelRun {
     });
   }
 
-  /** What `DaySorter` and `Work` do with a day that was answered. */
+  /** Does what the pipeline does with the answer about a day. */
   #take(batch: DayBatch, commit: ModelCommit): void {
     const { memory } = this.#model;
     const { stream, day, content } = commit;

@@ -4,12 +4,12 @@ import type { Person } from './content.ts';
 import { LIES, type Lie } from './lies.ts';
 import type { DayHistory, Run, Said, World } from './world.ts';
 
-/** Honest nights after the last lie, after which everything must be right. */
+/** Honest nights after the last lie, after which all settled units must be right. */
 const QUIET_NIGHTS = 35;
-/** Nights in which something may happen. */
+/** Nights with possible lies, changes and failures. */
 const UNQUIET_NIGHTS = 16;
 
-/** Draws a world; the same for the same seed. */
+/** Draws a random world; the same for the same seed. */
 export function randomWorld(seed: number): World {
   const random = sequence(seed);
   const firstNight = random() < 0.2 ? within(random, 40, 80) : within(random, 4, 30);
@@ -39,7 +39,7 @@ export function randomWorld(seed: number): World {
   };
 }
 
-/** Few units of few worlds, `tools 3`. */
+/** Picks few units of few worlds, for example `tools 3`. */
 function someUnits(random: Random, days: number): ReadonlySet<string> {
   const count = random() < 0.1 ? within(random, 1, 2) : 0;
   return new Set(
@@ -115,14 +115,14 @@ function randomPeople(random: Random, crowd: number): Person[] {
   }));
 }
 
-/** What a service may honestly do to a day: publish it late or in parts, restate it, delete it. */
+/** The honest histories of a day: published late or in parts, restated, deleted. */
 function change(
   random: Random,
   history: Map<DailyStream, Said[]>,
   { day, firstNight, quietFrom }: DayOptions,
   people: readonly Person[],
 ): void {
-  // What happens before the first run is as if it had always been so.
+  // Changes before the first run look like the original content.
   const from = Math.min(quietFrom - 1, Math.max(day + 1, firstNight) + within(random, 1, 20));
   if (from <= day + 1) return;
   const streams = someStreams(random);
@@ -144,12 +144,12 @@ function change(
   }
 }
 
-/** The same figures in all, of other users each. */
+/** The same totals, from other users. */
 function shuffled(people: readonly Person[]): Person[] {
   return people.map((who, index) => ({ ...who, sessions: people.at(index - 1)?.sessions ?? 1 }));
 }
 
-/** Several days in a row are gone, in some streams. */
+/** Several consecutive days are missing in some streams. */
 function deleteSome(
   random: Random,
   days: DayHistory[],

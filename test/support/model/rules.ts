@@ -3,7 +3,7 @@ import { lossOf } from '../../../src/judge/loss.ts';
 import { afterWatch, chooseReopened, lookAt, planWatch } from '../../../src/judge/watch.ts';
 import { settleDay } from '../../../src/warehouse/ledger-transitions.ts';
 
-/** The rules that a test may replace, to see that the property needs them. */
+/** The rules that a test may replace, to prove that the property depends on them. */
 export const RULES = {
   afterWatch,
   isDue,
@@ -15,5 +15,4 @@ export const RULES = {
   settleDay,
 } as const;
 
-/** As {@link RULES}, some of them replaced. */
 export type Rules = typeof RULES;

@@ -123,16 +123,16 @@ export class ModelWatch {
         else answers.push({ days: batch, answer });
       }
     }
-    const told = (answer: ReadonlyMap<number, Content>, day: UtcDay) =>
+    const sumsOf = (answer: ReadonlyMap<number, Content>, day: UtcDay) =>
       answer.get(indexOf(day))?.sums ?? new Map<string, number>();
     const areStored = answers.some(({ days, answer }) =>
       days.some((day) =>
-        [...told(answer, day).keys()].some((name) => this.#stored('tokens', day).sums.has(name)),
+        [...sumsOf(answer, day).keys()].some((name) => this.#stored('tokens', day).sums.has(name)),
       ),
     );
     for (const { days, answer } of answers)
       for (const day of days)
-        this.#compareSums(day, told(answer, day), world.sums === 'by-model' && areStored);
+        this.#compareSums(day, sumsOf(answer, day), world.sums === 'by-model' && areStored);
   }
 
   #compareSums(day: UtcDay, sums: ReadonlyMap<string, number>, isComparable: boolean): void {

@@ -3,44 +3,43 @@ import type { DailyStream } from '../../../src/core/stream.ts';
 import { type Content, contentOf, NO_ROW, type Person } from './content.ts';
 import type { Lie } from './lies.ts';
 
-/** What a stream says of a day from a night on. */
+/** What a stream answers about a day from a night on. */
 export interface Said {
   readonly from: number;
   readonly people: readonly Person[];
-  /** Users that /activity counts besides those that /users names. */
+  /** Users that /activity counts in addition to those of /users. */
   readonly unnamed?: number;
 }
 
-/** One day of an organization: by stream what is said of it, from which night on. */
+/** One day of an organization: the answers by stream, each from a night on. */
 export type DayHistory = Readonly<Record<DailyStream, readonly Said[]>>;
 
-/** Everything that a service has to say, and what befalls the runs. Nights and days are numbers: day 0 is the first. */
+/** All answers of a service, and what happens to the runs. Nights and days are numbers: day 0 is the first. */
 export interface World {
   readonly seed: number;
   readonly days: readonly DayHistory[];
   readonly zeroRows: boolean;
   readonly lies: readonly Lie[];
-  /** Days of one request at most. */
+  /** The most days of one request. */
   readonly rangeMax: number;
   readonly watchDays: number;
-  /** How `/tokens?group_by=model` is answered: as the specification's notes say, with other names, or with 400. */
+  /** The form of `/tokens?group_by=model`: as in the notes of the specification, with other names, or 400. */
   readonly sums: 'by-model' | 'other' | 'refused';
   readonly runs: readonly Run[];
   /** Units, `tools 3`, for which every request fails. */
   readonly broken: ReadonlySet<string>;
-  /** Units with a record that keeps to no shape: it is set aside where the day is asked alone, and spoils a range. */
+  /** Units with a malformed record: it is quarantined when the day is requested alone, and makes a range unclear. */
   readonly malformed: ReadonlySet<string>;
   /** The first night after the last lie, change, kill and failure. */
   readonly quietFrom: number;
 }
 
-/** One run of a night. */
 export interface Run {
   readonly night: number;
   readonly hour: number;
   readonly force: boolean;
   readonly acceptLoss: boolean;
-  /** Writes after which the process is killed; null where it is not. */
+  /** Writes after which the process is killed; null for no kill. */
   readonly killedAfter: number | null;
   /** Share of the requests that fail. */
   readonly failing: number;
@@ -64,7 +63,7 @@ export function indexOf(day: UtcDay): number {
   return index;
 }
 
-/** What the service knows: its honest answers, night by night. */
+/** The honest answers of the service, night by night. */
 export class Truth {
   readonly #world: World;
   readonly #memory = new Map<Said, Map<string, Content>>();
@@ -74,17 +73,17 @@ export class Truth {
     this.#world = world;
   }
 
-  /** What is honestly said of a day in a night. */
+  /** The honest answer about a day in a night. */
   of(stream: DailyStream, day: number, night: number): Content {
     return this.made(stream, day, this.said(stream, day, night), night);
   }
 
-  /** Who is said to have been active; undefined before the day is published. */
+  /** The active users; undefined before the day is published. */
   said(stream: DailyStream, day: number, night: number): Said | undefined {
     return this.#world.days[day]?.[stream].findLast(({ from }) => from <= night);
   }
 
-  /** The content that some saying makes, with the trailing counts of the night. */
+  /** The content of an answer, with the trailing counts of the night. */
   made(stream: DailyStream, day: number, said: Said | undefined, night: number): Content {
     if (said === undefined) return stream === 'users' ? contentOf('users', [], SILENT) : NO_ROW;
     const trailing = (days: number) => (stream === 'activity' ? this.#activeIn(day, days, night) : 0);
@@ -126,7 +125,7 @@ export class Truth {
 const SILENT = { weekly: 0, monthly: 0, zeroRows: false };
 const GHOST: Person = { id: 100, sessions: 1, tools: 0, files: 0, tokens: 0, model: 'a' };
 
-/** The batches of at most `daysMax` days that follow each other. Days are in ascending order. */
+/** Splits ascending days into batches of at most `daysMax` consecutive days. */
 export function stretchesOf(days: readonly UtcDay[], daysMax: number): [UtcDay, ...UtcDay[]][] {
   const stretches: [UtcDay, ...UtcDay[]][] = [];
   let next = -1;

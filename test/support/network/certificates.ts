@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tempDir } from '../suite/temp-dir.ts';
 
-/** A key and a certificate, and where the certificate is. */
+/** A key and a certificate, and the path of the certificate. */
 export interface Certificate {
   readonly key: string;
   readonly cert: string;
   readonly certPath: string;
 }
 
-/** A key and a certificate that nobody signed but itself; null where this machine has no openssl. */
+/** Creates a key and a self-signed certificate; null if this machine has no openssl. */
 export function selfSigned(name: string, altNames = 'IP:127.0.0.1'): Certificate | null {
   const folder = tempDir();
   const [keyPath, certPath] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

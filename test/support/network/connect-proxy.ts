@@ -2,7 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** A tunnel that a proxy was asked for. */
+/** A requested tunnel. */
 export interface Tunnel {
   /** Host and port, as CONNECT names them. */
   readonly to: string;
@@ -14,11 +14,11 @@ export interface Tunnel {
 export interface ConnectProxy {
   readonly port: number;
   readonly tunnels: readonly Tunnel[];
-  /** Everything that was sent through it, in both directions, and to it. */
+  /** All bytes sent to and through the proxy, in both directions. */
   seen(): string;
 }
 
-/** Starts a proxy whose every tunnel leads to one port of this machine; `answer` instead of a tunnel, or null for none. */
+/** Starts a proxy whose tunnels all lead to one local port. `answer` replaces the tunnel; null sends nothing. */
 export async function connectProxy(leadsTo: number, answer?: string | null): Promise<ConnectProxy> {
   const tunnels: Tunnel[] = [];
   const seen: string[] = [];
@@ -46,7 +46,7 @@ export async function connectProxy(leadsTo: number, answer?: string | null): Pro
   return { port, tunnels, seen: () => seen.join('') };
 }
 
-/** A server that takes TLS off what is sent to a port, and the Host headers that it saw. */
+/** Starts a server that decrypts TLS for a port, and records the Host headers. */
 export async function tlsFront(
   leadsTo: number,
   tls: { readonly key: string; readonly cert: string },

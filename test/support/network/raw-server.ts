@@ -2,7 +2,7 @@ import { createServer as createTcpServer, type Server, type Socket } from 'node:
 import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** A GET as it arrived. */
+/** A received GET request. */
 export interface RawRequest {
   /** Number of the request, from 1. */
   readonly index: number;
@@ -15,7 +15,7 @@ export interface RawRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Answers a request with whatever bytes it likes, or not at all. */
+/** Answers a request with any bytes, or not at all. */
 export type RawReply = (socket: Socket, request: RawRequest) => void;
 
 /** A TCP server that closes itself when the test ends. */
@@ -24,7 +24,7 @@ export interface RawServer {
   readonly port: number;
   readonly requests: readonly RawRequest[];
   readonly connections: number;
-  /** Sockets that are open now. */
+  /** The number of open sockets. */
   readonly open: number;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export async function rawServer(
   };
 }
 
-/** The bytes of an HTTP answer. Its length is announced unless the headers say otherwise. */
+/** Builds an HTTP response. It has a Content-Length unless the headers say otherwise. */
 export function http(
   status: number,
   body: string | Buffer = '',
@@ -85,12 +85,12 @@ export function http(
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Status\r\n${lines.join('')}\r\n`), bytes]);
 }
 
-/** The bytes of an HTTP answer with a JSON body. */
+/** Builds an HTTP response with a JSON body. */
 export function json(value: unknown, headers: Readonly<Record<string, string>> = {}, status = 200): Buffer {
   return http(status, JSON.stringify(value), headers);
 }
 
-/** A port on which nothing listens. */
+/** Finds a port on which nothing listens. */
 export async function freePort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -47,10 +47,8 @@ const COLLECT: Readonly<Record<Stream, Collect>> = {
   readiness: collect(rowCheck(ReadinessReport), normalizeReadiness),
 };
 
-/** A stored row by column. */
 export type Stored = Readonly<Record<string, Value>>;
 
-/** What becomes of the rows of an answer. */
 export interface Normalized {
   readonly tables: readonly TableRows[];
   readonly digest: string;

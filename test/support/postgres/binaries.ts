@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where installers put PostgreSQL, besides the folders of PATH; `*` stands for any name. */
+/** Installation folders of PostgreSQL, in addition to PATH; `*` matches any name. */
 const FOLDERS = [
   '/usr/lib/postgresql/*/bin',
   '/usr/pgsql-*/bin',
@@ -13,17 +13,16 @@ const FOLDERS = [
   '/Applications/Postgres.app/Contents/Versions/*/bin',
 ];
 
-/** The oldest version that a warehouse may be in. */
+/** The oldest supported version. */
 export const MAJOR_MIN = 15;
 
-/** An installed PostgreSQL. */
 export interface Installed {
   readonly folder: string;
   /** For example `16.3`. */
   readonly version: string;
 }
 
-/** The newest installed PostgreSQL that is new enough; undefined where there is none. */
+/** Finds the newest supported installed PostgreSQL. */
 export function newestInstalled(path: string): Installed | undefined {
   return [...path.split(delimiter), ...FOLDERS.flatMap(expand)]
     .filter((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')))
@@ -43,13 +42,13 @@ function expand(pattern: string): string[] {
     .map((name) => join(parent, name) + after);
 }
 
-/** For example `16.3`; `0` for what does not tell. */
+/** Parses the version, for example `16.3`; `0` if there is none. */
 function versionIn(folder: string): string {
   try {
     const said = execFileSync(join(folder, 'postgres'), ['--version'], { encoding: 'utf8' });
     return /\(PostgreSQL\) ([\d.]+)/.exec(said)?.[1] ?? '0';
   } catch {
-    // A build for another machine is as good as none.
+    // A build for another machine does not run here.
     return '0';
   }
 }

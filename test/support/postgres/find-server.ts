@@ -6,34 +6,31 @@ import { versionOf } from './server-version.ts';
 /** The server that many machines have. */
 const RUNNING = { url: 'postgres://postgres@127.0.0.1:5432/test', shown: '127.0.0.1:5432' };
 
-/** The ways to a server that can be forced. */
 const SOURCES = ['running', 'own', 'pglite', 'none'] as const;
 type Source = (typeof SOURCES)[number];
 
-/** The PostgreSQL that the tests use. */
 export interface Server {
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly url: string | null;
   /** PGlite is PostgreSQL in one process, with one session. */
   readonly kind: 'server' | 'PGlite' | 'none';
-  /** Which it is, or why there is none, on one line. */
+  /** The server, or the reason why there is none, on one line. */
   readonly description: string;
   stop(): Promise<void>;
 }
 
-/** What the environment says of the server. */
 export interface Wish {
-  /** A URL: this server and no other. */
+  /** Use only the server at this URL. */
   readonly url?: string | undefined;
-  /** One of `running`, `own`, `pglite`, `none`: this way and no other. */
+  /** Use only this source: `running`, `own`, `pglite` or `none`. */
   readonly source?: string | undefined;
-  /** The folders in which programs are looked for. */
+  /** The search path for programs. */
   readonly path: string;
 }
 
 /**
- * Finds a server, or starts one: the one that is asked for; one started from installed binaries, which waits for no disk
- * and makes a schema in a third of the time; one that runs on this machine; PGlite.
+ * Finds or starts a server, in this order: the requested one; one started from installed binaries, which does not wait
+ * for a disk and creates a schema in a third of the time; one that runs on this machine; PGlite.
  * @throws {Error} when the one that is asked for cannot be had.
  */
 export async function findServer({ url, source, path }: Wish): Promise<Server> {
@@ -64,17 +61,17 @@ function sourceOf(text: string): Source {
   throw new Error(`DAYWALK_TEST_POSTGRES_SOURCE is "${text}"; choose from ${SOURCES.join(', ')}`);
 }
 
-async function running(url: string, told: string): Promise<Server> {
+async function running(url: string, origin: string): Promise<Server> {
   try {
     const version = await versionOf(url);
     return {
       url,
       kind: 'server',
-      description: `PostgreSQL ${version}, ${told}`,
+      description: `PostgreSQL ${version}, ${origin}`,
       stop: async () => undefined,
     };
   } catch (error) {
-    throw new Error(`the server ${told} is of no use: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`the server ${origin} is of no use: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -20,8 +20,8 @@ export interface KeptProcess extends Serving {
 }
 
 /**
- * Starts a script of this folder that serves until its standard input ends. So it ends with this process, however that
- * dies. It is not in the foreground: Ctrl-C reaches it through this process only.
+ * Starts a script of this folder that serves until its standard input ends, so that it always ends with this process.
+ * It is not in the foreground: Ctrl-C reaches it only through this process.
  * @throws {Error} with the script's last words when it ends before it serves.
  */
 export async function keepProcess(script: string, args: readonly string[] = []): Promise<KeptProcess> {
@@ -34,7 +34,7 @@ export async function keepProcess(script: string, args: readonly string[] = []):
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  // A child that is gone cannot be told to go.
+  // The child may have ended already.
   child.stdin.on('error', () => child.stdin.destroy());
   const exited = once(child, 'exit').then(() => undefined);
   const stop = async () => {

@@ -1,5 +1,5 @@
-// A process of its own: makes a PostgreSQL server in a temporary folder and serves it until its standard input ends,
-// which it does when its parent dies too. The folder of the binaries is the argument.
+// A separate process: runs a PostgreSQL server in a temporary folder until its standard input ends,
+// also when its parent dies. The argument is the folder of the binaries.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -54,7 +54,7 @@ async function serve(): Promise<void> {
     env: environment(),
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  // It ends by itself only when something is wrong, and has said what.
+  // It ends by itself only after an error, which it has printed.
   server.on('exit', () => process.exit(1));
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await ready(url);

@@ -1,15 +1,15 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { encode, type Message, queryOf } from './wire.ts';
 
-/** What one client has set and named in the one session that PGlite has. */
+/** The settings and statements of one client in the single session of PGlite. */
 export interface ClientState {
-  /** Tells the client's prepared statements from those of others. */
+  /** Distinguishes the client's prepared statements from those of others. */
   readonly prefix: string;
   /** Its prepared statements, as PGlite knows them. */
   readonly statements: Set<string>;
-  /** Its `SET`s, while another client has its turn. */
+  /** Its `SET` values while another client is active. */
   settings: readonly Setting[];
-  /** True when it may have set something since they were read. */
+  /** True if it may have changed settings since they were read. */
   hasSet: boolean;
 }
 
@@ -34,8 +34,8 @@ const SEARCHED_BYTES = 4096;
 const IDLE = 'I'.charCodeAt(0);
 
 /**
- * PGlite, which has one session, shared by many clients: one batch of messages at a time, a transaction keeps the
- * others waiting, and each client finds its own settings. Locks of the session are not kept apart.
+ * Shares the single session of PGlite between many clients: one batch of messages at a time; a transaction makes the
+ * others wait; each client has its own settings. Session locks are not separated.
  */
 export class PgliteBackend {
   readonly #db: PGlite;
@@ -48,7 +48,7 @@ export class PgliteBackend {
     this.#db = db;
   }
 
-  /** Runs messages up to a Sync or a Query, when it is the client's turn. Answers what PGlite says to them. */
+  /** Runs messages up to a Sync or a Query in the client's turn, and returns the response of PGlite. */
   run(client: ClientState, messages: readonly Message[]): Promise<Buffer> {
     return new Promise((answer) => {
       this.#waiting.push({ client, messages: Buffer.concat(messages.map(encode)), answer });
@@ -56,7 +56,7 @@ export class PgliteBackend {
     });
   }
 
-  /** Ends a client's transaction and drops what it left behind. */
+  /** Ends a client's transaction and removes its leftovers. */
   async leave(client: ClientState): Promise<void> {
     this.#waiting = this.#waiting.filter((waiting) => waiting.client !== client);
     if (this.#current === client && !this.#isIdle) await this.run(client, [queryOf('ROLLBACK')]);

@@ -42,7 +42,7 @@ export class PgliteClient {
     this.#state = { prefix: `client_${clients}_`, statements: new Set(), settings: [], hasSet: false };
     socket.setNoDelay(true);
     socket.on('data', (data) => this.#receive(data));
-    // A client that is killed resets its connection; "close" follows.
+    // A killed client resets its connection; "close" follows.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => void this.#last.then(() => backend.leave(this.#state)));
   }

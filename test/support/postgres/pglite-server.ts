@@ -1,4 +1,4 @@
-// A process of its own: serves PGlite over TCP until its standard input ends, which it does when its parent dies too.
+// A separate process: serves PGlite over TCP until its standard input ends, also when its parent dies.
 import { createServer } from 'node:net';
 import { PGlite } from '@electric-sql/pglite';
 import { PgliteBackend } from './pglite-backend.ts';

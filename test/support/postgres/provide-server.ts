@@ -2,9 +2,9 @@ import type { TestProject } from 'vitest/node';
 import { findServer } from './find-server.ts';
 import { dropLeftovers, dropRun, runPrefix } from './schemas.ts';
 
-/** What tests are told of the server. */
+/** What tests know about the server. */
 export interface ProvidedServer {
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly url: string | null;
   readonly kind: 'server' | 'PGlite' | 'none';
   readonly description: string;

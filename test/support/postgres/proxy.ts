@@ -3,14 +3,13 @@ import { TLSSocket } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { cstring, encode, MessageReader, readCstring } from './wire.ts';
 
-/** What a proxy does with the connections through it. */
 export interface ProxyOptions {
   /**
-   * Told each chunk that a client sends, before it goes on. `cut` ends both connections: before the server sees the
-   * chunk, or once the server has answered it, without passing the answer on.
+   * Called with each chunk from a client before it is passed on. `cut` ends both connections: before the server sees the
+   * chunk, or after the server has answered it, without passing on the answer.
    */
   readonly onSent?: (chunk: Buffer, cut: (when: 'before' | 'after') => void) => void;
-  /** Says of a statement what the server did not: its answer to what the server says, for example `INSERT 0 1`. */
+  /** Replaces the result of a statement, for example `INSERT 0 1`. */
   readonly tag?: (tag: string) => string;
   /** Offers TLS, with this key and certificate; plain connections are refused then. */
   readonly tls?: { readonly key: string; readonly cert: string };
@@ -82,14 +81,14 @@ function relay(client: Socket, upstream: Socket, { onSent, tag }: ProxyOptions, 
   client.on('data', send);
   client.on('close', () => upstream.destroy());
   upstream.on('data', (chunk: Buffer) => {
-    // The server has done what it was told, and nobody hears of it.
+    // The server has executed the statement, but its answer is lost.
     if (isDeaf) cut();
     else client.write(said(chunk));
   });
   if (first !== undefined) send(first);
 }
 
-/** Passes on what a server says, but for what it says of statements that are done. */
+/** Passes on the server's messages, with replaced statement results. */
 function retold(tag: (tag: string) => string): (chunk: Buffer) => Buffer {
   const reader = new MessageReader();
   return (chunk) => {

@@ -4,7 +4,7 @@ import { MAJOR_MIN } from './binaries.ts';
 const CONNECT_MS = 5_000;
 
 /**
- * The version of a server, once it is known that a warehouse can be made in its database.
+ * Returns the version of a server in whose database a warehouse can be created.
  * @throws {Error} saying why that cannot be.
  */
 export async function versionOf(url: string): Promise<string> {

@@ -40,7 +40,7 @@ export function startDaywalk(
     env: { PATH: process.env['PATH'] ?? '', TZ: process.env['TZ'] ?? '', ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // A command that does not read its input may end before it is written.
+  // A command that does not read its input may end before the input is written.
   child.stdin.on('error', () => child.stdin.destroy());
   child.stdin.end(options.input ?? '');
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -62,7 +62,7 @@ export function startDaywalk(
       }
     });
   });
-  // A test that does not wait for the end still hears of it when it ends.
+  // A test that does not wait for the end must not fail with an unhandled rejection.
   ended.catch(() => undefined);
   return { child, ended, stderr: () => stderr };
 }

@@ -1,5 +1,5 @@
-// Loaded before a publish: kills the process as it enters its n-th change of the file system below a folder, the way a
-// power cut or the OOM killer would. Who is not killed tells its steps, each on a line.
+// Preloaded into a publish: kills the process as it enters its n-th file system change below a folder, like a
+// power cut or the OOM killer. A process that is not killed prints its steps, one per line.
 import fs, { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 

@@ -9,10 +9,10 @@ import type { Row, Value } from '../../../src/warehouse/port.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import { publishFrom } from './publish-from.ts';
 
-/** DuckDB's answer to a query: values as JSON has them, so that what is exact here is exact in the file. */
+/** The result of a DuckDB query, with JSON values, so that exact results prove exact files. */
 export type Answer = readonly (readonly unknown[])[];
 
-/** Asks DuckDB, which has its own reader of Parquet. */
+/** Queries DuckDB, which has its own Parquet reader. */
 export async function ask(sql: string): Promise<Answer> {
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
   const connection = await instance.connect();
@@ -29,7 +29,7 @@ export function tableIn(lake: string, table: string): string {
   return `read_parquet('${lake}/${table}/**/*.parquet', hive_partitioning = true)`;
 }
 
-/** How each kind of value is asked for, and made a value of the warehouse again. */
+/** For each kind of value, the SQL to read it and the conversion to a warehouse value. */
 const READ: Readonly<
   Record<ColumnKind, readonly [sql: (name: string) => string, value: (read: unknown) => Value]>
 > = {
@@ -85,7 +85,7 @@ export async function digestIn(lake: string, table: AnyTable): Promise<string> {
   return hash.hex();
 }
 
-/** Publishes a warehouse as a lake, a new one unless a folder is given. */
+/** Publishes a warehouse as a lake, by default a new one. */
 export async function lakeOf(
   warehouse: string,
   { directory = join(tempDir(), 'lake'), tables = allTables, force = false } = {},
@@ -93,7 +93,7 @@ export async function lakeOf(
   return { ...(await publishFrom(warehouse, { parquet: { directory, tables, force } })), lake: directory };
 }
 
-/** Every file of a lake by its path, with what tells whether it was replaced. */
+/** Returns every file of a lake by path, with an identity that changes when the file is replaced. */
 export function filesIn(lake: string): Record<string, string> {
   const paths = readdirSync(lake, { recursive: true, encoding: 'utf8' }).toSorted();
   const files = paths.filter((path) => statSync(join(lake, path)).isFile() && path.endsWith('.parquet'));
@@ -105,7 +105,7 @@ export function filesIn(lake: string): Record<string, string> {
   );
 }
 
-/** The files that differ between two looks at a lake. */
+/** Returns the files that differ between two snapshots of a lake. */
 export function changedBetween(before: Record<string, string>, after: Record<string, string>): string[] {
   const paths = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...paths].filter((path) => before[path] !== after[path]).toSorted();

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 /**
- * The API key of every rig. Wherever the suite looks at what the program wrote or printed, it looks for this too: it
- * must be nowhere but in the Authorization header.
+ * The API key of every rig. Every check of files and output also searches for it: it
+ * may appear only in the Authorization header.
  */
 export const CANARY_KEY = 'sk-canary-7d1f0e9b4c5a48b2';
 

@@ -1,6 +1,6 @@
 /**
- * What a warehouse must hold, computed from the service's answers in the plainest way: one request per day and stream,
- * no code shared with the program. Tests compare tables with it.
+ * The expected content of a warehouse, computed from the answers in the simplest way: one request per day and stream,
+ * and no code shared with the program.
  */
 
 type Json = Record<string, unknown>;

@@ -20,7 +20,7 @@ export function requestsOf({ emulator }: Rig): Seen[] {
   }));
 }
 
-/** The days that analytics were asked for, each once, in order. */
+/** Returns the days for which analytics were requested, each once, in order. */
 export function daysAsked(rig: Rig): string[] {
   return daysOf(requestsOf(rig));
 }

@@ -13,7 +13,7 @@ import type { Database, Found, Place } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';
 import { CANARY_KEY, expectNoCanary } from './canary-key.ts';
 
-/** The day on which a rig's service and runs believe to be, unless told otherwise. */
+/** The default today of a rig's service and runs. */
 export const TODAY = parseDay('2026-02-10');
 
 /** What a run did, and what it said meanwhile. */

@@ -1,9 +1,9 @@
-import { daywalkHere, type EndedHere } from '../process/daywalk-in-process.ts';
+import { daywalkInProcess, type EndedHere } from '../process/daywalk-in-process.ts';
 
 /** Runs `daywalk sessions create` inside this process, where a test needs no process of its own. */
-export function createHere(
+export function createInProcess(
   args: readonly string[],
   options: { env: Record<string, string>; input?: string; cwd?: string },
 ): Promise<EndedHere> {
-  return daywalkHere(['sessions', 'create', ...args], options);
+  return daywalkInProcess(['sessions', 'create', ...args], options);
 }

@@ -7,7 +7,7 @@ const CHOICES = {
   mode: ['normal', 'spec', 'auto-low', 'auto-medium', 'auto-high'],
 };
 
-/** Names that a careless check takes for something that every object has. */
+/** Names that a careless check finds on every object. */
 const key = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
   {
@@ -59,7 +59,7 @@ const compactionModel = fc.oneof(
   fc.stringMatching(/^custom:[^\n\r\u2028\u2029]+$/),
 );
 
-/** Settings that keep to the specification, section 2.1. */
+/** Valid settings of the specification, section 2.1. */
 export const validSettings: fc.Arbitrary<object> = fc.record(
   {
     model: text,
@@ -87,7 +87,7 @@ export const validSettings: fc.Arbitrary<object> = fc.record(
   { requiredKeys: [] },
 );
 
-/** Values that are near what is accepted somewhere, or nowhere near. */
+/** Values close to accepted ones, or far from them. */
 const anything: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(
     null,
@@ -138,7 +138,7 @@ function changed(value: unknown): fc.Arbitrary<unknown> {
   return fc.oneof(added, ...replaced, ...removed);
 }
 
-/** Settings of which about half are valid; the others differ from valid ones in one to three places, or in all. */
+/** Settings, about half of them valid; the others differ from valid ones in one to three places, or completely. */
 export const someSettings: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: validSettings },
   { weight: 7, arbitrary: validSettings.chain(changed) },

@@ -4,17 +4,16 @@ import { readSettings, type SettingsReading } from '../../../src/settings/read-s
 import type { AnySetting } from '../../../src/settings/setting.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 
-/** Where settings come from in a test. */
 export interface Given {
   readonly flags?: Record<string, string>;
   readonly env?: Record<string, string>;
-  /** Text of the `.env` file; none is there unless given. */
+  /** Text of the `.env` file. @default no file */
   readonly dotenv?: string;
   readonly uses?: readonly AnySetting[];
   readonly directory?: string;
 }
 
-/** A fresh working directory, with a `.env` file of mode 600 where one is given. */
+/** Creates a working directory, with a `.env` file of mode 600 if one is given. */
 export function workingDirectory(dotenv?: string): string {
   const directory = tempDir();
   if (dotenv !== undefined) writeFileSync(join(directory, '.env'), dotenv, { mode: 0o600 });
@@ -32,7 +31,7 @@ export function read({ flags = {}, env = {}, dotenv, directory, ...rest }: Given
   });
 }
 
-/** The first problem of a reading as one line with its hint; '' when it is sound. */
+/** Returns the first problem with its hint as one line; '' if there is none. */
 export function problemOf(given: Given): string {
   const [problem] = read(given).problems;
   return problem === undefined ? '' : `${problem.message} | ${problem.hint ?? ''}`;

@@ -1,6 +1,6 @@
 import { TestRunner } from 'vitest';
 
-/** What the tests of a long campaign went through; the reporter adds it up and prints it. */
+/** What the tests of a campaign covered; the reporter prints the totals. */
 export interface Counted {
   /** What is counted, for example `kill points`. */
   readonly campaign: keyof typeof PROMISES;
@@ -9,7 +9,7 @@ export interface Counted {
   readonly count: number;
 }
 
-/** What held for everything that was counted, where no test failed. */
+/** What is proven for everything counted, if no test failed. */
 export const PROMISES = {
   'kill points': 'all whole, all digests equal',
   'mutated answers': 'no crash, no hang, no partial unit; all loaded as sent, set aside or refused',
@@ -24,7 +24,7 @@ declare module 'vitest' {
   }
 }
 
-/** Adds to the totals that are printed at the end of the suite. */
+/** Adds to the totals printed at the end of the suite. */
 export function countUp(campaign: Counted['campaign'], where: string, count: number): void {
   const meta = TestRunner.getCurrentTest()?.meta;
   if (meta !== undefined) meta.counted = [...(meta.counted ?? []), { campaign, where, count }];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { expectNoCanaryIn } from '../rig/canary-key.ts';
 
-/** A new empty folder. It is removed when the test ends, which fails when the API key stands in a file there. */
+/** Creates an empty folder. When the test ends it is removed; the test fails if a file there contains the API key. */
 export function tempDir(): string {
   const path = mkdtempSync(join(tmpdir(), 'daywalk-test-'));
   onTestFinished(() => {
@@ -17,7 +17,7 @@ export function tempDir(): string {
   return path;
 }
 
-/** A path in a new empty folder; nothing is there yet. */
+/** Returns an unused path in a new empty folder. */
 export function tempFile(name = 'daywalk.db'): string {
   return join(tempDir(), name);
 }

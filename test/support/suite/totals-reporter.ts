@@ -1,13 +1,13 @@
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 import { type Counted, linesOf } from './campaign-totals.ts';
-// What the setup provides is declared there.
+// The type of what the setup provides.
 import '../postgres/provide-server.ts';
 
-/** Tests that were skipped for the same reason are named one by one up to this number. */
+/** The most tests that are listed individually per skip reason. */
 const NAMED_MAX = 5;
 
 /**
- * Prints what was skipped and why, what campaigns went through, which PostgreSQL was used, and one plain line of totals as the last line of the run.
+ * Prints skipped tests with reasons, campaign totals, the PostgreSQL server, and as the last line the totals of the run.
  */
 export default class TotalsReporter implements Reporter {
   #vitest: Vitest | undefined;
@@ -32,7 +32,7 @@ export default class TotalsReporter implements Reporter {
       if (module.state() === 'failed' && module.children.size === 0) totals.failed += 1;
     }
     const lines = [
-      ...(skipped.size > 0 ? ['Skipped:', ...[...skipped].flatMap(told), ''] : []),
+      ...(skipped.size > 0 ? ['Skipped:', ...[...skipped].flatMap(skippedLines), ''] : []),
       ...linesOf(counted, totals.failed === 0),
       `Database: ${this.#server(skipped)}`,
       `Tests: ${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`,
@@ -52,7 +52,7 @@ export default class TotalsReporter implements Reporter {
   }
 }
 
-function told([reason, names]: [reason: string, names: readonly string[]]): string[] {
+function skippedLines([reason, names]: [reason: string, names: readonly string[]]): string[] {
   if (names.length > NAMED_MAX) return [`  ${names.length} tests: ${reason}`];
   return names.map((name) => `  ${name}: ${reason}`);
 }

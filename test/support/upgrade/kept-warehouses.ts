@@ -39,7 +39,7 @@ export async function restored(version: string, database: Database): Promise<Pla
   }
   const schema = new URL(place.location).searchParams.get('schema') ?? '';
   const dump = kept('postgres.sql').toString('utf8').replaceAll('daywalk_fixture', `"${schema}"`);
-  // A dump sets its search path to nothing, and the connection is used on.
+  // A dump clears the search path, so it needs a separate connection.
   const restore = await place.connect();
   await restore.execute(dump);
   return place;

@@ -12,6 +12,6 @@ export function verify(
 }
 
 /** Findings as one line each: severity, stream, day, what. */
-export function told(findings: readonly Finding[]): string[] {
+export function describeFindings(findings: readonly Finding[]): string[] {
   return findings.map(({ severity, stream, day, what }) => [severity, stream, day, what].join(' '));
 }

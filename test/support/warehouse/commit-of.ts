@@ -6,26 +6,25 @@ import type { DailyStream } from '../../../src/core/stream.ts';
 import { encodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import type { DayCommit, Row, SettleRule, TableRows } from '../../../src/warehouse/port.ts';
 
-/** Rows by table name, each with the values after org_id and date; tables that are not named have no rows. */
+/** Rows by table name; omitted tables have no rows. */
 export type RowsByTable = Readonly<Record<string, readonly Row[]>>;
 
-/** What a commit in a test may choose. */
 export type CommitSpec = Partial<
   Omit<DayCommit, 'kind' | 'day' | 'tables' | 'contentSha256' | 'pulledAt'>
 > & {
   readonly day?: string;
   readonly rows?: RowsByTable;
   readonly pulledAt?: string;
-  /** The pull comes at the age at which days settle. Default: it comes long before. */
+  /** True if the pull is at the age at which days settle. @default false */
   readonly settled?: boolean;
 };
 
-/** A rule by which every day settles that is over, or none does. */
+/** Returns a rule by which every past day settles, or none. */
 export function ruleOf(settled: boolean, pulledAt: Date): SettleRule {
   return { today: dayOf(pulledAt), settleDays: settled ? 0 : 36_500 };
 }
 
-/** A day of a stream, ready to be stored. */
+/** Builds the commit of a day, with defaults for whatever the test does not choose. */
 export function commitOf({ rows = {}, settled = false, ...spec }: CommitSpec = {}): DayCommit {
   const stream = spec.stream ?? 'tokens';
   const orgId = spec.orgId ?? 'org_1';

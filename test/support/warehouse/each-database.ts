@@ -6,52 +6,50 @@ import { FakeClock } from '../clock/fake-clock.ts';
 import { postgres } from './postgres-place.ts';
 import { sqlite } from './sqlite-place.ts';
 
-/** A row of a query. Days are `YYYY-MM-DD`, instants as `toISOString` writes them, flags 0 or 1, JSON is text. */
+/** A row of a query. Days are `YYYY-MM-DD`, times as `toISOString` writes them, flags 0 or 1, JSON is text. */
 export type Found = Record<string, Value>;
 
-/** How another program sees a warehouse, or changes it. Values go where the SQL has `?`. */
+/** Access to a warehouse like that of another program. Values replace the `?` of the SQL. */
 export interface Foreign {
-  /** The rows of a query. */
   query<Row = Found>(sql: string, ...values: Value[]): Promise<Row[]>;
-  /** Runs a statement, or several without values. */
+  /** Runs one statement, or several if there are no values. */
   execute(sql: string, ...values: Value[]): Promise<void>;
 }
 
-/** A table or view, as the database knows it. */
+/** A table or view, as the database describes it. */
 export interface Relation {
   readonly name: string;
   readonly isView: boolean;
   readonly columns: readonly { readonly name: string; readonly type: string; readonly isRequired: boolean }[];
-  /** The columns of the primary key, in its order. */
+  /** The columns of the primary key, in key order. */
   readonly key: readonly string[];
 }
 
-/** Where a warehouse is, or can be made. What is there is removed when the test ends. */
+/** A place for a warehouse. Its content is removed when the test ends. */
 export interface Place extends Foreign {
-  /** As `openWarehouse` and the setting take it. */
+  /** As `openWarehouse` and the setting accept it. */
   readonly location: string;
-  /** Makes the place without a warehouse in it: an empty file, an empty schema. */
+  /** Creates the place without a warehouse: an empty file, an empty schema. */
   makeEmpty(): Promise<void>;
-  /** What tables and views there are. */
+  /** Lists all tables and views. */
   relations(): Promise<Relation[]>;
-  /** A connection of its own, in which a transaction may be begun. It is closed when the test ends. */
+  /** Opens a separate connection for transactions. It is closed when the test ends. */
   connect(): Promise<Foreign>;
-  /** Begins to write, as another program would, and keeps all others from writing until the answer is called. */
+  /** Starts a write like another program, and blocks all other writers until the returned function is called. */
   keepOthersFromWriting(): Promise<() => Promise<void>>;
 }
 
-/** A database that warehouses can be in. */
 export interface Database {
   readonly name: string;
-  /** Why there is none; null where there is. */
+  /** The reason why there is none; null if there is one. */
   readonly missing: string | null;
-  /** Why there cannot be two transactions, or two holders of a lock, at once; null where there can. */
+  /** The reason why it has only one session for all connections; null if it has many. */
   readonly oneSession: string | null;
-  /** A place where nothing is yet. */
+  /** Returns a new, empty place. */
   place(): Place;
 }
 
-/** An open warehouse, and what is around it. */
+/** An open warehouse and its place. */
 export type Held = Warehouse & { readonly place: Place };
 
 /** Every database that a warehouse can be in. */
@@ -62,7 +60,7 @@ export function onEachDatabase(declare: (database: Database) => void): void {
   for (const database of databases) onDatabase(database, () => declare(database));
 }
 
-/** Declares tests for one database. Where there is none they are skipped, and say why. */
+/** Declares tests for one database. Without that database they are skipped with the reason. */
 export function onDatabase({ name, missing }: Database, declare: () => void): void {
   describe(name, () => {
     beforeEach(({ skip }) => skip(missing !== null, missing ?? ''));
@@ -70,12 +68,12 @@ export function onDatabase({ name, missing }: Database, declare: () => void): vo
   });
 }
 
-/** Skips the test that calls it where a database has one session for all. */
+/** Skips the calling test if the database has only one session. */
 export function needsSessions({ oneSession }: Database): void {
   if (oneSession !== null) TestRunner.getCurrentTest()?.context.skip(oneSession);
 }
 
-/** Opens a warehouse, a new one unless a place is given. It is closed when the test ends. */
+/** Opens a warehouse, by default a new one. It is closed when the test ends. */
 export async function open(
   where: Database | Place,
   options: { clock?: Clock; create?: boolean; signal?: AbortSignal } = {},

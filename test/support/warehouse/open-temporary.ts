@@ -6,7 +6,7 @@ import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../clock/fake-clock.ts';
 import { tempFile } from '../suite/temp-dir.ts';
 
-/** Opens a warehouse, a new one unless a path is given. It is closed when the test ends. */
+/** Opens a warehouse, by default a new one. It is closed when the test ends. */
 export async function openTemporary(
   path = tempFile(),
   options: { clock?: Clock; create?: boolean } = {},
@@ -17,14 +17,14 @@ export async function openTemporary(
   return { ...warehouse, path };
 }
 
-/** Reads a warehouse's file the way a BI tool would: over a connection of its own, closed when the test ends. */
+/** Opens a read connection to a warehouse file, like a BI tool. It is closed when the test ends. */
 export function reader(path: string): Database {
   const db = new Sqlite(path, { readonly: true });
   onTestFinished(() => void db.close());
   return db;
 }
 
-/** The rows of a query, as objects. */
+/** Runs a query and returns its rows as objects. */
 export function query(path: string, sql: string, ...values: unknown[]): Record<string, unknown>[] {
   const db = new Sqlite(path, { readonly: true });
   try {

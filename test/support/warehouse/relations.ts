@@ -1,17 +1,17 @@
 import type { Relation } from './each-database.ts';
 
-/** A column, as a query on the catalog of a database tells it. */
+/** A column as the catalog of a database describes it. */
 export interface CatalogColumn {
   readonly relation: string;
   readonly is_view: number;
   readonly name: string;
   readonly type: string;
   readonly is_required: number;
-  /** Its place in the primary key, from 1; 0 or null outside of it. */
+  /** Its position in the primary key, from 1; 0 or null if it is not part of it. */
   readonly pk: number | null;
 }
 
-/** Columns, in order, by the table or view that they belong to. */
+/** Groups columns, in order, by their table or view. */
 export function relationsOf(columns: readonly CatalogColumn[]): Relation[] {
   const names = [...new Set(columns.map(({ relation }) => relation))];
   return names.map((name) => {

@@ -14,7 +14,7 @@ export const sqlite: Database = {
   place: () => sqlitePlace(tempFile()),
 };
 
-/** The place of a file. The file itself is left to whoever named it. */
+/** The place at a file path. The caller removes the file. */
 export function sqlitePlace(location: string): Place {
   const using = <Result>(use: (db: Foreign) => Promise<Result>) => {
     const db = new Sqlite(location);

@@ -27,16 +27,16 @@ test.each([
   ['SIGTERM', 143],
 ] as const)('the first %s asks the job to stop, the second ends the process with %i', (name, code) => {
   const { signals, exits, control } = fakeProcess();
-  const told: string[] = [];
-  const { signal } = listenForStop(control, (stop) => void told.push(stop));
+  const stops: string[] = [];
+  const { signal } = listenForStop(control, (stop) => void stops.push(stop));
   expect(signal.aborted).toBe(false);
 
   signals.emit(name);
   expect(signal.reason).toMatchObject({ exitCode: code, message: `stopped by ${name}` });
-  expect({ told, exits }).toEqual({ told: [name], exits: [] });
+  expect({ stops, exits }).toEqual({ stops: [name], exits: [] });
 
   signals.emit(name);
-  expect({ told, exits }).toEqual({ told: [name], exits: [code] });
+  expect({ stops, exits }).toEqual({ stops: [name], exits: [code] });
 });
 
 test('a job that does not stop is ended within five seconds', () => {

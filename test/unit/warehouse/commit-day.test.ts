@@ -375,7 +375,7 @@ onEachDatabase((database) => {
     });
 
     it('leaves the last content of each day, and the digest of a warehouse with only that content', async () => {
-      const [told, fresh] = [await open(database), await open(database)];
+      const [sequential, fresh] = [await open(database), await open(database)];
       let orgs = 0;
       await fc.assert(
         fc.asyncProperty(commits, async (list) => {
@@ -385,14 +385,14 @@ onEachDatabase((database) => {
             const rows = {
               tokens_daily_by_model: [...new Map(models)].map(([id, billable]) => model(id, billable)),
             };
-            await told.commitDay(commitOf({ orgId, day, rows }));
+            await sequential.commitDay(commitOf({ orgId, day, rows }));
             last.set(day, rows);
           }
           for (const [day, rows] of last) await fresh.commitDay(commitOf({ orgId, day, rows }));
-          expect(await digestOf(told)).toEqual(await digestOf(fresh));
-          const digests = async (warehouse: typeof told) =>
+          expect(await digestOf(sequential)).toEqual(await digestOf(fresh));
+          const digests = async (warehouse: typeof sequential) =>
             (await warehouse.units(orgId)).map((unit) => [unitName(unit), unit.contentSha256, unit.rows]);
-          expect((await digests(told)).toSorted()).toEqual((await digests(fresh)).toSorted());
+          expect((await digests(sequential)).toSorted()).toEqual((await digests(fresh)).toSorted());
         }),
         { numRuns: 12 },
       );

@@ -21,8 +21,8 @@ onEachDatabase((database) => {
       const held = await other.lock({ exclusive: true });
       const warehouse = await open(other.place);
       const clock = new FakeClock();
-      const told: string[] = [];
-      const warn = (message: string, hint: string) => void told.push(`${message}; ${hint}`);
+      const warnings: string[] = [];
+      const warn = (message: string, hint: string) => void warnings.push(`${message}; ${hint}`);
       const taken = takeLock(warehouse, { clock, signal, wait: true, warn });
       for (let looks = 0; looks < 4; looks += 1) {
         await expect.poll(() => clock.sleeping).toBe(1);
@@ -32,8 +32,8 @@ onEachDatabase((database) => {
       await held.release();
       await clock.advance(1000);
       await (await taken).release();
-      expect(told).toHaveLength(1);
-      expect(told[0]).toMatch(/another (process|run).* waiting for it to end, 24 hours at most$/);
+      expect(warnings).toHaveLength(1);
+      expect(warnings[0]).toMatch(/another (process|run).* waiting for it to end, 24 hours at most$/);
     });
 
     it('ends at once when the process is stopped', async () => {

@@ -49,10 +49,10 @@ test('K3: writes continue during a long read transaction, and the growing log is
   reader.exec('COMMIT');
   expect(count()).toBe(20 * 100);
   reader.close();
-  const told = warnings.length;
+  const warningsBefore = warnings.length;
   // Without the reader the log is used from its beginning again, and it stays as small as it is allowed to be.
   for (let number = 21; number <= 24; number += 1) await commit(number);
-  expect(warnings).toHaveLength(told);
+  expect(warnings).toHaveLength(warningsBefore);
   await warehouse.close();
 });
 

@@ -76,7 +76,7 @@ describe('the limit of requests in flight', () => {
     { bears: 20, concurrency: 64, refusesAfterMs: LATENCY_MS },
     { bears: 1, concurrency: 16, refusesAfterMs: 1 },
   ])(
-    'finds the $bears of $concurrency that a service bears within four seconds, also where a refusal takes $refusesAfterMs ms',
+    'finds the $bears of $concurrency simultaneous requests that a service allows within four seconds, also with refusals after $refusesAfterMs ms',
     async (service) => {
       const { answered, refused, levels, since } = await paced({ ...service, seconds: 24 });
       const share = since(4000)(answered) / ((service.bears * 20_000) / (LATENCY_MS + 1));

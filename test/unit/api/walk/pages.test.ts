@@ -120,17 +120,17 @@ describe('the walk over the users', () => {
   });
 
   it('requests the next page ahead on demand, and reports its failure after the page before', async () => {
-    const told: string[] = [];
+    const log: string[] = [];
     const get = async (cursor: string | undefined) => {
-      told.push(`asked ${cursor ?? 'first'}`);
+      log.push(`asked ${cursor ?? 'first'}`);
       if (cursor !== undefined) throw new UnitError('no second page');
       return usersPage([1], { has_more: true, next_cursor: 'c' });
     };
     const walk = async () => {
-      for await (const page of walkUsers(get, 'x', { ahead: true })) told.push(`got ${page.data}`);
+      for await (const page of walkUsers(get, 'x', { ahead: true })) log.push(`got ${page.data}`);
     };
     expect(await thrownBy(walk())).toMatchObject({ message: 'no second page' });
-    expect(told).toEqual(['asked first', 'asked c', 'got 1']);
+    expect(log).toEqual(['asked first', 'asked c', 'got 1']);
   });
 
   it('begins with a page that is already loaded, without requesting it again', async () => {

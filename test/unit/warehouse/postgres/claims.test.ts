@@ -60,8 +60,8 @@ onDatabase(postgres, () => {
         readinessKey('org_1'),
       ];
       expect(await theirs.claim(others)).toHaveLength(others.length);
-      const elsewhere = await (await open(postgres)).lock();
-      expect(await elsewhere.claim(unit === undefined ? [] : [unit])).toHaveLength(1);
+      const otherWarehouse = await (await open(postgres)).lock();
+      expect(await otherWarehouse.claim(unit === undefined ? [] : [unit])).toHaveLength(1);
     });
 
     it('get the units of a killed worker', async () => {

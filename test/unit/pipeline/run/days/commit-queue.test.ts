@@ -16,7 +16,7 @@ function dayOf(offset: number, rows = 1): DayCommit {
 /** A writer into groups of days, with a store that waits until it is let go on. */
 function slowWriter(fails: (days: readonly string[]) => Error | undefined = () => undefined) {
   const groups: string[][] = [];
-  const told: Written[] = [];
+  const reported: Written[] = [];
   let release: () => void = () => undefined;
   const writer = new CommitQueue(async (commits): Promise<CommitOutcome[]> => {
     groups.push(commits.map(({ day }) => day));
@@ -30,8 +30,8 @@ function slowWriter(fails: (days: readonly string[]) => Error | undefined = () =
   return {
     writer,
     groups,
-    told,
-    add: (commit: DayCommit) => writer.add(commit, (written) => void told.push(written)),
+    reported,
+    add: (commit: DayCommit) => writer.add(commit, (written) => void reported.push(written)),
     /** Lets every group that comes be written. */
     flow: async () => {
       const idle = writer.whenIdle();
@@ -49,13 +49,15 @@ function slowWriter(fails: (days: readonly string[]) => Error | undefined = () =
 
 describe('the commit queue', () => {
   it('commits waiting days together, in order of arrival', async () => {
-    const { add, groups, told, flow } = slowWriter();
+    const { add, groups, reported, flow } = slowWriter();
     await add(dayOf(0));
     await new Promise(setImmediate);
     for (let n = 1; n < 6; n += 1) await add(dayOf(n));
     await flow();
     expect(groups.map((group) => group.length)).toEqual([1, 5]);
-    expect(told.map(({ commit }) => commit.day)).toEqual([0, 1, 2, 3, 4, 5].map((n) => shiftDay(FIRST, n)));
+    expect(reported.map(({ commit }) => commit.day)).toEqual(
+      [0, 1, 2, 3, 4, 5].map((n) => shiftDay(FIRST, n)),
+    );
   });
 
   it('commits a large day alone', async () => {
@@ -80,21 +82,25 @@ describe('the commit queue', () => {
 
   it('commits one by one when a group fails because of one day, and reports the error to that day only', async () => {
     const bad = shiftDay(FIRST, 2);
-    const { add, told, flow } = slowWriter((days) => (days.includes(bad) ? new UnitError('bad') : undefined));
+    const { add, reported, flow } = slowWriter((days) =>
+      days.includes(bad) ? new UnitError('bad') : undefined,
+    );
     for (let n = 0; n < 4; n += 1) await add(dayOf(n));
     await flow();
-    expect(told).toHaveLength(4);
-    expect(told.filter(({ result }) => 'error' in result).map(({ commit }) => commit.day)).toEqual([bad]);
+    expect(reported).toHaveLength(4);
+    expect(reported.filter(({ result }) => 'error' in result).map(({ commit }) => commit.day)).toEqual([bad]);
   });
 
   it('does not use the storage again for queued days once it failed', async () => {
-    const { add, told, groups, flow } = slowWriter(() => new StorageError('full'));
+    const { add, reported, groups, flow } = slowWriter(() => new StorageError('full'));
     await add(dayOf(0));
     await new Promise(setImmediate);
     for (let n = 1; n < 4; n += 1) await add(dayOf(n, 2_000));
     await flow();
     expect(groups).toHaveLength(1);
-    expect(told.every(({ result }) => 'error' in result && result.error instanceof StorageError)).toBe(true);
-    expect(told).toHaveLength(4);
+    expect(reported.every(({ result }) => 'error' in result && result.error instanceof StorageError)).toBe(
+      true,
+    );
+    expect(reported).toHaveLength(4);
   });
 });
