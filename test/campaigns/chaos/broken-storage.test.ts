@@ -1,6 +1,5 @@
 import { copyFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { IS_LONG, killsMax, printProgress, spread } from '../../support/chaos/campaign-length.ts';
 import {
   CAN_TRACE,
   IS_TRACED,
@@ -11,6 +10,7 @@ import {
 } from '../../support/chaos/run-and-kill.ts';
 import { firstRun, restatingRun, type Scene } from '../../support/chaos/scenes.ts';
 import { seeded } from '../../support/random/seed.ts';
+import { IS_LONG, killsMax, printProgress, spread } from '../../support/suite/campaign-length.ts';
 import { countUp } from '../../support/suite/campaign-totals.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';

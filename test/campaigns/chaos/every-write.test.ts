@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { killsMax, printProgress, spread } from '../../support/chaos/campaign-length.ts';
 import { METHOD, pointsOf, runKilledAt } from '../../support/chaos/run-and-kill.ts';
 import { firstRun, largeRun, restatingRun, type Scene } from '../../support/chaos/scenes.ts';
 import { seeded } from '../../support/random/seed.ts';
+import { killsMax, printProgress, spread } from '../../support/suite/campaign-length.ts';
 import { countUp } from '../../support/suite/campaign-totals.ts';
 import { type Database, onEachDatabase } from '../../support/warehouse/each-database.ts';
 

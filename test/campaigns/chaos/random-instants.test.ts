@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { killsMax, printProgress } from '../../support/chaos/campaign-length.ts';
 import { runProcess } from '../../support/chaos/run-and-kill.ts';
 import { firstRun, type Scene } from '../../support/chaos/scenes.ts';
 import { badDay } from '../../support/chaos/unreliable-service.ts';
 import { SEED, seeded } from '../../support/random/seed.ts';
+import { killsMax, printProgress } from '../../support/suite/campaign-length.ts';
 import { countUp } from '../../support/suite/campaign-totals.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 

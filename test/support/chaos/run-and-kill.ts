@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { IS_LONG } from '../suite/campaign-length.ts';
 import { tempFile } from '../suite/temp-dir.ts';
-import { IS_LONG } from './campaign-length.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
 const STEPS = pathToFileURL(join(import.meta.dirname, 'kill-at-step.mjs')).href;

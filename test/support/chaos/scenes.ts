@@ -4,9 +4,9 @@ import { parseDay, type UtcDay } from '../../../src/core/day.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
 import { envOf } from '../process/daywalk-process.ts';
 import { type Rig, rigOver } from '../rig/rig.ts';
+import { IS_LONG } from '../suite/campaign-length.ts';
 import type { Database, Place } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';
-import { IS_LONG } from './campaign-length.ts';
 import { isServer, type Subject } from './run-and-kill.ts';
 import { type Contents, contentsOf, expectSame, expectWhole } from './stored-units.ts';
 
