@@ -25,7 +25,7 @@ describe('a deleted working folder', () => {
     for (const args of ['status', `run --base-url http://127.0.0.1:9 --warehouse ${tempDir()}/w.db`]) {
       const { status, stderr } = inDeletedFolder(args);
       expect(status, stderr).toBe(2);
-      expect(stderr).toMatch(/the working directory cannot be used.*\n.*change into a folder that exists/);
+      expect(stderr).toMatch(/the working directory cannot be used.*\n.*change to an existing folder/);
       expect(stderr).not.toContain('defect');
     }
   });

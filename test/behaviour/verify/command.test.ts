@@ -13,7 +13,7 @@ test('daywalk verify ends with 0 and one line of numbers, and sends no request',
   rig.emulator.resetJournal();
   const { code, stdout } = await run(rig);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^verify: every unit holds what the ledger says\n {2}136 units, [\d,]+ rows, /);
+  expect(stdout).toMatch(/^verify: every unit matches the ledger\n {2}136 units, [\d,]+ rows, /);
   expect(rig.emulator.journal().requests).toBe(0);
 });
 

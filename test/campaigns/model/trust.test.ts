@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { answersMax } from '../../support/fuzz/campaign-length.ts';
 import { History } from '../../support/model/history.ts';
 import { MUTATIONS } from '../../support/model/mutations.ts';
 import { randomWorld } from '../../support/model/random-world.ts';
 import { seeded } from '../../support/random/seed.ts';
+import { answersMax } from '../../support/suite/campaign-length.ts';
 import { countUp } from '../../support/suite/campaign-totals.ts';
 
 /** Worlds among which each fault shows, so that the test is known to be able to fail. */

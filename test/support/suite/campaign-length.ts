@@ -13,6 +13,15 @@ export function printProgress(text: string): void {
   if (IS_LONG) process.stderr.write(`${text}\n`);
 }
 
+/**
+ * The number of mutated answers: `DAYWALK_FUZZ=1` runs all, `DAYWALK_FUZZ_ANSWERS=n` limits them.
+ */
+export function answersMax(all: number, few: number): number {
+  if (process.env['DAYWALK_FUZZ'] !== '1') return few;
+  const bound = process.env['DAYWALK_FUZZ_ANSWERS'];
+  return bound === undefined ? all : Math.min(all, Number(bound));
+}
+
 /** Picks at most `max` items, spread evenly. */
 export function spread<Item>(items: readonly Item[], max: number, random: () => number): Item[] {
   if (items.length <= max) return [...items];
