@@ -8,7 +8,7 @@ import { inTurns, ratio, time } from './support/measure.ts';
 import { ALL_OF_60_DAYS } from './support/pages.ts';
 import { runProcess } from './support/process.ts';
 
-/** Every stream over HTTP against a known tool that only inserts the users, from a file. */
+/** All streams over HTTP, compared with a well-known tool that only inserts users from a file. */
 export const everything: Benchmark = {
   number: 5,
   title: 'First sync of everything ÷ `sqlite-utils insert` of only the users, from disk',
@@ -18,7 +18,7 @@ export const everything: Benchmark = {
     const { service, folder } = await bench.userPages();
     const users = bench.path('users.ndjson');
     await writeUsers(folder, users);
-    // Once before, so that the service has every answer at hand.
+    // A first run fills the cache of the service.
     await runExport(service, bench.path('daywalk.db'), ALL_OF_60_DAYS);
     const insert = (path: string) => [
       'insert',

@@ -5,7 +5,7 @@ import { USERS_OF_60_DAYS } from './support/pages.ts';
 import { childScript, runNode } from './support/process.ts';
 import { expectSameCount, rowsOf, USER_TABLES } from './support/rows.ts';
 
-/** What everything around parsing and inserting costs: start-up, HTTP, validation, digests, ledger. */
+/** Cost of everything except parsing and inserting: start-up, HTTP, validation, digests, ledger. */
 export const firstSync: Benchmark = {
   number: 1,
   title: 'First sync of users and their languages ÷ a script that parses and inserts the pages from disk',

@@ -5,14 +5,14 @@ import { inTurns, middle } from './support/measure.ts';
 
 const MEDIUM = { users: 250, days: 310 };
 
-/** How long the first night of an ordinary organization takes, where the service takes no time. */
+/** Duration of the first run of an ordinary organization, with a service that responds at once. */
 export const history: Benchmark = {
   number: 13,
   title: 'First sync of everything: 310 days of 250 users',
   async run(bench) {
     const service = await bench.service(MEDIUM);
     const args = ['backfill', '--from', FIRST_DAY, '--until', shiftDay(FIRST_DAY, MEDIUM.days - 1)];
-    // Once before, so that the service has the answers at hand.
+    // A first run fills the cache of the service.
     await runExport(service, bench.path('daywalk.db'), args);
     const lanes = await inTurns(bench.rounds, {
       daywalk: async () => {

@@ -6,7 +6,7 @@ import { childScript, runNode } from './support/process.ts';
 
 const DELAYS_MS = [10, 50];
 
-/** Whether the work on pages hides behind the waiting for them. Eight requests are in flight in both lanes. */
+/** Shows whether processing overlaps with waiting for pages. Both lanes have eight requests in flight. */
 export const latency: Benchmark = {
   number: 3,
   title: 'First sync from a slow service ÷ fetching and discarding the same pages',

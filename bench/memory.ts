@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 const HUGE = { users: 50_000, days: 3 };
 const DAYS = 60;
 
-/** The most memory that a whole process ever held, while it pulled everything into a new warehouse. */
+/** Peak memory of the process while it pulls everything into a new warehouse. */
 export const memory: Benchmark = {
   number: 8,
   title: 'Peak memory of a first sync of everything',

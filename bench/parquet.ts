@@ -10,7 +10,7 @@ import { childScript, runNode } from './support/process.ts';
 
 const MIB = 1024 * 1024;
 
-/** The rows of one table as Parquet files, out of the warehouse. */
+/** Publishing the rows of one table from the warehouse as Parquet files. */
 export const parquet: Benchmark = {
   number: 12,
   title: 'Publishing 540,000 rows as Parquet ÷ DuckDB copying the same rows from NDJSON',

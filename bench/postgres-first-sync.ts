@@ -5,7 +5,7 @@ import { USERS_OF_60_DAYS } from './support/pages.ts';
 import { childScript, runNode } from './support/process.ts';
 import { expectSameCount, USER_TABLES } from './support/rows.ts';
 
-/** What everything around COPY and INSERT costs. Each run has a schema of its own. */
+/** Cost of everything except COPY and INSERT. Each run has its own schema. */
 export const postgresFirstSync: Benchmark = {
   number: 6,
   title:

@@ -3,7 +3,7 @@ import { expectNothingWritten, runExport, UNSETTLED } from './support/daywalk.ts
 import { inTurns, ratio, time } from './support/measure.ts';
 import { USERS_OF_60_DAYS } from './support/pages.ts';
 
-/** The second benchmark with PostgreSQL as the warehouse. */
+/** Benchmark 2 with PostgreSQL as the warehouse. */
 export const postgresPullAgain: Benchmark = {
   number: 7,
   title: 'PostgreSQL: re-pulling unchanged days of users ÷ their first sync',

@@ -3,7 +3,7 @@ import { expectNothingWritten, runExport, UNSETTLED } from './support/daywalk.ts
 import { inTurns, ratio, time } from './support/measure.ts';
 import { USERS_OF_60_DAYS } from './support/pages.ts';
 
-/** What a night costs that finds nothing new: the same pages, compared by their digests; with --force row by row. */
+/** Cost of a night without news: the same pages, compared by digests; with --force, row by row. */
 export const pullAgain: Benchmark = {
   number: 2,
   title: 'Re-pulling unchanged days of users ÷ their first sync',

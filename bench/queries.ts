@@ -7,12 +7,12 @@ import { MAIN, runExport } from './support/daywalk.ts';
 import { inTurns, type Measure, middle } from './support/measure.ts';
 import { runNode } from './support/process.ts';
 
-/** People as they are: most of them work on most weekdays. */
+/** A realistic organization: most people work on most weekdays. */
 const ORGANIZATION = { users: 3_000, days: 310, steady: false };
 
 const SECONDS_MAX = 2;
 
-/** What analysts ask beside the queries of docs/warehouse.md. */
+/** Queries in addition to those of docs/warehouse.md. */
 const OTHERS = {
   joinWithUsers: `SELECT u.user_email, SUM(d.sessions) AS sessions, SUM(d.billable_tokens) AS billable_tokens
 FROM user_daily d JOIN users u ON u.org_id = d.org_id AND u.user_id = d.user_id
@@ -29,7 +29,7 @@ const QUERIES: readonly (readonly [name: string, sql: string])[] = [
 /** Runs a query to its last row. */
 type Ask = (sql: string) => Promise<unknown>;
 
-/** How long analysts wait at 3,000 users and 310 days, on both databases. */
+/** Duration of analysts' queries at 3,000 users and 310 days, on both databases. */
 export const queries: Benchmark = {
   number: 14,
   title: 'Queries of docs/warehouse.md at 3,000 users and 310 days',

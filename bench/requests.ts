@@ -5,17 +5,17 @@ import { runExport } from './support/daywalk.ts';
 import { inTurns, type Measure, ratio } from './support/measure.ts';
 
 const SMALL = { users: 50, days: 310 };
-/** Days of one request at most that the service allows, unless it refuses ranges. */
+/** Maximum number of days per request, unless the service rejects ranges. */
 const RANGE_DAYS = 100;
 
-/** Requests where a service answers many days at once. What the service counted, not what the client believes. */
+/** Requests with a service that allows ranges, as counted by the service. */
 export const requestsWithRanges: Benchmark = {
   number: 9,
   title: 'Requests of a backfill of 310 days of 50 users ÷ one request per day and stream, with ranges',
   run: async (bench) => ({ measures: [await measureWith(bench, { maxRangeDays: RANGE_DAYS }, 0.1)] }),
 };
 
-/** What the trial of a range costs where a service refuses it. */
+/** Cost of trying ranges with a service that rejects them. */
 export const requestsWithoutRanges: Benchmark = {
   number: 10,
   title: 'The same with a service that rejects ranges',

@@ -1,5 +1,5 @@
 /**
- * Runs the benchmarks and keeps their results: `npm run bench`, or `npm run bench -- --only 1,3 --runs 9`.
+ * Runs the benchmarks and stores their results: `npm run bench`, or `npm run bench -- --only 1,3 --runs 9`.
  * `--json FILE` names the file of results; DAYWALK_BENCH_POSTGRES names a PostgreSQL server.
  */
 import { existsSync } from 'node:fs';
@@ -25,7 +25,7 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** The benchmarks that were asked for: all, or those of the numbers after --only. */
+/** The selected benchmarks: all, or the numbers after --only. */
 function chosen(): readonly Benchmark[] {
   if (given.only === '') return BENCHMARKS;
   const numbers = given.only.split(',').map(Number);
@@ -76,7 +76,7 @@ try {
   );
   say(`${rounds} interleaved runs each; load average ${load()}`);
   for (const benchmark of chosen()) {
-    // Kept one by one, so that a long session that is ended loses nothing.
+    // Stored one at a time, so that an interrupted session loses nothing.
     mergeResults(given.json, { machine, results: [await runBenchmark(bench, benchmark)] });
   }
 } finally {

@@ -1,5 +1,5 @@
 /**
- * Measures what a day of an organization takes: rows, bytes in SQLite and in PostgreSQL with indexes, and requests.
+ * Measures the cost of a day: rows, bytes in SQLite and PostgreSQL including indexes, and requests.
  * `npx tsx bench/size-of-a-user-day.ts` prints the table of docs/scaling.md and the constants of `bench/scaling/measured.ts`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fitted, formattedSizes } from './size/fit.ts';
 import { measure, type Organization, type Size } from './size/measure.ts';
 import { withSchema } from './size/postgres-size.ts';
 
-/** Small organizations for more days: what a day costs by itself would drown in half-empty pages otherwise. */
+/** Small organizations are measured over more days; otherwise half-empty pages would hide the cost of a day. */
 const ORGANIZATIONS: readonly Organization[] = [
   { users: 50, days: 120 },
   { users: 250, days: 60 },

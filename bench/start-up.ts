@@ -4,11 +4,11 @@ import { MAIN } from './support/daywalk.ts';
 import { inTurns, ratio, time } from './support/measure.ts';
 import { runNode } from './support/process.ts';
 
-/** Processes this short are measured more often than others. */
+/** Short processes are measured more often than others. */
 const ROUNDS_FACTOR = 5;
 const EVENT = JSON.stringify({ hook_event_name: 'Stop', session_id: 'session-1', cwd: '/srv/app' });
 
-/** What one waits for before anything happens: a person for the help, an agent at every hook. */
+/** Time until anything happens: for a person who asks for help, and for an agent at every hook. */
 export const startUp: Benchmark = {
   number: 11,
   title: 'Start-up ÷ an empty Node program',

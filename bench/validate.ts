@@ -2,7 +2,7 @@ import type { Benchmark } from './support/bench.ts';
 import { inTurns, ratio, type Sample } from './support/measure.ts';
 import { childScript, runProcess } from './support/process.ts';
 
-/** What it costs to look at every field, once the text is parsed. Both are measured in one process, page by page. */
+/** Cost of checking every field after parsing. One process measures both, page by page. */
 export const validate: Benchmark = {
   number: 4,
   title: 'Validating and normalizing pages of users ÷ JSON.parse of the pages',

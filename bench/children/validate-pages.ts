@@ -1,5 +1,5 @@
-// Parses the pages, then validates and normalizes them as a run does, and takes the time of both. The first round is
-// thrown away: it is spent on compiling.
+// Parses the pages, then validates and normalizes them as a run does, and measures both. The first round is discarded,
+// because it includes compiling.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -93,7 +93,7 @@ export function smallUnits(count: number): Unit[] {
   });
 }
 
-/** The same units with every 20th row of each table changed, and how many rows that are. */
+/** The same units with every 20th row of each table changed, and the number of changed rows. */
 export function withChanges(units: readonly Unit[]): { units: Unit[]; changed: number } {
   let changed = 0;
   const alter = (row: Row, from: number): Row => {

@@ -75,8 +75,8 @@ function binaryField(
 }
 
 /**
- * A COPY FROM STDIN that sends its data right behind the command, without waiting for the server's consent. A server
- * that refuses the command ignores the data (protocol, section "COPY Operations"), so nothing is lost by not waiting.
+ * A COPY FROM STDIN that sends its data right after the command, without waiting for the response of the server. A server
+ * that rejects the command ignores the data (protocol, section "COPY Operations"), so this is safe.
  */
 class EagerCopy extends pg.Query {
   constructor(
@@ -98,7 +98,7 @@ class EagerCopy extends pg.Query {
     };
   }
 
-  /** pg calls this when the server consents; the data is on its way already. */
+  /** pg calls this when the server accepts the command; the data is already sent. */
   handleCopyInResponse(): void {
     return;
   }
@@ -115,14 +115,14 @@ function message(code: string, body: Buffer): Buffer {
   return Buffer.concat([header(code, body.length), body]);
 }
 
-/** Runs a COPY over the client's own connection; may be pipelined. Answers how many rows were copied. */
+/** Runs a COPY over the client's own connection; may be pipelined. Returns the number of copied rows. */
 export function eagerCopy(client: pg.Client, text: string, chunks: Iterable<Buffer>): Promise<number> {
   return new Promise((resolve, reject) => {
     client.query(new EagerCopy(text, chunks, (error, rows) => (error ? reject(error) : resolve(rows))));
   });
 }
 
-/** Runs a COPY through pg-copy-streams. Answers how many rows were copied. */
+/** Runs a COPY through pg-copy-streams. Returns the number of copied rows. */
 export async function streamedCopy(
   client: pg.Client,
   text: string,
@@ -133,7 +133,7 @@ export async function streamedCopy(
   return target.rowCount;
 }
 
-/** Swallows chunks, to measure an encoder alone. Answers how many bytes there were. */
+/** Discards chunks, to measure only the encoder. Returns the number of bytes. */
 export async function swallow(chunks: Iterable<Buffer>): Promise<number> {
   let bytes = 0;
   const sink = new Writable({

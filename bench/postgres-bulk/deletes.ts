@@ -10,7 +10,7 @@ import type { Unit } from './tables.ts';
 const SCOPE = 't.org_id = $1 AND t.date = $2::date';
 const KEY_AT = 2;
 
-/** A way to delete the rows of a day that are not among the given ones. Answers how many were deleted. */
+/** A way to delete the rows of a day that are not in a given list. Returns the number of deleted rows. */
 type Delete = (client: pg.Client, day: TableRows) => Promise<number>;
 
 function scopeOf({ rows }: TableRows): unknown[] {
@@ -67,7 +67,7 @@ const WAYS: Readonly<Record<string, Delete>> = {
 
 async function fill(client: pg.Client, days: readonly Unit[], analyze: boolean): Promise<void> {
   await client.query('TRUNCATE user_daily');
-  // Statistics of a table without rows are the worst that a fresh warehouse may have.
+  // Statistics of an empty table are the worst case of a new warehouse.
   await client.query('ANALYZE user_daily');
   for (const day of days) {
     await eagerCopy(client, 'COPY user_daily FROM STDIN', textChunks(day[0]?.rows ?? []));
@@ -75,7 +75,7 @@ async function fill(client: pg.Client, days: readonly Unit[], analyze: boolean):
   if (analyze) await client.query('ANALYZE user_daily');
 }
 
-/** Measures how rows that are gone are deleted: a day of 3,000 users of 20 days, its rows staged already. */
+/** Measures deleting missing rows: one of 20 days of 3,000 users, with staged rows. */
 export async function compareDeletes(setting: Setting): Promise<Section> {
   const days = largeUnits(20, 3_000);
   const first = days[0]?.[0];
@@ -105,7 +105,7 @@ async function measure(
   runs: number,
 ): Promise<number> {
   const ms: number[] = [];
-  // Six executions make the server choose its generic plan, so that is the one that is measured.
+  // After six executions the server uses its generic plan, which is then measured.
   for (let turn = 0; turn < runs + 6; turn += 1) {
     await client.query('BEGIN');
     await eagerCopy(client, 'COPY staged FROM STDIN', textChunks(day.rows));
@@ -117,7 +117,7 @@ async function measure(
       }),
     );
     await client.query('ROLLBACK TO staged');
-    // Only a commit empties the temp table.
+    // Only a commit empties the temporary table.
     await client.query('COMMIT');
     if (deleted !== gone) throw new Error(`deleted ${deleted} rows instead of ${gone}`);
   }

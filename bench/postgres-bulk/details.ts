@@ -10,7 +10,7 @@ import { BY_ROWS } from './ways.ts';
 const TRIPS = 1_000;
 const SIZES = [1, 5, 10, 25, 50, 100, 200, 500, 1_000, 3_000];
 
-/** What a round trip costs: 1,000 empty queries, in turn and at once. */
+/** Cost of a round trip: 1,000 empty queries, one at a time and pipelined. */
 export async function roundTrips({ connect, runs }: Setting): Promise<Section> {
   const [single, piped] = [await connect(false), await connect(true)];
   const simple = 'SELECT 1';
@@ -29,7 +29,7 @@ export async function roundTrips({ connect, runs }: Setting): Promise<Section> {
   return { title: `Round trips: ${TRIPS}`, columns: ['all'], rows: TRIPS, lines };
 }
 
-/** What encoding costs in this process, without a server. */
+/** Cost of encoding in this process, without a server. */
 export async function encoders({ runs }: Setting): Promise<Section> {
   const days = largeUnits(20, 3_000).flat();
   const all = (encode: (part: TableRows) => Iterable<Buffer>) => async () => {
@@ -56,11 +56,11 @@ async function medians(
   for (let turn = 0; turn <= runs; turn += 1) {
     for (const { work, ms } of lines) ms.push(await timed(work));
   }
-  // The first turn warms up.
+  // The first round warms up.
   return lines.map(({ name, ms }) => ({ name, ms: [median(ms.slice(1))] }));
 }
 
-/** From how many rows in a table COPY wins over arrays, one table per transaction. */
+/** Number of rows from which COPY is faster than arrays, with one table per transaction. */
 export async function byRows(setting: Setting): Promise<Section[]> {
   const sections: Section[] = [];
   for (const size of SIZES) {
@@ -74,7 +74,7 @@ export async function byRows(setting: Setting): Promise<Section[]> {
   return sections;
 }
 
-/** What the adapter relies on, checked rather than measured: throws where it does not hold. */
+/** Checks the assumptions of the adapter, and throws if one does not hold. */
 export async function assumptions({ connect }: Setting, table: AnyTable): Promise<string[]> {
   const client = await connect(true);
   const bad = Buffer.from('not a row\n');

@@ -3,7 +3,7 @@ import type { AnyTable } from '../../schema/define.ts';
 import { countRows, type Unit } from './tables.ts';
 import type { Way } from './ways.ts';
 
-/** One line of a result: milliseconds by column, null where it was not measured. */
+/** One line of a result: milliseconds by column, null if not measured. */
 export interface Line {
   readonly name: string;
   readonly ms: readonly (number | null)[];
@@ -13,12 +13,12 @@ export interface Line {
 export interface Section {
   readonly title: string;
   readonly columns: readonly string[];
-  /** Rows that one measurement handles, for rows/s of the first column. */
+  /** Rows per measurement, for the rows/s of the first column. */
   readonly rows: number | null;
   readonly lines: readonly Line[];
 }
 
-/** A way with its own session. */
+/** A way to write, with its own session. */
 interface Lane {
   readonly way: Way;
   readonly client: pg.Client;
@@ -30,12 +30,12 @@ export interface Setting {
   readonly runs: number;
 }
 
-/** The middle one of some numbers. */
+/** The median of some numbers. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** How long `work` takes, in milliseconds. */
+/** Duration of `work` in milliseconds. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
@@ -49,7 +49,7 @@ export function grouped(units: readonly Unit[], size: number): Unit[][] {
   );
 }
 
-/** Writes units as one transaction. Answers how many rows were written. */
+/** Writes units in one transaction. Returns the number of written rows. */
 export async function transaction({ way, client }: Lane, units: readonly Unit[]): Promise<number> {
   const steps = way.steps(units);
   if (!way.pipelined) {
@@ -75,7 +75,7 @@ async function writeAll(lane: Lane, groups: readonly Unit[][], expected: number)
   return ms;
 }
 
-/** What is written: units as they are and changed, `perTransaction` of them in each transaction. */
+/** The units, unchanged and changed, and how many of them share a transaction. */
 export interface Work {
   readonly title: string;
   readonly tables: readonly AnyTable[];
@@ -84,7 +84,7 @@ export interface Work {
   readonly perTransaction: number;
 }
 
-/** Measures load, reload without change and reload with changes of each way, the ways taking turns. */
+/** Measures loading, reloading without changes and reloading with changes for each way, in turn. */
 export async function compare(setting: Setting, ways: readonly Way[], work: Work): Promise<Section> {
   const { tables, units, changed, perTransaction } = work;
   const total = countRows(units);

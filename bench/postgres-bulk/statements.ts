@@ -7,7 +7,7 @@ function names(table: AnyTable): string {
     .join(', ');
 }
 
-/** INSERT of what `source` selects; a row that is stored already is updated where it differs. */
+/** INSERT of the rows of `source`; stored rows are updated if they differ. */
 export function upsert(table: AnyTable, source: string): string {
   const values = Object.keys(table.columns).filter((name) => !table.key.includes(name));
   const stored = values.map((name) => `t."${name}"`).join(', ');
@@ -19,25 +19,25 @@ export function upsert(table: AnyTable, source: string): string {
   );
 }
 
-/** SELECT of rows given as parameters, the first of them parameter `first`. */
+/** SELECT of rows from parameters, starting with parameter `first`. */
 export type Source = (table: AnyTable, first: number) => string;
 
-/** Rows given as one array per column, put side by side by one function scan. */
+/** Rows from one array per column, combined by one function scan. */
 export const fromArrays: Source = (table, first) => {
   const arrays = typedColumns(table).map(({ type }, at) => `$${first + at}::${type}[]`);
   return `SELECT * FROM unnest(${arrays.join(', ')})`;
 };
 
-/** Rows given as one array per column, put side by side by the select list, which materializes nothing. */
+/** Rows from one array per column, combined by the select list, which materializes nothing. */
 export const fromArrayList: Source = (table, first) => {
   const arrays = typedColumns(table).map(({ type }, at) => `unnest($${first + at}::${type}[])`);
   return `SELECT ${arrays.join(', ')}`;
 };
 
-/** Rows given as one array of JSON objects. */
+/** Rows from one array of JSON objects. */
 export const fromJson: Source = (table, first) => fromRecords(table, first, 'json');
 
-/** Rows given as one array of JSON objects, as the server's parsed type. */
+/** Rows from one array of JSON objects, in the server's parsed type. */
 export const fromJsonb: Source = (table, first) => fromRecords(table, first, 'jsonb');
 
 function fromRecords(table: AnyTable, first: number, type: 'json' | 'jsonb'): string {
@@ -45,7 +45,7 @@ function fromRecords(table: AnyTable, first: number, type: 'json' | 'jsonb'): st
   return `SELECT ${names(table)} FROM ${type}_to_recordset($${first}::${type}) AS r (${columns.join(', ')})`;
 }
 
-/** VALUES of a number of rows, each value a parameter. */
+/** VALUES with one parameter per value. */
 export function fromValues(table: AnyTable, rows: number): string {
   const columns = typedColumns(table);
   let parameter = 0;
@@ -59,7 +59,7 @@ export function fromValues(table: AnyTable, rows: number): string {
   return `VALUES ${tuples.join(',')}`;
 }
 
-/** One statement that upserts into several tables, each with `parameters`, and answers how many rows it wrote. */
+/** One statement that upserts into several tables, each with `parameters`, and returns the number of written rows. */
 export function upsertMany(
   tables: readonly AnyTable[],
   source: Source,

@@ -30,7 +30,7 @@ export function typedColumns(table: AnyTable): { name: string; type: string }[] 
   return Object.entries(table.columns).map(([name, { kind }]) => ({ name, type: KINDS[kind].postgres }));
 }
 
-/** CREATE TABLE as the warehouse has it; autovacuum is off, so that it does not run in some measurements only. */
+/** CREATE TABLE as in the warehouse, without autovacuum, which would disturb only some measurements. */
 export function createTable(table: AnyTable): string {
   const columns = Object.entries(table.columns).map(([name, { kind }]) => {
     const collation = KINDS[kind].postgres === 'text' && !KINDS[kind].isNullable ? ' COLLATE "C"' : '';
@@ -53,7 +53,7 @@ export function merged(units: readonly Unit[]): Unit {
   return [...rows].map(([table, all]) => ({ table, rows: all }));
 }
 
-/** How many rows units have. */
+/** Total number of rows of units. */
 export function countRows(units: readonly Unit[]): number {
   return units.flat().reduce((sum, { rows }) => sum + rows.length, 0);
 }

@@ -15,17 +15,17 @@ import {
 } from './statements.ts';
 import { merged, type Unit } from './tables.ts';
 
-/** One thing to send; answers how many rows it wrote to a fact table. */
+/** One statement or COPY; returns the number of rows written to a fact table. */
 export type Step = (client: pg.Client) => Promise<number>;
 
 /** A way to write units. */
 export interface Way {
   readonly name: string;
-  /** Send every step of a transaction at once, or wait for each answer. */
+  /** Whether all steps of a transaction are sent at once, or each one waits for the previous response. */
   readonly pipelined: boolean;
-  /** It cannot meet a stored row. */
+  /** True if it fails for rows that are stored already. */
   readonly loadOnly?: boolean;
-  /** What the session needs before the first transaction. */
+  /** Statements before the first transaction of a session. */
   readonly session?: (tables: readonly AnyTable[]) => string[];
   /** The steps of one transaction, without BEGIN and COMMIT. */
   readonly steps: (units: readonly Unit[]) => Step[];
@@ -57,7 +57,7 @@ function batches(rows: readonly Row[], size: number): (readonly Row[])[] {
   );
 }
 
-/** A shape in which rows travel as parameters. */
+/** A format of rows as parameters. */
 interface Shape {
   readonly name: string;
   readonly source: Source;
@@ -163,7 +163,7 @@ const rawCopy: Way = {
   ]),
 };
 
-/** The same way with the rows of a transaction's units put together by table. */
+/** The same way, with the rows of all units of a transaction combined by table. */
 function together(way: Way): Way {
   return { ...way, name: `${way.name}, units together`, steps: (units) => way.steps([merged(units)]) };
 }
@@ -171,7 +171,7 @@ function together(way: Way): Way {
 const copyPipelined = viaCopy('COPY + temp, pipelined', true, 'DELETE ROWS', eagerCopy);
 const pipelined = { pipelined: true };
 
-/** What a large unit may be written by. */
+/** Ways to write a large unit. */
 export const LARGE_WAYS: readonly Way[] = [
   rawCopy,
   copyPipelined,
@@ -205,7 +205,7 @@ const PARAMETER_WAYS: readonly Way[] = [
   viaValues(100),
 ];
 
-/** What a small unit may be written by. */
+/** Ways to write a small unit. */
 export const SMALL_WAYS: readonly Way[] = [
   ...PARAMETER_WAYS,
   copyPipelined,
@@ -215,7 +215,7 @@ export const SMALL_WAYS: readonly Way[] = [
   viaCopy('COPY + temp, ON COMMIT DROP', true, 'DROP', eagerCopy),
 ];
 
-/** What units may be written by, several in a transaction. */
+/** Ways to write several units in a transaction. */
 export const GROUPED_WAYS: readonly Way[] = [
   ...PARAMETER_WAYS,
   together(viaShape(unnestList, pipelined)),
@@ -223,7 +223,7 @@ export const GROUPED_WAYS: readonly Way[] = [
   together(copyPipelined),
 ];
 
-/** Those that are compared by number of rows. */
+/** Ways that are compared by number of rows. */
 export const BY_ROWS: readonly Way[] = [
   viaShape(unnest, pipelined),
   viaShape(unnestList, pipelined),

@@ -1,16 +1,16 @@
 /**
- * What `npx tsx bench/size-of-a-user-day.ts` measured: 2 cores, Node 20, PostgreSQL 15, emulator, program and server on
- * the same machine. Rows and bytes are the same on every machine, rows per second are not.
+ * Measured by `npx tsx bench/size-of-a-user-day.ts`: 2 cores, Node 20, PostgreSQL 15, emulator, program and server on
+ * the same machine. Rows and bytes are the same on every machine; rows per second are not.
  */
 export const MEASURED = {
   rows: { perDay: 105, perUserDay: 5.11 },
   sqliteBytes: { perDay: 8_997, perUserDay: 762.82 },
   postgresBytes: { perDay: 25_479, perUserDay: 1_743.23 },
-  /** Rows of the two streams whose days grow with users; they decide how many days fit into one request. */
+  /** Rows of the two streams that grow with users; they decide how many days fit into one request. */
   streamRowsPerUserDay: { tokens: 2.72, users: 2.38 },
-  /** The slowest seen with 1,000 users and more, the whole pipeline, on a machine that others used as well. */
+  /** The slowest measurement of the whole pipeline with 1,000 users or more, on a busy machine. */
   rowsPerSecond: { sqlite: 36_000, postgres: 29_000 },
-  /** Requests that were counted; the formulas are upper bounds of them. */
+  /** Counted requests; the formulas are upper bounds of them. */
   requests: [
     { users: 50, days: 120, backfill: 53, night: 8 },
     { users: 250, days: 60, backfill: 61, night: 10 },

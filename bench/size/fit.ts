@@ -1,6 +1,6 @@
 import type { Size } from './measure.ts';
 
-/** What a day of an organization takes: a part of its own, and a part for every user who is active on it. */
+/** Cost of a day: a fixed part, and a part per active user. */
 export interface Fit {
   readonly perDay: number;
   readonly perUserDay: number;

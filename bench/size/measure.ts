@@ -18,24 +18,24 @@ export interface Organization {
   readonly days: number;
 }
 
-/** What the days of an organization took. Bytes are those that an empty warehouse does not have. */
+/** Measurements of an organization's days. Bytes exclude an empty warehouse. */
 export interface Size extends Organization {
   readonly rows: number;
-  /** Those of the streams whose days grow with users. */
+  /** Rows of the streams that grow with the number of users. */
   readonly tokensRows: number;
   readonly usersRows: number;
   readonly sqliteBytes: number;
   readonly postgresBytes: number;
-  /** Requests that the days took at first. */
+  /** Requests of the backfill. */
   readonly requests: number;
-  /** Requests of the night after the next, when the days before were pulled every night. */
+  /** Requests of a night, after several nights in a row. */
   readonly requestsPerNight: number;
   readonly sqliteSeconds: number;
   readonly postgresSeconds: number;
 }
 
 const FIRST = parseDay('2026-03-02');
-/** Nights until every night pulls the same number of unsettled days. */
+/** Number of nights until every night pulls the same number of unsettled days. */
 const NIGHTS = 4;
 
 /** Exports the organization's days into an empty SQLite file and an empty schema of PostgreSQL. */

@@ -1,10 +1,10 @@
 import pg from 'pg';
 
-/** A schema of a PostgreSQL database that lasts as long as one measurement. */
+/** A PostgreSQL schema for one measurement. */
 export interface MeasuredSchema {
-  /** The URL of the warehouse in it. */
+  /** The URL of the warehouse in the schema. */
   readonly url: string;
-  /** Bytes of its tables, with indexes and what is stored out of line. */
+  /** Bytes of the tables, with indexes and TOAST. */
   bytes(): Promise<number>;
 }
 

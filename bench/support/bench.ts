@@ -6,26 +6,26 @@ import { type Pages, preparePages } from './pages.ts';
 import { openPostgres, type Postgres } from './postgres.ts';
 import { type Organization, type Service, startService } from './service.ts';
 
-/** What a benchmark found, or why it could not be run here. */
+/** Result of a benchmark, or the reason why it cannot run here. */
 export type Outcome = { readonly measures: readonly Measure[] } | { readonly skipped: string };
 
 /** One comparison. */
 export interface Benchmark {
   readonly number: number;
-  /** What is divided by what, as the report says it. */
+  /** What is compared with what, for the report. */
   readonly title: string;
   run(bench: Bench): Promise<Outcome>;
 }
 
-/** Why a benchmark of PostgreSQL is left out. */
+/** Reason for skipping a PostgreSQL benchmark. */
 export const NO_POSTGRES = 'no PostgreSQL answers; name one in DAYWALK_BENCH_POSTGRES';
 
-/** What most benchmarks work on: 3,000 users, half a year of which most pull the first 60 days. */
+/** Data of most benchmarks: 3,000 users over half a year, of which most pull the first 60 days. */
 export const LARGE: Organization = { users: 3_000, days: 180 };
 
-/** What benchmarks share while they run: files, services and prepared pages, each made when it is first needed. */
+/** Shared resources of benchmarks: files, services and prepared pages, created on first use. */
 export class Bench {
-  /** Interleaved runs of each lane. */
+  /** Number of interleaved runs per lane. */
   readonly rounds: number;
   readonly #folder = mkdtempSync(join(tmpdir(), 'daywalk-bench-'));
   readonly #services = new Map<string, Promise<Service>>();
@@ -39,13 +39,13 @@ export class Bench {
     this.#postgresUrl = options.postgresUrl;
   }
 
-  /** A path where nothing is yet. */
+  /** A new path. */
   path(name: string): string {
     this.#names += 1;
     return join(this.#folder, `${this.#names}-${name}`);
   }
 
-  /** The service of an organization, without a delay. */
+  /** The service of an organization, without latency. */
   service(organization: Organization): Promise<Service> {
     const name = `${organization.users} ${organization.days} ${organization.steady ?? true}`;
     const known = this.#services.get(name) ?? startService(organization);
@@ -59,7 +59,7 @@ export class Bench {
     return this.#pages;
   }
 
-  /** The PostgreSQL server; null where none answers. */
+  /** The PostgreSQL server; null if there is none. */
   postgres(): Promise<Postgres | null> {
     this.#postgres ??= openPostgres(this.#postgresUrl);
     return this.#postgres;

@@ -3,18 +3,18 @@ import type { RunReport } from '../../src/pipeline/events.ts';
 import { type Finished, runNode } from './process.ts';
 import type { Service } from './service.ts';
 
-/** The compiled command line, as its users run it. */
+/** The compiled command line. */
 export const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
 /** Keeps every day unsettled, so that each run pulls it again. */
 export const UNSETTLED = { DAYWALK_SETTLE_DAYS: '365' };
 
-/** An export that has ended. */
+/** A finished export. */
 export interface Exported extends Finished {
   readonly report: RunReport;
 }
 
-/** Runs `daywalk run` or `daywalk backfill` against a service as a process of its own. */
+/** Runs `daywalk run` or `daywalk backfill` in its own process. */
 export async function runExport(
   service: Service,
   warehouse: string,
@@ -34,8 +34,8 @@ export async function runExport(
 }
 
 /**
- * Passes an export on that had nothing to write.
- * @throws {Error} for one that wrote rows.
+ * Returns an export that wrote nothing.
+ * @throws {Error} if it wrote rows.
  */
 export function expectNothingWritten(exported: Exported): Exported {
   if (exported.report.rowsWritten === 0 && exported.report.unitsDone > 0) return exported;

@@ -3,7 +3,7 @@ import { arch, cpus, loadavg, platform, release, totalmem } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import { packageVersion } from '../../src/core/package.ts';
 
-/** What the numbers were measured on. */
+/** The machine of the measurements. */
 export interface Machine {
   readonly processor: string;
   readonly processors: number;
@@ -12,7 +12,7 @@ export interface Machine {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** This machine and what is installed on it. */
+/** This machine and its installed software. */
 export function thisMachine(postgres: string | undefined): Machine {
   const sqlite = new Sqlite(':memory:').prepare<[], string>('SELECT sqlite_version()').pluck().get();
   const versions = {
@@ -33,7 +33,7 @@ export function thisMachine(postgres: string | undefined): Machine {
   };
 }
 
-/** How much other work there was in the last minute: processes that wanted to run, on average. */
+/** Load average of the last minute. */
 export function load(): number {
   return Math.round((loadavg()[0] ?? 0) * 100) / 100;
 }

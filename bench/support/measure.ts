@@ -1,45 +1,45 @@
-/** One run of a lane: what it took, and the time of all processors where that is known. */
+/** One run of a lane: its value, and its processor time if known. */
 export interface Sample {
   readonly value: number;
   readonly cpuMs?: number | null;
 }
 
-/** Ways to do something, by name: one sample per round. */
+/** Samples by lane, one per round. */
 export type Lanes = Readonly<Record<string, readonly Sample[]>>;
 
-/** A result: a value with its spread over the rounds, and what it must be at most. */
+/** A result: a value, its range over the rounds, and its limit. */
 export interface Measure {
-  /** Tells several results of one benchmark apart; '' where there is one. */
+  /** Name of the result; '' if the benchmark has only one. */
   readonly name: string;
   readonly unit: 'times' | 'MB' | 's';
   readonly value: number;
-  /** The least and the greatest of a single round. */
+  /** Minimum and maximum of the rounds. */
   readonly low: number;
   readonly high: number;
-  /** The same ratio of processor time, which other work on the machine alters less; null where there is none. */
+  /** The ratio of processor times, which other work on the machine affects less; null if unknown. */
   readonly cpu: number | null;
-  /** Null where the benchmark only tells. */
+  /** Null if there is no limit. */
   readonly limit: number | null;
-  /** What the value was made of, in the order in which the lanes took turns. */
+  /** Samples by lane, in the order of the rounds. */
   readonly lanes: Lanes;
-  /** What the values of the lanes are. */
+  /** Unit of the samples. */
   readonly laneUnit: 'ms' | 's' | 'MB' | 'requests';
 }
 
-/** How a result is to be judged and named. */
+/** Name, unit and limit of a result. */
 export interface MeasureOptions {
   readonly name?: string;
   readonly limit: number | null;
 }
 
-/** The middle one of some values. */
+/** The median of some values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length / 2;
   return ((sorted[Math.ceil(half) - 1] ?? Number.NaN) + (sorted[Math.floor(half)] ?? Number.NaN)) / 2;
 }
 
-/** Runs the lanes in turn, so many rounds: what else the machine does meanwhile meets all of them alike. */
+/** Runs the lanes in turn, so that other work on the machine affects all of them equally. */
 export async function inTurns(
   rounds: number,
   lanes: Readonly<Record<string, () => Promise<Sample>>>,
@@ -51,7 +51,7 @@ export async function inTurns(
   return Object.fromEntries(turns.map(({ name, samples }) => [name, samples]));
 }
 
-/** The time of a process. */
+/** Duration of a process. */
 export function time({ ms, cpuMs }: { readonly ms: number; readonly cpuMs: number | null }): Sample {
   return { value: ms, cpuMs };
 }

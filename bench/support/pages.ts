@@ -7,7 +7,7 @@ import type { Service } from './service.ts';
 
 const DAYS = 60;
 
-/** What to pull for the prepared pages: the users of 60 days. */
+/** The prepared pages: the users of 60 days. */
 export const USERS_OF_60_DAYS = [
   'backfill',
   '--from',
@@ -21,18 +21,18 @@ export const USERS_OF_60_DAYS = [
 /** The same days of every stream, and the readiness reports. */
 export const ALL_OF_60_DAYS = USERS_OF_60_DAYS.slice(0, -2);
 
-/** The pages that the exporter asks for, as files. */
+/** The pages that the exporter requests, as files. */
 export interface Pages {
   readonly service: Service;
   /** Files `00001.json` and so on, the pages of a day one after the other. */
   readonly folder: string;
   /** A file with their URLs, as a JSON list. */
   readonly urls: string;
-  /** A file with the SQL that makes the two tables which they fill. */
+  /** A file with the SQL of their two tables. */
   readonly tables: string;
 }
 
-/** Pulls the pages once to see which they are, and once more onto the disk. */
+/** Pulls the pages once to list them, and once more to store them. */
 export async function preparePages(service: Service, folder: string): Promise<Pages> {
   const warehouse = `${folder}.db`;
   await service.forget();

@@ -1,24 +1,24 @@
 import pg from 'pg';
 
-/** Where the benchmarks look for a server, unless DAYWALK_BENCH_POSTGRES names another. */
+/** Default server, unless DAYWALK_BENCH_POSTGRES names another one. */
 const DEFAULT_URL = 'postgres://postgres@127.0.0.1:5432/test';
 
-/** A PostgreSQL server in which the benchmarks make schemas of their own. */
+/** A PostgreSQL server for temporary schemas. */
 export interface Postgres {
   readonly url: string;
   readonly version: string;
-  /** A name for a schema that is not there yet; it is dropped at the end. What was written before is on disk then. */
+  /** Name of a new schema, which is dropped at the end. Earlier writes are flushed to disk first. */
   freshSchema(): Promise<string>;
-  /** The URL of a schema as a warehouse. */
+  /** The warehouse URL of a schema. */
   warehouse(schema: string): string;
-  /** Makes a schema with empty tables like those of another. */
+  /** Creates a schema with empty copies of another schema's tables. */
   copyTables(from: string, tables: readonly string[]): Promise<string>;
-  /** How many rows tables hold together. */
+  /** Total number of rows in some tables. */
   rows(schema: string, tables: readonly string[]): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Connects to the server; null where none answers. */
+/** Connects to the server; null if there is none. */
 export async function openPostgres(url = DEFAULT_URL): Promise<Postgres | null> {
   const client = new pg.Client({ connectionString: url });
   try {

@@ -2,31 +2,31 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const TELL_COST = fileURLToPath(new URL('./report-process-cost.cjs', import.meta.url));
-/** Characters of a failed process's error output that are shown. */
+/** Maximum number of characters shown of the error output of a failed process. */
 const ERROR_CHARS = 2_000;
 
-/** A process that has ended well. */
+/** A process that ended with code 0. */
 export interface Finished {
-  /** Milliseconds from the moment it was started to its end. */
+  /** Milliseconds from its start to its end. */
   readonly ms: number;
-  /** Milliseconds of all processors; null where it cannot tell. */
+  /** Milliseconds of processor time; null if unknown. */
   readonly cpuMs: number | null;
-  /** The most memory that it held, in bytes; null where it cannot tell. */
+  /** Peak memory in bytes; null if unknown. */
   readonly peakBytes: number | null;
   readonly stdout: string;
 }
 
 /** How to run a process. */
 export interface ProcessOptions {
-  /** Its whole environment, besides the search path. */
+  /** Its environment, in addition to the search path. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly cwd?: string;
 }
 
 /**
- * Runs a process to its end and takes the time.
- * @throws {Error} with its last words when it does not end with 0.
+ * Runs a process to its end and measures it.
+ * @throws {Error} with the end of its error output if its exit code is not 0.
  */
 export function runProcess(
   command: string,
@@ -43,7 +43,7 @@ export function runProcess(
   child.on('exit', () => {
     ms = performance.now() - start;
   });
-  // A process that does not read its input may end before it is written.
+  // A process that does not read its input may end before the input is written.
   child.stdin?.on('error', () => child.stdin?.destroy());
   child.stdin?.end(options.input ?? '');
   const [stdout, stderr, cost] = [child.stdout, child.stderr, child.stdio[3]].map((stream) => {
@@ -69,7 +69,7 @@ function costOf(output: string): Pick<Finished, 'cpuMs' | 'peakBytes'> {
   return last === '' ? { cpuMs: null, peakBytes: null } : JSON.parse(last);
 }
 
-/** Runs a JavaScript file with this Node to its end; it tells what it took. */
+/** Runs a JavaScript file to its end; the file reports its own cost. */
 export function runNode(
   script: string,
   args: readonly string[],
@@ -78,7 +78,7 @@ export function runNode(
   return runProcess(process.execPath, ['--require', TELL_COST, script, ...args], options);
 }
 
-/** The path of a program that runs as a process of its own beside the benchmarks. */
+/** Path of a program that runs in its own process. */
 export function childScript(name: string): string {
   return fileURLToPath(new URL(`../children/${name}`, import.meta.url));
 }

@@ -3,34 +3,34 @@ import { fileURLToPath } from 'node:url';
 import type { Machine } from './machine.ts';
 import type { Measure, Sample } from './measure.ts';
 
-/** What one benchmark came to, the last time that it ran. */
+/** The latest result of a benchmark. */
 export interface Result {
   readonly number: number;
   readonly title: string;
   readonly day: string;
-  /** Processes that wanted to run on the machine, before and after it. */
+  /** Load average before and after the benchmark. */
   readonly load: readonly [before: number, after: number];
   readonly seconds: number;
   readonly measures: readonly Measure[];
-  /** Why there are no measures. */
+  /** Reason why there are no measures. */
   readonly skipped: string | null;
 }
 
-/** The results of all benchmarks, each from its last run. */
+/** The latest results of all benchmarks. */
 export interface Results {
   readonly machine: Machine;
   readonly results: readonly Result[];
 }
 
-/** Where the results are kept, beside the benchmarks. */
+/** File of the results. */
 export const RESULTS_FILE = fileURLToPath(new URL('../results.json', import.meta.url));
 
-/** Reads results; null where there are none. */
+/** Reads results; null if there are none. */
 export function readResults(path: string): Results | null {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
 }
 
-/** Writes results in place of those with the same numbers, and keeps the others. */
+/** Replaces results with the same numbers and keeps the others. */
 export function mergeResults(path: string, { machine, results }: Results): void {
   const kept = (readResults(path)?.results ?? []).filter(
     ({ number }) => !results.some((result) => result.number === number),
@@ -40,7 +40,7 @@ export function mergeResults(path: string, { machine, results }: Results): void 
   writeFileSync(path, `${text}\n`);
 }
 
-/** Enough digits for ratios as for milliseconds. */
+/** Enough digits for ratios and for milliseconds. */
 function rounded(value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toPrecision(5)) : value;
 }
@@ -51,12 +51,12 @@ export function shown(value: number, unit: Measure['unit']): string {
   return unit === 'MB' ? `${value.toFixed(0)} MB` : `${value.toFixed(1)} s`;
 }
 
-/** True when a measure is at most what it must be. */
+/** True if a measure is within its limit. */
 export function isWithin({ value, limit }: Measure): boolean {
   return limit === null || value <= limit;
 }
 
-/** The middle of the samples of a lane, in its unit. */
+/** The median of a lane, with its unit. */
 export function shownLane(samples: readonly Sample[], unit: Measure['laneUnit']): string {
   const sorted = samples.map(({ value }) => value).toSorted((a, b) => a - b);
   const middle = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 /** The tables that the users fill. */
 export const USER_TABLES = ['user_daily', 'user_daily_languages'];
 
-/** How many rows tables of a SQLite file hold together. */
+/** Total number of rows in some tables of a SQLite file. */
 export function rowsOf(path: string, tables: readonly string[]): number {
   const db = new Sqlite(path, { readonly: true });
   try {
@@ -20,8 +20,8 @@ export function rowsOf(path: string, tables: readonly string[]): number {
 }
 
 /**
- * A comparison is worth something only where both did the same work.
- * @throws {Error} where they did not.
+ * Checks that both lanes did the same work; otherwise the comparison means nothing.
+ * @throws {Error} if they did not.
  */
 export function expectSameCount(own: number, reference: number): void {
   if (own === 0 || own !== reference) {

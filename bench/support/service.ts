@@ -4,9 +4,9 @@ import { FIRST_DAY, shiftDay, type UtcDay } from '../../src/core/day.ts';
 import type { JournalSnapshot } from '../../src/emulator/index.ts';
 import { childScript } from './process.ts';
 
-/** Room for every page that a benchmark asks for, so that none is made while something is measured. */
+/** Cache for all pages of a benchmark, so that none is generated during a measurement. */
 const CACHE_BYTES_MAX = 2 * 1024 ** 3;
-/** Requests that the journal remembers: more than any throw-away pull sends. */
+/** Requests in the journal: more than any preparing pull sends. */
 const JOURNAL_ENTRIES_MAX = 50_000;
 
 /** An organization. */
@@ -14,21 +14,21 @@ export interface Organization {
   readonly users: number;
   /** Days with data, from the first day on. */
   readonly days: number;
-  /** Everyone is active every day, so that its size is exact. Default: true. */
+  /** All users are active every day, so that the size is exact. @default true */
   readonly steady?: boolean;
 }
 
-/** The emulated service of an organization, in a process of its own. */
+/** The emulated service of an organization, in its own process. */
 export interface Service extends Organization {
   readonly url: string;
   readonly apiKey: string;
-  /** The day that is not over yet. */
+  /** The current day. */
   readonly today: UtcDay;
-  /** Waits so long before each answer. */
+  /** Sets the latency of each response. */
   delay(ms: number): Promise<void>;
-  /** Switches a behaviour. */
+  /** Sets a quirk. */
   switch(quirks: Readonly<Record<string, unknown>>): Promise<void>;
-  /** What it was asked since {@link forget}. */
+  /** Requests since {@link forget}. */
   journal(): Promise<JournalSnapshot>;
   forget(): Promise<void>;
   stop(): void;
