@@ -142,7 +142,7 @@ describe('examples and links', () => {
     for (const value of ['', 'nobody'])
       expect((await at.get(`${READINESS_PATH}?startAfter=${value}`)).status).toBe(400);
     for (const [, operation] of operations.filter(([, { responses }]) => responses[200]?.links))
-      expect(operation.responses[400].description).toMatch(/unknown cursor|startAfter that is no report/);
+      expect(operation.responses[400].description).toMatch(/unknown cursor|startAfter that is not a report/);
   });
 });
 
