@@ -60,12 +60,12 @@ export function agree<Unit extends Standing>(
   { day, units, committed }: DayOnRecord<Unit>,
   rule: SettleRule,
 ): Unit[] {
-  const asked = units.filter(({ state }) => state !== 'pending');
-  const isEmptyDay = asked.every(
+  const pulled = units.filter(({ state }) => state !== 'pending');
+  const isEmptyDay = pulled.every(
     (unit) => isEmpty(unit) && (unit.settledAt !== null || isRipe(unit, day, rule)),
   );
-  const hasActive = asked.some(({ state }) => state === 'loaded' || state === 'quarantined');
-  const active = asked.find(({ stream }) => stream === 'activity')?.activeUsers ?? null;
+  const hasActive = pulled.some(({ state }) => state === 'loaded' || state === 'quarantined');
+  const active = pulled.find(({ stream }) => stream === 'activity')?.activeUsers ?? null;
   return units.map((unit) => {
     if (isEmpty(unit)) return withSettling(unit, settleEmpty(unit, { day, isEmptyDay, hasActive, rule }));
     if (unit.state !== 'loaded') return unit;

@@ -15,14 +15,14 @@ export interface UnitView {
 export type DayView = ReadonlyMap<DailyStream, UnitView>;
 
 /** A unit that must be requested alone, and the rule that says so. */
-export interface AskedAlone {
+export interface RequestedAlone {
   readonly stream: DailyStream;
   readonly rule: 'streams-disagree' | 'fewer-users';
 }
 
 /** What must be requested again before a day is judged. */
 export interface SecondLook {
-  readonly alone: readonly AskedAlone[];
+  readonly alone: readonly RequestedAlone[];
   /** The stream in which a gap is requested once more, if no stream has activity. */
   readonly confirm: DailyStream | null;
   /** Streams whose gap is confirmed: the day has no activity in them. */
@@ -44,7 +44,7 @@ const NOTHING: SecondLook = { alone: [], confirm: null, empty: [] };
 export function secondLook(day: DayView, isConfirmed: boolean): SecondLook {
   const units = [...day];
   const hasActive = units.some(([, { isActive }]) => isActive);
-  if (hasActive) return { ...NOTHING, alone: units.flatMap(([stream, unit]) => askedAlone(stream, unit)) };
+  if (hasActive) return { ...NOTHING, alone: units.flatMap(([stream, unit]) => unclearUnit(stream, unit)) };
   const gaps = units.flatMap(([stream, { from }]) => (from === 'gap' ? [stream] : []));
   if (gaps.length === 0) return NOTHING;
   const isAnswered = isConfirmed || units.some(([, { from }]) => from === 'own');
@@ -53,7 +53,7 @@ export function secondLook(day: DayView, isConfirmed: boolean): SecondLook {
 }
 
 /** The unit, if a range shows it without activity or short of users while other streams have activity. */
-function askedAlone(stream: DailyStream, { from, isActive, isShort }: UnitView): AskedAlone[] {
+function unclearUnit(stream: DailyStream, { from, isActive, isShort }: UnitView): RequestedAlone[] {
   if (from === 'own' || from === 'ledger') return [];
   if (!isActive) return [{ stream, rule: 'streams-disagree' }];
   return isShort ? [{ stream, rule: 'fewer-users' }] : [];

@@ -16,9 +16,9 @@ import {
 export type Verdict =
   | { readonly kind: 'believe' }
   /** The day must be requested alone. */
-  | { readonly kind: 'ask-alone' }
+  | { readonly kind: 'request-alone' }
   /** The day must be requested alone, after this run has pulled `daily_active_users`. */
-  | { readonly kind: 'ask-later' }
+  | { readonly kind: 'request-later' }
   | { readonly kind: 'doubt'; readonly doubt: StandingDoubt };
 
 /** What an answer is judged by. */
@@ -45,10 +45,10 @@ export async function judgeDay(commit: DayCommit, against: Judgement): Promise<V
   if (known.rows === 0 || known.contentSha256 === commit.contentSha256) return BELIEVE;
   const loss = await lossIn(commit, against);
   if (loss === null) return BELIEVE;
-  if (loss.rule === 'loss-of-users' && against.isActiveDue) return { kind: 'ask-later' };
+  if (loss.rule === 'loss-of-users' && against.isActiveDue) return { kind: 'request-later' };
   const standing = parseDoubt(known.doubt, known.doubtedAt);
   const isDecisive = standing === null || acceptsLoss || isDue(standing, now);
-  if (!commit.isOwn && isDecisive) return { kind: 'ask-alone' };
+  if (!commit.isOwn && isDecisive) return { kind: 'request-alone' };
   const weighed = weighLoss(standing, loss, { now, acceptsLoss });
   return weighed.verdict === 'accept' ? BELIEVE : { kind: 'doubt', doubt: weighed.doubt };
 }

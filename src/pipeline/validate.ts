@@ -43,8 +43,8 @@ export function expectAnswerTo({ meta }: AnalyticsPage, orgId: string, batch: Da
   throw days.length > 1 ? new UnclearRangeError(message, options) : new UnitError(message, options);
 }
 
-function isOther(told: string | null | undefined, asked: string | undefined): boolean {
-  return told !== null && told !== undefined && told !== asked;
+function isOther(named: string | null | undefined, requested: string | undefined): boolean {
+  return named !== null && named !== undefined && named !== requested;
 }
 
 /** The valid rows of a page by their day, and what was rejected. */

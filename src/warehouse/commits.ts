@@ -4,7 +4,7 @@ import type { SettleRule } from '../judge/agreement.ts';
 import type { EncodedRows, TableRows } from './rows.ts';
 import type { DayKey, DayUnit, LedgerUnit, UnitKey } from './unit.ts';
 
-/** A record that is set aside, as JSON text. */
+/** A record in quarantine, as JSON text. */
 export interface QuarantinedRecord {
   readonly reason: string;
   /** Place in the record, for example `by_tool[3].tool`; '' for the record itself. */
@@ -13,7 +13,7 @@ export interface QuarantinedRecord {
   readonly recordSha256: string;
 }
 
-/** A place where an answer went beyond the known schema. */
+/** A place where an answer does not fit the known schema. */
 export interface Drift {
   readonly path: string;
   readonly kind: 'unknown field' | 'wrong type' | 'new value';
@@ -26,40 +26,46 @@ export interface DayCommit extends DayKey {
   readonly tables: readonly EncodedRows[];
   /** Digest of `tables`, see `schema/digest.ts`. */
   readonly contentSha256: string;
-  /** Whether it has activity; whether a day without any is empty, or settles at all, is decided with the whole day. */
+  /**
+   * `awaiting` means that it has no activity. Whether such a day is empty, or settles, depends on the other streams
+   * of the day.
+   */
   readonly state: 'loaded' | 'awaiting' | 'quarantined';
-  /** By what the day settles. */
   readonly rule: SettleRule;
-  /** The content is that of the day's own answer, not of a range of days. */
+  /** The content comes from a request for this day alone, not from a range. */
   readonly isOwn: boolean;
-  /** Users that the content counts as active, see `export_units.active_users`. */
+  /** Active users according to the content, see `export_units.active_users`. */
   readonly activeUsers: number | null;
-  /** The run that brings it. */
+  /** The run that commits it. */
   readonly runId: string;
   readonly quarantined: readonly QuarantinedRecord[];
   readonly drift: readonly Drift[];
   readonly requests: number;
   readonly pulledAt: Date;
-  /** Digest of the answers, for the next pull to compare. Default: null, not known. */
+  /**
+   * Digest of the answers, for the next pull to compare.
+   * @default null: not known
+   */
   readonly answersSha256?: string | null;
   /**
-   * The stored content that this one was judged against, by digest. Where other content is stored meanwhile, the commit
-   * is refused with `ClaimLostError`. Default: whatever is stored.
+   * Digest of the stored content that this one was judged against. If other content is stored by then, the commit is
+   * refused with `ClaimLostError`.
+   * @default whatever is stored
    */
   readonly basedOn?: string | null | undefined;
   /**
-   * The content is the stored one, of the digest above: `tables` is empty, and this many rows stay as they are. Where
-   * other content is stored meanwhile, the commit is refused with `ClaimLostError`.
+   * The content is already stored: `tables` is empty, and this many rows stay as they are. If other content is stored
+   * by then, the commit is refused with `ClaimLostError`.
    */
   readonly unchanged?: { readonly rows: number };
   /**
-   * Compare every stored row even where the digest is the ledger's: repairs rows that something else has changed.
-   * Default: false.
+   * Compare every stored row even if the digest is the ledger's. This repairs rows that another program changed.
+   * @default false
    */
   readonly rewrite?: boolean;
 }
 
-/** The rows that a day has once it is committed. */
+/** The number of rows of a day after its commit. */
 export function rowCount({ unchanged, tables }: DayCommit): number {
   return unchanged?.rows ?? tables.reduce((sum, { count }) => sum + count, 0);
 }
@@ -68,16 +74,16 @@ export function rowCount({ unchanged, tables }: DayCommit): number {
 export interface CommitOutcome {
   /** Fact rows inserted, updated or deleted; 0 when the content was the same. */
   readonly rowsWritten: number;
-  /** True when content that was stored before has changed. */
+  /** True if published content has changed. */
   readonly restated: boolean;
-  /** What the ledger says now of every unit that it changed for: the committed one, and others of its day. */
+  /** The new ledger rows of all units that changed: the committed one and others of its day. */
   readonly units: readonly LedgerUnit[];
 }
 
-/** An answer that is not believed: it would remove what is stored. The stored rows stay. */
+/** An answer that is not believed because it would remove stored rows. The stored rows stay. */
 export interface UnitDoubt {
   readonly unit: DayKey;
-  /** The doubt as JSON text, and since when it stands, see `src/judge/doubt.ts`. */
+  /** The doubt as JSON text, and its beginning as an ISO instant, see `src/judge/doubt.ts`. */
   readonly doubt: string;
   readonly since: string;
   readonly requests: number;
@@ -85,18 +91,18 @@ export interface UnitDoubt {
   readonly rule: SettleRule;
 }
 
-/** What a look at a settled unit leads to, see `src/judge/watch.ts`. */
+/** The notes of a settled unit after a comparison, see `src/judge/watch.ts`. */
 export interface UnitNotes extends DayUnit {
-  /** The content that was compared; notes on another one are dropped. */
+  /** Digest of the content that was compared. If the unit holds other content by then, the notes are dropped. */
   readonly contentSha256: string | null;
-  /** The column `watch` from now on. */
+  /** The new value of the column `watch`. */
   readonly watch: string | null;
 }
 
-/** A day to be pulled again, although it has settled. */
+/** A settled day to pull again. */
 export interface ReopenedDay {
   readonly day: UtcDay;
-  /** Which of its units. */
+  /** The streams to pull again. */
   readonly streams: readonly DailyStream[];
 }
 
@@ -104,7 +110,7 @@ export interface ReopenedDay {
 export interface ReadinessPageCommit {
   readonly orgId: string;
   readonly tables: readonly TableRows[];
-  /** Where the walk goes on after this page, as JSON text. */
+  /** The position after this page, as JSON text. */
   readonly cursor: string;
   readonly quarantined: readonly QuarantinedRecord[];
   readonly drift: readonly Drift[];
@@ -116,13 +122,16 @@ export interface ReadinessPageCommit {
 /** The end of a readiness walk. */
 export interface ReadinessWalkEnd {
   readonly orgId: string;
-  /** What the next walk needs to know, as JSON text. */
+  /** The position for the next walk, as JSON text. */
   readonly cursor: string;
-  /** Every report that the walk saw, when it saw all of them: the others are deleted. Null keeps them. */
+  /**
+   * Every report that the service has: the others are deleted. Null if the walk did not see all of them; then none is
+   * deleted.
+   */
   readonly seenReportIds: ReadonlySet<string> | null;
-  /** Digests of the records that the walk set aside, when it saw all reports: others leave quarantine. */
+  /** Digests of the records that the walk quarantined, if it saw all reports: others leave quarantine. */
   readonly seenQuarantine: ReadonlySet<string> | null;
-  /** The walk would have deleted too much to be believed: nothing is deleted, and the unit is doubted. */
+  /** The walk would delete more than is believed: nothing is deleted, and the unit is doubted. */
   readonly doubt?: Pick<UnitDoubt, 'doubt' | 'since'> | undefined;
   readonly runId: string;
   readonly requests: number;

@@ -27,7 +27,7 @@ import type {
  *   readiness: pending ──page──▶ pending ──end──▶ loaded, empty, quarantined or doubted; it never settles
  */
 
-/** A commit as the ledger sees it: without its rows, of which only the number counts. */
+/** A commit as the ledger sees it: the number of its rows instead of the rows. */
 export interface DayEntry extends Omit<DayCommit, 'tables'> {
   readonly rows: number;
 }
@@ -64,7 +64,9 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
   };
 }
 
-/** What a commit does: the ledger's row after it, whether it writes rows, and whether they restate what was published. */
+/**
+ * Plans a commit: the ledger's row after it, whether it writes fact rows, and whether they restate published content.
+ */
 export function planCommit<Commit extends DayEntry>(before: LedgerDay, commit: Commit) {
   const after = applyCommit(before, commit);
   const writesRows = before.contentSha256 !== commit.contentSha256 || commit.rewrite === true;
@@ -72,8 +74,8 @@ export function planCommit<Commit extends DayEntry>(before: LedgerDay, commit: C
 }
 
 /**
- * True when a commit changes content that was published before. A first load and a late batch restate nothing; neither does
- * the day's own answer when it replaces a range that the same run loaded first.
+ * True if a commit changes published content. A first load and a late batch restate nothing. Neither does the day's
+ * own answer if it replaces a range that the same run loaded first.
  */
 function isRestatement(before: LedgerDay, commit: DayEntry): boolean {
   if (before.firstLoadedAt === null || before.contentSha256 === commit.contentSha256) return false;
@@ -83,8 +85,8 @@ function isRestatement(before: LedgerDay, commit: DayEntry): boolean {
 }
 
 /**
- * A pull failed: any state → failed, or awaiting where the day is not over at the service. A doubted unit stays doubted:
- * a failure neither ends nor restarts a doubt. The stored content stays, and the unit is open again.
+ * A pull failed: any state → failed, or awaiting if the day is not over by the service's clock. A doubted unit stays
+ * doubted, because a failure neither ends nor restarts a doubt. The stored content stays, and the unit is open again.
  */
 export function applyFailure<Unit extends LedgerUnit>(before: Unit, failure: UnitFailure): Unit {
   return {
@@ -110,8 +112,8 @@ export function applyDoubt(before: LedgerDay, doubt: UnitDoubt): LedgerDay {
 }
 
 /**
- * The watch compared a settled unit with the service: the state stays, and `watch` holds what was found. Nothing changes
- * where the unit is open again or holds other content by now.
+ * The watch compared a settled unit with the service: the state stays, and `watch` holds the notes. Nothing changes
+ * if the unit is open again or holds other content by now.
  */
 export function applyLook(before: LedgerDay, { contentSha256, watch }: UnitNotes): LedgerDay {
   const isSame = before.settledAt !== null && before.contentSha256 === contentSha256;
@@ -136,12 +138,12 @@ export function applyReopening(before: LedgerDay): LedgerDay {
 const SETTLEMENT = ['state', 'settledAt', 'confirmed', 'watch', 'firstLoadedAt'] as const;
 
 /**
- * A day settles, or opens again, after some of its units changed: awaiting ⇄ empty, and `settledAt` of loaded units. What
- * one stream says of a day decides on the others, so all five are looked at, see {@link agree}.
+ * A day settles, or opens again, after some of its units changed: awaiting ⇄ empty, and `settledAt` of loaded units.
+ * Each stream of a day may decide about the others, so all five are judged together, see {@link agree}.
  * @param changed units of one day.
  * @param known the five units of that day as the ledger has them.
- * @param committed streams that were committed, and may settle by themselves.
- * @returns the units to write: those that changed, and the others that agreement changes.
+ * @param committed streams that were committed and may settle by themselves.
+ * @returns the units to write: those that changed, and others that settled or opened with them.
  */
 export function settleDay(
   changed: readonly LedgerDay[],
@@ -163,11 +165,11 @@ export function settleDay(
 export interface ChangedDay {
   readonly unit: LedgerDay;
   readonly rule: SettleRule;
-  /** It was committed, and may settle by itself. */
+  /** It was committed and may settle by itself. */
   readonly isCommitted: boolean;
 }
 
-/** Settles every day of which units have changed, see {@link settleDay}. Returns all units to write. */
+/** Settles every day with a changed unit, see {@link settleDay}. Returns all units to write. */
 export function settleDays(changed: readonly ChangedDay[], known: readonly LedgerDay[]): LedgerDay[] {
   const days = new Set(changed.map(({ unit }) => unit.day));
   return [...days].flatMap((day) => {
@@ -182,7 +184,7 @@ export function settleDays(changed: readonly ChangedDay[], known: readonly Ledge
 }
 
 /**
- * A page of readiness reports was stored: the state stays until the walk ends, and the cursor moves on. Where rows
+ * A page of readiness reports was stored: the state stays until the walk ends, and the cursor moves on. If rows
  * changed, the digest is unknown until then.
  */
 export function applyPage(
@@ -201,13 +203,13 @@ export function applyPage(
   };
 }
 
-/** What a walk over the readiness reports left in the tables. */
+/** The content of the readiness tables after a walk. */
 export interface WalkedContent {
   readonly rowsWritten: number;
   /** Rows of all reports. */
   readonly rows: number;
   readonly contentSha256: string | null;
-  /** Records that are left in quarantine. */
+  /** Records in quarantine. */
   readonly quarantined: number;
 }
 
@@ -234,7 +236,7 @@ export function applyWalkEnd(
   };
 }
 
-/** What every pull that came to an end adds to a row, whatever became of it. */
+/** What every finished pull adds to a row, whatever its outcome. */
 function afterPull(before: LedgerUnit, pull: { readonly requests: number; readonly pulledAt: Date }) {
   return {
     attempts: before.attempts + 1,

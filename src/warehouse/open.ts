@@ -3,23 +3,25 @@ import { UsageError } from '../core/errors.ts';
 import { isPostgres, schemeOf } from './location.ts';
 import type { Warehouse } from './port.ts';
 
-/** How to open a warehouse. */
 export interface OpenOptions {
   readonly clock: Clock;
-  /** Create it where it does not exist; otherwise its absence is a usage error. */
+  /** Create the warehouse if it does not exist. Without it, a missing warehouse is a usage error. */
   readonly create: boolean;
-  /** Aborted when the process was asked to stop; waits for others are cut short then. */
+  /** Aborted when the process must stop; this shortens waits for other programs. */
   readonly signal?: AbortSignal | undefined;
-  /** Told what the owner of the machine should know while the warehouse is open, with the remedy. */
+  /** Called with problems that the owner of the machine should know about, and their remedies. */
   readonly warn?: ((message: string, hint: string) => void) | undefined;
-  /** Bytes of SQLite's write-ahead log that are worth a warning. Default: 64 MiB. */
+  /**
+   * Size of SQLite's write-ahead log that causes a warning, in bytes.
+   * @default 64 MiB
+   */
   readonly logBytesMax?: number | undefined;
 }
 
 /**
- * Opens the warehouse that `location` names, a SQLite path or `postgres://…`, and brings it to the schema of this
- * version. Only the driver of that database is loaded.
- * @throws {UsageError} for a location that this version cannot open, and for a driver that is not installed as it should.
+ * Opens the warehouse at a location, a SQLite path or `postgres://…`, and migrates it to the schema of this version.
+ * Only the driver of that database is loaded.
+ * @throws {UsageError} if this version cannot open the location, or if the driver is not installed correctly.
  */
 export async function openWarehouse(location: string, options: OpenOptions): Promise<Warehouse> {
   if (isPostgres(location)) {

@@ -3,7 +3,7 @@ import { readerOf } from '../../schema/row.ts';
 import { tablesOf } from '../../schema/tables.ts';
 import type { LedgerReadiness, TableRows, Values } from './port.ts';
 
-/** The tables of the readiness reports, the reports before what hangs on them. */
+/** The tables of the readiness reports, the reports first. */
 export const READINESS_TABLES = tablesOf('readiness');
 
 /** Reads the id of the report from the rows of one of {@link READINESS_TABLES}. */
@@ -30,19 +30,18 @@ export function rowsByReport(page: readonly TableRows[]): Map<string, TableRows[
   return reports;
 }
 
-/** How a page of reports differs from what is stored. */
 export interface PageChanges {
   /** The reports to write, by id: the rows of each table, in key order. */
   readonly reports: ReadonlyMap<string, readonly TableRows[]>;
   /** Reports that are stored with the same content. */
   readonly known: ReadonlySet<string>;
-  /** A report that is stored has other content now. */
+  /** A stored report has other content now. */
   readonly restated: boolean;
 }
 
 /**
- * Compares a page with what is stored of its reports.
- * @param stored the tables of the page, with the stored rows of its reports in key order.
+ * Compares a page with the stored rows of its reports.
+ * @param stored the tables of the page, with rows in key order.
  */
 export function comparePage(page: readonly TableRows[], stored: readonly TableRows[]): PageChanges {
   const before = rowsByReport(stored);
@@ -60,7 +59,7 @@ function isSameReport(stored: readonly TableRows[] | undefined, parts: readonly 
   });
 }
 
-/** True when the end of a walk leaves the content as its digest has it. A page that changed rows made it unknown. */
+/** True if the digest still holds at the end of a walk: the end changed no row, and neither did a page. */
 export function isDigestKnown({ contentSha256 }: LedgerReadiness, rowsWritten: number): boolean {
   return rowsWritten === 0 && contentSha256 !== null;
 }

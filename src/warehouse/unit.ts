@@ -16,8 +16,8 @@ export const UNIT_STATES = [
 export type UnitState = (typeof UNIT_STATES)[number];
 
 /**
- * Why a unit settled: it has rows with activity; no stream of the day has any; or it is so old that it is no longer
- * asked for, although nothing ever confirmed it.
+ * Why a unit settled: it has rows with activity (`data`), no stream of its day has any (`agreed`), or it is so old
+ * that it is no longer pulled although nothing confirmed it (`age`).
  */
 export const CONFIRMATIONS = ['data', 'agreed', 'age'] as const;
 
@@ -67,7 +67,7 @@ export interface UnitRecord {
   /** Where a readiness walk resumes, as JSON text; null for days. */
   readonly cursor: string | null;
   readonly lastError: string | null;
-  /** Digest of the answers that the content was made of. */
+  /** Digest of the answers from which the content was made. */
   readonly answersSha256: string | null;
   readonly doubtedAt: string | null;
   /** The present doubt as JSON text, see `src/judge/doubt.ts`. */
@@ -75,7 +75,7 @@ export interface UnitRecord {
   readonly confirmed: Confirmation | null;
   /** The run that last changed the content. */
   readonly runId: string | null;
-  /** Users that the content counts as active; null for streams that count none. */
+  /** Active users according to the content; null for streams that count none. */
   readonly activeUsers: number | null;
   /** What the watch found, as JSON text, see `src/judge/notes.ts`. */
   readonly watch: string | null;

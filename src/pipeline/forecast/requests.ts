@@ -82,7 +82,7 @@ class Rehearsal {
     const { request, ledger, rangeDays, remembered, watch } = facts;
     this.#rows = rowsPerDay(ledger);
     this.#gauge = new RangeGauge(rangeDays, this.#rows, remembered);
-    if (watch?.comparesUsers === true) this.#gauge.compares('users');
+    if (watch?.comparesUsers === true) this.#gauge.expectComparisons('users');
     const isWatched = (unit: DayUnit) => watch?.settled(unit) !== undefined;
     this.#schedule = new Schedule(plan.units, { newestFirst: request.newestFirst, isWatched });
     const [stream] = request.streams.filter(isDailyStream);
@@ -96,7 +96,7 @@ class Rehearsal {
     const first = this.#first;
     // Without analytics in the plan the organization is still asked for once.
     if (first === undefined) return isNamed ? 0 : 1;
-    const isPlanned = this.#schedule.first(first);
+    const isPlanned = this.#schedule.moveToFront(first);
     const again = isPlanned && this.#requestsOf({ stream: first.stream, days: [first.day] }) === 1 ? 1 : 0;
     // The first page of the newest day tells whose the key is, and is not asked for again where it is all of the day.
     return 1 - again + this.#workOff();
@@ -130,7 +130,7 @@ class Rehearsal {
       if (answered === undefined) break;
       const { stream, days } = answered;
       const rows = (this.#rows.get(stream) ?? ROWS_UNKNOWN) * days.length;
-      this.#gauge.answered(stream, { days: days.length, rows, ms: 0 });
+      this.#gauge.recordAnswer(stream, { days: days.length, rows, ms: 0 });
     }
     return requests;
   }
@@ -142,7 +142,7 @@ class Rehearsal {
       if (batch === undefined) break;
       batches.push(batch);
     }
-    this.#gauge.taken(Math.max(0, ...batches.map(({ days }) => days.length)));
+    this.#gauge.recordTaken(Math.max(0, ...batches.map(({ days }) => days.length)));
     return batches;
   }
 

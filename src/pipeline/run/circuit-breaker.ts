@@ -11,8 +11,8 @@ const RUN_FAILURES_MAX = 8;
 export interface CircuitBreaker {
   /** True if the units of the stream must be left out. */
   isOpen(stream: Stream): boolean;
-  succeeded(stream: Stream): void;
-  failed(stream: Stream, error: unknown): void;
+  recordSuccess(stream: Stream): void;
+  recordFailure(stream: Stream, error: unknown): void;
 }
 
 /**
@@ -24,11 +24,11 @@ export function createCircuitBreaker(): CircuitBreaker {
   let allInRow = 0;
   return {
     isOpen: (stream) => allInRow >= RUN_FAILURES_MAX || (inRow.get(stream) ?? 0) >= STREAM_FAILURES_MAX,
-    succeeded: (stream) => {
+    recordSuccess: (stream) => {
       inRow.set(stream, 0);
       allInRow = 0;
     },
-    failed: (stream, error) => {
+    recordFailure: (stream, error) => {
       if (error instanceof BadRequestError || error instanceof DefectError) return;
       inRow.set(stream, (inRow.get(stream) ?? 0) + 1);
       allInRow += 1;

@@ -70,24 +70,24 @@ export class Outcomes {
   }
 
   /** The service answered for a stream. */
-  answered(stream: Stream): void {
+  recordAnswer(stream: Stream): void {
     this.#analyticsAnswered ||= stream !== 'readiness';
-    this.#breaker.succeeded(stream);
+    this.#breaker.recordSuccess(stream);
   }
 
   /** The service did not answer for a range; its days are requested one by one. */
-  unanswered(stream: Stream, error: unknown): void {
-    this.#breaker.failed(stream, error);
+  recordNoAnswer(stream: Stream, error: unknown): void {
+    this.#breaker.recordFailure(stream, error);
   }
 
   /** A day was committed. */
-  stored(commit: DayCommit, outcome: CommitOutcome, warnings: readonly string[]): void {
+  recordCommit(commit: DayCommit, outcome: CommitOutcome, warnings: readonly string[]): void {
     const { stream, day, requests, quarantined } = commit;
     const { counts, ledger } = this.#options;
-    counts.wrote(outcome.rowsWritten);
+    counts.addRows(outcome.rowsWritten);
     ledger.put(outcome.units);
-    for (const unit of outcome.units) counts.nowIs(unitName(unit), unit.state);
-    this.done(
+    for (const unit of outcome.units) counts.setState(unitName(unit), unit.state);
+    this.recordDone(
       { stream, day },
       {
         state: ledger.of(stream, day)?.state ?? commit.state,
@@ -102,7 +102,7 @@ export class Outcomes {
   }
 
   /** An answer is doubted: the ledger records that and stores nothing of the answer. */
-  async doubted(commit: DayCommit, { since, ...doubt }: StandingDoubt): Promise<void> {
+  async recordDoubt(commit: DayCommit, { since, ...doubt }: StandingDoubt): Promise<void> {
     const { warehouse, clock, observe, counts, stop, ledger, rule } = this.#options;
     const { orgId, stream, day, requests } = commit;
     const unit = dayKey(orgId, commit);
@@ -113,12 +113,12 @@ export class Outcomes {
       stop.abort(storage);
       return;
     }
-    counts.done(unitName(unit), { state: 'doubted', restated: false, quarantined: 0 });
+    counts.recordDone(unitName(unit), { state: 'doubted', restated: false, quarantined: 0 });
     observe({ type: 'unit-doubted', stream, day, rule: doubt.rule, rows: doubt.rows, of: doubt.of, since });
   }
 
   /** A comparison of settled units failed. Their ledger rows stay, but the run counts the failure. */
-  unwatched(stream: Stream, thrown: unknown): void {
+  recordFailedLook(stream: Stream, thrown: unknown): void {
     const { observe, counts, stop } = this.#options;
     if (stop.signal.aborted) return;
     const error = thrown instanceof DaywalkError ? thrown : new DefectError(`watch ${stream}`, thrown);
@@ -130,8 +130,8 @@ export class Outcomes {
       stop.abort(error);
       return;
     }
-    this.#breaker.failed(stream, error);
-    counts.unanswered(stream, error);
+    this.#breaker.recordFailure(stream, error);
+    counts.recordNoAnswer(stream, error);
     observe({
       type: 'warning',
       message: `settled days were not compared: ${error.message}`,
@@ -140,43 +140,43 @@ export class Outcomes {
   }
 
   /** A unit is committed or unchanged. */
-  done(
+  recordDone(
     unit: UnitName,
     ended: DoneUnit & { rows: number; rowsWritten: number; requests: number; warnings: readonly string[] },
   ): void {
     const { observe, counts } = this.#options;
     const { state, rows, rowsWritten, requests, restated, quarantined } = ended;
-    counts.done(unitName(unit), ended);
+    counts.recordDone(unitName(unit), ended);
     observe({ type: 'unit-done', ...unit, state, rows, rowsWritten, requests, restated, quarantined });
     for (const message of ended.warnings) observe({ type: 'warning', message, hint: undefined });
   }
 
   /** Another worker has committed a unit of the plan. */
-  elsewhere(unit: LedgerUnit): void {
+  recordOtherWorker(unit: LedgerUnit): void {
     const { state } = unit;
-    this.#options.counts.elsewhere(unitName(unit), state);
+    this.#options.counts.recordOtherWorker(unitName(unit), state);
     this.#options.observe({ type: 'unit-elsewhere', ...bareName(unit), state });
   }
 
   /** Emits a warning that is no failure. */
-  warned(message: string, hint: string): void {
+  warn(message: string, hint: string): void {
     this.#options.observe({ type: 'warning', message, hint });
   }
 
   /** Units are left out because another worker has held them without progress for too long. */
-  heldElsewhere(units: readonly UnitKey[]): void {
+  leaveHeldUnits(units: readonly UnitKey[]): void {
     const [first] = units;
     if (first === undefined) return;
     const error = new UnitError(
       `another worker has held ${namesOf(units)} for ${minutesOf(CLAIM_WAIT_MS)} without progress`,
       { hint: 'end that worker, or its session on the server, then run again: it resumes' },
     );
-    this.#options.counts.problem(error, { kind: `held ${first.stream}`, units: units.length });
+    this.#options.counts.addProblem(error, { kind: `held ${first.stream}`, units: units.length });
     this.#options.observe({ type: 'warning', message: error.message, ...adviceOf(error) });
   }
 
   /** A unit failed: the ledger records the failure, unless it ends the run. */
-  async failed(unit: UnitName, requests: number, thrown: unknown): Promise<void> {
+  async recordFailure(unit: UnitName, requests: number, thrown: unknown): Promise<void> {
     const { warehouse, clock, observe, counts, stop, orgId, rule } = this.#options;
     const { stream } = unit;
     // After an abort the unit stays as it was, and the next run pulls it.
@@ -191,7 +191,7 @@ export class Outcomes {
       stop.abort(error);
       return;
     }
-    this.#breaker.failed(stream, error);
+    this.#breaker.recordFailure(stream, error);
     const skewed = unit.stream !== 'readiness' && isTooEarly(error, unit.day);
     const state = skewed ? 'awaiting' : 'failed';
     const key = unit.stream === 'readiness' ? readinessKey(orgId) : dayKey(orgId, unit);
@@ -203,11 +203,11 @@ export class Outcomes {
       return;
     }
     if (skewed) {
-      counts.done(unitName(unit), { state, restated: false, quarantined: 0 });
+      counts.recordDone(unitName(unit), { state, restated: false, quarantined: 0 });
       const hint = "this machine's clock is ahead of the service's; the day is pulled again in the next run";
       observe({ type: 'warning', message: messageOf(error), hint });
     } else {
-      counts.failed(unitName(unit), stream, error);
+      counts.recordFailure(unitName(unit), stream, error);
       observe({ type: 'unit-failed', ...unit, state, error: messageOf(error), ...adviceOf(error) });
     }
   }
@@ -230,7 +230,7 @@ export class Outcomes {
       const error = new UnitError(`${stream}: ${units} units were left out after several failures in a row`, {
         hint: 'the service seems to be down; run again later, it resumes there',
       });
-      this.#options.counts.problem(error, { kind: `left out ${stream}`, units });
+      this.#options.counts.addProblem(error, { kind: `left out ${stream}`, units });
       this.#options.observe({ type: 'warning', message: error.message, ...adviceOf(error) });
     }
     if (this.#spent !== undefined) throw this.#spent;

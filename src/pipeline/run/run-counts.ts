@@ -22,7 +22,7 @@ export class RunCounts {
   organizationsBefore: readonly string[] = [];
   range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;
   planned = 0;
-  #elsewhere = 0;
+  #byOthers = 0;
   readonly #quarantinedElsewhere = new Set<string>();
   /** Fact rows inserted, updated or deleted. */
   rowsWritten = 0;
@@ -34,13 +34,13 @@ export class RunCounts {
   readonly #problems = new Map<string, Advice & { message: string; units: number }>();
   readonly #exits = new Set<ExitCode>();
 
-  done(name: string, unit: DoneUnit): void {
+  recordDone(name: string, unit: DoneUnit): void {
     this.#units.set(name, unit);
     this.#restatements += Number(unit.restated);
   }
 
   /** A committed unit has another state now, because its day has settled or opened again. */
-  nowIs(name: string, state: UnitState): void {
+  setState(name: string, state: UnitState): void {
     const unit = this.#units.get(name);
     if (unit !== undefined && unit !== 'failed') this.#units.set(name, { ...unit, state });
   }
@@ -52,8 +52,8 @@ export class RunCounts {
   accepted: ReadonlySet<string> = new Set();
 
   /** Another worker committed a unit, which is in this state now. */
-  elsewhere(name: string, state: UnitState): void {
-    this.#elsewhere += 1;
+  recordOtherWorker(name: string, state: UnitState): void {
+    this.#byOthers += 1;
     if (state === 'quarantined') this.#quarantinedElsewhere.add(name);
   }
 
@@ -66,12 +66,12 @@ export class RunCounts {
   }
 
   /** Fact rows were inserted, updated or deleted. */
-  wrote(rows: number): void {
+  addRows(rows: number): void {
     this.rowsWritten += rows;
   }
 
   /** Counts a problem. Problems of the same `kind` are listed once. */
-  problem(error: unknown, { kind, units }: { kind: string; units: number }): void {
+  addProblem(error: unknown, { kind, units }: { kind: string; units: number }): void {
     const known = this.#problems.get(kind);
     if (known !== undefined) {
       known.units += units;
@@ -81,27 +81,27 @@ export class RunCounts {
     this.#problems.set(kind, { message: messageOf(error), ...adviceOf(error), units });
   }
 
-  failed(name: string, stream: Stream, error: DaywalkError): void {
+  recordFailure(name: string, stream: Stream, error: DaywalkError): void {
     this.#units.set(name, 'failed');
-    this.unanswered(stream, error);
+    this.recordNoAnswer(stream, error);
   }
 
   /** A request failed that only compared settled units; no unit fails because of it. */
-  unanswered(stream: Stream, error: DaywalkError): void {
+  recordNoAnswer(stream: Stream, error: DaywalkError): void {
     this.#exits.add(error.exitCode);
     const status = 'status' in error ? String(error.status) : '';
-    this.problem(error, { kind: `${stream} ${error.name} ${status}`, units: 1 });
+    this.addProblem(error, { kind: `${stream} ${error.name} ${status}`, units: 1 });
   }
 
   /** The run ended early because of this error. */
-  ended(error: unknown): void {
+  recordEnd(error: unknown): void {
     this.#exits.add(error instanceof DaywalkError ? error.exitCode : EXIT.defect);
-    this.problem(error, { kind: 'end', units: 0 });
+    this.addProblem(error, { kind: 'end', units: 0 });
   }
 
   /** Units that were planned, but neither committed by any worker nor failed. */
   get leftOut(): number {
-    return this.planned - this.#units.size - this.#elsewhere;
+    return this.planned - this.#units.size - this.#byOthers;
   }
 
   get exitCode(): ExitCode {
@@ -134,7 +134,7 @@ export class RunCounts {
       lastDay: this.range?.lastDay ?? null,
       unitsPlanned: this.planned,
       unitsDone: ended.length,
-      unitsElsewhere: this.#elsewhere,
+      unitsElsewhere: this.#byOthers,
       unitsFailed: this.#units.size - ended.length,
       unitsLeftOut: this.leftOut,
       unitsDoubted: this.doubted,

@@ -24,7 +24,7 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   try {
     await walk({ ...options, runId: run.runId }, counts);
   } catch (error) {
-    counts.ended(error);
+    counts.recordEnd(error);
     if (counts.orgId === null) counts.doubted = await countDoubtedBefore(options);
   }
   if (counts.rowsWritten >= MUCH_WRITTEN_ROWS) await refreshStatistics(options);

@@ -91,14 +91,14 @@ async function createParts(
   const looks = new SecondLooks(ledger);
   const watch = await Watch.begin({ ...options, orgId, ledger, request, today });
   const outcomes = new Outcomes({ orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey });
-  if (scope.first !== undefined) outcomes.answered(scope.first.unit.stream);
+  if (scope.first !== undefined) outcomes.recordAnswer(scope.first.unit.stream);
   const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
   const schedule = new Schedule(units, { newestFirst, isWatched });
   schedule.add(watch.recent);
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, ledger, isWatched, planned });
   const queue = new CommitQueue((commits) => warehouse.commitDays(commits));
   const gauge = await openRangeGauge(options, orgId, ledger, today);
-  if (watch.comparesUsers) gauge.compares('users');
+  if (watch.comparesUsers) gauge.expectComparisons('users');
   const known = new KnownDays(options.force ? [] : planned);
   const isPlanned = (unit: DayUnit) => toPull.has(unitName(unit));
   const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned });

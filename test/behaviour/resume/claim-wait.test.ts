@@ -19,7 +19,7 @@ describe('a wait for the units of another worker', () => {
   it('reports once what it waits for, and ends after ten minutes', async () => {
     const clock = new FakeClock({ auto: true });
     const told: string[] = [];
-    const wait = new ClaimWait({ clock, pauseMs: 500, tell: (message) => void told.push(message) });
+    const wait = new ClaimWait({ clock, pauseMs: 500, warn: (message) => void told.push(message) });
     await wait.begin();
     let pauses = 0;
     while (await wait.pause([READINESS], signal)) pauses += 1;
@@ -31,7 +31,7 @@ describe('a wait for the units of another worker', () => {
     const clock = new FakeClock({ auto: true });
     const endMs = 35 * 60_000;
     const progress = async () => String(Math.min(clock.monotonicMs(), endMs));
-    const wait = new ClaimWait({ clock, pauseMs: 5_000, tell: () => undefined, progress });
+    const wait = new ClaimWait({ clock, pauseMs: 5_000, warn: () => undefined, progress });
     await wait.begin();
     while (await wait.pause([READINESS], signal));
     expect(clock.monotonicMs()).toBeGreaterThan(endMs);

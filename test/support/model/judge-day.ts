@@ -7,7 +7,7 @@ export function judged(
   { memory, rules }: Pick<Nightly, 'memory' | 'rules'>,
   commit: ModelCommit,
   { active: known, ...run }: { active: number | null; isActiveDue: boolean; acceptsLoss: boolean; now: Date },
-): 'believe' | 'ask-alone' | 'ask-later' | StandingDoubt {
+): 'believe' | 'request-alone' | 'request-later' | StandingDoubt {
   const { stream, day, content, isOwn } = commit;
   const { isActiveDue, acceptsLoss, now } = run;
   const unit = memory.unit(stream, day);
@@ -20,10 +20,10 @@ export function judged(
   const counts = { missing, stored: stored.length, setAside: 0 };
   const loss = rules.lossOf(stream === 'users' ? { ...counts, users } : counts);
   if (loss === null) return 'believe';
-  if (loss.rule === 'loss-of-users' && isActiveDue) return 'ask-later';
+  if (loss.rule === 'loss-of-users' && isActiveDue) return 'request-later';
   const standing = parseDoubt(unit.doubt, unit.doubtedAt);
   const isDecisive = standing === null || acceptsLoss || rules.isDue(standing, now);
-  if (!isOwn && isDecisive) return 'ask-alone';
+  if (!isOwn && isDecisive) return 'request-alone';
   const weighed = rules.weighLoss(standing, loss, { now, acceptsLoss });
   return weighed.verdict === 'accept' ? 'believe' : weighed.doubt;
 }

@@ -156,7 +156,7 @@ export class ModelRun {
     const hasRows = [...answer.values()].some(({ rows }) => rows > 0);
     if (isRange && batch.isGap === true) {
       if (hasRows) this.#alone(stream, days);
-      else this.#looks.confirmed(days);
+      else this.#looks.confirmGap(days);
       return;
     }
     const isSpoilt = isRange && this.#isAmong(this.#model.world.malformed, stream, days);
@@ -234,12 +234,12 @@ export class ModelRun {
     const active = this.#looks.activeUsers(day);
     const verdict = judged(this.#model, commit, { active, isActiveDue, acceptsLoss, now: this.#now });
     const isKnown = parseNotes(memory.unit(stream, day).watch).own === commit.contentSha256;
-    if (verdict === 'ask-alone') this.#alone(stream, [day]);
-    else if (verdict === 'ask-later') this.#looks.later({ stream, day });
+    if (verdict === 'request-alone') this.#alone(stream, [day]);
+    else if (verdict === 'request-later') this.#looks.requestLater({ stream, day });
     else if (verdict !== 'believe') memory.doubt(commit, verdict);
-    else if (content.rows === 0 && !commit.isOwn && !isKnown) this.#looks.gap(commit);
+    else if (content.rows === 0 && !commit.isOwn && !isKnown) this.#looks.holdGap(commit);
     else {
-      if (this.#looks.answered(commit, batch)) this.#usersRangeMax = 1;
+      if (this.#looks.recordAnswer(commit, batch)) this.#usersRangeMax = 1;
       memory.commit(commit);
     }
   }

@@ -12,7 +12,7 @@ export interface ClaimWaitOptions {
   /** The pause between two attempts to claim the units. */
   readonly pauseMs: number;
   /** Called once, with what is waited for. */
-  readonly tell: (message: string, hint: string) => void;
+  readonly warn: (message: string, hint: string) => void;
   /** The visible progress of the other worker. If it has changed when the wait is over, the wait begins again. */
   readonly progress?: () => Promise<string>;
 }
@@ -22,7 +22,7 @@ export class ClaimWait {
   readonly #options: ClaimWaitOptions;
   #sinceMs = 0;
   #progress: string | undefined;
-  #isTold = false;
+  #hasWarned = false;
 
   constructor(options: ClaimWaitOptions) {
     this.#options = options;
@@ -36,12 +36,12 @@ export class ClaimWait {
 
   /** Pauses before the next attempt. False when the wait is over. */
   async pause(units: readonly UnitKey[], signal: AbortSignal): Promise<boolean> {
-    const { clock, pauseMs, tell } = this.#options;
+    const { clock, pauseMs, warn } = this.#options;
     const waitedMs = clock.monotonicMs() - this.#sinceMs;
-    if (waitedMs >= CLAIM_WAIT_MS && !(await this.#hasGotOn())) return false;
-    if (waitedMs >= SILENT_MS && !this.#isTold) {
-      this.#isTold = true;
-      tell(
+    if (waitedMs >= CLAIM_WAIT_MS && !(await this.#hasProgressed())) return false;
+    if (waitedMs >= SILENT_MS && !this.#hasWarned) {
+      this.#hasWarned = true;
+      warn(
         `waiting for another worker that holds ${namesOf(units)}`,
         `they are left out after ${minutesOf(CLAIM_WAIT_MS)} without progress`,
       );
@@ -50,7 +50,7 @@ export class ClaimWait {
     return true;
   }
 
-  async #hasGotOn(): Promise<boolean> {
+  async #hasProgressed(): Promise<boolean> {
     const before = this.#progress;
     await this.begin();
     return this.#progress !== before;

@@ -52,7 +52,7 @@ export class ClaimedBatches {
     }
     try {
       const claimed = await claims.take(batches);
-      gauge.taken(Math.max(0, ...claimed.map(({ days }) => days.length)));
+      gauge.recordTaken(Math.max(0, ...claimed.map(({ days }) => days.length)));
       this.#claimed.push(...claimed);
     } finally {
       this.#claiming = undefined;

@@ -43,7 +43,7 @@ export class UnitClaims {
   readonly #options: UnitClaimsOptions;
   /** Attempts of each unit when the plan was made. If a unit has more by now, another worker has pulled it. */
   readonly #attempts: ReadonlyMap<string, number>;
-  readonly #elsewhere = new Map<string, DayKey>();
+  readonly #heldByOthers = new Map<string, DayKey>();
   readonly #lost = new Map<string, number>();
   /** Units that this run pulls once more, although it has committed them. */
   readonly #again = new Set<string>();
@@ -53,12 +53,12 @@ export class UnitClaims {
   constructor(options: UnitClaimsOptions) {
     this.#options = options;
     const { clock, outcomes } = options;
-    this.#wait = new ClaimWait({ clock, pauseMs: PAUSE_MS, tell: (...told) => outcomes.warned(...told) });
+    this.#wait = new ClaimWait({ clock, pauseMs: PAUSE_MS, warn: (...warning) => outcomes.warn(...warning) });
     this.#attempts = new Map(options.planned.map((unit) => [unitName(unit), unit.attempts]));
   }
 
   /** Marks committed units that the run pulls once more. */
-  again(units: readonly DayUnit[]): void {
+  allowAgain(units: readonly DayUnit[]): void {
     for (const unit of units) this.#again.add(unitName(unit));
   }
 
@@ -75,12 +75,12 @@ export class UnitClaims {
     const claimed = new Map((await lock.claim(wanted)).map((unit) => [unitName(unit), unit]));
     ledger.put([...claimed.values()].filter(({ state }) => state !== 'pending'));
     for (const unit of wanted) {
-      if (!claimed.has(unitName(unit))) this.#elsewhere.set(unitName(unit), unit);
+      if (!claimed.has(unitName(unit))) this.#heldByOthers.set(unitName(unit), unit);
     }
     const done = [...claimed.values()].filter((unit) => this.#isDone(unit));
     for (const unit of done) {
       claimed.delete(unitName(unit));
-      outcomes.elsewhere(unit);
+      outcomes.recordOtherWorker(unit);
     }
     await this.free(done);
     return batches.flatMap(({ stream, days, ...batch }) =>
@@ -93,7 +93,7 @@ export class UnitClaims {
   }
 
   /** Marks a unit as done. It is freed together with others, before the next ones are claimed. */
-  done(unit: DayUnit): void {
+  markDone(unit: DayUnit): void {
     // Only the key is kept: a commit would keep the rows of its day in memory until then.
     this.#toFree.push(dayKey(this.#options.orgId, unit));
   }
@@ -114,13 +114,13 @@ export class UnitClaims {
     const lost = (this.#lost.get(name) ?? 0) + 1;
     this.#lost.set(name, lost);
     if (lost <= LOST_MAX) {
-      this.#options.schedule.again(stream, [day], 1);
+      this.#options.schedule.putFirst(stream, [day], 1);
       return;
     }
     const error = new UnitError(`${name}: the connection to the warehouse was lost ${lost} times meanwhile`, {
       hint: 'check the server and the network to it, then run again: it resumes',
     });
-    await this.#options.outcomes.failed({ stream, day }, requests, error);
+    await this.#options.outcomes.recordFailure({ stream, day }, requests, error);
     await this.free([dayKey(orgId, { stream, day })]);
   }
 
@@ -132,19 +132,19 @@ export class UnitClaims {
     const { schedule, outcomes } = this.#options;
     await this.#freeDone();
     await this.#wait.begin();
-    while (this.#elsewhere.size > 0 && !signal.aborted) {
-      const units = [...this.#elsewhere.values()];
+    while (this.#heldByOthers.size > 0 && !signal.aborted) {
+      const units = [...this.#heldByOthers.values()];
       if (!(await this.#wait.pause(units, signal))) {
-        outcomes.heldElsewhere(units);
+        outcomes.leaveHeldUnits(units);
         // The run does not wait for them a second time.
-        this.#elsewhere.clear();
+        this.#heldByOthers.clear();
         return false;
       }
       const free = await this.#nowFree();
       if (free.length === 0) continue;
       for (const unit of free) {
-        this.#elsewhere.delete(unitName(unit));
-        schedule.again(unit.stream, [unit.day], 1);
+        this.#heldByOthers.delete(unitName(unit));
+        schedule.putFirst(unit.stream, [unit.day], 1);
       }
       return true;
     }
@@ -159,7 +159,7 @@ export class UnitClaims {
 
   async #nowFree(): Promise<DayKey[]> {
     const { lock } = this.#options;
-    const free = await lock.claim([...this.#elsewhere.values()]);
+    const free = await lock.claim([...this.#heldByOthers.values()]);
     await lock.free(free);
     return free.filter(isDayUnit);
   }

@@ -86,7 +86,7 @@ export class DayWork {
     this.#rule = run.rule;
     this.#claimed = new ClaimedBatches(parts);
     this.#failures = new FailedBatches({ ...parts, orgId, signal: run.stop.signal });
-    this.#prefetched = first !== undefined && parts.schedule.first(first.unit) ? first : undefined;
+    this.#prefetched = first !== undefined && parts.schedule.moveToFront(first.unit) ? first : undefined;
   }
 
   /** The next task; undefined when none can begin now. */
@@ -106,10 +106,13 @@ export class DayWork {
     for (const { stream, day, rule } of alone) observe({ type: 'looks-again', stream, days: [day], rule });
     for (const { stream, days } of gaps) observe({ type: 'looks-again', stream, days, rule: 'range-gap' });
     await this.#queueCommits(empty.map((commit) => ({ commit, warnings: [] })));
-    claims.again([...alone, ...gaps.flatMap(({ stream, days }) => days.map((day) => ({ stream, day })))]);
+    claims.allowAgain([
+      ...alone,
+      ...gaps.flatMap(({ stream, days }) => days.map((day) => ({ stream, day }))),
+    ]);
     const batches = [...alone.map(({ stream, day }): DayBatch => ({ stream, days: [day] })), ...gaps];
     for (const { stream, days } of batches) await this.#failures.freeAll(stream, days);
-    schedule.next(batches);
+    schedule.putBatchesFirst(batches);
     return batches.length > 0 || empty.length > 0;
   }
 
@@ -128,8 +131,8 @@ export class DayWork {
   #giveUp({ stream, days }: DayBatch): void {
     const { claims, watch } = this.#parts;
     for (const day of days) {
-      if (watch.settled({ stream, day }) === undefined) claims.done({ stream, day });
-      else watch.failed();
+      if (watch.settled({ stream, day }) === undefined) claims.markDone({ stream, day });
+      else watch.recordFailure();
     }
   }
 
@@ -142,24 +145,24 @@ export class DayWork {
     const sorted = await this.#prepare(batch, call, memory);
     if (sorted === undefined) return memory.end();
     const ms = clock.monotonicMs() - sinceMs;
-    gauge.answered(batch.stream, { days: batch.days.length, rows: sorted.rows, ms });
-    outcomes.answered(batch.stream);
+    gauge.recordAnswer(batch.stream, { days: batch.days.length, rows: sorted.rows, ms });
+    outcomes.recordAnswer(batch.stream);
     // The range had no rows, but one of its days has: the answer to the range was wrong.
     if (batch.speaksFor !== undefined && sorted.rows > 0) {
-      watch.failed();
-      outcomes.unwatched(batch.stream, rangeWithoutRows(batch));
+      watch.recordFailure();
+      outcomes.recordFailedLook(batch.stream, rangeWithoutRows(batch));
     }
     for (const { commit, doubt } of sorted.doubts) await this.#recordDoubt(commit, doubt);
     for (const { commit } of sorted.ready) {
-      if (looks.answered(commit, batch)) gauge.distrusts('users');
+      if (looks.recordAnswer(commit, batch)) gauge.distrust('users');
     }
     await this.#queueCommits(sorted.ready, memory);
     await this.#failures.again(batch.stream, sorted.alone, 1);
   }
 
   async #recordDoubt(commit: DayCommit, doubt: StandingDoubt): Promise<void> {
-    await this.#parts.outcomes.doubted(commit, doubt);
-    this.#parts.claims.done(commit);
+    await this.#parts.outcomes.recordDoubt(commit, doubt);
+    this.#parts.claims.markDone(commit);
   }
 
   /** Queues days to be committed. Their memory is freed when all of them are. */
@@ -186,7 +189,7 @@ export class DayWork {
       const { days, same } = await prepareBatch(context, batch, call, { first, answers, memory });
       const { requests } = call.meter;
       if (same !== undefined) {
-        const commit = sorter.same(same, requests);
+        const commit = sorter.commitUnchanged(same, requests);
         return { ready: [{ commit, warnings: [] }], alone: [], doubts: [], rows: rowCount(commit) };
       }
       return await sorter.sort(batch, days, { requests, answersSha256: answers?.digest.hex() ?? null });
@@ -212,14 +215,14 @@ export class DayWork {
   async #recordWritten({ commit, result }: Written, warnings: readonly string[]): Promise<void> {
     const { claims, outcomes } = this.#parts;
     if (!('error' in result)) {
-      claims.done(commit);
-      outcomes.stored(commit, result, warnings);
+      claims.markDone(commit);
+      outcomes.recordCommit(commit, result, warnings);
       return;
     }
     if (claims.isLost(result.error)) return claims.tryAgain(commit);
     const { stream, day, requests } = commit;
-    await outcomes.failed({ stream, day }, requests, result.error);
-    claims.done(commit);
+    await outcomes.recordFailure({ stream, day }, requests, result.error);
+    claims.markDone(commit);
   }
 
   /** The page that the run pulled before it planned, if it is all of this batch. */

@@ -40,13 +40,13 @@ export class FailedBatches {
     if (this.#options.signal.aborted) return;
     const error = thrown instanceof DaywalkError ? thrown : new DefectError(batchName(batch), thrown);
     if (isRange && error instanceof BadRequestError) {
-      const isTooLong = gauge.refused(days.length);
+      const isTooLong = gauge.recordRefusal(days.length);
       // A range of this length was answered before, so one of these days makes it fail.
       if (!isTooLong) return this.again(stream, days, Math.ceil(days.length / 2));
       await this.freeAll(stream, days);
       return this.#options.schedule.putBack(stream, days);
     }
-    gauge.undecided(days.length);
+    gauge.endTrial(days.length);
     // The other days of the range can still be compared, in shorter ranges.
     if (error instanceof RangeMisfitsError)
       await this.again(stream, this.#watched(batch), Math.ceil(days.length / 2));
@@ -54,13 +54,13 @@ export class FailedBatches {
     const pulled = days.filter((day) => !this.#isWatched({ stream, day }));
     if (isRange && error.effect !== 'run') {
       // An unclear range is still an answer of the service.
-      if (error instanceof UnclearRangeError) outcomes.answered(stream);
-      else if (pulled.length === days.length) outcomes.unanswered(stream, error);
+      if (error instanceof UnclearRangeError) outcomes.recordAnswer(stream);
+      else if (pulled.length === days.length) outcomes.recordNoAnswer(stream, error);
       return this.again(stream, pulled, 1);
     }
     if (pulled.length === 0) return;
-    await outcomes.failed({ stream, day: days[0] }, requests, error);
-    claims.done({ stream, day: days[0] });
+    await outcomes.recordFailure({ stream, day: days[0] }, requests, error);
+    claims.markDone({ stream, day: days[0] });
   }
 
   /** Drops the days of a failed batch that are only compared. */
@@ -71,11 +71,11 @@ export class FailedBatches {
     const isWithoutRows = error instanceof UnclearRangeError && error.reason === 'range-without-rows';
     if (isWithoutRows) {
       // Days without activity may have no rows.
-      schedule.next(chooseStandIn({ stream, days }, watched));
+      schedule.putBatchesFirst(chooseStandIn({ stream, days }, watched));
       return;
     }
-    watch.failed();
-    outcomes.unwatched(stream, error);
+    watch.recordFailure();
+    outcomes.recordFailedLook(stream, error);
   }
 
   #watched({ stream, days }: DayBatch): UtcDay[] {
@@ -90,7 +90,7 @@ export class FailedBatches {
   async again(stream: DailyStream, days: readonly UtcDay[], daysMax: number): Promise<void> {
     if (days.length === 0) return;
     await this.freeAll(stream, days);
-    this.#options.schedule.again(stream, days, daysMax);
+    this.#options.schedule.putFirst(stream, days, daysMax);
   }
 
   /** Frees units that will be claimed again when their turn comes. */

@@ -34,7 +34,7 @@ export class SecondLooks {
   /** Days for which a range had no row, ready to be committed. */
   readonly #gaps = new Map<UtcDay, Map<DailyStream, DayCommit>>();
   readonly #confirmed = new Set<UtcDay>();
-  readonly #asked = new Set<string>();
+  readonly #requested = new Set<string>();
   readonly #usersRanges = new Map<UtcDay, UsersRange>();
   #untrusted = new Set<UtcDay>();
   #later = new Set<UtcDay>();
@@ -55,13 +55,13 @@ export class SecondLooks {
   }
 
   /** A range had no row for a day. Its commit is held back. */
-  gap(commit: DayCommit): void {
+  holdGap(commit: DayCommit): void {
     const held = this.#gaps.get(commit.day) ?? new Map<DailyStream, DayCommit>();
     this.#gaps.set(commit.day, held.set(commit.stream, commit));
   }
 
   /** The users of a day must be requested alone, after this run has pulled `daily_active_users`. */
-  later({ day }: DayUnit): void {
+  requestLater({ day }: DayUnit): void {
     this.#later.add(day);
   }
 
@@ -73,11 +73,11 @@ export class SecondLooks {
 
   /** True while this run may still pull `daily_active_users` of a day. */
   isOpen(day: UtcDay): boolean {
-    return this.#seen.get(day)?.has('activity') !== true && !this.#asked.has(`users ${day}`);
+    return this.#seen.get(day)?.has('activity') !== true && !this.#requested.has(`users ${day}`);
   }
 
   /** The gap of some days was requested again and had no row. */
-  confirmed(days: readonly UtcDay[]): void {
+  confirmGap(days: readonly UtcDay[]): void {
     for (const day of days) this.#confirmed.add(day);
   }
 
@@ -85,7 +85,7 @@ export class SecondLooks {
    * Records the answer to a day.
    * @returns true if it shows that a range of /users lacked users, so that this run must not trust any range of them.
    */
-  answered(commit: DayCommit, batch: DayBatch): boolean {
+  recordAnswer(commit: DayCommit, batch: DayBatch): boolean {
     const { stream, day, isOwn } = commit;
     const seen = this.#seen.get(day) ?? new Map<DailyStream, 'range' | 'own'>();
     this.#seen.set(day, seen.set(stream, isOwn ? 'own' : 'range'));
@@ -121,7 +121,7 @@ export class SecondLooks {
     const empty: DayCommit[] = [];
     for (const day of new Set([...this.#gaps.keys(), ...this.#seen.keys()])) {
       const look = secondLook(this.#viewOf(day), this.#confirmed.has(day));
-      for (const asked of look.alone) alone.push({ ...asked, day });
+      for (const unit of look.alone) alone.push({ ...unit, day });
       if (look.confirm !== null) toConfirm.push({ stream: look.confirm, day });
       for (const stream of look.empty) empty.push(...this.#take(stream, day));
     }
@@ -171,8 +171,8 @@ export class SecondLooks {
 
   #isFirst({ stream, day }: { readonly stream: string; readonly day: UtcDay }): boolean {
     const name = `${stream} ${day}`;
-    if (this.#asked.has(name)) return false;
-    this.#asked.add(name);
+    if (this.#requested.has(name)) return false;
+    this.#requested.add(name);
     return true;
   }
 }

@@ -85,7 +85,7 @@ export class DaySorter {
     if (batch.isGap === true && batch.days.length > 1) {
       // The same range was answered in two ways, so each day is requested alone.
       if (days.some(({ rows }) => rows > 0)) return { ...sorted, alone: batch.days };
-      looks.confirmed(batch.days);
+      looks.confirmGap(batch.days);
       return sorted;
     }
     let { requests } = pulled;
@@ -98,17 +98,17 @@ export class DaySorter {
       const commit = this.#commitOf(day, { ...pulled, requests, isOwn: batch.days.length === 1 });
       requests = 0;
       const verdict = await this.#judge(commit, day.findings.setAside);
-      if (verdict.kind === 'ask-alone') alone.push(commit.day);
-      else if (verdict.kind === 'ask-later') looks.later(day.unit);
+      if (verdict.kind === 'request-alone') alone.push(commit.day);
+      else if (verdict.kind === 'request-later') looks.requestLater(day.unit);
       else if (verdict.kind === 'doubt') doubts.push({ commit, doubt: verdict.doubt });
-      else if (rows === 0 && this.#isOpenGap(commit)) looks.gap(commit);
+      else if (rows === 0 && this.#isOpenGap(commit)) looks.holdGap(commit);
       else ready.push({ commit, warnings: day.findings.warnings });
     }
     return sorted;
   }
 
   /** The commit of a day whose answers were the same as before: its content is stored already. */
-  same({ unit, answersSha256 }: KnownDay, requests: number): DayCommit {
+  commitUnchanged({ unit, answersSha256 }: KnownDay, requests: number): DayCommit {
     const { orgId, contentSha256, rows, activeUsers } = unit;
     const { rule, runId, clock } = this.#options;
     return {
@@ -173,7 +173,7 @@ export class DaySorter {
     if (unit === undefined) return;
     const { contentSha256 } = this.#commitOf(day, { requests: 0, answersSha256: null, isOwn: false });
     const seen = await compareSettledDay(warehouse, unit, { day, contentSha256 });
-    watch.sees({ unit, by: 'rows', seen });
+    watch.recordLook({ unit, by: 'rows', seen });
   }
 
   /** A day without a row speaks for the other days of a range without rows. */

@@ -35,7 +35,7 @@ export async function pullReadiness(work: ReadinessRun): Promise<void> {
     const unit = await claimed(work);
     if (unit === undefined) return;
     const before = work.planned.find(({ stream }) => stream === 'readiness')?.attempts ?? 0;
-    if (unit.attempts !== before && unit.state !== 'failed') work.outcomes.elsewhere(unit);
+    if (unit.attempts !== before && unit.state !== 'failed') work.outcomes.recordOtherWorker(unit);
     else await walkClaimed(work);
     await work.lock.free([key]);
   } catch (error) {
@@ -47,13 +47,13 @@ export async function pullReadiness(work: ReadinessRun): Promise<void> {
 async function claimed(work: ReadinessRun): Promise<LedgerUnit | undefined> {
   const { lock, orgId, clock, stop, outcomes, warehouse } = work;
   const key = readinessKey(orgId);
-  const tell = (message: string, hint: string) => outcomes.warned(message, hint);
+  const warn = (message: string, hint: string) => outcomes.warn(message, hint);
   // Each page that the other worker stores changes the cursor or the number of requests.
   const progress = async () => {
     const { cursor, requests } = (await warehouse.readinessUnit(orgId)) ?? {};
     return `${requests} ${cursor}`;
   };
-  const wait = new ClaimWait({ clock, pauseMs: PAUSE_MS, tell, progress });
+  const wait = new ClaimWait({ clock, pauseMs: PAUSE_MS, warn, progress });
   let isWaiting = false;
   while (!stop.signal.aborted) {
     const [unit] = await lock.claim([key]);
@@ -61,7 +61,7 @@ async function claimed(work: ReadinessRun): Promise<LedgerUnit | undefined> {
     if (!isWaiting) await wait.begin();
     isWaiting = true;
     if (await wait.pause([key], stop.signal)) continue;
-    outcomes.heldElsewhere([key]);
+    outcomes.leaveHeldUnits([key]);
     return undefined;
   }
   return undefined;
@@ -79,28 +79,28 @@ async function walkClaimed(work: ReadinessRun): Promise<void> {
 async function walk(work: ReadinessRun, { mayBeLost }: { mayBeLost: boolean }): Promise<'ended' | 'lost'> {
   const { outcomes, counts, observe, warehouse, orgId } = work;
   const call: PullCall = { signal: work.stop.signal, meter: { requests: 0, retries: 0 } };
-  let rowsTold = 0;
+  let rowsCounted = 0;
   const onPage = (page: { reports: number; rowsWritten: number }) => {
     // A stored page counts, whether or not the walk succeeds.
-    rowsTold += page.rowsWritten;
-    counts.wrote(page.rowsWritten);
+    rowsCounted += page.rowsWritten;
+    counts.addRows(page.rowsWritten);
     observe({ type: 'readiness-page', ...page });
   };
   try {
     const outcome = await walkReadiness({ ...work, onPage }, call);
     const unit = await warehouse.readinessUnit(orgId);
-    counts.wrote(outcome.rowsWritten - rowsTold);
+    counts.addRows(outcome.rowsWritten - rowsCounted);
     if (unit !== null) work.ledger.put([unit]);
     if (outcome.doubt !== null) {
       const { rule, rows, of, since } = outcome.doubt;
       observe({ type: 'unit-doubted', stream: 'readiness', rule, rows, of, since });
     }
     const { state = 'loaded', rows = 0 } = unit ?? {};
-    outcomes.done({ stream: 'readiness' }, { ...outcome, state, rows });
-    outcomes.answered('readiness');
+    outcomes.recordDone({ stream: 'readiness' }, { ...outcome, state, rows });
+    outcomes.recordAnswer('readiness');
   } catch (error) {
     if (mayBeLost && error instanceof ClaimLostError) return 'lost';
-    await outcomes.failed({ stream: 'readiness' }, call.meter.requests, error);
+    await outcomes.recordFailure({ stream: 'readiness' }, call.meter.requests, error);
   }
   return 'ended';
 }

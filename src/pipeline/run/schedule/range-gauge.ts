@@ -54,12 +54,12 @@ export class RangeGauge {
   }
 
   /** Most days of this stream are only compared, so its batches may be longer. */
-  compares(stream: DailyStream): void {
+  expectComparisons(stream: DailyStream): void {
     this.#comparing.add(stream);
   }
 
   /** From now on, each request for this stream covers one day. */
-  distrusts(stream: DailyStream): void {
+  distrust(stream: DailyStream): void {
     this.#slowMax.set(stream, 1);
   }
 
@@ -87,14 +87,14 @@ export class RangeGauge {
   }
 
   /** Reports the longest of the ranges that were given out last and will be requested. */
-  taken(days: number): void {
+  recordTaken(days: number): void {
     this.#onTrial ||= this.#isGivenOut && days > this.#proven;
     this.#isGivenOut = false;
   }
 
   /** A batch was answered. */
-  answered(stream: DailyStream, { days, rows, ms }: { days: number; rows: number; ms: number }): void {
-    this.undecided(days);
+  recordAnswer(stream: DailyStream, { days, rows, ms }: { days: number; rows: number; ms: number }): void {
+    this.endTrial(days);
     if (days >= this.#proven) this.#isRemembered = false;
     this.#proven = Math.max(this.#proven, days);
     this.#rowsPerDay.set(stream, Math.max(rows / days, (this.#rowsPerDay.get(stream) ?? 0) / 2));
@@ -105,8 +105,8 @@ export class RangeGauge {
    * A range was refused. From now on, ranges have at most half its length. Returns false if a range of that length
    * was answered before, so that the length is not the reason.
    */
-  refused(days: number): boolean {
-    this.undecided(days);
+  recordRefusal(days: number): boolean {
+    this.endTrial(days);
     if (this.#isRemembered && days <= this.#proven) this.#proven = 1;
     if (days <= this.#proven) return false;
     this.#isRemembered = false;
@@ -116,7 +116,7 @@ export class RangeGauge {
   }
 
   /** A batch ended without an answer that shows whether its range is allowed. */
-  undecided(days: number): void {
+  endTrial(days: number): void {
     if (days > this.#proven) this.#onTrial = false;
   }
 }

@@ -41,7 +41,7 @@ export class Schedule {
   }
 
   /** Puts units in front of all others, as batches of at most `daysMax` days. */
-  again(stream: DailyStream, days: readonly UtcDay[], daysMax: number): void {
+  putFirst(stream: DailyStream, days: readonly UtcDay[], daysMax: number): void {
     this.#next.push(...batchesOf(stream, days, daysMax));
   }
 
@@ -54,7 +54,7 @@ export class Schedule {
   }
 
   /** Puts batches in front of all others. */
-  next(batches: readonly DayBatch[]): void {
+  putBatchesFirst(batches: readonly DayBatch[]): void {
     this.#next.push(...batches);
   }
 
@@ -65,7 +65,7 @@ export class Schedule {
   }
 
   /** Moves one unit to the front, as a batch of its own. False if it is not planned. */
-  first({ stream, day }: DayUnit): boolean {
+  moveToFront({ stream, day }: DayUnit): boolean {
     const days = this.#days.get(stream) ?? [];
     const index = days.indexOf(day);
     if (index < 0) return false;

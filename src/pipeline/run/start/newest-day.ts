@@ -52,9 +52,11 @@ export async function identify(
 ): Promise<Identity & Pick<NewestAnswer, 'serverDate'>> {
   // Any endpoint names the organization.
   const every = [...new Set([...streams, ...DAILY_STREAMS])];
-  const { first, failure, serverDate } = await askNewest(source, { lastDay, streams: every }, signal).catch(
-    deniedLookUp,
-  );
+  const { first, failure, serverDate } = await requestNewest(
+    source,
+    { lastDay, streams: every },
+    signal,
+  ).catch(deniedLookUp);
   if (first === undefined) throw failure;
   return { orgId: first.page.meta.org_id, ...first, serverDate };
 }
@@ -75,47 +77,47 @@ function deniedLookUp(error: unknown): never {
  * service's clock, then the other streams, and while days are refused up to {@link OLDER_DAYS_MAX} earlier days.
  * @throws an error that ends the run, such as a refused credential.
  */
-export async function askNewest(
+export async function requestNewest(
   source: Source,
   request: NewestRequest,
   signal: AbortSignal,
 ): Promise<NewestAnswer> {
-  const told: { failure: unknown; serverDate: Date | undefined } = {
+  const learned: { failure: unknown; serverDate: Date | undefined } = {
     failure: undefined,
     serverDate: undefined,
   };
-  for (const unit of candidates(request, told)) {
+  for (const unit of candidates(request, learned)) {
     const meter = { requests: 0, retries: 0 };
     try {
       const page = await pullFirstPage(source, { stream: unit.stream, days: [unit.day] }, { signal, meter });
-      const serverDate = told.serverDate ?? parseHttpDate(page.date ?? '');
-      return { first: { unit, page, requests: meter.requests }, ...told, serverDate };
+      const serverDate = learned.serverDate ?? parseHttpDate(page.date ?? '');
+      return { first: { unit, page, requests: meter.requests }, ...learned, serverDate };
     } catch (error) {
       if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
-      told.failure ??= error;
-      if (error instanceof BadRequestError) told.serverDate ??= error.serverDate;
+      learned.failure ??= error;
+      if (error instanceof BadRequestError) learned.serverDate ??= error.serverDate;
       // A service that is down is down for every endpoint; only a refusal is about this one.
       else if (error.effect === 'retry' && !('status' in error)) break;
     }
   }
-  return { first: undefined, ...told };
+  return { first: undefined, ...learned };
 }
 
 /** The units to request, in turn. The answers so far decide which ones follow. */
 function* candidates(
   { lastDay, streams }: NewestRequest,
-  told: { readonly failure: unknown; readonly serverDate: Date | undefined },
+  learned: { readonly failure: unknown; readonly serverDate: Date | undefined },
 ): Generator<DayUnit, void, void> {
   const [first, ...others] = streams.filter(isDailyStream);
   if (first === undefined) return;
   yield { stream: first, day: lastDay };
   // If this clock is ahead, the service does not have "yesterday" yet.
-  const over = told.serverDate === undefined ? lastDay : yesterdayOf(told.serverDate);
+  const over = learned.serverDate === undefined ? lastDay : yesterdayOf(learned.serverDate);
   const newest = over < lastDay ? over : lastDay;
   const second = newest < lastDay ? newest : shiftDay(lastDay, -1);
   if (second >= FIRST_DAY) yield { stream: first, day: second };
   for (const stream of others) yield { stream, day: newest < FIRST_DAY ? lastDay : newest };
-  if (!(told.failure instanceof BadRequestError)) return;
+  if (!(learned.failure instanceof BadRequestError)) return;
   for (let days = 1; days <= OLDER_DAYS_MAX; days += 1) {
     const day = shiftDay(second, -days);
     if (day >= FIRST_DAY) yield { stream: first, day };

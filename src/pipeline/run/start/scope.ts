@@ -7,7 +7,13 @@ import type { RunObserver } from '../../events.ts';
 import type { Source } from '../../pull.ts';
 import { expectAnswerTo } from '../../validate.ts';
 import { firstContactError } from './first-contact.ts';
-import { askNewest, type FirstPage, identify, type NewestAnswer, type NewestRequest } from './newest-day.ts';
+import {
+  type FirstPage,
+  identify,
+  type NewestAnswer,
+  type NewestRequest,
+  requestNewest,
+} from './newest-day.ts';
 
 export interface ScopeOptions extends NewestRequest {
   readonly source: Source;
@@ -72,7 +78,7 @@ async function answering(
     return { ...found, first: { unit, page, requests } };
   }
   if (!streams.some(isDailyStream)) return { orgId, first: undefined, serverDate: undefined };
-  const { first, serverDate, failure } = await askNewest(source, options, signal);
+  const { first, serverDate, failure } = await requestNewest(source, options, signal);
   // If the service has never answered, these failures may be about the URL and not about a day.
   const isWrongUrl = isFirstContact && firstContactError(failure, source.hosts.baseUrl) !== failure;
   if (first === undefined && isWrongUrl) throw failure;
@@ -90,13 +96,13 @@ async function answering(
 async function confirmOrganization(
   { source }: ScopeOptions,
   orgId: string,
-  told: FirstPage | undefined,
+  newest: FirstPage | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  if (told === undefined) return;
-  const { stream, day } = told.unit;
+  if (newest === undefined) return;
+  const { stream, day } = newest.unit;
   const streams = DAILY_STREAMS.filter((other) => other !== stream);
-  const { first, failure } = await askNewest(source, { lastDay: day, streams }, signal);
+  const { first, failure } = await requestNewest(source, { lastDay: day, streams }, signal);
   if (first === undefined) throw failure;
   expectAnswerTo(first.page, orgId, { stream: first.unit.stream, days: [first.unit.day] });
 }

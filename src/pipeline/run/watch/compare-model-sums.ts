@@ -44,8 +44,8 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
     }
   } catch (error) {
     if (!isRefusal(error)) {
-      watch.failed();
-      outcomes.unwatched('tokens', error);
+      watch.recordFailure();
+      outcomes.recordFailedLook('tokens', error);
     }
   }
   // All answers have the same shape. One alone cannot show it: other models look like another shape, and no models
@@ -54,7 +54,7 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
     [...answered].some(([day, sums]) => shareModels(sums, stored.get(day))),
   );
   for (const answer of answers) {
-    for (const look of looksOf(answer, watch, isComparable)) watch.sees(look);
+    for (const look of looksOf(answer, watch, isComparable)) watch.recordLook(look);
   }
 }
 

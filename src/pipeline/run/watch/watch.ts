@@ -133,12 +133,12 @@ export class Watch {
   }
 
   /** Records a comparison. */
-  sees(look: Looked): void {
+  recordLook(look: Looked): void {
     this.#looks.push(look);
   }
 
   /** A comparison failed: the next run compares the same stretch once more. */
-  failed(): void {
+  recordFailure(): void {
     this.#isComplete = false;
   }
 

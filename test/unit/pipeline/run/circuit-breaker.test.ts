@@ -12,9 +12,9 @@ const refused = () => new BadRequestError('answered 400', { ...refusal, status: 
 describe('the circuit breaker', () => {
   it('abandons a stream after five consecutive failures of the service', () => {
     const breaker = createCircuitBreaker();
-    for (let n = 0; n < 4; n += 1) breaker.failed('users', down());
+    for (let n = 0; n < 4; n += 1) breaker.recordFailure('users', down());
     expect(breaker.isOpen('users')).toBe(false);
-    breaker.failed('users', down());
+    breaker.recordFailure('users', down());
     expect(breaker.isOpen('users')).toBe(true);
     expect(breaker.isOpen('tokens')).toBe(false);
   });
@@ -22,8 +22,8 @@ describe('the circuit breaker', () => {
   it('starts counting again after a success of the stream', () => {
     const breaker = createCircuitBreaker();
     for (let n = 0; n < 20; n += 1) {
-      breaker.failed('users', down());
-      if (n % 4 === 3) breaker.succeeded('users');
+      breaker.recordFailure('users', down());
+      if (n % 4 === 3) breaker.recordSuccess('users');
     }
     expect(breaker.isOpen('users')).toBe(false);
   });
@@ -39,25 +39,25 @@ describe('the circuit breaker', () => {
       'tokens',
       'tools',
     ] as const) {
-      breaker.failed(stream, down());
+      breaker.recordFailure(stream, down());
     }
     expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual([]);
-    breaker.failed('activity', busy());
+    breaker.recordFailure('activity', busy());
     expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual([...STREAMS]);
   });
 
   it('abandons only the failing stream when another succeeds in between', () => {
     const breaker = createCircuitBreaker();
     for (let n = 0; n < 30; n += 1) {
-      breaker.failed('users', down());
-      breaker.succeeded('tokens');
+      breaker.recordFailure('users', down());
+      breaker.recordSuccess('tokens');
     }
     expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual(['users']);
   });
 
   it('also abandons a stream with malformed answers', () => {
     const breaker = createCircuitBreaker();
-    for (let n = 0; n < 5; n += 1) breaker.failed('users', new UnitError('no "data"'));
+    for (let n = 0; n < 5; n += 1) breaker.recordFailure('users', new UnitError('no "data"'));
     expect(breaker.isOpen('users')).toBe(true);
   });
 
@@ -66,7 +66,7 @@ describe('the circuit breaker', () => {
     ['a defect of this program', () => new DefectError('normalize', new TypeError('x'))],
   ])('does not count %s', (_, error) => {
     const breaker = createCircuitBreaker();
-    for (let n = 0; n < 30; n += 1) breaker.failed('users', error());
+    for (let n = 0; n < 30; n += 1) breaker.recordFailure('users', error());
     expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual([]);
   });
 });

@@ -14,12 +14,12 @@ describe('the counts of a run', () => {
   it('count what happened, and what was left out', () => {
     const counts = new RunCounts();
     counts.planned = 6;
-    counts.done('a', { ...done, state: 'loaded', restated: true });
-    counts.done('b', { ...done, state: 'loaded' });
-    counts.done('c', { ...done, state: 'quarantined', quarantined: 3 });
-    counts.wrote(10);
-    counts.wrote(5);
-    counts.failed('d', 'users', down());
+    counts.recordDone('a', { ...done, state: 'loaded', restated: true });
+    counts.recordDone('b', { ...done, state: 'loaded' });
+    counts.recordDone('c', { ...done, state: 'quarantined', quarantined: 3 });
+    counts.addRows(10);
+    counts.addRows(5);
+    counts.recordFailure('d', 'users', down());
     expect(counts.report(RUN, COST)).toMatchObject({
       ...RUN,
       ...COST,
@@ -40,10 +40,10 @@ describe('the counts of a run', () => {
   it('count a unit that was pulled more than once as one, by its last result', () => {
     const counts = new RunCounts();
     counts.planned = 2;
-    counts.done('a', { ...done, state: 'awaiting' });
-    counts.done('a', { ...done, state: 'loaded', restated: true });
-    counts.failed('b', 'users', down());
-    counts.done('b', { ...done, state: 'loaded' });
+    counts.recordDone('a', { ...done, state: 'awaiting' });
+    counts.recordDone('a', { ...done, state: 'loaded', restated: true });
+    counts.recordFailure('b', 'users', down());
+    counts.recordDone('b', { ...done, state: 'loaded' });
     expect(counts.report(RUN, COST)).toMatchObject({
       unitsDone: 2,
       unitsFailed: 0,
@@ -56,20 +56,20 @@ describe('the counts of a run', () => {
   it('lead to exit code 0 when everything requested is stored or awaited', () => {
     const counts = new RunCounts();
     counts.planned = 2;
-    counts.done('a', { ...done, state: 'empty' });
-    counts.done('b', { ...done, state: 'awaiting' });
+    counts.recordDone('a', { ...done, state: 'empty' });
+    counts.recordDone('b', { ...done, state: 'awaiting' });
     expect(counts.exitCode).toBe(0);
   });
 
   it.each<[string, (counts: RunCounts) => void, number]>([
-    ['a failed unit', (counts) => counts.failed('a', 'users', down()), 4],
+    ['a failed unit', (counts) => counts.recordFailure('a', 'users', down()), 4],
     ['a unit left out', (counts) => void Object.assign(counts, { planned: 3 }), 4],
     ['a doubted unit', (counts) => void Object.assign(counts, { doubted: 1 }), 5],
-    ['a quarantined unit', (counts) => counts.done('b', { ...done, state: 'quarantined' }), 5],
-    ['an end by the credential', (counts) => counts.ended(new RunError('no', { exitCode: 3 })), 3],
-    ['an end by the storage', (counts) => counts.ended(new StorageError('full')), 6],
-    ['an end by a signal', (counts) => counts.ended(new StoppedError('SIGTERM')), 143],
-    ['a defect', (counts) => counts.ended(new TypeError('x')), 1],
+    ['a quarantined unit', (counts) => counts.recordDone('b', { ...done, state: 'quarantined' }), 5],
+    ['an end by the credential', (counts) => counts.recordEnd(new RunError('no', { exitCode: 3 })), 3],
+    ['an end by the storage', (counts) => counts.recordEnd(new StorageError('full')), 6],
+    ['an end by a signal', (counts) => counts.recordEnd(new StoppedError('SIGTERM')), 143],
+    ['a defect', (counts) => counts.recordEnd(new TypeError('x')), 1],
   ])('lead to the exit code of %s', (_, happen, exitCode) => {
     const counts = new RunCounts();
     happen(counts);
@@ -78,10 +78,10 @@ describe('the counts of a run', () => {
 
   it('lead to the exit code of the highest rank, whatever came first', () => {
     const causes: ((counts: RunCounts) => void)[] = [
-      (counts) => counts.failed('a', 'users', down()),
-      (counts) => counts.done('b', { ...done, state: 'quarantined' }),
-      (counts) => counts.ended(new RunError('no', { exitCode: 3 })),
-      (counts) => counts.ended(new StorageError('full')),
+      (counts) => counts.recordFailure('a', 'users', down()),
+      (counts) => counts.recordDone('b', { ...done, state: 'quarantined' }),
+      (counts) => counts.recordEnd(new RunError('no', { exitCode: 3 })),
+      (counts) => counts.recordEnd(new StorageError('full')),
     ];
     fc.assert(
       fc.property(fc.shuffledSubarray(causes, { minLength: 4 }), (order) => {
@@ -94,10 +94,10 @@ describe('the counts of a run', () => {
 
   it('list a problem once per cause, with the number of units', () => {
     const counts = new RunCounts();
-    for (let n = 0; n < 5; n += 1) counts.failed(`users ${n}`, 'users', down());
-    counts.failed('tokens', 'tokens', down());
-    counts.failed('users', 'users', new UnitError('another', { hint: 'do that' }));
-    expect(counts.report(RUN, COST).problems).toEqual([
+    for (let n = 0; n < 5; n += 1) counts.recordFailure(`users ${n}`, 'users', down());
+    counts.recordFailure('tokens', 'tokens', down());
+    counts.recordFailure('users', 'users', new UnitError('another', { hint: 'do that' }));
+    expect(counts.report(RUN, COST).problems).toMatchObject([
       { message: 'GET x failed', hint: undefined, units: 5 },
       { message: 'GET x failed', hint: undefined, units: 1 },
       { message: 'another', hint: 'do that', units: 1 },
@@ -106,7 +106,7 @@ describe('the counts of a run', () => {
 
   it('list a limited number of problems', () => {
     const counts = new RunCounts();
-    for (let n = 0; n < 500; n += 1) counts.problem(new Error(`${n}`), { kind: `${n}`, units: 1 });
+    for (let n = 0; n < 500; n += 1) counts.addProblem(new Error(`${n}`), { kind: `${n}`, units: 1 });
     expect(counts.report(RUN, COST).problems).toHaveLength(50);
   });
 });

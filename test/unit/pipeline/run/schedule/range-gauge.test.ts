@@ -16,12 +16,12 @@ function askUntilAnswered(gauge: RangeGauge, allowedDays: number): { days: numbe
   const refused: number[] = [];
   for (;;) {
     const days = gauge.daysFor('tokens');
-    gauge.taken(days);
+    gauge.recordTaken(days);
     if (days <= allowedDays) {
-      gauge.answered('tokens', { days, rows: days, ms: 10 });
+      gauge.recordAnswer('tokens', { days, rows: days, ms: 10 });
       return { days, refused };
     }
-    gauge.refused(days);
+    gauge.recordRefusal(days);
     refused.push(days);
   }
 }
@@ -57,36 +57,36 @@ describe('the number of days per request', () => {
   it('grows by trying one long range at a time, so that few are refused', () => {
     const gauge = new RangeGauge(31, known(1));
     expect([gauge.daysFor('tokens'), gauge.daysFor('users'), gauge.daysFor('tokens')]).toEqual([31, 1, 1]);
-    gauge.taken(31);
+    gauge.recordTaken(31);
     expect(gauge.daysFor('users')).toBe(1);
-    gauge.taken(1);
-    gauge.answered('tokens', { days: 31, rows: 31, ms: 10 });
+    gauge.recordTaken(1);
+    gauge.recordAnswer('tokens', { days: 31, rows: 31, ms: 10 });
     expect(gauge.daysFor('users')).toBe(31);
   });
 
   it('is tried again when another worker took the range of the trial', () => {
     const gauge = new RangeGauge(31, known(1));
     expect(gauge.daysFor('tokens')).toBe(31);
-    gauge.taken(0);
+    gauge.recordTaken(0);
     expect(gauge.daysFor('users')).toBe(31);
   });
 
   it('is not reduced by one refusal when a range of that length was answered before', () => {
     const gauge = new RangeGauge(31, known(1));
     askUntilAnswered(gauge, 31);
-    gauge.refused(31);
+    gauge.recordRefusal(31);
     expect(gauge.daysFor('tokens')).toBe(31);
   });
 
   it('follows the received rows: a growing stream gets shorter ranges', () => {
     const gauge = new RangeGauge(31, known(1));
-    gauge.answered('users', { days: 1, rows: 4_000, ms: 10 });
+    gauge.recordAnswer('users', { days: 1, rows: 4_000, ms: 10 });
     expect(gauge.daysFor('users')).toBe(2);
   });
 
   it('is halved for a stream with slow answers', () => {
     const gauge = new RangeGauge(31, known(1));
-    gauge.answered('users', { days: 31, rows: 31, ms: 9_000 });
+    gauge.recordAnswer('users', { days: 31, rows: 31, ms: 9_000 });
     expect(gauge.daysFor('users')).toBe(15);
     expect(gauge.daysFor('tokens')).toBe(31);
   });

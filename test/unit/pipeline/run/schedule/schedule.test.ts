@@ -105,7 +105,7 @@ describe('the order of a run', () => {
 
   it('puts units to retry in front', () => {
     const schedule = new Schedule(unitsOf(3), { newestFirst: false });
-    schedule.again('users', [shiftDay(FIRST, 30), shiftDay(FIRST, 31), shiftDay(FIRST, 40)], 2);
+    schedule.putFirst('users', [shiftDay(FIRST, 30), shiftDay(FIRST, 31), shiftDay(FIRST, 40)], 2);
     const lengths = takeAll(schedule, 9).slice(0, 2);
     expect(lengths.map(({ days }) => days.length)).toEqual([2, 1]);
   });
@@ -113,8 +113,8 @@ describe('the order of a run', () => {
   it('puts the unit whose first page is already loaded in front, if it is planned', () => {
     const schedule = new Schedule(unitsOf(3), { newestFirst: false });
     const last = shiftDay(FIRST, 2);
-    expect(schedule.first({ stream: 'tokens', day: last })).toBe(true);
-    expect(schedule.first({ stream: 'tokens', day: last })).toBe(false);
+    expect(schedule.moveToFront({ stream: 'tokens', day: last })).toBe(true);
+    expect(schedule.moveToFront({ stream: 'tokens', day: last })).toBe(false);
     expect(schedule.take(() => 31)).toEqual({ stream: 'tokens', days: [last] });
     expect(schedule.take(() => 31)?.days).toEqual([FIRST, shiftDay(FIRST, 1)]);
   });
