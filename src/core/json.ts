@@ -3,6 +3,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Parses a JSON text. Returns undefined for a text that is not JSON: no JSON value is undefined. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Writes a value as JSON with the keys of every object in code-unit order, so that equal values have equal texts.
  * @throws {RangeError} if the value is nested deeper than the stack allows

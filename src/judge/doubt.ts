@@ -1,5 +1,5 @@
 import { dayOf, isDay, type UtcDay } from '../core/day.ts';
-import { canonicalJson, isObject } from '../core/json.ts';
+import { canonicalJson, isObject, parseJson } from '../core/json.ts';
 import type { Loss, LossRule } from './loss.ts';
 import { LOSS_RULES } from './loss.ts';
 
@@ -92,7 +92,7 @@ function isWithin(now: Pick<Doubt, 'missing' | 'of'>, then: Pick<Doubt, 'missing
 /** The doubt in the ledger's columns; null if there is none, or if someone edited it into something else. */
 export function parseDoubt(text: string | null, since: string | null): StandingDoubt | null {
   if (text === null || since === null) return null;
-  const value = parsed(text);
+  const value = parseJson(text);
   if (!isObject(value)) return null;
   const { rule, rows, of, seenOn, missing } = value;
   const known = LOSS_RULES.find((name) => name === rule);
@@ -106,12 +106,4 @@ export function parseDoubt(text: string | null, since: string | null): StandingD
 /** The text of a doubt, as the ledger stores it. */
 export function doubtText({ rule, rows, of, seenOn, missing }: Doubt): string {
   return canonicalJson({ rule, rows, of, seenOn, missing });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { isDay, type UtcDay } from '../core/day.ts';
-import { canonicalJson, isObject } from '../core/json.ts';
+import { canonicalJson, isObject, parseJson } from '../core/json.ts';
 
 /** A difference that the watch found between a settled unit and the service. */
 export interface Noted {
@@ -34,7 +34,7 @@ export interface Notes {
 /** The notes in the ledger's column; none if someone edited it into something else. */
 export function parseNotes(text: string | null): Notes {
   if (text === null) return {};
-  const value = parsed(text);
+  const value = parseJson(text);
   if (!isObject(value)) return {};
   const { noted, reopenedFor, reopenedAt, due, own, shortOn, models } = value;
   return {
@@ -91,12 +91,4 @@ function isNoted(value: unknown): value is Noted {
     typeof value['sha256'] === 'string' &&
     (value['by'] === 'rows' || value['by'] === 'models')
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/json.ts';
+import { isObject, parseJson } from '../../core/json.ts';
 import type { Advice } from '../../core/reasons.ts';
 import {
   ApiError,
@@ -105,17 +105,9 @@ function foreignText({ target, headers, body }: Refusal): string | undefined {
 
 /** What can be read of a body. Each field counts by itself, because not everything that refuses is the service. */
 function parseProblem(body: string): Problem {
+  // Proxies answer in HTML or plain text; then the status alone decides.
   const value = parseJson(body);
   if (!isObject(value)) return {};
   const fields = Object.entries(value).filter(([name, field]) => problemCheck.Check({ [name]: field }));
   return Object.fromEntries(fields);
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    // Proxies answer in HTML or plain text; the status alone decides then.
-    return undefined;
-  }
 }

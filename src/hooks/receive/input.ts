@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { isObject } from '../../core/json.ts';
+import { isObject, parseJson } from '../../core/json.ts';
 import { EVENT_BYTES_MAX } from '../limits.ts';
 
 /** How long to wait for input. The client sends its event at once. */
@@ -8,8 +8,6 @@ const SILENCE_MS_MAX = 2_000;
 const SILENCE_AFTER_OBJECT_MS = 50;
 /** The longest time that the agent waits for the receiver to read. */
 const TOTAL_MS_MAX = 5_000;
-
-const CLOSING_BRACE = 0x7d;
 
 /** An event as the client wrote it, or the reason why there is none. */
 export type Input =
@@ -20,12 +18,9 @@ export type Input =
 export async function readEvent(stream: Readable): Promise<Input> {
   const { bytes, length, problem } = await readBytes(stream);
   if (length > EVENT_BYTES_MAX) return { refusal: `the event is larger than ${EVENT_BYTES_MAX} bytes` };
-  const text = bytes
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-    .trim();
+  const text = textOf(bytes);
   if (text === '') return { refusal: problem ?? 'standard input was empty' };
-  const event = parsed(text);
+  const event = parseJson(text);
   if (isObject(event)) return { text, event };
   const what = event === undefined ? 'the input is not JSON' : 'the input is JSON, but not an object';
   return { refusal: problem === undefined ? what : `${what}, and ${problem}` };
@@ -67,21 +62,16 @@ function readBytes(stream: Readable): Promise<Read> {
 }
 
 function holdsObject(chunks: readonly Buffer[]): boolean {
-  const last = chunks.at(-1)?.toString('latin1').trimEnd() ?? '';
-  if (last.charCodeAt(last.length - 1) !== CLOSING_BRACE) return false;
-  return isObject(
-    parsed(
-      Buffer.concat(chunks)
-        .toString('utf8')
-        .replace(/^\uFEFF/, ''),
-    ),
-  );
+  const [first, last] = [chunks.at(0), chunks.at(-1)];
+  if (first === undefined || last === undefined) return false;
+  // Parsing everything for each chunk that cannot be the end would take too long.
+  if (!textOf(first).startsWith('{') || !textOf(last).endsWith('}')) return false;
+  return isObject(parseJson(textOf(Buffer.concat(chunks))));
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function textOf(bytes: Buffer): string {
+  return bytes
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trim();
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/json.ts';
+import { isObject, parseJson } from '../../core/json.ts';
 
 /** An event in the spool. */
 export interface SpoolRecord {
@@ -36,15 +36,7 @@ export function decodeLine(line: string): SpoolLine {
   const head = HEAD.exec(line);
   const [all = '', receivedAt = '', order = ''] = head ?? [];
   const text = line.slice(all.length, -1);
-  const event = head !== null && line.endsWith('}') ? parsed(text) : undefined;
+  const event = head !== null && line.endsWith('}') ? parseJson(text) : undefined;
   if (isObject(event)) return { kind: 'record', record: { receivedAt, order, text }, event };
-  return { kind: parsed(line) === undefined ? 'torn' : 'unknown' };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return { kind: parseJson(line) === undefined ? 'torn' : 'unknown' };
 }

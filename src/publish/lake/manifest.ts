@@ -1,5 +1,5 @@
 import { UsageError } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, parseJson } from '../../core/json.ts';
 import { tableNameOf } from './names.ts';
 
 /** The file in which a lake lists what it holds. Readers ignore names that begin with an underscore. */
@@ -32,7 +32,7 @@ export function manifestText(partitions: Manifest): string {
  * @throws {UsageError} when it belongs to something else, or to a newer version.
  */
 export function parseManifest(text: string, path: string): Manifest {
-  const document = documentOf(text);
+  const document = parseJson(text);
   if (document === undefined) return new Map();
   if (!isObject(document) || document['format'] !== FORMAT) {
     throw new UsageError(`${path} is not the manifest of a lake of daywalk`, {
@@ -49,14 +49,6 @@ export function parseManifest(text: string, path: string): Manifest {
   }
   if (!isObject(partitions)) return new Map();
   return new Map(Object.entries(partitions).filter(isPartition));
-}
-
-function documentOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 // Whoever wrote the manifest: a path that is not one of a partition must never be opened or removed.
