@@ -28,7 +28,7 @@ LIMIT 8`,
   },
   topUsers: {
     id: 'topUsers',
-    title: 'Most active users',
+    title: 'Top users by credits',
     sql: `SELECT user_email, active_days, sessions, billable_tokens
 FROM users
 ORDER BY COALESCE(billable_tokens, 0) DESC, user_id
