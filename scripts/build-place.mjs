@@ -32,7 +32,7 @@ const INPUTS = [
   'tsconfig.json',
   'tsconfig.build.json',
 ];
-/** A build takes at most half a minute on a slow machine; an older lock belongs to a process that has died. */
+/** A build needs at most half a minute on a slow machine; an older lock belongs to a dead process. */
 const LOCK_MS_MAX = 300_000;
 const LOCK_PAUSE_MS = 100;
 /** Chunks of earlier builds stay this long, because running programs may still load them. */

@@ -1,5 +1,5 @@
 // The least that stores the pages in PostgreSQL: per day, users through COPY into a temporary table and one INSERT that
-// tells which were written, and the languages of those in the same way.
+// returns the written ones, and their languages in the same way.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';

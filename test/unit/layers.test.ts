@@ -45,7 +45,7 @@ const PIPELINE_RANKS: readonly (readonly [part: RegExp, rank: number])[] = [
   [/^src\/pipeline\//, 0],
 ];
 
-/** What the rooms above the warehouse may import of it. */
+/** The files of the warehouse that higher rooms may import. */
 const WAREHOUSE_DOORS = [
   'port',
   'with-warehouse',

@@ -181,7 +181,7 @@ describe('wrong usage is exit code 2 with a message and a hint, and no request',
   });
 });
 
-/** An environment whose key is in a file, where nothing but the settings can know it. */
+/** An environment with the key in a file, where only the settings can find it. */
 function withKeyFile(rig: Rig, more: Record<string, string>): Record<string, string> {
   const file = join(tempDir(), 'key');
   writeFileSync(file, CANARY, { mode: 0o600 });

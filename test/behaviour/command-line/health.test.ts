@@ -10,7 +10,7 @@ import { tempDir } from '../../support/suite/temp-dir.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
-/** What `status --health` says at an instant: its exit code and its one line. */
+/** Runs `status --health` at a given time, and returns its exit code and line. */
 async function healthOf(rig: Rig, now: string, ...args: string[]): Promise<[code: number, line: string]> {
   const env = envOf(rig, { DAYWALK_NOW: now });
   const { code, stdout, stderr } = await daywalkInProcess(['status', '--health', ...args], { env });

@@ -8,7 +8,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const RUN = 'run --from 2026-02-06 --streams tokens,users';
 
-/** Runs a pipeline of the shell in which `daywalk` is the compiled program; answers the exit code of `daywalk`. */
+/** Runs a shell pipeline in which `daywalk` is the compiled program; returns the exit code of `daywalk`. */
 async function shell(line: string, rig?: Rig): Promise<{ code: number; output: string }> {
   const script = `daywalk() { "${process.execPath}" "${MAIN}" "$@"; }; ${line}`;
   // The service lives in this process, which therefore waits without blocking.

@@ -5,7 +5,7 @@ import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
 import { type Json, type Probe, pathOf, probeOf, TODAY } from '../../support/emulator/probe.ts';
 import { errorsAgainst } from '../../support/emulator/schema-errors.ts';
 
-/** What people need who make a client or a test of the document, instead of reading it. */
+/** The document must work for generated clients and tests. */
 let emulator: Emulator;
 let at: Probe;
 let document: Json;

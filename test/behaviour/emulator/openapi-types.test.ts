@@ -5,7 +5,7 @@ import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
 import { type Json, type Probe, pathOf, probe, probeOf, TODAY } from '../../support/emulator/probe.ts';
 import { errorsAgainst } from '../../support/emulator/schema-errors.ts';
 
-/** What a generated client makes types of: none may be taken for another, and none may miss what can be absent. */
+/** The types of generated clients must be distinct, and allow absent fields. */
 let emulator: Emulator;
 let at: Probe;
 let document: Json;

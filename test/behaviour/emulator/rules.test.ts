@@ -248,7 +248,7 @@ function patchOf(operation: object): object {
   return { action: { type: 'patch', operations: [operation] } };
 }
 
-/** What a JavaScript caller without types could pass. */
+/** An argument that only a JavaScript caller without types could pass. */
 function parseRulesUnchecked(rules: object[]): Rule[] {
   return JSON.parse(JSON.stringify(rules));
 }

@@ -42,7 +42,7 @@ test('reset closes the connection before the headers', async () => {
 test('reset after bytes closes the connection within the body', async () => {
   const at = await withFault({ type: 'reset', afterBytes: 5 });
   const wire = await rawGet(at.emulator, PATH);
-  // A client that read some bytes may be told of the reset as an ordinary end.
+  // A client that read some bytes may see the reset as an ordinary end.
   expect(wire.end).not.toBe('timeout');
   expect(wire.body.length).toBeLessThanOrEqual(5);
   await expect(at.get(PATH)).rejects.toThrow();

@@ -7,7 +7,7 @@ import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const today = parseDay('2026-01-23');
-/** Each day by itself: the answer to a range cannot be told apart by day. */
+/** One day per request: an unchanged range answer cannot be attributed to single days. */
 const settings = { rangeDays: 1 };
 
 /** What the ledger keeps of unsettled days, by unit. */

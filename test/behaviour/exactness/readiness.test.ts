@@ -8,14 +8,14 @@ import { type Found, onEachDatabase } from '../../support/warehouse/each-databas
 
 const readiness = { streams: ['readiness'] as const };
 
-/** The cursors that the readiness list was asked with; '' for the first page. */
+/** The cursors of the readiness requests; '' for the first page. */
 function cursors(rig: Rig): string[] {
   return requestsOf(rig)
     .filter(({ path, status }) => path.startsWith('/api/organization/') && status !== 308)
     .map(({ query }) => query['startAfter'] ?? '');
 }
 
-/** The limits that the readiness list was asked with; undefined for none. */
+/** The limits of the readiness requests; undefined for none. */
 function limitsAsked(rig: Rig): (string | undefined)[] {
   return requestsOf(rig)
     .filter(({ path }) => path.startsWith('/api/organization/'))

@@ -4,7 +4,7 @@ import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
-/** Early in the history: few days prove what many would. */
+/** Early in the history: few days are enough. */
 const today = parseDay('2026-01-24');
 const yesterday = shiftDay(today, -1);
 const small = { today, users: 15, reports: 5 };

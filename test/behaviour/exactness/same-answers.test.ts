@@ -8,7 +8,7 @@ import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 /** Digits in which sums of fractions agree, though the databases add them up in different orders. */
 const DIGITS = 12;
-/** The odd server answers numbers that are NULL, repositories without a score, and a day that cannot be pulled. */
+/** The odd server sends NULL numbers, repositories without a score, and a day that cannot be pulled. */
 const SERVER = {
   users: 15,
   reports: 20,

@@ -49,7 +49,7 @@ async function pair(options: Partial<EmulatorOptions>) {
   return { lite, server: rigOver(lite.emulator, postgres.place(), TODAY), emulator: lite.emulator };
 }
 
-/** Runs both, and accepts what the service removed where that is doubted. */
+/** Runs both, and accepts doubted losses. */
 async function runBoth(both: { lite: Rig; server: Rig }, request: RunRequest): Promise<void> {
   const { lite, server } = both;
   const [exitCode, other] = [await lite.run(request), await server.run(request)].map(
@@ -63,7 +63,7 @@ async function runBoth(both: { lite: Rig; server: Rig }, request: RunRequest): P
   } else expect(exitCode).toBe(0);
 }
 
-/** What the ledger says of the content, and what it found; which requests it took is another matter. */
+/** The content of the ledger and its findings, without the number of requests. */
 async function ledgerOf({ sql }: Rig): Promise<unknown> {
   return [
     await sql(

@@ -4,7 +4,7 @@ import { daysAsked, daysOf, requestsOf } from '../../support/rig/journal.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
-/** Early in the history: few days prove what many would. */
+/** Early in the history: few days are enough. */
 const today = parseDay('2026-01-26');
 /** Settled days are not compared with the service. */
 const unwatched = { watchDays: 0 };
@@ -26,7 +26,7 @@ onEachDatabase((database) => {
         await rig.sql('SELECT stream, date, content_sha256, changed_at FROM export_units ORDER BY 1, 2'),
       ).toEqual(facts);
       expect(daysAsked(rig)).toEqual(['2026-01-24', '2026-01-25']);
-      // Both days at once, but for tokens, of which the first tells the organization; and the readiness reports.
+      // Both days at once, except tokens, whose first day identifies the organization; and the readiness reports.
       expect(requestsOf(rig)).toHaveLength(5 + 1 + 1);
     });
 

@@ -158,7 +158,7 @@ onEachDatabase((database) => {
 });
 
 describe('C2: the time zone', () => {
-  // Fourteen hours ahead, eleven behind, and one that changes its clocks within the days asked for.
+  // Fourteen hours ahead, eleven behind, and one with a clock change within the requested days.
   test.each(['Pacific/Kiritimati', 'Pacific/Niue', 'America/Sao_Paulo'])(
     'C2: %s requests the same days',
     async (zone) => {

@@ -27,7 +27,7 @@ import { sqlite, sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
 
 const RUN = ['run', '--until', UNTIL, '--range-days', '1'];
 
-/** Starts a run, does something to its files once it has stored a unit, and tells how it ended. */
+/** Starts a run, disturbs its files once it has stored a unit, and returns how it ended. */
 async function disturbed(rig: Rig, disturb: () => void) {
   rig.emulator.setLatency(60);
   const run = startDaywalk([...RUN, '--concurrency', '2'], { env: envOf(rig) });

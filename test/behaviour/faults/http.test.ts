@@ -22,7 +22,7 @@ function status(code: number, more: Partial<Rule> = {}, action: Partial<ActionOf
   return { id: 'fault', ...more, action: { type: 'status', status: code, ...action } };
 }
 
-/** A rig whose walk is done, and in which every day is asked for again by force; its digest stands for U. */
+/** A rig with a finished walk that will be pulled again with --force; the digest must stay the same. */
 async function stored(rig: Rig): Promise<string> {
   await walk(rig);
   rig.emulator.resetJournal();

@@ -48,7 +48,7 @@ onEachDatabase((database) => {
       const { report } = await walk(rig, { force: true });
       expect(firings(rig, 'fault')).toBeGreaterThan(0);
       expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1, unitsLeftOut: 0 });
-      // At the first repeat: no page is asked for a third time.
+      // At the first repeat: no page is requested a third time.
       expect(pagesAsked(rig)).toBeLessThanOrEqual(4);
       expect(await rig.digest()).toBe(digest);
       expect((await statesOf(rig, 'users'))[DAY]).toBe('failed');
@@ -93,7 +93,7 @@ onEachDatabase((database) => {
       expect(report).toMatchObject({ exitCode: 4, unitsFailed: days, unitsLeftOut: 0 });
       const hints = events.flatMap((event) => (event.type === 'unit-failed' ? [event.hint] : []));
       expect(hints).toEqual(Array.from({ length: days }, () => expect.stringContaining(RULES[reason])));
-      // One page may be asked for ahead, and none twice.
+      // One page may be requested ahead, and none twice.
       expect(pagesAsked(rig)).toBeLessThanOrEqual(pages + 1);
       expect(await rig.digest()).toBe(digest);
       rig.emulator.setQuirks({ lies: {} });

@@ -11,7 +11,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const RUN = ['run', '--until', UNTIL, '--range-days', '1'];
 
-/** Names that some reader may take for more than text. */
+/** Names that some reader may interpret as more than text. */
 const HOSTILE = [
   "'; DROP TABLE tokens_daily; --",
   '\u001b[2J\u001b[31mred',

@@ -22,7 +22,7 @@ const LINE = encodeRecord({
   text: JSON.stringify(EVENT),
 });
 
-/** What can stand in the place of a file, but is none. */
+/** Objects other than regular files. */
 const IRREGULAR: readonly (readonly [string, (path: string) => unknown])[] = [
   ['a FIFO', (path) => execFileSync('mkfifo', [path])],
   ['a folder', (path) => mkdirSync(path)],
@@ -52,7 +52,7 @@ const IRREGULAR: readonly (readonly [string, (path: string) => unknown])[] = [
   ],
 ];
 
-/** The kind of a file, and what it is apart from its times. */
+/** The properties of a file, without its times. */
 function shapeOf(path: string): unknown {
   const { mode, ino, size, nlink } = lstatSync(path);
   return { mode, ino, size, nlink };

@@ -8,7 +8,7 @@ import { tempDir } from '../../support/suite/temp-dir.ts';
 const RUN = ['run', '--base-url', 'http://127.0.0.1:9'];
 const KEY = 'key-of-nobody-7d1f';
 
-/** True where this user may mount file systems in a namespace of its own. */
+/** True if this user may mount file systems in a new namespace. */
 const canMount = spawnSync('unshare', ['--mount', 'true']).status === 0;
 
 /** Runs a command line in a folder that is deleted before the command begins. */

@@ -14,7 +14,7 @@ const entry = (hooks: readonly Hook[], matcher?: string) => ({
   hooks: hooks.map((hook) => (typeof hook === 'string' ? { type: 'command', command: hook } : hook)),
 });
 
-/** A hooks file in a folder of its own, and a way to fire events at it. */
+/** A hooks file in a separate folder, with a function to fire events. */
 function configured(events: object) {
   const folder = tempDir();
   const file = join(folder, 'hooks.json');

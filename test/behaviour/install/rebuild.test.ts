@@ -22,7 +22,7 @@ const PAUSE_MS = 100;
 
 const run = promisify(execFile);
 
-/** A clone of its own with the build that this suite has made, or with none. */
+/** Clones the project, with or without the build of this suite. */
 function clone({ built }: { readonly built: boolean }): string {
   const folder = tempDir();
   for (const input of [...INPUTS, ...(built ? ['dist'] : [])]) {

@@ -37,7 +37,7 @@ async function tries(place: Place): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** A place whose connections can be told from those of other tests. */
+/** A place whose connections have a recognizable name. */
 function namedPlace(): Place & { connections(): Promise<unknown> } {
   const place = postgres.place();
   const name = `live ${new URL(place.location).searchParams.get('schema')?.slice(-13)}`;

@@ -15,7 +15,7 @@ import { postgres } from '../../support/warehouse/postgres-place.ts';
 const NOBODY = 65_534;
 const ROWS = { tokens_daily: [[1, 2, 3, null, null, null]] };
 
-/** A PgBouncer in front of a place; null where this machine has none. */
+/** Starts a PgBouncer in front of a place; null if this machine has none. */
 async function pooled(place: Place, mode: 'session' | 'transaction', backends = 3): Promise<Place | null> {
   if (spawnSync('pgbouncer', ['--version']).error !== undefined) return null;
   const folder = tempDir();

@@ -4,7 +4,7 @@ import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
-/** A place whose sessions begin with other settings than the server's, as a role may have them. */
+/** A place whose role has its own session settings. */
 function withSettings(place: Place, settings: Readonly<Record<string, string>>): Place {
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   return { ...place, location: `${place.location}&options=${encodeURIComponent(options.join(' '))}` };
@@ -34,7 +34,7 @@ function traps(schema: string): string {
     ${noting('pg_current_xact_id() RETURNS xid8', 'pg_catalog.pg_current_xact_id()')}`;
 }
 
-/** How often one of the traps ran; a sequence remembers also what was rolled back. */
+/** How often one of the triggers fired; a sequence also counts rolled-back transactions. */
 async function timesRun(place: Place, schema: string): Promise<unknown> {
   const [row] = await place.query(`SELECT is_called AS n FROM ${schema}.ran`);
   return row?.['n'];

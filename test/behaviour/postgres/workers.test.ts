@@ -51,13 +51,13 @@ async function digestOf(emulator: Emulator, place: Place): Promise<string> {
   return (await digestWarehouse(settings, context)).warehouse;
 }
 
-/** What was asked for more than once. */
+/** Requests that were sent more than once. */
 function askedTwice(emulator: Emulator): string[] {
   const asked = emulator.journal().recent.map(({ path, query }) => `${path} ${query}`);
   return [...new Set(asked.filter((request, index) => asked.indexOf(request) !== index))];
 }
 
-/** A place whose connections can be told from those of other tests. */
+/** A place whose connections have a recognizable name. */
 function namedPlace(): Place & { readonly application: string } {
   const place = postgres.place();
   const application = `workers ${randomUUID().slice(0, 8)}`;
@@ -99,7 +99,7 @@ onDatabase(postgres, () => {
         expect(report.unitsDone + report.unitsElsewhere).toBe(report.unitsPlanned);
         expect(report).toMatchObject({ unitsFailed: 0, unitsLeftOut: 0 });
       }
-      // Each worker asks the newest day once to learn whose the key is; nothing else is asked for twice.
+      // Each worker requests the newest day once to learn the organization; nothing else is requested twice.
       const twice = askedTwice(emulator);
       expect(twice).toHaveLength(1);
       expect(twice[0]).toMatch(/tokens.*startDate=2026-02-06&endDate=2026-02-06/);

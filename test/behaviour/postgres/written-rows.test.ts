@@ -7,7 +7,7 @@ import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
-/** What Citus says of `INSERT … SELECT … ON CONFLICT`: how many rows were sent, whatever was written. */
+/** The result of `INSERT … SELECT … ON CONFLICT` on Citus: the number of sent rows, not of written ones. */
 const SENT = 'INSERT 0 2986';
 
 /** A warehouse behind a server that says so of every INSERT, and how often it did. */

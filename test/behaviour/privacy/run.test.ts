@@ -7,10 +7,10 @@ import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
-/** Early in the history: few days prove what many would. */
+/** Early in the history: few days are enough. */
 const today = parseDay('2026-01-24');
 
-/** Everything that stands in a rig's warehouse: every row, and of a file what it still holds of rows that are gone. */
+/** The full content of a rig's warehouse: every row, and for a file also remains of deleted rows. */
 async function bytesOf({ place }: Rig): Promise<string> {
   const relations = await place.relations();
   const rows = await Promise.all(relations.map(({ name }) => place.query(`SELECT * FROM "${name}"`)));

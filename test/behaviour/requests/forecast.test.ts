@@ -4,7 +4,7 @@ import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { contextOf, createRig, type Rig, type RunRequest } from '../../support/rig/rig.ts';
 
-/** What a dry run says now, and how many requests the run that follows sends. */
+/** Makes a forecast, then a run, and returns both numbers of requests. */
 async function forecastAndRun(
   rig: Rig,
   request: RunRequest,
@@ -21,7 +21,7 @@ async function forecastAndRun(
   return { forecast, requests: report.requests };
 }
 
-/** How far a forecast is off, as a share of what followed; a request more or less of a few is no error. */
+/** Asserts that a forecast is within 15 % of the requests sent, or one request. */
 function expectClose(
   { forecast, requests }: { forecast: ExportForecast; requests: number },
   what: string,

@@ -13,10 +13,10 @@ import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
-/** Ends in good time where a budget lets a run get on; a run that does not is the failure. */
+/** Limits the number of runs; needing more is a failure. */
 const RUNS_MAX = 20;
 
-/** Prints what was counted, where somebody asks for numbers. */
+/** Prints the counts on request. */
 function printCount(what: string, requests: number, bound: number): void {
   if (process.env['DAYWALK_CHAOS'] === undefined) return;
   process.stdout.write(`budget: ${what}: ${requests} requests, ${bound} at most\n`);
@@ -70,7 +70,7 @@ onEachDatabase((database) => {
     test('stores what was in progress when the last request was sent', async () => {
       const rig = await smallRig(database, { latencyMs: 20 });
       const { report } = await walk(rig, { settings: { maxRequests: 5 } });
-      // The first tells the organization and is a unit of its own; none of the others was in vain.
+      // The first identifies the organization and is a unit as well; none of the others was wasted.
       expect(report).toMatchObject({ exitCode: 4, requests: 5, unitsFailed: 0 });
       expect(report.unitsDone).toBeGreaterThanOrEqual(4);
       expect(report.unitsLeftOut).toBe(report.unitsPlanned - report.unitsDone);

@@ -8,7 +8,7 @@ import { createRig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const day = parseDay('2026-01-20');
-/** Early in the history, where a few days prove what many would. */
+/** Early in the history: few days are enough. */
 const today = parseDay('2026-01-27');
 const DAYS = 13;
 /** Where it counts what follows from failures, and not how long the waits are. */
@@ -229,7 +229,7 @@ onEachDatabase((database) => {
     test('a day is never stored from pages of two states, even if one page was requested earlier', async () => {
       const rig = await createRig({ today, users: 60, quirks: { usersLimitCap: 4 } }, { database });
       const until = parseDay('2026-01-20');
-      // The newest day is asked for first, to learn the organization, and then pulled; it changes in between.
+      // The newest day is requested first, to learn the organization, and then pulled; it changes in between.
       rig.emulator.setRules([
         {
           id: 'fault',

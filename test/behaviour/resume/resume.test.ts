@@ -9,7 +9,7 @@ import { createRig, type Rig, rigOver } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
-/** Early in the history: few days prove what many would. */
+/** Early in the history: few days are enough. */
 const today = parseDay('2026-01-27');
 const DAYS = 13;
 /** Kills of one campaign in the suite, and of the longer one. */
@@ -22,7 +22,7 @@ async function undisturbed(rig: Rig): Promise<string> {
   return calm.digest();
 }
 
-/** Every unit that the ledger calls loaded is there whole, and no row stands outside of such a unit. */
+/** Asserts that every loaded unit is complete, and that no row is outside of such a unit. */
 async function expectWholeUnits(rig: Rig): Promise<void> {
   const units = await rig.sql<{ stream: string; date: string; content_sha256: string | null }>(
     "SELECT stream, date, content_sha256 FROM export_units WHERE date <> ''",

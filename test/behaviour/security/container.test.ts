@@ -14,7 +14,7 @@ describe('the image', () => {
 
   test('runs as an unprivileged user from before its entry point to its end', () => {
     const users = last.filter((line) => line.startsWith('USER '));
-    // By number: Kubernetes cannot tell of a name that it is not root.
+    // By number: Kubernetes cannot verify that a name is not root.
     expect(users).toEqual(['USER 1000:1000']);
     expect(last.indexOf('USER 1000:1000')).toBeLessThan(
       last.findIndex((line) => line.startsWith('ENTRYPOINT ')),

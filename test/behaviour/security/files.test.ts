@@ -8,7 +8,7 @@ import { createRig } from '../../support/rig/rig.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 
-/** Runs the program where every new file is open to everybody unless it is made otherwise. */
+/** Runs the program with umask 0. */
 const OPEN_MASK = ['--import', 'data:text/javascript,process.umask(0)'];
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);

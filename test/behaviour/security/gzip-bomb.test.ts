@@ -5,7 +5,7 @@ import { createRig } from '../../support/rig/rig.ts';
 
 const DAY = parseDay('2026-02-09');
 const BOMB_BYTES = 1_000_000_000;
-/** The program takes some 120 MB; what an answer may take is added several times over. */
+/** The program needs some 120 MB, plus several times the size of an answer. */
 const RSS_BYTES_MAX = 700_000_000;
 const TELL_PEAK = [
   '--import',

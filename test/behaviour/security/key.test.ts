@@ -12,7 +12,7 @@ import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const RANGE = { from: parseDay('2026-02-07') };
 
-/** A service that repeats the key wherever it can: in errors, in fields that nobody knows, in names, in numbers' places. */
+/** A service that echoes the key wherever it can: in errors, unknown fields, names, and in place of numbers. */
 const ECHO = parseRules([
   {
     id: 'error',

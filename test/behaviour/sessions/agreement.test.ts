@@ -48,7 +48,7 @@ describe("the client's and the emulator's validation, which share no code,", () 
   });
 });
 
-/** What arrives of a value that is sent as JSON. */
+/** Returns a value as it arrives after JSON. */
 function onTheWire(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -22,7 +22,7 @@ function create(rig: Rig, args: readonly string[], options: Options = {}) {
   return createInProcess(['--org-id', 'org_1', ...args], { ...options, env: envOf(rig, options.env) });
 }
 
-/** The same as a process of its own. */
+/** The same in a separate process. */
 function createApart(rig: Rig, args: readonly string[], options: Options = {}) {
   return daywalk([...COMMAND, '--org-id', 'org_1', ...args], { ...options, env: envOf(rig, options.env) });
 }

@@ -248,7 +248,7 @@ describe('the status of a session', () => {
 });
 
 describe("the next day's analytics", () => {
-  /** What the analytics say of the created sessions' day, once it is over. */
+  /** Returns the analytics of the day of the created sessions, once it is over. */
   async function dayOf(count: number, keys: 'owner' | 'guest' = 'owner', users = 40) {
     const emulator = await emulated({ users });
     for (let made = 0; made < count; made += 1) {

@@ -10,7 +10,7 @@ async function create(service: { url: string; apiKey?: string }, request: unknow
   return clientOf(service).createSession(Object(request));
 }
 
-/** What a request is refused with before anything is sent. */
+/** Returns the message of a refusal before anything is sent. */
 async function refusal(request: unknown): Promise<string> {
   const server = await rawServer((socket) => socket.destroy());
   const error = await thrownBy(create(server, request));

@@ -8,7 +8,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 const today = parseDay('2026-01-20');
 const day = parseDay('2026-01-16');
 
-/** A service that answers one user of a day wrong, in this way, in every run. */
+/** A service that sends one wrong user of a day in every run. */
 function breakRecord(rig: Rig, value: string): void {
   const operations = [{ op: 'set' as const, path: '/data/0/tool_calls', value }];
   rig.emulator.setRules([

@@ -16,7 +16,7 @@ const DAYS = 3;
 const from = shiftDay(TODAY, -DAYS);
 const JWT = `eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.${'eyJzdWIiOiJ1c2VyXzAx'.repeat(60)}.${'s-_9'.repeat(85)}`;
 
-/** Which roles asked for readiness reports, and which for analytics. */
+/** The roles that requested readiness reports, and those that requested analytics. */
 function rolesOf({ emulator }: Rig): { readiness: string[]; analytics: string[] } {
   const rolesAt = (prefix: string) => [
     ...new Set(
@@ -111,7 +111,7 @@ onEachDatabase((database) => {
       const rig = await createRig({ reports: 3 }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness' }, action: { type: 'status', status } },
-        // What would tell that the main key is good comes after the refusal.
+        // The answer that would prove the main key valid comes after the refusal.
         { match: { path: '/api/v1/analytics/*' }, when: { nth: 1 }, action: { type: 'status', status: 422 } },
       ]);
       const settings = { appApiKey: rig.emulator.keys.member, orgId: rig.emulator.orgId };

@@ -11,7 +11,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 const YOUNG = parseDay('2026-02-19');
 const NIGHT = parseDay('2026-02-20');
 
-/** Answers that take away what is stored of the young day. */
+/** Answers without the stored rows of the recent day. */
 const LOSSES: readonly (readonly [what: string, lies: Lies, stream: string])[] = [
   ['empty lists', { lateDays: [YOUNG] }, 'tools'],
   ['rows of zeros', { zeroDays: [YOUNG] }, 'productivity'],

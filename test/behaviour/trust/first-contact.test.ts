@@ -10,7 +10,7 @@ import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
 
 const clock = hurriedClock(`${TODAY}T03:00:00Z`);
 
-/** URLs at which no API answers, and what the first run says of them. */
+/** URLs without an API, and the error of the first run. */
 const WRONG: readonly (readonly [
   what: string,
   url: (rig: Rig) => Promise<string>,

@@ -6,7 +6,7 @@ import type { Rig } from '../../support/rig/rig.ts';
 import { nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
-/** What a night costs, by what was asked for. */
+/** The cost of a night, by kind of request. */
 async function askedIn(rig: Rig, night: string): Promise<Readonly<Record<string, number>>> {
   rig.emulator.resetJournal();
   await rig.run({ now: parseDay(night) });

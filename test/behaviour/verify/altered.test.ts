@@ -7,7 +7,7 @@ import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 const DAY = parseDay('2026-02-06');
 const RANGE = { from: shiftDay(DAY, -2), until: shiftDay(TODAY, -1) };
 
-/** Something that is done to a day, and what must be found of it. */
+/** A change to a day, and the finding that it must cause. */
 interface Alteration {
   readonly sql: (day: UtcDay) => string;
   readonly finds: readonly string[];
@@ -21,7 +21,7 @@ const on = (day: UtcDay) => `WHERE date = '${day}'`;
 const unit = (stream: string, day: UtcDay) => `WHERE stream = '${stream}' AND date = '${day}'`;
 const forget = (stream: string, day: UtcDay) => `DELETE FROM export_units ${unit(stream, day)}`;
 
-/** Each is done to a day of its own. */
+/** Each changes a different day. */
 const ALTERATIONS: Readonly<Record<string, Alteration>> = {
   'a number that was edited': {
     sql: (day) => `UPDATE tokens_daily SET billable_tokens = billable_tokens + 1 ${on(day)}`,

@@ -32,7 +32,7 @@ async function savedWarehouse(): Promise<{ rig: Rig; bytes: Buffer }> {
   return { rig, bytes: readFileSync(rig.path) };
 }
 
-/** All that the service said, read past every index, as another program could; null where it cannot be read. */
+/** The content of the service, read without indexes as by another program; null if it is unreadable. */
 function contentOf(path: string): string | null {
   const db = new Sqlite(path, { readonly: true });
   try {

@@ -30,7 +30,7 @@ async function expectNothing(rig: Rig, name: string): Promise<void> {
 }
 
 onEachDatabase((database) => {
-  // What is stored is the same whatever the way, and whatever the database: those take their time elsewhere.
+  // The stored content is the same for these quirks and databases, which other tests cover.
   const quirks = isLongCampaign ? { ...CONTENT_QUIRKS, ...WAY_QUIRKS } : CONTENT_QUIRKS;
   const all = Object.entries(quirks);
   const oddities = isLongCampaign || database === sqlite ? all : all.slice(0, 1);

@@ -17,7 +17,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** Heaps that are too small for the beginning of a run, for its middle, for its end. */
 const HEAPS_MB = [9, 4, 6, 8, 10, 11, 12, 13, 14];
-/** Enough for a run that gets somewhere before its heap is full; the suite has no time for them. */
+/** Enough for a run to make progress before its heap is full; too slow for the suite. */
 const USERS = IS_LONG ? 1_000 : 10;
 /** The sync of a commit, in every run. */
 const A_COMMIT = { call: 'fsync', n: 12 };
@@ -77,7 +77,7 @@ test('S4: with a write-ahead log cut at any byte the warehouse opens with whole 
   countUp('kill points', 'cuts of the log on SQLite', cuts.length);
 });
 
-/** Leaves a warehouse whose run was killed as it closed the file, before anything of the log was copied into it. */
+/** Creates a warehouse whose run was killed on close, before the log was copied into the file. */
 async function leaveLog(scene: Scene): Promise<void> {
   const wal = `${scene.path}-wal`;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

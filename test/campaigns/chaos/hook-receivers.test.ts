@@ -8,13 +8,13 @@ import { tempFile } from '../../support/suite/temp-dir.ts';
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 const CLIENTS = isLongCampaign ? 20 : 12;
 const RECEIVE_MANY = fileURLToPath(new URL('../../support/hooks/receive-many.mjs', import.meta.url));
-/** A process per event costs a second per twenty events on two cores; DAYWALK_CHAOS=1 takes the time for all 1,000. */
+/** Twenty receiver processes take a second on two cores; DAYWALK_CHAOS=1 runs all 1,000. */
 const PROCESSES = isLongCampaign ? 1_000 : 40;
 /** Events that each of the long-lived receivers takes. */
 const EVENTS_EACH = isLongCampaign ? 50 : 20;
 const EVENTS = CLIENTS * EVENTS_EACH;
 
-/** Drains again and again, as runs would that take place meanwhile, until told to stop. */
+/** Drains repeatedly, like concurrent runs, until it is stopped. */
 function drainMeanwhile(warehouse: string) {
   let isOver = false;
   let rounds = 0;

@@ -28,7 +28,7 @@ async function put(warehouse: Warehouse, orgId: string, month: string, n: number
   );
 }
 
-/** Publishes in a process that is killed at a step; answers the steps that it took if it was not. */
+/** Publishes in a process that is killed at a step; returns its steps if it was not killed. */
 async function killedAt(step: number, warehouse: string, lake: string): Promise<string[] | null> {
   const { signal, code, stderr } = await daywalk(
     ['publish', '--warehouse', warehouse, '--parquet', lake, '--tables', TABLES],

@@ -80,7 +80,7 @@ test('plausible lies are doubted, requested again or found by the watch', async 
   countUp('plausible lies', 'in process', lies);
 });
 
-/** What is settled as it truly is, in days that are settled in all streams, with no difference noted by an earlier lie. */
+/** Units settled with their true content, in completely settled days, without a difference from an earlier lie. */
 async function settledAndTrue({ place }: Held, truth: ReadonlyMap<string, LedgerRow>): Promise<LedgerRow[]> {
   const units = [...(await ledgerOf(place)).values()].filter(({ date }) => date !== '');
   const isSound = ({ stream, date, settled_at: settledAt, content_sha256: sha256, watch }: LedgerRow) =>
@@ -99,7 +99,7 @@ function isAsBefore(
   return now?.settled_at !== null && now?.content_sha256 === sha256;
 }
 
-/** What is not as the service has it, or has not settled for no reason. */
+/** Content that differs from the service, or has not settled without a reason. */
 async function faultsOf(
   { place }: Held,
   truth: { readonly stored: StoredByOrganization; readonly ledger: ReadonlyMap<string, LedgerRow> },

@@ -20,7 +20,7 @@ const LAST_NIGHT = shiftDay(FIRST_NIGHT, NIGHTS);
 const ACCEPT_AFTER_MS = 60 * 60 * 60 * 1000;
 const LOOKS = 3;
 
-/** What the service shows in a night: what is truly left, what was there before, less than that, or nothing at all. */
+/** The content shown in a night: the truth, the former content, less than that, or nothing. */
 type Shown = 'left' | 'before' | 'less' | 'fails';
 
 /**
@@ -129,7 +129,7 @@ async function unitsOf({ place }: Held, { orgId }: Emulator): Promise<Stored> {
   return (await storedIn(place)).of(orgId);
 }
 
-/** A doubt that stands, and the nights that found it. */
+/** A standing doubt, and the nights that found it. */
 interface Doubted {
   readonly since: string;
   readonly nights: Set<string>;
@@ -207,7 +207,7 @@ class Watcher {
     }
   }
 
-  /** Units that in the end do not hold what is left. */
+  /** Units with wrong final content. */
   async notAsLeft(emulator: Emulator): Promise<string[]> {
     const stored = await unitsOf(this.#warehouse, emulator);
     return this.#before

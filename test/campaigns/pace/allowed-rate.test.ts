@@ -14,11 +14,11 @@ interface Drive {
   readonly forMs?: number;
   /** When counting begins: until then the limit is being found. */
   readonly fromMs?: number;
-  /** False where the refusals name no wait. */
+  /** False if the refusals have no Retry-After. */
   readonly tellsWait?: boolean;
 }
 
-/** Drives the limiter of the emulator through a pacer, with requests waiting at all times, and counts what came of it. */
+/** Sends requests through a pacer to the limiter of the emulator, with requests always waiting, and counts the results. */
 async function drive({
   quirk,
   concurrency = 8,
@@ -66,7 +66,7 @@ async function drive({
   return { ...counts, refusedShare, perMinuteLate };
 }
 
-/** Prints what was measured, where somebody asks for numbers. */
+/** Prints the measurements on request. */
 function printMeasured(
   what: string,
   allowed: number,

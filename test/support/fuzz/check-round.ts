@@ -19,10 +19,10 @@ export interface Round {
   readonly after: StoredByOrganization;
 }
 
-/** Exit codes of a run that met nothing but bad answers. */
+/** Exit codes of a run with no faults other than bad answers. */
 const EXIT_CODES: readonly number[] = [0, 4, 5];
 
-/** What is wrong about a round; none when all of it is as it must be. */
+/** Returns the faults of a round; empty if it is correct. */
 export function faultsOf(round: Round): string[] {
   const faults: string[] = [];
   const { report, events, orgId } = round;
@@ -59,7 +59,7 @@ export function faultsOf(round: Round): string[] {
         faults.push(describeFault(`${name}: doubted, and loses nothing`, walk));
       continue;
     }
-    // What was brought before it was asked for alone stays as it was brought.
+    // Content stored before the day was requested alone stays as it was.
     if (failed.has(name) && ends.get(name)?.includes('unit-done') === true) continue;
     if (!done.has(name)) {
       if (isSame(was, is)) {
@@ -96,7 +96,7 @@ export function faultsOf(round: Round): string[] {
 const ENDS = ['unit-done', 'unit-failed', 'unit-doubted'] as const;
 type Ends = ReadonlyMap<string, readonly (typeof ENDS)[number][]>;
 
-/** What became of each unit, one after the other: one may be asked for more than once. */
+/** The results of each unit in order; a unit may be requested more than once. */
 function endsOf(events: readonly RunEvent[]): Ends {
   const ends = new Map<string, (typeof ENDS)[number][]>();
   for (const event of events) {
@@ -135,7 +135,7 @@ function differenceOf(
   return quarantineFault(aside, held.quarantined);
 }
 
-/** The answers to the last walk for each unit that was asked for, in their order. */
+/** Returns the answers to the last walk of each requested unit, in order. */
 function walksOf(served: readonly Served[]): Map<string, Served[]> {
   const walks = new Map<string, Served[]>();
   for (const answer of served) {
@@ -145,10 +145,10 @@ function walksOf(served: readonly Served[]): Map<string, Served[]> {
     for (const day of daysOf(searchParams)) {
       const name = `${stream} ${day}`;
       const begun = walks.get(name) ?? [];
-      // A page that was asked for ahead may come after its range was given up and the days are asked for one by one.
+      // A page requested ahead may arrive after its range was abandoned in favour of single days.
       if (searchParams.has('cursor') && !isSameSpan(begun[0], answer)) continue;
       const walk = searchParams.has('cursor') ? begun : [];
-      // The same request once more is a repetition of it.
+      // The same request again is a retry.
       const rest = walk.at(-1)?.url.href === answer.url.href ? walk.slice(0, -1) : walk;
       walks.set(name, [...rest, answer]);
     }
@@ -225,7 +225,7 @@ function same(a: readonly string[], b: readonly string[]): boolean {
 
 let files = 0;
 
-/** A fault with the files in which the answers are that led to it. */
+/** A fault, with the files of the answers that caused it. */
 function describeFault(fault: string, walk: readonly Served[] = []): string {
   const paths = walk.map(({ body }) => {
     files += 1;

@@ -6,7 +6,7 @@ export type ExpectedRow = Json;
 /** The rows of each table. */
 export type Expected = Map<string, ExpectedRow[]>;
 
-/** Numbers that belong together and whose sum no double holds exactly: the unit must fail. */
+/** Numbers of one group whose sum no double holds exactly: the unit must fail. */
 export class CannotBeSummed extends Error {}
 
 /** The tables with one row per row of an answer. */

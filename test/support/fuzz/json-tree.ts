@@ -49,7 +49,7 @@ export function placesIn(tree: Tree): Place[] {
   return places;
 }
 
-/** What hangs at a place. */
+/** The value at a place. */
 export function at({ holder, index }: Place): Tree {
   const found = 'items' in holder ? holder.items[index] : holder.members[index]?.[1];
   return found ?? { text: 'null' };

@@ -8,7 +8,7 @@ export interface Served {
   readonly body: Buffer;
 }
 
-/** What must become of a unit for which these answers were sent. */
+/** Decides the correct result of a unit from these answers. */
 export type Verdict =
   /** Nothing of it is stored; what was stored before stays. */
   | { readonly kind: 'refused' }
@@ -27,7 +27,7 @@ const REFUSED = { kind: 'refused' } as const;
 /** Levels that every stack has room for. */
 const DEPTH_MAX = 500;
 
-/** The parsed body of an answer; undefined where it is none that anybody should take for one. */
+/** Parses the body of an answer; undefined if it is not a valid answer. */
 export function parsedBody({ status, body }: Served): { value: unknown; isDeep: boolean } | undefined {
   if (status !== 200) return undefined;
   try {
@@ -50,7 +50,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** What must become of a day, by the answers to the last walk that asked for it, in their order. */
+/** Decides the correct result of a day from the answers to its last walk, in order. */
 export function judgeDay(stream: string, day: string, orgId: string, walk: readonly Served[]): Verdict {
   const shape = SHAPES[stream];
   if (shape === undefined) throw new Error(`there is no stream ${stream}`);
@@ -92,7 +92,7 @@ export function judgeDay(stream: string, day: string, orgId: string, walk: reado
   return REFUSED;
 }
 
-/** True for an answer that names another first or last day than the one that was asked for. */
+/** True if an answer names another first or last day than requested. */
 function isAboutOther(meta: Json, asked: URLSearchParams): boolean {
   const names = [
     ['start_date', 'startDate'],
@@ -101,7 +101,7 @@ function isAboutOther(meta: Json, asked: URLSearchParams): boolean {
   return names.some(([metaName, name]) => (meta[metaName] ?? asked.get(name)) !== asked.get(name));
 }
 
-/** What tells a row of users from others: user and day, or all of it where it lacks one of them. */
+/** The identity of a user row: user and day, or the whole row if one is missing. */
 function userOf(row: unknown, page: number): string {
   const { user_id: user, date } = isRecord(row) ? row : {};
   if (typeof user === 'string' && user !== '' && typeof date === 'string')
@@ -113,7 +113,7 @@ function userOf(row: unknown, page: number): string {
   }
 }
 
-/** True for an answer without users and without more: what stands behind the end where a cursor leads there. */
+/** True for an empty last page, which may follow a cursor at the end. */
 function isEmptyEnd(served: Served | undefined): boolean {
   const value = served && parsedBody(served)?.value;
   return isEnvelope(value) && value.data.length === 0 && value.meta['has_more'] !== true;
@@ -153,7 +153,7 @@ function isEnvelope(value: unknown): value is { data: unknown[]; meta: Json } {
   );
 }
 
-/** The reports of a page: their rows by id, and what must be set aside; undefined where the page is none. */
+/** Reads the reports of a page: rows by id, and what must be quarantined; undefined if the page is invalid. */
 export function judgeReports(
   served: Served,
 ): { reports: Map<string, Expected>; aside: Aside[]; ids: string[]; isDeep: boolean } | undefined {

@@ -9,7 +9,7 @@ export class Stall {
     return this.#longestMs;
   }
 
-  /** Runs `work` and looks at every turn of the event loop meanwhile. */
+  /** Runs `work` and measures every round of the event loop. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     let before = process.cpuUsage();
     const look = () => {

@@ -82,7 +82,7 @@ type Mutation = (tree: Tree, place: Place, random: Random) => Tree;
 
 const integer = (random: Random, max: number) => Math.floor(random() * max);
 
-/** What can be done to the structure. Each alters the tree, or hands out another. */
+/** Mutations of the structure. Each changes the tree, or returns another one. */
 const STRUCTURE: readonly [Mutation, ...Mutation[]] = [
   (tree, place, random) => set(tree, place, { text: pick(random, HOSTILE) }),
   (tree, place, random) => set(tree, place, { text: pick(random, HOSTILE) }),

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import type { Clean } from './service.ts';
 
-/** Serves what `answer` says over TCP; every other answer is compressed. Closed when the test ends. */
+/** Serves the results of `answer` over TCP; every second one is compressed. It closes when the test ends. */
 export async function serve(answer: (path: string) => Promise<Clean>): Promise<string> {
   let count = 0;
   const server = createServer((request, response) => {

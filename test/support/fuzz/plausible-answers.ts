@@ -16,7 +16,7 @@ const LIES = [
   'another day',
 ] as const;
 
-/** How much of what is asked in a night is answered with a lie. */
+/** The share of the requests of a night with a false answer. */
 export interface Night {
   /** Share of the answers; 0 is an honest night. */
   readonly share: number;
@@ -24,7 +24,7 @@ export interface Night {
   readonly seed: number;
 }
 
-/** What the emulator answers, some of it turned into something that looks as right and is wrong. */
+/** The answers of the emulator, some of them replaced by plausible wrong ones. */
 export class PlausibleAnswers {
   readonly #clean: CleanAnswers;
   readonly #night: Night;
@@ -92,7 +92,7 @@ export class PlausibleAnswers {
     }
   }
 
-  /** The rows of the day before under the date that was asked for. */
+  /** The rows of the day before, with the requested date. */
   async #otherDay(path: string, data: readonly unknown[]): Promise<unknown> {
     const url = new URL(path, 'http://service');
     const day = url.searchParams.get('startDate') ?? '';

@@ -3,7 +3,7 @@
  * and which part of an answer a bad value costs. Shares no code with the validator that it judges.
  */
 
-/** A kind of value: text that identifies, number, text, yes or no, instant; or something made of others. */
+/** A kind of value: identifying text, number, text, flag, time, or a compound. */
 export type Kind =
   | 'identity'
   | 'text'
@@ -23,11 +23,11 @@ export interface Shape {
   readonly oneOf?: readonly string[];
 }
 
-/** A part of an answer that must be set aside, and where it stands. */
+/** A part of an answer that must be quarantined, and its place. */
 export interface Aside {
   readonly path: string;
   readonly value: unknown;
-  /** It is about another day than the one that was asked for. */
+  /** It is about a day that was not requested. */
   readonly isForeign?: true;
 }
 
@@ -166,7 +166,7 @@ export function unknownFields(kept: Json): Json {
   return Object.fromEntries(found);
 }
 
-/** What is usable of a value, or undefined; what is not is added to `aside`, at its smallest. */
+/** Returns the usable part of a value, or undefined; the smallest unusable parts are added to `aside`. */
 export function usable(shape: Shape, value: unknown, path: string, aside: Aside[]): Json | undefined {
   const before = aside.length;
   const kept = isRecord(value) ? usableFields(shape, value, path, aside) : undefined;

@@ -54,7 +54,7 @@ export interface Clean {
   readonly body: Buffer;
 }
 
-/** What the emulator answers, asked over TCP once and remembered. */
+/** The answers of the emulator, requested over TCP once and cached. */
 export class CleanAnswers {
   readonly emulator: Emulator;
   readonly #known = new Map<string, Clean>();
@@ -70,7 +70,7 @@ export class CleanAnswers {
     const response = await fetch(url + path, { headers: { authorization: `Bearer ${apiKey}` } });
     const body = Buffer.from(await response.arrayBuffer());
     const clean = { status: response.status, headers: Object.fromEntries(response.headers), body };
-    // Mutated cursors are many, and none comes twice.
+    // Mutated cursors are many, and each is used once.
     if (response.status === 200 && this.#known.size < 5_000) this.#known.set(path, clean);
     return clean;
   }

@@ -10,7 +10,7 @@ export interface Shrinkage {
   readonly hasReport: (reportId: string) => boolean;
 }
 
-/** What an organization answers that has lost nothing. */
+/** The answers of an organization without losses. */
 export const WHOLE: Shrinkage = { days: new Set(), users: new Map(), hasReport: () => true };
 
 /** The answers of an emulator without what the organization has lost. */
@@ -57,7 +57,7 @@ export class ShrunkenAnswers {
     return data.filter(({ user_id: id }) => isKept(id)).length;
   }
 
-  /** A page that is emptied would look like the end of the list, so what follows takes its place. */
+  /** An emptied page would look like the end of the list, so the next page takes its place. */
   async #reportsOf(path: string, reports: readonly unknown[]): Promise<unknown[]> {
     const left = reports.filter(
       (report) => isObject(report) && this.#lost.hasReport(String(report['reportId'])),

@@ -13,7 +13,7 @@ export interface SetAside {
   readonly record: string;
 }
 
-/** What a warehouse holds of a unit. */
+/** Reads the content of a unit in a warehouse. */
 export interface Held {
   /** Every row as text, in an order that means nothing. */
   readonly rows: readonly string[];
@@ -93,7 +93,7 @@ export async function storedIn(place: Place): Promise<StoredByOrganization> {
 /** The same for a stored row and for an expected one. */
 function rowText(table: string, row: Readonly<Record<string, unknown>>): string {
   const values = Object.entries(row)
-    // What is unknown in elements that are summed cannot be told apart any more.
+    // Unknown fields of summed elements can no longer be attributed.
     .filter(([name]) => !OWN.has(name) && (name !== 'extra' || MAIN.has(table)))
     .map(([name, value]) => [name, name === 'spellings' || name === 'extra' ? inside(value) : value])
     .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
@@ -110,7 +110,7 @@ export function expectedTexts(expected: Expected): string[] {
   return [...expected].flatMap(([table, rows]) => rows.map((row) => rowText(table, row))).sort();
 }
 
-/** What is wrong with a quarantine: something in it that was fine, or something missing; undefined when all is right. */
+/** Returns the fault of a quarantine: a valid record in it, or a missing one; undefined if it is correct. */
 export function quarantineFault(aside: readonly Aside[], held: readonly SetAside[]): string | undefined {
   const records = new Set(held.map(({ record }) => normal(JSON.parse(record))));
   for (const { path, value } of aside) {

@@ -31,7 +31,7 @@ export interface Wish {
 /**
  * Finds or starts a server, in this order: the requested one; one started from installed binaries, which does not wait
  * for a disk and creates a schema in a third of the time; one that runs on this machine; PGlite.
- * @throws {Error} when the one that is asked for cannot be had.
+ * @throws {Error} when the requested server is not available.
  */
 export async function findServer({ url, source, path }: Wish): Promise<Server> {
   const ways: Readonly<Record<Source, () => Promise<Server>>> = {

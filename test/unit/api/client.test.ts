@@ -17,7 +17,7 @@ import { json, type RawReply, rawServer } from '../../support/network/raw-server
 const RANGE = { startDate: '2026-02-01', endDate: '2026-02-02' };
 const META = { org_id: 'org_1', start_date: '2026-02-01', end_date: '2026-02-02' };
 
-/** A client of a server that answers as told. */
+/** Creates a client of a server with the given answers. */
 async function client(reply: RawReply, options: Partial<ClientOptions> = {}) {
   const server = await rawServer(reply);
   const api = createClient({ apiKey: API_KEY, baseUrl: server.url, ...options });

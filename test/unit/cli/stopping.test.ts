@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { listenForStop, type StopSignal } from '../../../src/cli/process/stop-signals.ts';
 import type { ExitCode } from '../../../src/core/exit-code.ts';
 
-/** A process that only hears signals and notes how it was ended. */
+/** A fake process that records signals and its exit. */
 function fakeProcess() {
   const signals = new EventEmitter();
   const exits: ExitCode[] = [];

@@ -20,7 +20,7 @@ const calls = Array.from(
   ([, call = '', table = '', column, group]) => ({ call, table, column, group }),
 );
 
-/** What Citus asks of constraints, as far as it can be seen without Citus. */
+/** The requirements of Citus for constraints, as far as they can be checked without Citus. */
 describe('the tables, for a database that is distributed by organization', () => {
   it('have keys that begin with org_id, except tables without an organization', () => {
     const others = allTables.filter(({ key }) => key[0] !== 'org_id').map(({ name }) => name);
@@ -115,7 +115,7 @@ describe('the script', () => {
   });
 });
 
-/** Functions of the names that the script calls, which note what they were given. */
+/** Functions with the names that the script calls, which record their arguments. */
 const STUBS = `
   CREATE TABLE noted (call text, relation regclass, distribution_column text, colocate_with text);
   CREATE FUNCTION create_distributed_table(table_name regclass, distribution_column text, colocate_with text)

@@ -20,7 +20,7 @@ describe('redaction', () => {
     fc.assert(
       fc.property(secrets, fc.string(), fc.string(), (values, before, after) => {
         const [first = ''] = values;
-        // A secret that is part of the word that replaces it cannot be told from it.
+        // A secret that is part of its replacement cannot be distinguished from it.
         fc.pre(!values.some((value) => '[redacted]'.includes(value)));
         const result = createRedactor(values)(before + first + after);
         for (const value of values)

@@ -30,7 +30,7 @@ const DAY = parseDay('2026-02-01');
 const rule = { today: parseDay('2026-03-01'), settleDays: 3 };
 const key = dayKey('org_1', { stream: 'tools', day: DAY });
 
-/** A settled, doubted or failed day has what led to that; a pending one has nothing. */
+/** A settled, doubted or failed day has a reason; a pending day has none. */
 function dayIn(state: UnitState): LedgerDay {
   const pending = pendingUnit(key);
   if (state === 'pending') return pending;

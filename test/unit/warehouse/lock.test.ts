@@ -6,7 +6,7 @@ import { needsSessions, onEachDatabase, open, type Place } from '../../support/w
 
 const ALONE = { exclusive: true };
 
-/** A process that takes the lock alone, says so, and does not let go by itself. */
+/** A process that takes the exclusive lock, reports it, and never releases it. */
 function holder({ location }: Place) {
   return startScript(
     `

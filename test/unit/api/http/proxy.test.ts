@@ -13,7 +13,7 @@ const APP = 'https://app.example.test';
 const PASSWORD = 'proxy-secret-51c0';
 const RUN = ['run', '--until', '2026-01-16'];
 
-/** A service that is known by two names, behind a proxy that alone knows where they lead. */
+/** A service with two host names that only a proxy can resolve. */
 async function behindProxy(answer?: string | null) {
   const tls = selfSigned('api.example.test', 'DNS:api.example.test,DNS:app.example.test');
   if (tls === null) return null;

@@ -96,7 +96,7 @@ describe('the limit of requests in flight', () => {
 describe('the states of the limit', () => {
   const refusal = { epoch: 0, inFlight: 8, atMs: 0 };
 
-  /** The limit after so many answers with as many in flight as it allows. */
+  /** The limit after this many answers at full concurrency. */
   function answer(flight: Flight, count: number, atMs = 0): Flight {
     let next = flight;
     for (let n = 0; n < count; n += 1) next = flightAnswered(next, { inFlight: next.limit, atMs });

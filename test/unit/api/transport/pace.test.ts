@@ -37,7 +37,7 @@ async function held(
     answer: (count: number, bytes: Buffer) => {
       for (const socket of waiting.splice(0, count)) socket.write(bytes);
     },
-    /** As many requests wait for their answer now, and stay that many. */
+    /** Waits until this many requests are waiting for their answer. */
     expectInFlight: async (count: number) => {
       await expect.poll(() => waiting.length, { interval: 4 }).toBe(count);
       await new Promise((resolve) => setTimeout(resolve, 15));

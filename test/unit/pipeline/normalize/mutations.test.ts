@@ -46,7 +46,7 @@ function damaged(text: string, changes: readonly { at: number; drop: number; put
   }, text);
 }
 
-/** True for what gets as far as the rows: bytes that are not UTF-8 are refused before, and so is what is not JSON. */
+/** True for answers that reach validation: other bytes than UTF-8 and other texts than JSON are refused before. */
 function parses(text: string): boolean {
   try {
     return text.isWellFormed() && Array.isArray(JSON.parse(text));
@@ -55,7 +55,7 @@ function parses(text: string): boolean {
   }
 }
 
-/** What becomes of an answer; null when the answer is refused as a whole. */
+/** The result of an answer; null if it is refused as a whole. */
 function outcomeOf(stream: Stream, text: string): Normalized | null {
   try {
     return normalize(stream, text);

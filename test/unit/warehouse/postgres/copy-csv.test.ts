@@ -41,7 +41,7 @@ const value = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
 );
 
-/** What a reader of CSV makes of it: quoted fields are texts, the others numbers and null. */
+/** Reads CSV: quoted fields are texts, others are numbers and null. */
 function parsed(csv: string): unknown[][] {
   const rows: unknown[][] = [];
   let row: unknown[] = [];

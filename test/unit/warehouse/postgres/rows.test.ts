@@ -13,7 +13,7 @@ async function writers({ query }: Place): Promise<Map<unknown, unknown>> {
   return new Map(rows.map((row) => [row['model_id'], row['writer']]));
 }
 
-/** A role that every server has, and for which policies hold. */
+/** A role that exists on every server and is subject to policies. */
 const ROLE = 'pg_monitor';
 
 onDatabase(postgres, () => {

@@ -118,7 +118,7 @@ describe('a full disk', () => {
 });
 
 describe('a user who may not write', () => {
-  /** Begins a run as a user without rights, and tells how that ended: no request was sent by then. */
+  /** Starts a run as an unprivileged user, asserts that it sends no request, and returns how it ended. */
   async function begunUnprivileged(path: string): Promise<unknown> {
     const script = startScript(
       `

@@ -66,7 +66,7 @@ async function withThread(path = tempFile()) {
   const warehouse = await openTemporary(path);
   await warehouse.commitDay(day('2026-02-01', rowsOf(MANY)));
   await warehouse.commitDay(day('2026-02-02', [user('a', 1)]));
-  // Node tells of a thread in a turn of its own.
+  // Node reports the exit of a thread in a later round of the event loop.
   await expect.poll(() => begun).toHaveLength(1);
   const [thread] = begun;
   if (thread === undefined) throw new Error('there is no thread');
@@ -74,7 +74,7 @@ async function withThread(path = tempFile()) {
   return { warehouse, thread };
 }
 
-/** Messages that went to the thread, so that a test sees that it was asked. */
+/** Messages sent to the thread, so that a test can prove that it was used. */
 function asked(thread: Worker): unknown[] {
   const messages: unknown[] = [];
   const post = thread.postMessage.bind(thread);

@@ -4,7 +4,7 @@ import { AnswersDigest } from '../../../../../src/pipeline/run/days/known-answer
 
 const SLICE_CHARS = 256 * 1024;
 
-/** A text in which a pair of surrogates stands at so many characters before the end of the first slice. */
+/** A text with a surrogate pair at this distance before the end of the first slice. */
 function withPair(before: number): string {
   return `${'x'.repeat(SLICE_CHARS - before)}\u{1F600}${'y'.repeat(2 * SLICE_CHARS)}`;
 }

@@ -16,7 +16,7 @@ import {
 const TODAY = parseDay('2026-03-10');
 const OPTIONS = { today: TODAY, force: false, quarantined: false };
 
-/** A walk that ended, over a service that was seen to answer newest first. */
+/** A finished walk over a service that answers newest first. */
 const DONE: WalkState = {
   pass: 'done',
   startAfter: null,

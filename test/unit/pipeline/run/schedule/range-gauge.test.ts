@@ -11,7 +11,7 @@ const known = (rows: number) =>
     ['users', rows],
   ]);
 
-/** Asks a service that allows so many days until it answers; the ranges that it refused on the way. */
+/** Requests ranges until the service answers, and returns the refused ranges. */
 function askUntilAnswered(gauge: RangeGauge, allowedDays: number): { days: number; refused: number[] } {
   const refused: number[] = [];
   for (;;) {
