@@ -1,22 +1,35 @@
-import type { ErrorEffect } from '../core/errors.ts';
-import { DaywalkError, type DaywalkErrorOptions } from '../core/errors.ts';
+import { DaywalkError, type DaywalkErrorOptions, type ErrorEffect } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
-import type { Problem } from './shapes/problem-details.ts';
+import type { ProblemDetails } from './shapes/problem-details.ts';
 
-/** What every error about a request carries. */
+/** Options of every error about a request. */
 export interface RequestErrorOptions extends DaywalkErrorOptions {
-  /** Method and path with query, never a header. */
+  /** Method and path with query, never a header: `GET /api/v1/analytics/tokens?startDate=…`. */
   target: string;
   effect?: ErrorEffect;
   exitCode?: ExitCode;
 }
 
-/** What kept a request from being answered, where its cause may be the URL: nobody listens, no TLS is spoken, no API answers. */
+/** An error about a request. */
+export class HttpError extends DaywalkError {
+  /** Method and path with query, never a header. */
+  readonly target: string;
+  readonly method: string;
+  /** With query, below the host. */
+  readonly path: string;
+
+  constructor(message: string, options: RequestErrorOptions & { effect: ErrorEffect }) {
+    super(message, { exitCode: EXIT.upstream, ...options });
+    this.target = options.target;
+    [this.method = '', this.path = ''] = options.target.split(' ', 2);
+  }
+}
+
+/** Failures whose cause may be the URL: nothing listens there, it does not speak TLS, it is not the API. */
 export type Unreached = 'refused' | 'not-tls' | 'not-json';
 
-/** A request that got no usable answer: refused connection, time-out, cut or oversized body, not JSON. */
-export class RequestError extends DaywalkError {
-  readonly target: string;
+/** A request without a usable answer: connection refused, time-out, cut or oversized body, not JSON. */
+export class RequestError extends HttpError {
   /** Attempts that make sense for this kind of failure; the caller's own maximum holds too. */
   readonly attemptsMax: number;
   readonly unreached: Unreached | undefined;
@@ -25,42 +38,53 @@ export class RequestError extends DaywalkError {
     message: string,
     options: RequestErrorOptions & { attemptsMax?: number; unreached?: Unreached | undefined },
   ) {
-    super(message, { effect: 'retry', exitCode: EXIT.upstream, ...options });
-    this.target = options.target;
+    super(message, { effect: 'retry', ...options });
     this.attemptsMax = options.attemptsMax ?? Number.POSITIVE_INFINITY;
     this.unreached = options.unreached;
   }
 }
 
-/** What an answer with an error status carries (specification, sections 2.6 and 7). */
-export interface ApiErrorOptions extends RequestErrorOptions {
-  status: number;
-  problem: Problem;
+/** What the response says about a failure (specification, sections 2.6 and 7). */
+export interface ProblemOptions extends RequestErrorOptions {
+  problem: ProblemDetails;
   requestId: string | undefined;
-  /** The server's clock when it answered, from its Date header. */
+}
+
+/** An error that the service may have explained. */
+export class ProblemError extends HttpError {
+  readonly problem: ProblemDetails;
+  /** HTTP status title, from the body. */
+  readonly title: string | undefined;
+  /** Human-readable message, from the body. */
+  readonly detail: string | undefined;
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(message: string, options: ProblemOptions & { effect: ErrorEffect }) {
+    super(message, options);
+    this.problem = options.problem;
+    this.title = options.problem.title;
+    this.detail = options.problem.detail;
+    this.metadata = options.problem.metadata;
+    this.requestId = options.requestId;
+  }
+}
+
+/** Options of {@link ApiError}. */
+export interface ApiErrorOptions extends ProblemOptions {
+  status: number;
   serverDate: Date | undefined;
 }
 
 /** The service answered with an error status. */
-export class ApiError extends DaywalkError {
-  readonly target: string;
+export class ApiError extends ProblemError {
   readonly status: number;
-  /** HTTP status title, as the body says. */
-  readonly title: string | undefined;
-  /** Human-readable message, as the body says. */
-  readonly detail: string | undefined;
-  readonly requestId: string | undefined;
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  /** The server's clock when it answered, from its Date header. */
   readonly serverDate: Date | undefined;
 
   constructor(message: string, options: ApiErrorOptions) {
-    super(message, { effect: 'unit', exitCode: EXIT.upstream, ...options });
-    this.target = options.target;
+    super(message, { effect: 'unit', ...options });
     this.status = options.status;
-    this.title = options.problem.title;
-    this.detail = options.problem.detail;
-    this.requestId = options.requestId;
-    this.metadata = options.problem.metadata;
     this.serverDate = options.serverDate;
   }
 }
@@ -77,7 +101,7 @@ export class CredentialError extends ApiError {
 
 /** 429 or 503: too many requests, or overloaded. Repeated after `retryAfterMs`, or a jittered wait. */
 export class OverloadError extends ApiError {
-  /** Milliseconds that the service asked to wait; undefined where it did not say. */
+  /** Milliseconds that the service asks to wait; undefined where it does not say. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: ApiErrorOptions & { retryAfterMs: number | undefined }) {
@@ -93,37 +117,26 @@ export class ServerError extends ApiError {
   }
 }
 
-/** What is known of a creation that did not end with a usable answer. */
-export interface UnknownOutcomeErrorOptions extends RequestErrorOptions {
+/** Options of {@link UnknownOutcomeError}. */
+export interface UnknownOutcomeErrorOptions extends RequestErrorOptions, Partial<ProblemOptions> {
+  target: string;
   outcome: 'unknown' | 'created';
-  /** Of the answer, where there was one. */
-  status?: number | undefined;
-  problem?: Problem | undefined;
-  requestId?: string | undefined;
+  status: number | undefined;
 }
 
 /**
- * The service got a request that creates something, and did not say that it refused it: the thing may exist
- * (`outcome` is `unknown`), or exists but was not described (`created`). Never repeated, because that might make another.
+ * A creation may have succeeded: the service received the request and did not refuse it. `outcome` is `unknown` where
+ * the thing may exist, `created` where it exists and was not described. Never repeated, because that might create another.
  */
-export class UnknownOutcomeError extends DaywalkError {
-  readonly target: string;
+export class UnknownOutcomeError extends ProblemError {
   readonly outcome: 'unknown' | 'created';
-  /** Status of the answer; undefined where none came. */
+  /** Status of the response; undefined where none came. */
   readonly status: number | undefined;
-  readonly title: string | undefined;
-  readonly detail: string | undefined;
-  readonly requestId: string | undefined;
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
 
   constructor(message: string, options: UnknownOutcomeErrorOptions) {
-    super(message, { exitCode: EXIT.upstream, ...options, effect: 'unit' });
-    this.target = options.target;
+    const { problem = {}, requestId } = options;
+    super(message, { ...options, problem, requestId, effect: 'unit' });
     this.outcome = options.outcome;
     this.status = options.status;
-    this.title = options.problem?.title;
-    this.detail = options.problem?.detail;
-    this.requestId = options.requestId;
-    this.metadata = options.problem?.metadata;
   }
 }

@@ -1,5 +1,5 @@
 import type { DailyStream } from '../core/stream.ts';
-import type { Target } from './http/request.ts';
+import type { ApiRequest } from './http/request.ts';
 import { ANALYTICS_PATHS, READINESS_PATH } from './paths.ts';
 
 /** Origins of the two hosts, without a trailing slash. */
@@ -29,7 +29,7 @@ export interface ReadinessQuery {
 }
 
 /** The request for an analytics endpoint. */
-export function analyticsTarget(hosts: Hosts, stream: DailyStream, query: AnalyticsQuery): Target {
+export function analyticsRequest(hosts: Hosts, stream: DailyStream, query: AnalyticsQuery): ApiRequest {
   const { startDate, endDate, groupBy, limit, cursor } = query;
   return {
     origin: hosts.baseUrl,
@@ -39,7 +39,7 @@ export function analyticsTarget(hosts: Hosts, stream: DailyStream, query: Analyt
 }
 
 /** The request for a page of the readiness list. */
-export function readinessTarget(hosts: Hosts, { repoId, limit, startAfter }: ReadinessQuery): Target {
+export function readinessRequest(hosts: Hosts, { repoId, limit, startAfter }: ReadinessQuery): ApiRequest {
   const query = { repoId, limit, startAfter };
   return { origin: hosts.appUrl, path: READINESS_PATH, query, credential: 'application' };
 }

@@ -1,5 +1,5 @@
 import { USERS_LIMIT } from '../api/limits.ts';
-import { analyticsTarget, type Hosts, readinessTarget } from '../api/requests.ts';
+import { analyticsRequest, type Hosts, readinessRequest } from '../api/requests.ts';
 import type { Meter, Transport } from '../api/transport/transport.ts';
 import {
   type AnalyticsPage,
@@ -56,7 +56,7 @@ export async function pullGrouped(
 ): Promise<AnalyticsPage> {
   const { stream, days } = batch;
   const query = { startDate: days[0], endDate: days.at(-1) ?? days[0], groupBy };
-  const answer = await transport.get(analyticsTarget(hosts, stream, query), call);
+  const answer = await transport.get(analyticsRequest(hosts, stream, query), call);
   return analyticsPage(answer, `pull ${batchName(batch)} by ${groupBy}`);
 }
 
@@ -70,7 +70,7 @@ export async function pullReadinessPage(
   reportLimit: ReportLimit,
 ): Promise<ReadinessPage> {
   const pull = async (limit: number | undefined) => {
-    const target = readinessTarget(source.hosts, { limit, startAfter });
+    const target = readinessRequest(source.hosts, { limit, startAfter });
     return readinessPage(await source.transport.get(target, call), 'pull readiness');
   };
   return startAfter === undefined ? reportLimit.firstPage(pull) : pull(reportLimit.current ?? undefined);
@@ -85,6 +85,6 @@ async function pullPage(
   const { stream, days } = batch;
   const limit = stream === 'users' ? USERS_LIMIT.max : undefined;
   const range = { startDate: days[0], endDate: days.at(-1) ?? days[0] };
-  const target = analyticsTarget(hosts, stream, { ...range, limit, cursor });
+  const target = analyticsRequest(hosts, stream, { ...range, limit, cursor });
   return analyticsPage(await transport.get(target, call), `pull ${batchName(batch)}`);
 }

@@ -4,7 +4,7 @@ import { UsageError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import { USERS_LIMIT } from '../limits.ts';
 import { GROUP_BY } from '../paths.ts';
-import { type AnalyticsQuery, analyticsTarget, readinessTarget } from '../requests.ts';
+import { type AnalyticsQuery, analyticsRequest, readinessRequest } from '../requests.ts';
 import { createSession } from '../sessions/create.ts';
 import type { SessionRequest } from '../sessions/request.ts';
 import type { Session } from '../sessions/session.ts';
@@ -111,7 +111,7 @@ export function createClient(options: ClientOptions): Client {
   setMaxListeners(0, signal);
 
   async function page(stream: DailyStream, query: AnalyticsQuery): Promise<AnalyticsPage> {
-    const answer = await transport.get(analyticsTarget(hosts, stream, query), { signal });
+    const answer = await transport.get(analyticsRequest(hosts, stream, query), { signal });
     return analyticsPage(answer, `GET ${stream}`);
   }
 
@@ -161,7 +161,7 @@ export function createClient(options: ClientOptions): Client {
     const asked = query.limit === undefined ? undefined : checkLimit(query.limit, Number.MAX_SAFE_INTEGER);
     const found = new ReportLimit();
     const pull = async (startAfter: string | undefined, limit: number | undefined) => {
-      const target = readinessTarget(hosts, { repoId, limit, startAfter });
+      const target = readinessRequest(hosts, { repoId, limit, startAfter });
       return readinessPage(await transport.get(target, { signal }), 'GET readiness reports');
     };
     const get = (startAfter: string | undefined) => {

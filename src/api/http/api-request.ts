@@ -1,45 +1,42 @@
-/** What is asked: an origin with its optional path prefix, a path below it, and the query in order. */
-export interface Target {
+/** A request: an origin with its optional path prefix, a path below it, and the query in order. */
+export interface ApiRequest {
   readonly origin: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string | number | undefined>>;
-  /** Which credential goes along: that of the application host; the main one without it. */
+  /** Sends the credential of the application host. @default the main credential */
   readonly credential?: 'application';
-  /** What makes the request a POST that creates something; a GET without it. */
+  /** Makes the request a POST that creates something. @default a GET */
   readonly creation?: Creation;
 }
 
-/** A request that creates something. It is not idempotent. */
+/** The body of a request that creates something. Such a request is not idempotent. */
 export interface Creation {
-  /** The body. */
   readonly json: string;
   /** What it creates, for messages: `a session`. */
   readonly creates: string;
 }
 
-/** The query of a target, from its question mark on; '' without parameters. */
-export function queryOf({ query }: Target): string {
+/** The query of a request, from its question mark on; '' without parameters. */
+export function queryOf({ query }: ApiRequest): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
   const text = params.toString();
   return text === '' ? '' : `?${text}`;
 }
 
-/** Method, path and query of a target, as messages name it. */
-export function nameOf({ creation, path }: Target, query: string): string {
+/** Method, path and query of a request, as messages name it. */
+export function nameOf({ creation, path }: ApiRequest, query: string): string {
   return `${creation === undefined ? 'GET' : 'POST'} ${path}${query}`;
 }
 
-/** Where the paths of a target begin. */
-export interface Place {
-  /** Scheme, host and port. */
+/** An origin without its path prefix, and the prefix; '' without one. */
+export interface SplitOrigin {
   readonly origin: string;
-  /** The path before every path; '' without one. */
   readonly prefix: string;
 }
 
-/** The place of a target. */
-export function placeOf(target: Target): Place {
-  const { origin, pathname } = new URL(target.origin);
+/** Splits the origin of a request: `https://example.com/proxy` has the prefix `/proxy`. */
+export function splitOrigin(text: string): SplitOrigin {
+  const { origin, pathname } = new URL(text);
   return { origin, prefix: pathname === '/' ? '' : pathname };
 }

@@ -2,13 +2,13 @@ import { messageOf, StoppedError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { ApiError, UnknownOutcomeError } from '../errors.ts';
 import type { Answer, AnswerReader } from '../response/answer.ts';
-import { type Creation, nameOf, placeOf, queryOf, type Target } from './api-request.ts';
+import { type ApiRequest, type Creation, nameOf, queryOf, splitOrigin } from './api-request.ts';
 import { openConnection, type ProxyOptions, proxyFor } from './connections.ts';
 import { deadlineOf } from './deadline.ts';
 import { exchange } from './exchange.ts';
 import { explain } from './explain.ts';
 
-/** What a creator works with. */
+/** Options of {@link creator}. */
 export interface CreatorOptions {
   /** Milliseconds from the start to the last byte. */
   readonly timeoutMs: number;
@@ -18,43 +18,46 @@ export interface CreatorOptions {
 }
 
 /** Sends a creation once. */
-export type Creator = (target: Target, creation: Creation, call: { signal: AbortSignal }) => Promise<Answer>;
+export type Creator = (
+  request: ApiRequest,
+  creation: Creation,
+  options: { signal: AbortSignal },
+) => Promise<Answer>;
 
-/** How far a creation came. */
+/** How far a creation has come. */
 interface Progress {
   /** True from just before the first byte of the request is handed to the connection. */
   isSent: boolean;
-  /** Status of the answer, once it is there. */
+  /** Status of the response, once it is there. */
   status?: number;
 }
 
 const CREATED = 201;
 
 /**
- * Statuses of a request that was not carried out. 408 and 425 are not among them: a proxy may say them of a request that
- * the service behind it has got.
+ * Statuses of a request that was not carried out. 408 and 425 are not among them: a proxy may send them for a request
+ * that the service behind it has received.
  */
 const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 408 && status !== 425;
 
 /**
- * A sender of creations. What it throws says whether the request may be repeated: an error with the effect `retry`
- * means that the service provably did not take it, because nothing was sent or it answered 429.
- * Redirects are not followed.
+ * A sender of creations. An error with the effect `retry` means that the service provably did not carry out the request:
+ * nothing was sent, or it answered 429. Redirects are not followed.
  */
 export function creator({ timeoutMs, proxy, headers, answerOf }: CreatorOptions): Creator {
-  return async (target, creation, { signal }) => {
-    const query = queryOf(target);
-    const name = nameOf(target, query);
-    const { origin, prefix } = placeOf(target);
+  return async (request, creation, { signal }) => {
+    const query = queryOf(request);
+    const name = nameOf(request, query);
+    const { origin, prefix } = splitOrigin(request.origin);
     const deadline = deadlineOf(timeoutMs, signal);
     const progress: Progress = { isSent: false };
-    // A connection of its own: one that was kept open may be closing at the other end, and a request that is lost
-    // there cannot be told from one that arrived.
-    const client = await openConnection(origin, { timeoutMs, proxy });
+    // A new connection: the server may be closing a kept one, and a request that is lost there cannot be told from one
+    // that arrived.
+    const connection = await openConnection(origin, { timeoutMs, proxy });
     try {
-      const reply = await exchange(client, {
+      const response = await exchange(connection, {
         method: 'POST',
-        path: `${prefix}${target.path}${query}`,
+        path: `${prefix}${request.path}${query}`,
         headers: { ...headers, 'content-type': 'application/json' },
         body: creation.json,
         cancellation: deadline,
@@ -65,20 +68,16 @@ export function creator({ timeoutMs, proxy, headers, answerOf }: CreatorOptions)
           progress.status = status;
         },
       });
-      return answerOf(reply, name, 'creation');
+      return answerOf(response, name, 'creation');
     } catch (error) {
+      const used = proxyFor(origin, proxy);
       const why = signal.aborted
         ? signal.reason
-        : explain(error, {
-            name,
-            timeoutMs,
-            expired: deadline.expired(),
-            proxy: proxyFor(origin, proxy),
-          });
+        : explain(error, { name, timeoutMs, expired: deadline.expired(), proxy: used });
       throw isSettled(why, progress) ? why : unknownOutcome(why, { name, creation, progress });
     } finally {
       deadline.clear();
-      await client.destroy();
+      await connection.destroy();
     }
   };
 }
@@ -95,18 +94,12 @@ function unknownOutcome(
   const isCreated = progress.status === CREATED;
   const what = isCreated ? `${creates} was created` : `${creates} may have been created`;
   const api = why instanceof ApiError ? why : undefined;
-  const { title, detail, metadata } = api ?? {};
   return new UnknownOutcomeError(`${messageOf(why)}; ${what}: check before trying again`, {
     cause: why,
     target: name,
     outcome: isCreated ? 'created' : 'unknown',
     status: progress.status,
-    problem: {
-      ...(title === undefined ? {} : { title }),
-      ...(detail === undefined ? {} : { detail }),
-      ...(metadata === undefined ? {} : { metadata: { ...metadata } }),
-    },
-    requestId: api?.requestId,
+    ...(api !== undefined && { problem: api.problem, requestId: api.requestId }),
     exitCode: why instanceof StoppedError ? why.exitCode : EXIT.upstream,
     hint: `look into the application for it; trying again may create ${creates} once more`,
   });

@@ -1,4 +1,4 @@
-/** What may end a request before its reply is there. It has one listener: an AbortSignal costs many times as much. */
+/** What may end a request before its response is there. It has one listener: an AbortSignal costs many times as much. */
 export interface Cancellation {
   readonly isCancelled: boolean;
   /** Names who is told once the request is to end; replaces the one before. */

@@ -7,7 +7,7 @@ import type { Connections } from './connections.ts';
 import type { Cancellation } from './deadline.ts';
 
 /** What came back for a request, whatever its status. */
-export interface Reply {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The decoded bytes of JSON. Of anything else what there is, and nothing where it is too large or broken. */
@@ -28,12 +28,12 @@ export interface Exchange {
 }
 
 /**
- * Sends a request and reads the whole reply. Bytes are collected as they come from the parser: a stream for each body
+ * Sends a request and reads the whole response. Bytes are collected as they come from the parser: a stream for each body
  * would take as long as parsing it.
  * @throws {BodyTooLargeError} for a JSON answer beyond {@link BODY_BYTES_MAX}; the errors of undici and zlib; any error
  * when it is cancelled.
  */
-export async function exchange(connections: Connections, request: Exchange): Promise<Reply> {
+export async function exchange(connections: Connections, request: Exchange): Promise<HttpResponse> {
   const { status, headers, bytes } = await receive(connections, request);
   const isWanted = isAnswer(status, headers);
   const bytesMax = isWanted ? BODY_BYTES_MAX : ERROR_BODY_BYTES_MAX;
@@ -46,7 +46,7 @@ export async function exchange(connections: Connections, request: Exchange): Pro
   }
 }
 
-/** True for a reply whose body is what was asked for. */
+/** True for a response whose body is what was asked for. */
 export function isAnswer(status: number, headers: Headers): boolean {
   return status >= 200 && status <= 299 && isJson(headers);
 }
@@ -104,7 +104,7 @@ function receive(connections: Connections, request: Exchange): Promise<Received>
       },
       onResponseEnd: () => {
         cancellation.listen(undefined);
-        if (head === undefined) reject(new Error('the reply has no status'));
+        if (head === undefined) reject(new Error('the response has no status'));
         else resolve({ ...head, bytes: bytes.take() });
       },
       onResponseError: (_, error) => fail(error),

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { UnitError } from '../../core/errors.ts';
 import { RequestError } from '../errors.ts';
-import { isAnswer, type Reply } from '../http/exchange.ts';
+import { type HttpResponse, isAnswer } from '../http/exchange.ts';
 import { decodeUtf8, release } from './body.ts';
 import { type Headers, headerOf } from './headers.ts';
 import { keysRedactor } from './redact.ts';
@@ -19,8 +19,8 @@ export interface Answer {
   readonly date?: string | undefined;
 }
 
-/** Reads the reply to the request that `name` names: one that reads, or one that creates something. */
-export type AnswerReader = (reply: Reply, name: string, purpose: 'read' | 'creation') => Answer;
+/** Reads the response to the request that `name` names: one that reads, or one that creates something. */
+export type AnswerReader = (response: HttpResponse, name: string, purpose: 'read' | 'creation') => Answer;
 
 /** The only status of a full answer to a read: 202, 203, 206 and the like promise less, whatever the body looks like. */
 const FULL = 200;

@@ -9,7 +9,7 @@ import {
   ServerError,
 } from '../errors.ts';
 import { READINESS_PATH, SESSIONS_PATH } from '../paths.ts';
-import { type Problem, problemCheck } from '../shapes/problem-details.ts';
+import { type ProblemDetails, problemDetailsCheck } from '../shapes/problem-details.ts';
 import { type Headers, headerOf } from './headers.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 
@@ -17,7 +17,7 @@ import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 const DETAIL_CHARS_MAX = 300;
 
 /** An answer whose status is an error. */
-export interface Refusal {
+export interface ErrorResponse {
   readonly target: string;
   readonly status: number;
   readonly headers: Headers;
@@ -28,18 +28,21 @@ export interface Refusal {
 }
 
 /** The error class that belongs to a status, with what the body says (specification, section 7). */
-export function errorOfStatus(refusal: Refusal): ApiError {
-  const problem = parseProblem(refusal.body);
-  const requestId = problem.requestId ?? headerOf(refusal.headers, 'x-request-id');
-  const serverDate = parseHttpDate(headerOf(refusal.headers, 'date') ?? '');
-  const { target, status } = refusal;
+export function errorOfStatus(response: ErrorResponse): ApiError {
+  const problem = parseProblem(response.body);
+  const requestId = problem.requestId ?? headerOf(response.headers, 'x-request-id');
+  const serverDate = parseHttpDate(headerOf(response.headers, 'date') ?? '');
+  const { target, status } = response;
   const options: ApiErrorOptions = { target, status, problem, requestId, serverDate };
-  const message = describe(refusal, problem, requestId);
+  const message = describe(response, problem, requestId);
   if (status === 400) return new BadRequestError(message, options);
   if (status === 401 || status === 403)
     return new CredentialError(message, { ...options, ...credentialAdvice(status, target) });
   if (status === 429 || status === 503) {
-    const retryAfterMs = parseRetryAfter(headerOf(refusal.headers, 'retry-after'), serverDate ?? refusal.now);
+    const retryAfterMs = parseRetryAfter(
+      headerOf(response.headers, 'retry-after'),
+      serverDate ?? response.now,
+    );
     return new OverloadError(message, { ...options, retryAfterMs });
   }
   if (status >= 500 || status === 408 || status === 425) return new ServerError(message, options);
@@ -83,19 +86,19 @@ function notFoundAdvice(target: string): Advice {
       };
 }
 
-function describe(refusal: Refusal, problem: Problem, requestId: string | undefined): string {
-  const said = problem.detail ?? problem.title ?? foreignText(refusal);
+function describe(response: ErrorResponse, problem: ProblemDetails, requestId: string | undefined): string {
+  const said = problem.detail ?? problem.title ?? foreignText(response);
   const detail = said === undefined ? '' : `: ${said.slice(0, DETAIL_CHARS_MAX)}`;
   const metadata = problem.metadata === undefined ? '' : ` ${JSON.stringify(problem.metadata)}`;
   const id = requestId === undefined ? '' : ` (requestId ${requestId})`;
-  return `${refusal.target} answered ${refusal.status}${detail}${metadata.slice(0, DETAIL_CHARS_MAX)}${id}`;
+  return `${response.target} answered ${response.status}${detail}${metadata.slice(0, DETAIL_CHARS_MAX)}${id}`;
 }
 
 /**
  * What the body of a readiness error says, on one line: JSON as it came, or plain text. Its shape is not documented.
  * The pages of proxies are left out, because nothing in their first lines says what went wrong.
  */
-function foreignText({ target, headers, body }: Refusal): string | undefined {
+function foreignText({ target, headers, body }: ErrorResponse): string | undefined {
   if (!target.includes(READINESS_PATH)) return undefined;
   const type = headerOf(headers, 'content-type') ?? '';
   if (!/^(text\/plain|application\/([\w.+-]+\+)?json)\b/i.test(type)) return undefined;
@@ -103,11 +106,13 @@ function foreignText({ target, headers, body }: Refusal): string | undefined {
   return text === '' || text === '{}' ? undefined : text;
 }
 
-/** What can be read of a body. Each field counts by itself, because not everything that refuses is the service. */
-function parseProblem(body: string): Problem {
+/** The valid fields of an error body. Each counts by itself, because proxies answer with errors too. */
+function parseProblem(body: string): ProblemDetails {
   // Proxies answer in HTML or plain text; then the status alone decides.
   const value = parseJson(body);
   if (!isObject(value)) return {};
-  const fields = Object.entries(value).filter(([name, field]) => problemCheck.Check({ [name]: field }));
+  const fields = Object.entries(value).filter(([name, field]) =>
+    problemDetailsCheck.Check({ [name]: field }),
+  );
   return Object.fromEntries(fields);
 }

@@ -50,7 +50,7 @@ export async function createSession(
   return sessionOf(answer);
 }
 
-const TOO_DEEP = { problems: [{ path: 'answer', message: `nests deeper than ${LEVELS_MAX} levels` }] };
+const TOO_DEEP = { violations: [{ path: 'answer', message: `nests deeper than ${LEVELS_MAX} levels` }] };
 
 function sessionOf(answer: Answer): CreatedSession {
   const { status, body, text } = answer;
@@ -63,9 +63,9 @@ function sessionOf(answer: Answer): CreatedSession {
   }
   const reading = isDeeperThan(body, LEVELS_MAX) ? TOO_DEEP : readSession(body);
   if ('session' in reading) return { session: reading.session, text };
-  const problems = reading.problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  const violations = reading.violations.map(({ path, message }) => `${path}: ${message}`).join('; ');
   const id = isObject(body) && typeof body['sessionId'] === 'string' ? ` ${body['sessionId']}` : '';
-  const made = `${NAME} created a session${id}, but did not describe it as one (${problems})`;
+  const made = `${NAME} created a session${id}, but did not describe it as one (${violations})`;
   throw outcome(answer, made, 'created');
 }
 

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { UsageError } from '../../core/errors.ts';
 import { SessionSettings } from './settings.ts';
-import { type Problem, problemsOf } from './violations.ts';
+import { type Violation, violationsOf } from './violations.ts';
 
 /** Code points of `cwd` (specification, section 8). */
 export const CWD_CHARS = { min: 1, max: 4096 } as const;
@@ -23,23 +23,23 @@ const check = Compile(SessionRequest);
 /** Problems that one error message names; the rest is counted. */
 const NAMED_MAX = 50;
 
-/** What is wrong with a request, every problem with its path; nothing when it may be sent. */
-export function sessionRequestProblems(request: unknown): Problem[] {
-  return check.Check(request) ? [] : problemsOf(check, request);
+/** What is wrong with a request, every violation with its path; nothing when it may be sent. */
+export function sessionRequestViolations(request: unknown): Violation[] {
+  return check.Check(request) ? [] : violationsOf(check, request);
 }
 
 /**
  * A request from outside, checked.
- * @throws {UsageError} that names every problem with its path.
+ * @throws {UsageError} that names every violation with its path.
  */
 export function parseSessionRequest(request: unknown): SessionRequest {
   if (check.Check(request)) return request;
-  throw refusal(sessionRequestProblems(request));
+  throw refusal(sessionRequestViolations(request));
 }
 
 /**
  * The JSON text of a request, checked: what is sent is what was checked, also where an object has a `toJSON`.
- * @throws {UsageError} that names every problem with its path; nothing was sent.
+ * @throws {UsageError} that names every violation with its path; nothing was sent.
  */
 export function sessionRequestJson(request: unknown): string {
   const json = JSON.stringify(parseSessionRequest(request));
@@ -47,9 +47,9 @@ export function sessionRequestJson(request: unknown): string {
   return json;
 }
 
-function refusal(problems: readonly Problem[]): UsageError {
-  const named = problems.slice(0, NAMED_MAX).map(({ path, message }) => `${path}: ${message}`);
-  const more = problems.length > NAMED_MAX ? [`and ${problems.length - NAMED_MAX} more`] : [];
+function refusal(violations: readonly Violation[]): UsageError {
+  const named = violations.slice(0, NAMED_MAX).map(({ path, message }) => `${path}: ${message}`);
+  const more = violations.length > NAMED_MAX ? [`and ${violations.length - NAMED_MAX} more`] : [];
   return new UsageError(`create a session: ${[...named, ...more].join('; ')}`, {
     hint: 'correct these and try again; nothing was sent',
   });

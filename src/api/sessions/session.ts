@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Flag, Identity, Instant, Label, listOf, mapOf } from '../shapes/fields.ts';
-import { type Problem, problemsOf } from './violations.ts';
+import { type Violation, violationsOf } from './violations.ts';
 
 /** States of a session (specification, section 3). */
 export const SESSION_STATES = ['idle', 'pending', 'running'] as const;
@@ -66,7 +66,7 @@ export type Session = Static<typeof Session>;
 const check = Compile(Session);
 
 /** The session that an answer describes, or what is wrong with it. */
-export function readSession(body: unknown): { session: Session } | { problems: Problem[] } {
+export function readSession(body: unknown): { session: Session } | { violations: Violation[] } {
   if (check.Check(body)) return { session: body };
-  return { problems: problemsOf(check, body, 'answer') };
+  return { violations: violationsOf(check, body, 'answer') };
 }

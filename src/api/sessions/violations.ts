@@ -1,7 +1,7 @@
 import { Settings } from 'typebox/system';
 
 /** One thing that is wrong with a value, and where: `sessionSettings.tags[0].colour`. */
-export interface Problem {
+export interface Violation {
   readonly path: string;
   readonly message: string;
 }
@@ -31,10 +31,12 @@ export interface Validator {
   Errors(value: unknown): readonly Finding[];
 }
 
-/** What a validator finds wrong with a value, called `root`: everything at once, each problem told once. */
-export function problemsOf(validator: Validator, value: unknown, root = 'request'): Problem[] {
-  const problems = findingsOf(validator, value).flatMap((finding) => problemOf(finding, value, root));
-  return [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()];
+/** What a validator finds wrong with a value, called `root`: everything at once, each violation told once. */
+export function violationsOf(validator: Validator, value: unknown, root = 'request'): Violation[] {
+  const violations = findingsOf(validator, value).flatMap((finding) => violationOf(finding, value, root));
+  return [
+    ...new Map(violations.map((violation) => [`${violation.path} ${violation.message}`, violation])).values(),
+  ];
 }
 
 /** All findings: without this setting, which is one of the whole process, a validator stops after a few. */
@@ -48,9 +50,9 @@ function findingsOf(validator: Validator, value: unknown): readonly Finding[] {
   }
 }
 
-function problemOf({ keyword, instancePath, params }: Finding, value: unknown, root: string): Problem[] {
+function violationOf({ keyword, instancePath, params }: Finding, value: unknown, root: string): Violation[] {
   const keys = keysOf(instancePath);
-  const at = (message: string, ...more: string[]): Problem[] => [
+  const at = (message: string, ...more: string[]): Violation[] => [
     { path: pathOf([...keys, ...more], value) || root, message },
   ];
   switch (keyword) {

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { UsageError } from '../../core/errors.ts';
 import type { SessionRequest } from './request.ts';
 import { CURRENT_MODEL, type SessionSettings } from './settings.ts';
-import { problemsOf } from './violations.ts';
+import { violationsOf } from './violations.ts';
 
 /** Something that the service accepts and that deserves a second look. */
 export interface SessionWarning {
@@ -30,13 +30,13 @@ const knownCheck = Compile(KnownIdentifiers);
 
 /**
  * Known identifiers from outside, checked.
- * @throws {UsageError} that names every problem with its path.
+ * @throws {UsageError} that names every violation with its path.
  */
 export function parseKnownIdentifiers(value: unknown): KnownIdentifiers {
   if (knownCheck.Check(value)) return value;
-  const problems = problemsOf(knownCheck, value, 'document');
+  const violations = violationsOf(knownCheck, value, 'document');
   throw new UsageError(
-    `known identifiers: ${problems.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
+    `known identifiers: ${violations.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
     { hint: 'write them like {"providers": ["service"], "apiProviders": [], "compactionModels": []}' },
   );
 }

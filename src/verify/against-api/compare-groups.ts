@@ -3,7 +3,7 @@ import { decoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { BadRequestError } from '../../api/errors.ts';
 import { GROUP_BY } from '../../api/paths.ts';
-import { analyticsTarget } from '../../api/requests.ts';
+import { analyticsRequest } from '../../api/requests.ts';
 import { ActivityByClientRow } from '../../api/shapes/activity.ts';
 import { type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
 import { MODEL_KEYS, TokensByModelRow } from '../../api/shapes/tokens.ts';
@@ -73,7 +73,7 @@ export async function compareGroups(
   const { groupBy, check, by } = grouping;
   const name = `pull ${stream} ${day} by ${groupBy}`;
   const query = { startDate: day, endDate: day, groupBy };
-  const answer = await transport.get(analyticsTarget(hosts, stream, query), call).catch((error: unknown) => {
+  const answer = await transport.get(analyticsRequest(hosts, stream, query), call).catch((error: unknown) => {
     if (error instanceof BadRequestError) return undefined;
     throw error;
   });

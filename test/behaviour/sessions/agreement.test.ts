@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sessionRequestProblems } from '../../../src/api/sessions/request.ts';
+import { sessionRequestViolations } from '../../../src/api/sessions/request.ts';
 import { findViolations } from '../../../src/emulator/sessions/validate.ts';
 import { BadRequestError, UsageError } from '../../../src/index.ts';
 import { clientOf, emulated, post } from '../../support/sessions/emulated-service.ts';
@@ -18,7 +18,7 @@ describe("the client's and the emulator's validation, which share no code,", () 
     fc.assert(
       fc.property(someSettings, (sessionSettings) => {
         const request = { computerId: 'computer-1', sessionSettings };
-        const own = new Set(sessionRequestProblems(request).map(({ path }) => path));
+        const own = new Set(sessionRequestViolations(request).map(({ path }) => path));
         const theirs = new Set(findViolations(onTheWire(request)).map(({ pointer }) => pointer));
         expect(own.size, [...own, ...theirs].join('\n')).toBe(theirs.size);
         verdicts[own.size === 0 ? 'valid' : 'invalid'] += 1;

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
 import {
+  type ApiRequest,
   createRequester,
   type Requester,
   type RequesterOptions,
-  type Target,
 } from '../../../src/api/http/request.ts';
 import {
   createTransport,
@@ -39,7 +39,7 @@ export function testTransport(
 
 /** A single request, without retry and pace. */
 export function testRequester(options: Partial<RequesterOptions> = {}): {
-  send(target: Target, signal?: AbortSignal): ReturnType<Requester['send']>;
+  send(target: ApiRequest, signal?: AbortSignal): ReturnType<Requester['send']>;
   close(): Promise<void>;
 } {
   const requester = createRequester({
@@ -60,7 +60,7 @@ export function testRequester(options: Partial<RequesterOptions> = {}): {
 }
 
 /** A target on `origin`. */
-export function targetOf(origin: string, path = '/api/thing', query: Target['query'] = {}): Target {
+export function requestTo(origin: string, path = '/api/thing', query: ApiRequest['query'] = {}): ApiRequest {
   return { origin, path, query };
 }
 

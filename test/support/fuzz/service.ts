@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { nameOf, queryOf, type Target } from '../../../src/api/http/api-request.ts';
+import { type ApiRequest, nameOf, queryOf } from '../../../src/api/http/api-request.ts';
 import { answerReader } from '../../../src/api/response/answer.ts';
 import type { Transport } from '../../../src/api/transport/transport.ts';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -83,7 +83,7 @@ export function transportOver(answers: Pick<Answers, 'to'>): Transport {
   const totals = { requests: 0, retries: 0 };
   return {
     totals,
-    get: async (target: Target, { meter, signal }) => {
+    get: async (target: ApiRequest, { meter, signal }) => {
       signal.throwIfAborted();
       totals.requests += 1;
       if (meter !== undefined) meter.requests += 1;

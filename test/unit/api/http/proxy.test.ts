@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { targetOf, testRequester, thrownBy } from '../../../support/api/test-transport.ts';
+import { requestTo, testRequester, thrownBy } from '../../../support/api/test-transport.ts';
 import { selfSigned } from '../../../support/network/certificates.ts';
 import { connectProxy, tlsFront } from '../../../support/network/connect-proxy.ts';
 import { freePort } from '../../../support/network/raw-server.ts';
@@ -116,7 +116,7 @@ describe('HTTPS_PROXY', () => {
   test('is named in the remedy if nothing listens there', async () => {
     const port = await freePort();
     const proxy = { url: `http://etl:${PASSWORD}@127.0.0.1:${port}`, noProxy: '' };
-    const error = await thrownBy(testRequester({ proxy }).send(targetOf(API)));
+    const error = await thrownBy(testRequester({ proxy }).send(requestTo(API)));
     expect(error).toMatchObject({
       name: 'RequestError',
       effect: 'retry',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { REDIRECTS_MAX } from '../../../../src/api/limits.ts';
 import {
   API_KEY,
-  targetOf,
+  requestTo,
   testRequester,
   testTransport,
   thrownBy,
@@ -17,7 +17,7 @@ describe('a redirect on the same origin', () => {
     const server = await rawServer((socket, { path }) => {
       socket.write(path.startsWith(TO) ? json({ ok: 1 }) : http(status, '', { location: TO }));
     });
-    const { body } = await testRequester().send(targetOf(server.url, FROM, { limit: 5, startAfter: 'r 1' }));
+    const { body } = await testRequester().send(requestTo(server.url, FROM, { limit: 5, startAfter: 'r 1' }));
     expect(body).toEqual({ ok: 1 });
     expect(server.requests.map(({ path }) => path)).toEqual([
       `${FROM}?limit=5&startAfter=r+1`,
@@ -35,7 +35,7 @@ describe('a redirect on the same origin', () => {
     const server = await rawServer((socket, { path }) => {
       socket.write(path.startsWith(TO) ? json({}) : http(307, 'moved', { location: locationOf(server.url) }));
     });
-    await testRequester().send(targetOf(server.url, FROM, { limit: 5 }));
+    await testRequester().send(requestTo(server.url, FROM, { limit: 5 }));
     expect(server.requests.at(-1)?.path).toBe(`${TO}?limit=5`);
   });
 
@@ -43,7 +43,7 @@ describe('a redirect on the same origin', () => {
     const server = await rawServer((socket, { path }) => {
       socket.write(path.startsWith(TO) ? json({}) : http(302, '', { location: `${TO}?limit=2&token=t` }));
     });
-    await testRequester().send(targetOf(server.url, FROM, { limit: 5 }));
+    await testRequester().send(requestTo(server.url, FROM, { limit: 5 }));
     expect(server.requests.at(-1)?.path).toBe(`${TO}?limit=2&token=t`);
   });
 
@@ -59,7 +59,7 @@ describe('a redirect on the same origin', () => {
       socket.write(path.startsWith(TO) ? json({}) : http(status, '', { location: TO + query }));
     });
     const { send } = testRequester();
-    for (let n = 0; n < 3; n += 1) await send(targetOf(server.url, FROM, { limit: 5 }));
+    for (let n = 0; n < 3; n += 1) await send(requestTo(server.url, FROM, { limit: 5 }));
     expect(server.requests.filter(({ path }) => path.startsWith(FROM))).toHaveLength(asked);
     expect(server.requests.filter(({ path }) => path.startsWith(TO))).toHaveLength(3);
   });
@@ -69,9 +69,9 @@ describe('a redirect on the same origin', () => {
       socket.write(path.startsWith(FROM) ? http(308, '', { location: TO }) : json({}));
     });
     const { send } = testRequester();
-    await send(targetOf(server.url, FROM, { startAfter: 'a' }));
-    await send(targetOf(server.url, FROM, { startAfter: 'b' }));
-    await send(targetOf(server.url, '/api/other'));
+    await send(requestTo(server.url, FROM, { startAfter: 'a' }));
+    await send(requestTo(server.url, FROM, { startAfter: 'b' }));
+    await send(requestTo(server.url, '/api/other'));
     expect(server.requests.map(({ path }) => path)).toEqual([
       `${FROM}?startAfter=a`,
       `${TO}?startAfter=a`,
@@ -90,7 +90,7 @@ describe('a redirect on the same origin', () => {
     );
     const transport = testTransport();
     const error = await thrownBy(
-      transport.get(targetOf(server.url, '/a'), { signal: new AbortController().signal }),
+      transport.get(requestTo(server.url, '/a'), { signal: new AbortController().signal }),
     );
     expect(error).toMatchObject({
       name: 'RequestError',
@@ -107,7 +107,7 @@ describe('a redirect on the same origin', () => {
     ['a location that is no URL', { location: 'http://:x' }],
   ])('with %s leads nowhere', async (_, headers) => {
     const server = await rawServer((socket) => void socket.write(http(302, '', headers)));
-    expect(await thrownBy(testRequester().send(targetOf(server.url)))).toMatchObject({
+    expect(await thrownBy(testRequester().send(requestTo(server.url)))).toMatchObject({
       name: 'RequestError',
       effect: 'unit',
       message: 'GET /api/thing was redirected to nowhere',
@@ -120,7 +120,7 @@ describe('a redirect on the same origin', () => {
     });
     const transport = testTransport();
     const meter = { requests: 0, retries: 0 };
-    await transport.get(targetOf(server.url, '/a'), { signal: new AbortController().signal, meter });
+    await transport.get(requestTo(server.url, '/a'), { signal: new AbortController().signal, meter });
     expect(server.requests).toHaveLength(2);
     expect(meter).toEqual({ requests: 2, retries: 0 });
     expect(transport.totals).toEqual({ requests: 2, retries: 0 });
@@ -135,7 +135,7 @@ describe('a redirect to another origin', () => {
       const server = await rawServer(
         (socket) => void socket.write(http(status, '', { location: `${other.url}/api/thing` })),
       );
-      const error = await thrownBy(testRequester().send(targetOf(server.url)));
+      const error = await thrownBy(testRequester().send(requestTo(server.url)));
       expect(error).toMatchObject({
         name: 'RunError',
         effect: 'run',
@@ -158,7 +158,7 @@ describe('a redirect to another origin', () => {
     const server = await rawServer(
       (socket) => void socket.write(http(302, '', { location: locationOf(server.url) })),
     );
-    expect(await thrownBy(testRequester().send(targetOf(server.url)))).toMatchObject({
+    expect(await thrownBy(testRequester().send(requestTo(server.url)))).toMatchObject({
       name: 'RunError',
       exitCode: 4,
     });

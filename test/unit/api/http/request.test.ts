@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../../../src/api/errors.ts';
 import {
   API_KEY,
-  targetOf,
+  requestTo,
   testRequester,
   testTransport,
   thrownBy,
@@ -17,7 +17,7 @@ describe('a request', () => {
   it('requests the path and query in order, with the credential, as JSON', async () => {
     const server = await rawServer((socket) => void socket.write(json({ ok: true })));
     const { send } = testRequester();
-    const target = targetOf(server.url, '/api/v1/thing', {
+    const target = requestTo(server.url, '/api/v1/thing', {
       startDate: '2026-01-14',
       limit: 5,
       cursor: undefined,
@@ -39,7 +39,7 @@ describe('a request', () => {
 
   it('keeps the path prefix of the origin', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
-    await testRequester().send(targetOf(`${server.url}/proxy/eu`, '/api/thing'));
+    await testRequester().send(requestTo(`${server.url}/proxy/eu`, '/api/thing'));
     expect(server.requests[0]?.path).toBe('/proxy/eu/api/thing');
   });
 
@@ -47,7 +47,7 @@ describe('a request', () => {
     const server = await rawServer(
       (socket) => void socket.write(http(200, BODY, { 'x-request-id': 'req_7' })),
     );
-    expect(await testRequester().send(targetOf(server.url))).toEqual({
+    expect(await testRequester().send(requestTo(server.url))).toEqual({
       status: 200,
       body: JSON.parse(BODY),
       text: BODY,
@@ -62,7 +62,7 @@ describe('a request', () => {
     'application/problem+json',
   ])('accepts %s as JSON', async (type) => {
     const server = await rawServer((socket) => void socket.write(http(200, BODY, { 'content-type': type })));
-    expect((await testRequester().send(targetOf(server.url))).text).toBe(BODY);
+    expect((await testRequester().send(requestTo(server.url))).text).toBe(BODY);
   });
 
   it('decodes gzip in pieces of any size', async () => {
@@ -72,7 +72,7 @@ describe('a request', () => {
       socket.write(http(200, '', { 'content-encoding': 'GZIP', 'content-length': bytes.length }));
       for (const byte of bytes) socket.write(Buffer.of(byte));
     });
-    expect((await testRequester().send(targetOf(server.url))).text).toBe(BODY);
+    expect((await testRequester().send(requestTo(server.url))).text).toBe(BODY);
   });
 
   it('reads chunked bodies, and bodies that end with the connection', async () => {
@@ -93,15 +93,15 @@ describe('a request', () => {
       }
     });
     const { send } = testRequester();
-    expect((await send(targetOf(server.url))).text).toBe(BODY);
-    expect((await send(targetOf(server.url))).text).toBe(BODY);
+    expect((await send(requestTo(server.url))).text).toBe(BODY);
+    expect((await send(requestTo(server.url))).text).toBe(BODY);
     expect(server.requests).toHaveLength(2);
   });
 
   it('keeps its connection for the next request', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
     const { send } = testRequester({ connections: 1 });
-    for (let n = 0; n < 5; n += 1) await send(targetOf(server.url));
+    for (let n = 0; n < 5; n += 1) await send(requestTo(server.url));
     expect(server.requests).toHaveLength(5);
     expect(server.connections).toBe(1);
   });
@@ -109,7 +109,7 @@ describe('a request', () => {
   it('leaves no connection open after close', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
     const { send, close } = testRequester();
-    await Promise.all([send(targetOf(server.url)), send(targetOf(server.url))]);
+    await Promise.all([send(requestTo(server.url)), send(requestTo(server.url))]);
     expect(server.open).toBeGreaterThan(0);
     await close();
     await expect.poll(() => server.open).toBe(0);
@@ -174,7 +174,7 @@ describe('a request without a usable answer may be retried when', () => {
 
   it.each(cases)('%s', async (_, reply) => {
     const server = await rawServer(reply);
-    const error = await thrownBy(testRequester().send(targetOf(server.url, '/api/thing', { day: 1 })));
+    const error = await thrownBy(testRequester().send(requestTo(server.url, '/api/thing', { day: 1 })));
     expect(server.requests).toHaveLength(1);
     expect(error).toBeInstanceOf(RequestError);
     expect(error).toMatchObject({
@@ -191,7 +191,7 @@ describe('a request without a usable answer may be retried when', () => {
       const server = await rawServer(
         (socket) => void socket.write(http(200, BODY, { 'content-encoding': encoding })),
       );
-      expect(await thrownBy(testRequester().send(targetOf(server.url)))).toMatchObject({
+      expect(await thrownBy(testRequester().send(requestTo(server.url)))).toMatchObject({
         name: 'RequestError',
         effect: 'unit',
         exitCode: 4,
@@ -208,7 +208,7 @@ describe('a request without a usable answer may be retried when', () => {
       const server = await rawServer(
         (socket) => void socket.write(http(200, body, { 'content-encoding': encoding })),
       );
-      expect((await testRequester().send(targetOf(server.url))).text).toBe(BODY);
+      expect((await testRequester().send(requestTo(server.url))).text).toBe(BODY);
     },
   );
 
@@ -216,7 +216,7 @@ describe('a request without a usable answer may be retried when', () => {
     const server = await rawServer(
       (socket) => void socket.write(http(500, BODY, { 'content-encoding': 'br' })),
     );
-    expect(await thrownBy(testRequester().send(targetOf(server.url)))).toMatchObject({ status: 500 });
+    expect(await thrownBy(testRequester().send(requestTo(server.url)))).toMatchObject({ status: 500 });
   });
 
   it('reports 100 Continue, and is retried as a temporary failure', async () => {
@@ -224,7 +224,7 @@ describe('a request without a usable answer may be retried when', () => {
       socket.write(index < 3 ? 'HTTP/1.1 100 Continue\r\n\r\n' : '');
       socket.write(http(200, BODY));
     });
-    const error = await thrownBy(testRequester().send(targetOf(server.url)));
+    const error = await thrownBy(testRequester().send(requestTo(server.url)));
     expect(error).toMatchObject({
       effect: 'retry',
       exitCode: 4,
@@ -233,7 +233,7 @@ describe('a request without a usable answer may be retried when', () => {
     });
     const transport = testTransport();
     const { signal } = new AbortController();
-    expect((await transport.get(targetOf(server.url), { signal })).text).toBe(BODY);
+    expect((await transport.get(requestTo(server.url), { signal })).text).toBe(BODY);
     expect(transport.totals).toEqual({ requests: 2, retries: 1 });
   });
 
@@ -241,7 +241,7 @@ describe('a request without a usable answer may be retried when', () => {
     const server = await rawServer(
       (socket) => void socket.write(http(200, '<html>', { 'content-type': 'text/html' })),
     );
-    expect(await thrownBy(testRequester().send(targetOf(server.url)))).toMatchObject({
+    expect(await thrownBy(testRequester().send(requestTo(server.url)))).toMatchObject({
       message: expect.stringContaining('text/html'),
       hint: expect.stringContaining('proxy'),
     });
@@ -262,7 +262,7 @@ describe('a request without a usable answer may be retried when', () => {
     });
     const { send } = testRequester();
     for (const cut of cuts) {
-      const error = await thrownBy(send(targetOf(server.url)));
+      const error = await thrownBy(send(requestTo(server.url)));
       expect(error, `cut at ${cut}`).toMatchObject({ name: 'RequestError', effect: 'retry' });
     }
     expect(server.requests).toHaveLength(cuts.length);
@@ -277,7 +277,7 @@ describe('a request without a usable answer may be retried when', () => {
     });
     const { send } = testRequester();
     for (const cut of cuts) {
-      expect(await thrownBy(send(targetOf(server.url))), `cut at ${cut}`).toMatchObject({
+      expect(await thrownBy(send(requestTo(server.url))), `cut at ${cut}`).toMatchObject({
         attemptsMax: 2,
         effect: 'retry',
       });
@@ -297,7 +297,7 @@ describe('a malformed body', () => {
     ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le')],
   ])('is refused when it is %s, and retried once', async (_, body) => {
     const server = await rawServer((socket) => void socket.write(http(200, body)));
-    const error = await thrownBy(testRequester().send(targetOf(server.url)));
+    const error = await thrownBy(testRequester().send(requestTo(server.url)));
     expect(error).toMatchObject({ name: 'RequestError', effect: 'retry', attemptsMax: 2 });
   });
 });
@@ -313,7 +313,7 @@ describe('a time-out', () => {
   async function timed(reply: RawReply) {
     const server = await rawServer(reply);
     const started = performance.now();
-    const error = await thrownBy(testRequester({ timeoutMs }).send(targetOf(server.url)));
+    const error = await thrownBy(testRequester({ timeoutMs }).send(requestTo(server.url)));
     return { error, tookMs: performance.now() - started, server };
   }
 
@@ -378,7 +378,7 @@ describe('an abort', () => {
       setTimeout(() => control.abort(reason), 30);
     });
     const started = performance.now();
-    expect(await thrownBy(testRequester().send(targetOf(server.url), control.signal))).toBe(reason);
+    expect(await thrownBy(testRequester().send(requestTo(server.url), control.signal))).toBe(reason);
     expect(performance.now() - started).toBeLessThan(1000);
     await expectGivenUp(server);
   });
@@ -386,7 +386,7 @@ describe('an abort', () => {
   it('before the request sends nothing', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
     const reason = new Error('stopped');
-    expect(await thrownBy(testRequester().send(targetOf(server.url), AbortSignal.abort(reason)))).toBe(
+    expect(await thrownBy(testRequester().send(requestTo(server.url), AbortSignal.abort(reason)))).toBe(
       reason,
     );
     expect(server.requests).toHaveLength(0);

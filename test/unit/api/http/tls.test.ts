@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { targetOf, testRequester, testTransport, thrownBy } from '../../../support/api/test-transport.ts';
+import { requestTo, testRequester, testTransport, thrownBy } from '../../../support/api/test-transport.ts';
 import { selfSigned } from '../../../support/network/certificates.ts';
 import { json, rawServer } from '../../../support/network/raw-server.ts';
 
@@ -8,7 +8,7 @@ describe('Z3: an untrusted certificate', () => {
     const tls = selfSigned('localhost');
     if (tls === null) return context.skip('this machine has no openssl');
     const server = await rawServer((socket) => void socket.write(json({})), { tls });
-    const error = await thrownBy(testRequester().send(targetOf(server.url)));
+    const error = await thrownBy(testRequester().send(requestTo(server.url)));
     expect(error).toMatchObject({
       name: 'RunError',
       effect: 'run',
@@ -24,7 +24,7 @@ describe('Z3: an untrusted certificate', () => {
     if (tls === null) return context.skip('this machine has no openssl');
     const server = await rawServer((socket) => void socket.write(json({})), { tls });
     const transport = testTransport();
-    await thrownBy(transport.get(targetOf(server.url), { signal: new AbortController().signal }));
+    await thrownBy(transport.get(requestTo(server.url), { signal: new AbortController().signal }));
     expect(transport.totals).toEqual({ requests: 1, retries: 0 });
   });
 });
@@ -33,7 +33,7 @@ describe('https to a server that speaks http', () => {
   it('is a temporary failure', async () => {
     const server = await rawServer((socket) => void socket.write(json({})));
     const error = await thrownBy(
-      testRequester({ timeoutMs: 300 }).send(targetOf(server.url.replace('http:', 'https:'))),
+      testRequester({ timeoutMs: 300 }).send(requestTo(server.url.replace('http:', 'https:'))),
     );
     expect(error).toMatchObject({ name: 'RequestError', effect: 'retry' });
   });

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BODY_BYTES_MAX } from '../../../../src/api/limits.ts';
 import { BodyBytes, BodyTooLargeError, decodeUtf8, release } from '../../../../src/api/response/body.ts';
 import { decodeBody } from '../../../../src/api/response/gunzip.ts';
-import { targetOf, testRequester, thrownBy } from '../../../support/api/test-transport.ts';
+import { requestTo, testRequester, thrownBy } from '../../../support/api/test-transport.ts';
 import { http, rawServer } from '../../../support/network/raw-server.ts';
 
 const MIB = 1024 * 1024;
@@ -112,7 +112,7 @@ describe('a body', () => {
     const watch = setInterval(() => {
       peak = Math.max(peak, process.memoryUsage().rss);
     }, 5);
-    const error = await thrownBy(testRequester({ timeoutMs: 20_000 }).send(targetOf(server.url)));
+    const error = await thrownBy(testRequester({ timeoutMs: 20_000 }).send(requestTo(server.url)));
     clearInterval(watch);
     expect(error).toMatchObject({
       name: 'RequestError',
@@ -132,7 +132,7 @@ describe('a body', () => {
       socket.on('drain', more);
       more();
     });
-    expect(await thrownBy(testRequester({ timeoutMs: 20_000 }).send(targetOf(server.url)))).toMatchObject({
+    expect(await thrownBy(testRequester({ timeoutMs: 20_000 }).send(requestTo(server.url)))).toMatchObject({
       effect: 'unit',
       message: expect.stringContaining('bytes'),
     });
@@ -146,8 +146,8 @@ describe('a body', () => {
       );
     });
     const { send } = testRequester();
-    expect(await thrownBy(send(targetOf(server.url)))).toMatchObject({ status: 500, effect: 'retry' });
-    expect(await thrownBy(send(targetOf(server.url)))).toMatchObject({ status: 500, effect: 'retry' });
+    expect(await thrownBy(send(requestTo(server.url)))).toMatchObject({ status: 500, effect: 'retry' });
+    expect(await thrownBy(send(requestTo(server.url)))).toMatchObject({ status: 500, effect: 'retry' });
   });
 });
 

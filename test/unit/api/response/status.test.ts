@@ -3,7 +3,7 @@ import { hintOf } from '../../../../src/cli/remedies.ts';
 import { adviceOf } from '../../../../src/core/errors.ts';
 import {
   API_KEY,
-  targetOf,
+  requestTo,
   testRequester,
   testTransport,
   thrownBy,
@@ -14,7 +14,7 @@ const PROBLEM = { title: 'The Title', detail: 'the detail', status: 400, request
 
 async function answered(bytes: Buffer): Promise<unknown> {
   const server = await rawServer((socket) => void socket.write(bytes));
-  return thrownBy(testRequester().send(targetOf(server.url, '/api/thing', { day: 1 })));
+  return thrownBy(testRequester().send(requestTo(server.url, '/api/thing', { day: 1 })));
 }
 
 describe('an error status', () => {
@@ -118,7 +118,7 @@ describe('a 2xx status without a full answer', () => {
       const server = await rawServer((socket) => void socket.write(body));
       const transport = testTransport();
       const { signal } = new AbortController();
-      expect(await thrownBy(transport.get(targetOf(server.url), { signal }))).toMatchObject({
+      expect(await thrownBy(transport.get(requestTo(server.url), { signal }))).toMatchObject({
         name: 'UnitError',
         effect: 'unit',
         exitCode: 4,
@@ -152,7 +152,7 @@ describe('the key', () => {
     const server = await rawServer(
       (socket) => void socket.write(json({ [API_KEY]: [`x${API_KEY}`] }, { 'x-request-id': API_KEY })),
     );
-    const answer = await testRequester().send(targetOf(server.url));
+    const answer = await testRequester().send(requestTo(server.url));
     expect(answer.body).toEqual({ '[redacted]': ['x[redacted]'] });
     expect(JSON.stringify(answer)).not.toContain(API_KEY);
   });

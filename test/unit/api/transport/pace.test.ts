@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { targetOf, testTransport, thrownBy } from '../../../support/api/test-transport.ts';
+import { requestTo, testTransport, thrownBy } from '../../../support/api/test-transport.ts';
 import { FakeClock } from '../../../support/clock/fake-clock.ts';
 import { json, rawServer } from '../../../support/network/raw-server.ts';
 
@@ -29,7 +29,7 @@ async function held(
     control,
     ask: (count: number) =>
       Array.from({ length: count }, () => {
-        const asked = transport.get(targetOf(server.url), { signal: control.signal });
+        const asked = transport.get(requestTo(server.url), { signal: control.signal });
         // Those that a test leaves unanswered are rejected when it closes the transport.
         asked.catch(() => undefined);
         return asked;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../../../../src/api/limits.ts';
 import type { TransportOptions } from '../../../../src/api/transport/transport.ts';
-import { targetOf, testTransport, thrownBy } from '../../../support/api/test-transport.ts';
+import { requestTo, testTransport, thrownBy } from '../../../support/api/test-transport.ts';
 import { freePort, http, json, type RawReply, rawServer } from '../../../support/network/raw-server.ts';
 
 const signal = new AbortController().signal;
@@ -20,7 +20,7 @@ async function get(reply: RawReply, options: Partial<TransportOptions> = {}) {
   const server = await rawServer(reply);
   const transport = testTransport(options);
   const meter = { requests: 0, retries: 0 };
-  const result = await transport.get(targetOf(server.url), { signal, meter }).then(
+  const result = await transport.get(requestTo(server.url), { signal, meter }).then(
     (answer) => ({ answer, error: undefined }),
     (error: unknown) => ({ answer: undefined, error }),
   );
@@ -70,7 +70,7 @@ describe('a temporary failure is retried', () => {
       },
     });
     let up: ReturnType<typeof rawServer> | undefined;
-    const { body } = await transport.get(targetOf(`http://127.0.0.1:${port}`), { signal });
+    const { body } = await transport.get(requestTo(`http://127.0.0.1:${port}`), { signal });
     expect(body).toEqual({ ok: true });
     expect(attempts).toBeGreaterThanOrEqual(2);
     expect((await up)?.requests).toHaveLength(1);
@@ -80,7 +80,7 @@ describe('a temporary failure is retried', () => {
     const server = await rawServer((socket) => void socket.end(OK));
     const transport = testTransport({ concurrency: 2 });
     for (let n = 0; n < 20; n += 1) {
-      expect((await transport.get(targetOf(server.url), { signal })).body).toEqual({ ok: true });
+      expect((await transport.get(requestTo(server.url), { signal })).body).toEqual({ ok: true });
     }
     expect(server.connections).toBeGreaterThanOrEqual(20);
   });
@@ -224,7 +224,7 @@ describe('the wait before a retry', () => {
       random: () => 1,
     });
     const started = performance.now();
-    expect(await thrownBy(transport.get(targetOf(server.url), { signal: control.signal }))).toBe(reason);
+    expect(await thrownBy(transport.get(requestTo(server.url), { signal: control.signal }))).toBe(reason);
     expect(performance.now() - started).toBeLessThan(400);
     expect(server.requests).toHaveLength(1);
   });
@@ -259,7 +259,7 @@ describe('many requests at once', () => {
           });
           const transport = testTransport({ concurrency });
           await Promise.all(
-            Array.from({ length: count }, () => transport.get(targetOf(server.url), { signal })),
+            Array.from({ length: count }, () => transport.get(requestTo(server.url), { signal })),
           );
           expect(server.requests).toHaveLength(count);
           expect(most).toBeLessThanOrEqual(concurrency);
@@ -277,7 +277,7 @@ describe('many requests at once', () => {
     process.on('warning', listen);
     const server = await rawServer((socket) => setTimeout(() => socket.write(OK), 20));
     const transport = testTransport({ concurrency: 32 });
-    await Promise.all(Array.from({ length: 64 }, () => transport.get(targetOf(server.url), { signal })));
+    await Promise.all(Array.from({ length: 64 }, () => transport.get(requestTo(server.url), { signal })));
     await new Promise((resolve) => setImmediate(resolve));
     process.off('warning', listen);
     expect(warnings).toEqual([]);
@@ -288,7 +288,7 @@ describe('closing', () => {
   it('ends requests in progress, starts none, and leaves nothing open', async () => {
     const server = await rawServer(() => undefined);
     const transport = testTransport();
-    const pending = thrownBy(transport.get(targetOf(server.url), { signal }));
+    const pending = thrownBy(transport.get(requestTo(server.url), { signal }));
     await expect.poll(() => server.requests.length).toBe(1);
     await transport.close();
     expect(await pending).toBeInstanceOf(Error);
