@@ -1,7 +1,10 @@
 import type { AnyTable } from './define.ts';
 import { columnsOf, positionsOf, type Values } from './row.ts';
 
-/** Counts over trailing days. They stay above 0 for days after the last activity. */
+/**
+ * Columns that count over trailing days. They stay above 0 for a month after the last activity, and change for a month after
+ * a restated day.
+ */
 export const TRAILING_COLUMNS: ReadonlySet<string> = new Set(['weekly_active_users', 'monthly_active_users']);
 
 /** The columns of a table whose numbers, unless 0 or NULL, show that something happened on the day. */

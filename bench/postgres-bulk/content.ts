@@ -1,7 +1,7 @@
 import type { AnyTable, ColumnKind } from '../../schema/define.ts';
 import { inKeyOrder } from '../../schema/order.ts';
 import { parseDay, shiftDay } from '../../src/core/day.ts';
-import type { Row, Value } from '../../src/warehouse/port.ts';
+import type { Value, Values } from '../../src/warehouse/port.ts';
 import { LARGE, SMALL, type Unit } from './tables.ts';
 
 const ORG = 'org_01hv3k8q2nexample';
@@ -30,7 +30,7 @@ function randomValue(name: string, kind: ColumnKind, next: () => number): Value 
   return next() < 0.3 ? 0 : Math.floor(next() * 500);
 }
 
-function rowOf(table: AnyTable, known: Readonly<Record<string, Value>>, next: () => number): Row {
+function rowOf(table: AnyTable, known: Readonly<Record<string, Value>>, next: () => number): Values {
   return Object.entries(table.columns).map(
     ([name, { kind }]) => known[name] ?? randomValue(name, kind, next),
   );
@@ -96,7 +96,7 @@ export function smallUnits(count: number): Unit[] {
 /** The same units with every 20th row of each table changed, and the number of changed rows. */
 export function withChanges(units: readonly Unit[]): { units: Unit[]; changed: number } {
   let changed = 0;
-  const alter = (row: Row, from: number): Row => {
+  const alter = (row: Values, from: number): Values => {
     changed += 1;
     return row.map((value, at) => (at === from ? changedValue(value) : value));
   };

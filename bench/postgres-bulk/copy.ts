@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Row, TableRows, Value } from '../../src/warehouse/port.ts';
+import type { TableRows, Value, Values } from '../../src/warehouse/port.ts';
 import { typedColumns } from './tables.ts';
 
 const CHUNK_CHARS = 65_536;
@@ -18,7 +18,7 @@ function textField(value: Value | undefined): string {
 }
 
 /** Rows in the text format of COPY, as chunks of about 64 KiB. */
-export function* textChunks(rows: Iterable<Row>): Generator<Buffer> {
+export function* textChunks(rows: Iterable<Values>): Generator<Buffer> {
   let text = '';
   for (const row of rows) {
     text += textField(row[0]);

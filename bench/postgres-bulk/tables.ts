@@ -8,7 +8,7 @@ import {
   toolsDailyByTool,
 } from '../../schema/tables/tools.ts';
 import { userDaily, userDailyLanguages } from '../../schema/tables/users.ts';
-import type { Row, TableRows } from '../../src/warehouse/port.ts';
+import type { TableRows, Values } from '../../src/warehouse/port.ts';
 
 /** The rows of one unit, by table. */
 export type Unit = readonly TableRows[];
@@ -44,7 +44,7 @@ export function createTable(table: AnyTable): string {
 
 /** The rows of several units by table, each table once. */
 export function merged(units: readonly Unit[]): Unit {
-  const rows = new Map<AnyTable, Row[]>();
+  const rows = new Map<AnyTable, Values[]>();
   for (const part of units.flat()) {
     const known = rows.get(part.table) ?? [];
     rows.set(part.table, known);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { AnyTable } from '../../schema/define.ts';
-import type { Row, TableRows } from '../../src/warehouse/port.ts';
+import type { TableRows, Values } from '../../src/warehouse/port.ts';
 import { binaryChunks, eagerCopy, streamedCopy, textChunks } from './copy.ts';
 import { arrays, jsonText } from './parameters.ts';
 import {
@@ -51,7 +51,7 @@ function execute(text: string): Step {
   };
 }
 
-function batches(rows: readonly Row[], size: number): (readonly Row[])[] {
+function batches(rows: readonly Values[], size: number): (readonly Values[])[] {
   return Array.from({ length: Math.ceil(rows.length / size) }, (_, at) =>
     rows.slice(at * size, (at + 1) * size),
   );

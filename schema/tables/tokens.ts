@@ -1,13 +1,15 @@
-import type { CREDIT_COLUMNS } from '../credits.ts';
 import { factTable, key, label, metric } from '../define.ts';
 
-const credits: Record<(typeof CREDIT_COLUMNS)[number], ReturnType<typeof metric>> = {
+const credits = {
   billable_tokens: metric('credits consumed; the service computes them from raw tokens with cache discounts'),
   input_tokens: metric('raw input tokens'),
   output_tokens: metric('output tokens'),
   cache_read_tokens: metric('tokens read from the cache'),
   cache_write_tokens: metric('tokens written to the cache'),
 };
+
+/** The columns of credits and raw tokens, which every table of the stream `tokens` has. */
+export const CREDIT_COLUMNS = Object.keys(credits) as readonly (keyof typeof credits)[];
 
 const modelTier = { model_tier: label('tier of the model, for example standard or thinking') };
 const userEmail = { user_email: label('email address, as DAYWALK_EMAILS allows') };

@@ -1,5 +1,5 @@
 import type { AnyTable } from '../../schema/define.ts';
-import type { Row, RowChanges } from '../warehouse/port.ts';
+import type { RowChanges, Values } from '../warehouse/port.ts';
 import type { Difference } from './differences.ts';
 
 /** A transaction that has more rows, or more characters in them, ends where it may: rows that belong together stay so. */
@@ -7,8 +7,8 @@ const ROWS_MAX = 20_000;
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 
 interface TableChanges {
-  readonly put: Row[];
-  readonly remove: Row[];
+  readonly put: Values[];
+  readonly remove: Values[];
 }
 
 /** Collects what one transaction writes and removes. */
@@ -48,6 +48,6 @@ export class ChangeSet {
   }
 }
 
-function charactersOf(row: Row): number {
+function charactersOf(row: Values): number {
   return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }

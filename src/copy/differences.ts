@@ -1,13 +1,13 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { byKey } from '../../schema/order.ts';
 import { ChunkReader } from '../core/chunk-reader.ts';
-import type { Row } from '../warehouse/port.ts';
+import type { Values } from '../warehouse/port.ts';
 import { sameRow } from './same-row.ts';
 
 /** A row to write (it is missing or different in the destination), or one to remove (the source lacks it). */
 export interface Difference {
   readonly kind: 'put' | 'remove';
-  readonly row: Row;
+  readonly row: Values;
 }
 
 /**
@@ -16,8 +16,8 @@ export interface Difference {
  */
 export async function* differences(
   table: AnyTable,
-  source: AsyncIterable<readonly Row[]>,
-  destination: AsyncIterable<readonly Row[]>,
+  source: AsyncIterable<readonly Values[]>,
+  destination: AsyncIterable<readonly Values[]>,
 ): AsyncGenerator<readonly Difference[]> {
   const sides = { from: new ChunkReader(source), to: new ChunkReader(destination) };
   const rules = { compare: byKey(table), isSame: sameRow(table) };
@@ -36,13 +36,13 @@ export async function* differences(
 }
 
 interface Rules {
-  compare(a: Row, b: Row): number;
-  isSame(a: Row, b: Row): boolean;
+  compare(a: Values, b: Values): number;
+  isSame(a: Values, b: Values): boolean;
 }
 
 /** Merges rows until one side needs its next chunk. */
 function mergeAtHand(
-  { from, to }: { from: ChunkReader<Row>; to: ChunkReader<Row> },
+  { from, to }: { from: ChunkReader<Values>; to: ChunkReader<Values> },
   rules: Rules,
 ): Difference[] {
   const found: Difference[] = [];

@@ -1,4 +1,5 @@
 import type { AnyTable } from '../../schema/define.ts';
+import { readerOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { differencesOf, type Sides } from './sides.ts';
 import type { UnitPair } from './unit-pairs.ts';
@@ -78,15 +79,17 @@ async function isEmpty({ stored }: Sides, table: AnyTable): Promise<boolean> {
 }
 
 async function rowsOnlyStored(sides: Sides, table: AnyTable): Promise<number> {
-  const [orgAt, idAt] = [0, 1];
+  const orgOf = readerOf(hookEvents, 'org_id');
+  const idOf = readerOf(hookEvents, 'event_id');
   // An event without an organization gets one later and is still the same event. '' sorts before every other id.
   const followed = new Set<unknown>();
   let only = 0;
   for await (const found of differencesOf(sides, { table })) {
     for (const { kind, row } of found) {
-      const isFollowed = table === hookEvents && row[orgAt] === '' && followed.size < FOLLOWED_MAX;
-      if (kind === 'put') followed.delete(row[idAt]);
-      else if (isFollowed) followed.add(row[idAt]);
+      const isEvent = table === hookEvents;
+      if (kind === 'put') {
+        if (isEvent) followed.delete(idOf(row));
+      } else if (isEvent && orgOf(row) === '' && followed.size < FOLLOWED_MAX) followed.add(idOf(row));
       else only += 1;
     }
   }

@@ -1,3 +1,4 @@
+import { readerOf } from '../../schema/row.ts';
 import { tablesOf } from '../../schema/tables.ts';
 import type { DailyStream } from '../core/stream.ts';
 import { ChangeSet } from './change-set.ts';
@@ -58,10 +59,10 @@ async function changesOf(sides: Sides, parts: readonly Part[]) {
   const changes = new ChangeSet();
   const days = new Set<unknown>();
   for (const part of parts) {
-    const dateAt = Object.keys(part.table.columns).indexOf('date');
+    const dateOf = readerOf(part.table, 'date');
     for await (const found of differencesOf(sides, part)) {
       changes.add(part.table, found);
-      for (const { row } of found) days.add(row[dateAt]);
+      for (const { row } of found) days.add(dateOf(row));
     }
   }
   return { changes, days };

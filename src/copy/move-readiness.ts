@@ -1,8 +1,9 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { compareUtf8 } from '../../schema/order.ts';
+import { collectorOf, columnsOf, decoderOf, type RowOf, readerOf } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { ChunkReader } from '../core/chunk-reader.ts';
-import type { Row, Warehouse } from '../warehouse/port.ts';
+import type { Warehouse } from '../warehouse/port.ts';
 import { ChangeSet } from './change-set.ts';
 import { type CopyWriter, NO_UNITS } from './copy-writer.ts';
 import type { Difference } from './differences.ts';
@@ -12,13 +13,10 @@ import { unitRowsOf } from './unit-rows.ts';
 
 const { exportUnits } = tables;
 const READINESS = tablesOf('readiness');
-/** Where each readiness table has the id of the report. */
-const REPORT_ID = 1;
-const LEDGER_COLUMNS = Object.keys(exportUnits.columns);
-const STREAM = LEDGER_COLUMNS.indexOf('stream');
+const decodeUnit = decoderOf(exportUnits);
 
 /** The ledger row while some reports are missing: a run on the destination would pull all reports again. */
-const UNDER_WAY: Readonly<Record<string, Row[number]>> = {
+const UNDER_WAY: Partial<RowOf<typeof exportUnits>> = {
   state: 'pending',
   rows: 0,
   content_sha256: null,
@@ -26,6 +24,7 @@ const UNDER_WAY: Readonly<Record<string, Row[number]>> = {
   cursor: null,
   last_error: COPY_UNDER_WAY,
 };
+const encodeUnderWay = collectorOf(columnsOf(exportUnits), (name) => (name in UNDER_WAY ? 1 : 0));
 
 /**
  * Moves the readiness reports of an organization. A report never spans two transactions. Few changes share one transaction
@@ -66,19 +65,27 @@ interface TableDifferences {
 
 /** Yields the differences of one report at a time, with those of its applications and criteria. */
 async function* changedReports(sides: Sides, orgId: string): AsyncGenerator<TableDifferences[]> {
-  const readers = READINESS.map((table) => ({
-    table,
-    reader: new ChunkReader(differencesOf(sides, { table, scope: { orgId } })),
-  }));
+  const readers = READINESS.map((table) => {
+    const idOf = readerOf(table, 'report_id');
+    return {
+      table,
+      reader: new ChunkReader(differencesOf(sides, { table, scope: { orgId } })),
+      reportOf: ({ row }: Difference) => String(idOf(row)),
+    };
+  });
   try {
     for (;;) {
       for (const { reader } of readers) await reader.fill();
       const [id] = readers
-        .flatMap(({ reader }) => (reader.item === undefined ? [] : [reportOf(reader.item)]))
+        .flatMap(({ reader, reportOf }) => (reader.item === undefined ? [] : [reportOf(reader.item)]))
         .sort(compareUtf8);
       if (id === undefined) return;
       const report: TableDifferences[] = [];
-      for (const { table, reader } of readers) report.push({ table, found: await takeReport(reader, id) });
+      for (const { table, reader, reportOf } of readers) {
+        const found: Difference[] = [];
+        for await (const part of reader.takeWhile((item) => reportOf(item) === id)) found.push(...part);
+        report.push({ table, found });
+      }
       yield report;
     }
   } finally {
@@ -86,30 +93,16 @@ async function* changedReports(sides: Sides, orgId: string): AsyncGenerator<Tabl
   }
 }
 
-async function takeReport(reader: ChunkReader<Difference>, id: string): Promise<Difference[]> {
-  const found: Difference[] = [];
-  for await (const part of reader.takeWhile((item) => reportOf(item) === id)) found.push(...part);
-  return found;
-}
-
-function reportOf({ row }: Difference): string {
-  return String(row[REPORT_ID]);
-}
-
 /** Returns the change that marks the ledger row as incomplete, made from the row of the side that has one. */
 async function markOf({ source, stored }: Sides, orgId: string): Promise<Difference[]> {
-  const row = (await ledgerRow(source, orgId)) ?? (await ledgerRow(stored, orgId));
-  if (row === undefined) return [];
-  const marked = LEDGER_COLUMNS.map((name, index) =>
-    name in UNDER_WAY ? (UNDER_WAY[name] ?? null) : (row[index] ?? null),
-  );
-  return [{ kind: 'put', row: marked }];
+  const unit = (await ledgerRow(source, orgId)) ?? (await ledgerRow(stored, orgId));
+  return unit === undefined ? [] : [{ kind: 'put', row: encodeUnderWay(unit, UNDER_WAY) }];
 }
 
-async function ledgerRow(warehouse: Warehouse, orgId: string): Promise<Row | undefined> {
+async function ledgerRow(warehouse: Warehouse, orgId: string) {
   for await (const rows of warehouse.scan(exportUnits, { orgId })) {
-    const row = rows.find((candidate) => candidate[STREAM] === 'readiness');
-    if (row !== undefined) return row;
+    const unit = rows.map(decodeUnit).find(({ stream }) => stream === 'readiness');
+    if (unit !== undefined) return unit;
   }
   return undefined;
 }

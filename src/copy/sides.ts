@@ -1,5 +1,5 @@
 import type { AnyTable } from '../../schema/define.ts';
-import type { Row, ScanScope, Warehouse } from '../warehouse/port.ts';
+import type { ScanScope, Values, Warehouse } from '../warehouse/port.ts';
 import { type Difference, differences } from './differences.ts';
 
 /** What a copy reads: the source, in one snapshot, and the destination as it is so far. */
@@ -16,7 +16,7 @@ export interface Part {
   readonly table: AnyTable;
   readonly scope?: ScanScope;
   /** Returns false for rows to leave out. */
-  readonly keep?: (row: Row) => boolean;
+  readonly keep?: (row: Values) => boolean;
 }
 
 /**
@@ -41,8 +41,8 @@ export async function* inTurns<Item>(items: AsyncIterable<Item>, signal: AbortSi
 }
 
 async function* kept(
-  chunks: AsyncIterable<readonly Row[]>,
+  chunks: AsyncIterable<readonly Values[]>,
   keep: Part['keep'],
-): AsyncGenerator<readonly Row[]> {
+): AsyncGenerator<readonly Values[]> {
   for await (const rows of chunks) yield keep === undefined ? rows : rows.filter(keep);
 }

@@ -1,16 +1,19 @@
+import type { AnyTable } from '../../schema/define.ts';
+import { readerOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import type { Stream } from '../core/stream.ts';
-import type { Row, ScanScope } from '../warehouse/port.ts';
+import type { ScanScope, Values } from '../warehouse/port.ts';
 import type { Part } from './sides.ts';
 
 const { exportUnits, quarantine, restatements } = tables;
-/** Positions of the stream and the day of a unit in these tables. */
-const STREAM = 1;
-const DATE = 2;
 
 /** Returns which rows of quarantine, restatements and the ledger belong to the units of a stream. */
 export function unitRowsOf(stream: Stream, scope: ScanScope): Part[] {
   const isReadiness = stream === 'readiness';
-  const keep = (row: Row) => row[STREAM] === stream && (row[DATE] === '') === isReadiness;
-  return [quarantine, restatements, exportUnits].map((table) => ({ table, scope, keep }));
+  return [quarantine, restatements, exportUnits].map((table: AnyTable) => {
+    const streamOf = readerOf(table, 'stream');
+    const dateOf = readerOf(table, 'date');
+    const keep = (row: Values) => streamOf(row) === stream && (dateOf(row) === '') === isReadiness;
+    return { table, scope, keep };
+  });
 }

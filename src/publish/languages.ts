@@ -1,24 +1,23 @@
 import { compareUtf8 } from '../../schema/order.ts';
+import { readerOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { ChunkReader } from '../core/chunk-reader.ts';
-import type { Row } from '../warehouse/port.ts';
+import type { Values } from '../warehouse/port.ts';
 import type { Batch } from './parquet/column.ts';
 
 /** The columns of `user_daily_languages` that {@link withLanguages} reads. */
 export const LANGUAGE_COLUMNS = ['date', 'user_id', 'language'] as const;
 
-const [LANGUAGE_DATE, LANGUAGE_USER, LANGUAGE] = [0, 1, 2];
-const USER_COLUMNS = Object.keys(tables.userDaily.columns);
-const DATE = USER_COLUMNS.indexOf('date');
-const USER = USER_COLUMNS.indexOf('user_id');
+const dateOf = readerOf(tables.userDaily, 'date');
+const userIdOf = readerOf(tables.userDaily, 'user_id');
 
 /**
  * Adds to rows of `user_daily` of one organization the list of languages of each user and day, sorted; it is empty where
  * there are none. Both tables are read side by side in key order, `user_daily_languages` by {@link LANGUAGE_COLUMNS}.
  */
 export async function* withLanguages(
-  users: AsyncIterable<readonly Row[]>,
-  languages: AsyncIterable<readonly Row[]>,
+  users: AsyncIterable<readonly Values[]>,
+  languages: AsyncIterable<readonly Values[]>,
 ): AsyncGenerator<Batch> {
   const reader = new ChunkReader(languages);
   try {
@@ -32,7 +31,8 @@ export async function* withLanguages(
           const { item } = reader;
           const order = item === undefined ? 1 : compareToUser(item, user);
           if (order > 0) break;
-          if (order === 0) list.push(String(item?.[LANGUAGE]));
+          const [, , language] = item ?? [];
+          if (order === 0) list.push(String(language));
           reader.advance();
         }
         lists.push(list);
@@ -44,9 +44,8 @@ export async function* withLanguages(
   }
 }
 
-function compareToUser(language: Row, user: Row): number {
+function compareToUser([date, userId]: Values, user: Values): number {
   return (
-    compareUtf8(String(language[LANGUAGE_DATE]), String(user[DATE])) ||
-    compareUtf8(String(language[LANGUAGE_USER]), String(user[USER]))
+    compareUtf8(String(date), String(dateOf(user))) || compareUtf8(String(userId), String(userIdOf(user)))
   );
 }

@@ -1,6 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
+import { readerOf } from '../../schema/row.ts';
 import { StorageError } from '../core/errors.ts';
-import type { Row } from '../warehouse/port.ts';
+import type { Values } from '../warehouse/port.ts';
 import { monthColumnOf, pathOf } from './lake/names.ts';
 
 /** The partition of an organization and month in a table that is not by day. */
@@ -10,14 +11,14 @@ export interface Place {
 }
 
 /** Returns a function that finds the place of a row: the same object for all rows of a partition. */
-export function placesOf(table: AnyTable): (row: Row) => Place {
-  const names = Object.keys(table.columns);
-  const org = names.indexOf('org_id');
-  const instant = names.indexOf(monthColumnOf(table) ?? '');
+export function placesOf(table: AnyTable): (row: Values) => Place {
+  const orgOf = readerOf(table, 'org_id');
+  const instant = monthColumnOf(table);
+  const instantOf = instant === null ? null : readerOf(table, instant);
   const known = new Map<string, Place>();
   return (row) => {
-    const orgId = row[org] ?? null;
-    const month = instant < 0 ? null : monthOfInstant(table, row[instant]);
+    const orgId = orgOf(row);
+    const month = instantOf === null ? null : monthOfInstant(table, instantOf(row));
     const name = `${month ?? ''}/${orgId ?? ''}`;
     const place = known.get(name) ?? placeAt(table, orgId === null ? null : String(orgId), month);
     known.set(name, place);

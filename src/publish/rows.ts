@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Row, ScanScope, Warehouse } from '../warehouse/port.ts';
+import type { ScanScope, Values, Warehouse } from '../warehouse/port.ts';
 import { ROWS_WITHOUT_PAUSE_MAX } from './limits.ts';
 
 /** Where rows are read from. */
@@ -17,7 +17,7 @@ export async function* scanRows(
   table: AnyTable,
   scope?: ScanScope,
   columns?: readonly string[],
-): AsyncGenerator<readonly Row[]> {
+): AsyncGenerator<readonly Values[]> {
   let rows = 0;
   signal.throwIfAborted();
   for await (const chunk of warehouse.scan(table, scope, columns)) {

@@ -1,4 +1,4 @@
-import { CREDIT_COLUMNS } from '../../schema/credits.ts';
+import { CREDIT_COLUMNS } from '../../schema/tables/tokens.ts';
 
 /** Two figures of one day that should be equal, or the second at most the first: columns `table.column`, summed over the day. */
 export interface Rule {

@@ -1,5 +1,5 @@
 import type { AnyTable } from '../../schema/define.ts';
-import type { RowOf } from '../../schema/row.ts';
+import type { ColumnOf, RowOf } from '../../schema/row.ts';
 import type { tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
@@ -13,7 +13,7 @@ import type {
   UnitFailure,
   UnitNotes,
 } from './commits.ts';
-import type { EncodedRows, Row, TableRows, Value, Values } from './rows.ts';
+import type { EncodedRows, TableRows, Value, Values } from './rows.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
 import type { LedgerDay, LedgerReadiness, LedgerUnit, UnitKey } from './unit.ts';
 
@@ -22,7 +22,7 @@ export * from './commits.ts';
 export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-rows.ts';
 export { keyOfValues } from './ledger-rows.ts';
 export * from './unit.ts';
-export type { EncodedRows, Row, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
+export type { EncodedRows, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
 
 /** How many records are in quarantine, by organization, stream and reason. */
 export interface QuarantineCount {
@@ -183,15 +183,22 @@ export interface Warehouse {
 
   /**
    * Streams all rows of a table in key order, so memory stays bounded.
-   * @param columns the columns to read.
-   * @default all columns
+   * @param columns the columns to read, in the order of the values. Default: all columns.
    */
-  scan(table: AnyTable, scope?: ScanScope, columns?: readonly string[]): AsyncIterable<readonly Row[]>;
+  scan<T extends AnyTable>(
+    table: T,
+    scope?: ScanScope,
+    columns?: readonly ColumnOf<T>[],
+  ): AsyncIterable<readonly Values[]>;
   /**
    * Reads all rows of a table in a small scope, such as a day, in key order and at once. Use it while commits go on:
    * SQLite cannot commit during an unfinished {@link scan}.
    */
-  rowsOf(table: AnyTable, scope: ScanScope, columns?: readonly string[]): Promise<readonly Row[]>;
+  rowsOf<T extends AnyTable>(
+    table: T,
+    scope: ScanScope,
+    columns?: readonly ColumnOf<T>[],
+  ): Promise<readonly Values[]>;
 
   /**
    * Writes and removes rows of any table as they are, all or none. It is for moving a warehouse together with its

@@ -1,9 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { Value, Values } from '../../schema/row.ts';
 
-/** @see Values */
-export type Row = Values;
-
 export type { Value, Values };
 
 /** All rows of one table that belong to one unit. An empty list means that the unit has no rows in that table. */

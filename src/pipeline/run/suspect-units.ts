@@ -31,7 +31,7 @@ export function isDoubted(unit: LedgerUnit, { streams, firstDay, lastDay }: Plan
 export async function findAcceptedUnits(warehouse: Warehouse, orgId: string): Promise<Set<string>> {
   const accepted = new Set<string>();
   const open = new Set<string>();
-  const columns = ['stream', 'date', 'accepted_at'];
+  const columns = ['stream', 'date', 'accepted_at'] as const;
   for await (const rows of warehouse.scan(tables.quarantine, { orgId }, columns)) {
     for (const [stream, date, acceptedAt] of rows) {
       // A unit that this version does not know stays open.

@@ -1,10 +1,11 @@
-import type { AnyTable, Column, ColumnKind } from '../../../schema/define.ts';
+import type { AnyTable, Column } from '../../../schema/define.ts';
+import { type ColumnKind, KINDS } from '../../../schema/kinds.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { Row } from '../../warehouse/port.ts';
+import type { Values } from '../../warehouse/port.ts';
 
 /** Rows of a table in key order. */
 export interface Batch {
-  readonly rows: readonly Row[];
+  readonly rows: readonly Values[];
   /** For `user_daily`: the languages of each row. */
   readonly languages?: readonly (readonly string[])[];
 }
@@ -29,32 +30,25 @@ export interface LakeColumn extends Shape {
   readonly position: number;
 }
 
-const shape = (type: LakeType, traits: Partial<Shape> = {}): Shape => ({
-  type,
-  isRequired: false,
-  isOrdered: false,
-  isRepetitive: false,
-  ...traits,
-});
-
 /** JSON is a string: engines disagree about Parquet's JSON type, and all of them read the same text from a string. */
-const SHAPES: Readonly<Record<ColumnKind, Shape>> = {
-  key: shape('string', { isRequired: true, isOrdered: true, isRepetitive: true }),
-  day: shape('date', { isRequired: true, isOrdered: true }),
-  text: shape('string', { isRequired: true, isRepetitive: true }),
-  label: shape('string', { isRepetitive: true }),
-  metric: shape('double'),
-  integer: shape('integer'),
-  count: shape('integer', { isRequired: true }),
-  flag: shape('boolean'),
-  instant: shape('timestamp', { isRequired: true, isOrdered: true }),
-  moment: shape('timestamp'),
-  json: shape('string'),
-  record: shape('string', { isRequired: true }),
-};
+const LAKE_TYPES = {
+  text: 'string',
+  date: 'date',
+  'double precision': 'double',
+  bigint: 'integer',
+  boolean: 'boolean',
+  timestamptz: 'timestamp',
+  jsonb: 'string',
+  json: 'string',
+} as const satisfies Record<(typeof KINDS)[ColumnKind]['postgres'], LakeType>;
+
+const ORDERED: ReadonlySet<ColumnKind> = new Set(['key', 'day', 'instant']);
+const REPETITIVE: ReadonlySet<ColumnKind> = new Set(['key', 'text', 'label']);
 
 /** The day of a unit in the ledger: '' for readiness, which is NULL in a lake. */
-const UNIT_DAY = shape('date', { isOrdered: true });
+const UNIT_DAY: Shape = { type: 'date', isRequired: false, isOrdered: true, isRepetitive: false };
+
+const LANGUAGES: Shape = { type: 'list', isRequired: false, isOrdered: false, isRepetitive: false };
 
 /**
  * Returns the columns of the Parquet files of a table: all but the organization, which is in the path. If a partition column
@@ -64,7 +58,7 @@ export function lakeColumnsOf(table: AnyTable): LakeColumn[] {
   const columns = Object.entries(table.columns).flatMap(([name, column], position) =>
     name === 'org_id' ? [] : [{ name, position, ...shapeOf(table, name, column) }],
   );
-  return hasLanguages(table) ? [...columns, { name: 'languages', position: -1, ...shape('list') }] : columns;
+  return hasLanguages(table) ? [...columns, { name: 'languages', position: -1, ...LANGUAGES }] : columns;
 }
 
 /** Returns true for `user_daily`: a lake also has its child table of languages as a list in each row. */
@@ -73,5 +67,12 @@ export function hasLanguages(table: AnyTable): boolean {
 }
 
 function shapeOf(table: AnyTable, name: string, { kind }: Column): Shape {
-  return table.role === 'ledger' && name === 'date' ? UNIT_DAY : SHAPES[kind];
+  if (table.role === 'ledger' && name === 'date') return UNIT_DAY;
+  const { postgres, isNullable } = KINDS[kind];
+  return {
+    type: LAKE_TYPES[postgres],
+    isRequired: !isNullable,
+    isOrdered: ORDERED.has(kind),
+    isRepetitive: REPETITIVE.has(kind),
+  };
 }

@@ -1,5 +1,5 @@
-import { CREDIT_COLUMNS } from '../../../schema/credits.ts';
 import { decoderOf } from '../../../schema/row.ts';
+import { CREDIT_COLUMNS } from '../../../schema/tables/tokens.ts';
 import { tables } from '../../../schema/tables.ts';
 import { BadRequestError } from '../../api/errors.ts';
 import { GROUP_BY } from '../../api/paths.ts';

@@ -1,5 +1,5 @@
 import { decodedChunks } from '../encoded-rows.ts';
-import type { EncodedRows, Row, Value } from '../port.ts';
+import type { EncodedRows, Value, Values } from '../port.ts';
 
 /** How the lists of values below are told to COPY: JSON's `null` stands for NULL. */
 export const COPY_OPTIONS = "(FORMAT csv, NULL 'null')";
@@ -8,7 +8,7 @@ export const COPY_OPTIONS = "(FORMAT csv, NULL 'null')";
 const CHUNK_CHARS = 64 * 1024;
 
 /** Rows as COPY reads them, in chunks. */
-export function* csvOf(rows: Iterable<Row>): Generator<string, void, void> {
+export function* csvOf(rows: Iterable<Values>): Generator<string, void, void> {
   let chunk = '';
   for (const row of rows) {
     chunk += `${row.map(field).join(',')}\n`;

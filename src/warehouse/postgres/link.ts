@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { SerialQueue } from '../../core/serial-queue.ts';
-import type { Row } from '../port.ts';
+import type { Values } from '../port.ts';
 import { isLost, sqlState } from './errors.ts';
 import { setUp } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
@@ -66,7 +66,7 @@ export class Link {
   }
 
   /** Runs a statement; its rows are arrays in the order of the columns. */
-  async query(sql: string, values: readonly Parameter[] = []): Promise<Row[]> {
+  async query(sql: string, values: readonly Parameter[] = []): Promise<Values[]> {
     return (await this.#send(sql, values)).rows;
   }
 
@@ -81,12 +81,12 @@ export class Link {
   }
 
   /** Runs statements without parameters in one round trip; the rows are those of the last one. */
-  script(sql: string): Promise<Row[]> {
+  script(sql: string): Promise<Values[]> {
     return this.#next(async () => {
       const query = { text: sql, rowMode: 'array', types: valueTypes, ...this.#limit } as const;
       const results: unknown = await this.#client.query(query);
       const last: unknown = Array.isArray(results) ? results.at(-1) : results;
-      return last instanceof pg.Result ? (last.rows as Row[]) : [];
+      return last instanceof pg.Result ? (last.rows as Values[]) : [];
     });
   }
 

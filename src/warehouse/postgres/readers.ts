@@ -1,5 +1,5 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import type { Row, ScanScope } from '../port.ts';
+import type { ScanScope, Values } from '../port.ts';
 import { storageError } from './errors.ts';
 import { Link } from './link.ts';
 import { scanRows } from './scan.ts';
@@ -42,7 +42,7 @@ export class Readers {
     table: AnyTable,
     scope?: ScanScope,
     columns?: readonly string[],
-  ): AsyncGenerator<readonly Row[]> {
+  ): AsyncGenerator<readonly Values[]> {
     const doing = `read ${table.name} of`;
     const link = this.#snapshot ?? (await this.#explained(doing, () => this.#begin()));
     const rows = scanRows(link, table, scope, columns);

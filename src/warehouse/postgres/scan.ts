@@ -1,5 +1,5 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import type { Row, ScanScope } from '../port.ts';
+import type { ScanScope, Values } from '../port.ts';
 import { scanRowsMax } from '../scan-chunk.ts';
 import type { Link } from './link.ts';
 import { selectWhere } from './statements.ts';
@@ -13,7 +13,7 @@ export async function* scanRows(
   table: AnyTable,
   scope?: ScanScope,
   columns?: readonly string[],
-): AsyncGenerator<readonly Row[]> {
+): AsyncGenerator<readonly Values[]> {
   const cursor = `scan_${++cursors}`;
   const rowsMax = scanRowsMax(table);
   const conditions = conditionsOf(scope);

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { UsageError } from '../../core/errors.ts';
-import type { Row } from '../port.ts';
+import type { Values } from '../port.ts';
 
 /** A connection to the schema of a warehouse. */
 export interface SchemaConnection {
   readonly schema: string;
-  query(sql: string, values?: readonly string[]): Promise<Row[]>;
+  query(sql: string, values?: readonly string[]): Promise<Values[]>;
 }
 
 /** What a role may do with the schema of a warehouse. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { UsageError } from '../../core/errors.ts';
-import type { Row } from '../port.ts';
+import type { Values } from '../port.ts';
 import { expectUsableSchema, type SchemaConnection } from './schema-rights.ts';
 
 /** A new connection, which may run several statements at once. */
 interface NewConnection extends SchemaConnection {
-  script(sql: string): Promise<Row[]>;
+  script(sql: string): Promise<Values[]>;
 }
 
 /** The oldest server that this program works with, as `server_version_num` says it. */

@@ -1,7 +1,7 @@
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { UsageError } from '../../core/errors.ts';
-import { type DayCommit, dayKey, type Row, readinessKey, unitName, type Warehouse } from '../port.ts';
+import { type DayCommit, dayKey, readinessKey, unitName, type Values, type Warehouse } from '../port.ts';
 import { Claims } from './claims.ts';
 import { commitDays } from './commit-days.ts';
 import { storeHookEvents } from './hook-events.ts';
@@ -127,7 +127,7 @@ function readsOf(session: Session, readers: Readers): Reads {
     restatementCount: () => read(countRestatements),
     scan: (table, scope, columns) => readers.scan(table, scope, columns),
     rowsOf: async (table, scope, columns) => {
-      const rows: Row[] = [];
+      const rows: Values[] = [];
       for await (const chunk of readers.scan(table, scope, columns)) rows.push(...chunk);
       return rows;
     },

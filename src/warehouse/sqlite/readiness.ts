@@ -7,9 +7,9 @@ import {
   type LedgerReadiness,
   type ReadinessPageCommit,
   type ReadinessWalkEnd,
-  type Row,
   readinessKey,
   type TableRows,
+  type Values,
 } from '../port.ts';
 import { comparePage, isDigestKnown, READINESS_TABLES, rowsByReport } from '../readiness-page.ts';
 import type { Connection } from './connection.ts';
@@ -82,7 +82,7 @@ function storedPage(connection: Connection, orgId: string, page: readonly TableR
   const ids = [...rowsByReport(page).keys()];
   return page.map(({ table }) => {
     const read = connection.prepareRows(selectRows(table, ['org_id', 'report_id']));
-    return { table, rows: ids.flatMap((id) => read.all(orgId, id) as Row[]) };
+    return { table, rows: ids.flatMap((id) => read.all(orgId, id) as Values[]) };
   });
 }
 
@@ -110,9 +110,9 @@ function digestOf(connection: Connection, orgId: string): string {
   const hash = new ContentHash();
   for (const table of READINESS_TABLES) {
     hash.begin(table);
-    let chunk: Row[] = [];
+    let chunk: Values[] = [];
     const rows = connection.db
-      .prepare<unknown[], Row>(selectRows(table, ['org_id']))
+      .prepare<unknown[], Values>(selectRows(table, ['org_id']))
       .raw()
       .iterate(orgId);
     for (const row of rows) {

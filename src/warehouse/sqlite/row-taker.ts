@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Row, Value } from '../port.ts';
+import type { Value, Values } from '../port.ts';
 
 /** The SQL function that takes the values of a row: it is true when enough of them are taken. */
 const TAKE = 'daywalk_take';
@@ -17,7 +17,7 @@ export interface TakenRead {
 
 interface Taker {
   readonly rowsMax: number;
-  rows: Row[];
+  rows: Values[];
 }
 
 /** The takers of a connection, by their numbers. */
@@ -31,7 +31,7 @@ let lastNumber = 0;
 export function* takenRows(
   db: Database,
   { sql, columns, values, rowsMax }: TakenRead,
-): Generator<readonly Row[]> {
+): Generator<readonly Values[]> {
   const takers = takersIn(db);
   lastNumber += 1;
   const number = lastNumber;
@@ -48,7 +48,7 @@ export function* takenRows(
   }
 }
 
-function handOut(taker: Taker): readonly Row[] {
+function handOut(taker: Taker): readonly Values[] {
   const { rows } = taker;
   taker.rows = [];
   return rows;

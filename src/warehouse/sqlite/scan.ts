@@ -1,5 +1,5 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import type { Row, ScanScope } from '../port.ts';
+import type { ScanScope, Values } from '../port.ts';
 import { scanRowsMax } from '../scan-chunk.ts';
 import type { Connection } from './connection.ts';
 import { storageError } from './errors.ts';
@@ -12,7 +12,7 @@ export async function* scan(
   table: AnyTable,
   scope?: ScanScope,
   columns: readonly string[] = Object.keys(table.columns),
-): AsyncGenerator<readonly Row[]> {
+): AsyncGenerator<readonly Values[]> {
   try {
     yield* chunksOf(connection, table, scope, columns);
   } catch (error) {
@@ -26,7 +26,7 @@ export function readRows(
   table: AnyTable,
   scope: ScanScope,
   columns: readonly string[] = Object.keys(table.columns),
-): Promise<readonly Row[]> {
+): Promise<readonly Values[]> {
   return connection.readInTurn(`read ${table.name} of`, () =>
     [...chunksOf(connection, table, scope, columns)].flat(),
   );
@@ -37,7 +37,7 @@ function chunksOf(
   table: AnyTable,
   scope: ScanScope | undefined,
   columns: readonly string[],
-): Generator<readonly Row[]> {
+): Generator<readonly Values[]> {
   const conditions = conditionsOf(scope);
   const sql = selectWhere(
     table,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../schema/kinds.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
-import type { Row } from '../../../src/warehouse/port.ts';
+import type { Values } from '../../../src/warehouse/port.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -20,7 +20,7 @@ onEachDatabase((database) => {
       expect(
         await warehouse.place.query('SELECT sessions / daily_active_users AS ratio FROM activity_daily'),
       ).toEqual([{ ratio: 23 / 9 }]);
-      const stored: Row[] = [];
+      const stored: Values[] = [];
       for await (const rows of warehouse.scan(tables.activityDaily)) stored.push(...rows);
       expect(stored).toEqual([['org_1', unit.day, ...ACTIVITY]]);
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { HookEventRow, Row } from '../../../src/warehouse/port.ts';
+import type { HookEventRow, Values } from '../../../src/warehouse/port.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
@@ -23,7 +23,7 @@ async function behindCounter(place: Place = postgres.place()) {
   return { warehouse: await open({ ...place, location: proxy.url }), place, said: () => said };
 }
 
-const model = (id: string, billable: number): Row => [id, null, billable, 1, 1, 1, 1, null];
+const model = (id: string, billable: number): Values => [id, null, billable, 1, 1, 1, 1, null];
 const EVENT: HookEventRow = {
   event_id: 'a',
   received_at: '2026-02-01T10:00:00.123Z',
@@ -41,7 +41,7 @@ onDatabase(postgres, () => {
       needsSessions(postgres);
       const { warehouse, said } = await behindCounter();
       const models = Array.from({ length: count }, (_, n) => model(`m ${n}`, n));
-      const commit = (rows: readonly Row[]) =>
+      const commit = (rows: readonly Values[]) =>
         warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: rows }, rewrite: true }));
       expect(await commit(models)).toMatchObject({ rowsWritten: count });
       expect(await commit(models)).toMatchObject({ rowsWritten: 0 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
-import type { Row } from '../../../src/warehouse/port.ts';
+import type { Values } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { ask, digestIn, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -14,7 +14,7 @@ import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 const { tokensDailyByModel, userDaily } = tables;
 
 /** A warehouse with one day of tokens by model. */
-async function withModels(rows: readonly Row[], orgId = 'org_1') {
+async function withModels(rows: readonly Values[], orgId = 'org_1') {
   const warehouse = await openTemporary();
   await warehouse.commitDay(commitOf({ orgId, rows: { tokens_daily_by_model: rows } }));
   return warehouse;
@@ -56,8 +56,8 @@ const TEXTS = [
 describe('values', () => {
   test('are the same in the lake as in the warehouse', async () => {
     const rows = [
-      ...NUMBERS.map((n, i): Row => [`n ${String(i).padStart(2, '0')}`, null, n, n, n, n, n, null]),
-      ...TEXTS.map((text): Row => [`t ${text}`, text, 1, 1, 1, 1, 1, `{"x":${JSON.stringify(text)}}`]),
+      ...NUMBERS.map((n, i): Values => [`n ${String(i).padStart(2, '0')}`, null, n, n, n, n, n, null]),
+      ...TEXTS.map((text): Values => [`t ${text}`, text, 1, 1, 1, 1, 1, `{"x":${JSON.stringify(text)}}`]),
     ];
     const warehouse = await withModels(rows);
     const { lake } = await lakeOf(warehouse.path, { tables: [tokensDailyByModel] });
@@ -85,7 +85,7 @@ describe('values', () => {
 
   test('of many row groups are found by any filter, with any repetition', async () => {
     const ids = ['\uE000', '\u{1F600}', 'a', 'Z', 'é'];
-    const rows = Array.from({ length: 13_000 }, (_, n): Row => {
+    const rows = Array.from({ length: 13_000 }, (_, n): Values => {
       const id = `${ids[n % ids.length]} ${n % 2 === 0 ? n : `${n}`.padStart(40, '0')}`;
       return [id, n % 3 === 0 ? null : `tier ${n % 7}`, n % 5 === 0 ? null : n, n % 11, n / 3, 1, 1, null];
     });
@@ -105,7 +105,7 @@ describe('values', () => {
 
   test('in repeated runs of any length, with gaps, are read back unchanged', async () => {
     const runs = Array.from({ length: 160 }, (_, run) => Array.from({ length: run + 1 }, () => run)).flat();
-    const rows = runs.map((run, n): Row => {
+    const rows = runs.map((run, n): Values => {
       const sparse = run % 3 === 0 ? null : (run % 2) * 0.5;
       return [`m ${String(n).padStart(5, '0')}`, `tier ${run}`, run, sparse, n % 17, 7, null, null];
     });
@@ -121,11 +121,11 @@ describe('values', () => {
     const languagesOf = (n: number) =>
       Array.from({ length: n % 41 }, (_, l) => `language ${String((l + n) % 60).padStart(2, '0')}`);
     const rows = {
-      user_daily: users.map((id): Row => [id, ...Array(20).fill(null)]),
+      user_daily: users.map((id): Values => [id, ...Array(20).fill(null)]),
       user_daily_languages: users.flatMap((id, n) =>
         languagesOf(n)
           .toSorted()
-          .map((language): Row => [id, language, null]),
+          .map((language): Values => [id, language, null]),
       ),
     };
     const warehouse = await openTemporary();

@@ -2,7 +2,7 @@ import { contentSha256 } from '../../../schema/digest.ts';
 import { tables, tablesOf } from '../../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
 import { encodeRows } from '../../../src/warehouse/encoded-rows.ts';
-import type { Row, Warehouse } from '../../../src/warehouse/port.ts';
+import type { Values, Warehouse } from '../../../src/warehouse/port.ts';
 import { ruleOf, tablesOfUnit } from '../warehouse/commit-of.ts';
 
 /** How large a warehouse is to be. */
@@ -23,11 +23,11 @@ export async function fill(warehouse: Warehouse, { days, users, reports }: Size)
   for (const day of daysFrom(FIRST_DAY, shiftDay(FIRST_DAY, days - 1))) {
     const ids = Array.from({ length: users }, (_, number) => `user_${String(number).padStart(22, '0')}`);
     const unit = [
-      { table: tables.userDaily, rows: ids.map((id, number): Row => [ORG, day, ...userRow(id, number)]) },
+      { table: tables.userDaily, rows: ids.map((id, number): Values => [ORG, day, ...userRow(id, number)]) },
       {
         table: tables.userDailyLanguages,
         rows: ids.flatMap((id) =>
-          ['python', 'typescript'].map((language): Row => [ORG, day, id, language, null]),
+          ['python', 'typescript'].map((language): Values => [ORG, day, id, language, null]),
         ),
       },
     ];
@@ -73,7 +73,10 @@ async function fillReports(warehouse: Warehouse, reports: number): Promise<void>
       ]),
       readiness_report_apps: ids.map((id) => [id, 'apps/a', 'an app', null]),
       readiness_report_criteria: ids.flatMap((id) =>
-        Array.from({ length: CRITERIA }, (_, number): Row => [id, `criterion ${number}`, 1, 2, 'why', null]),
+        Array.from(
+          { length: CRITERIA },
+          (_, number): Values => [id, `criterion ${number}`, 1, 2, 'why', null],
+        ),
       ),
     }),
     cursor: '{"startAfter":null}',
@@ -94,7 +97,7 @@ async function fillReports(warehouse: Warehouse, reports: number): Promise<void>
   });
 }
 
-function userRow(id: string, number: number): Row {
+function userRow(id: string, number: number): Values {
   const counts = Array.from({ length: 12 }, (_, index) => number * index);
   return [id, `${id}@example.com`, 1, 0.5, 'a-model', 'standard', ...counts, 0.25, 'auto-high', null];
 }
@@ -110,7 +113,7 @@ export function wholeUnits(content: Readonly<Record<string, readonly unknown[][]
   for (const [, stream, day, , , sha256] of ledger) {
     const unit = tablesOf(String(stream)).map((table) => ({
       table,
-      rows: rowsOf(table.name).filter((row) => row[1] === day) as Row[],
+      rows: rowsOf(table.name).filter((row) => row[1] === day) as Values[],
     }));
     if (contentSha256(unit) !== sha256) throw new Error(`${String(stream)} ${String(day)} is not whole`);
   }

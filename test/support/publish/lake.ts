@@ -5,7 +5,7 @@ import type { PublishReport } from '../../../jobs/publish.ts';
 import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { ContentHash } from '../../../schema/digest.ts';
 import { allTables } from '../../../schema/tables.ts';
-import type { Row, Value } from '../../../src/warehouse/port.ts';
+import type { Value, Values } from '../../../src/warehouse/port.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import { publishFrom } from './publish-from.ts';
 
@@ -60,7 +60,7 @@ function instantOf(read: unknown): string | null {
 }
 
 /** The rows of a table of a lake as the warehouse has them, in key order. */
-export async function rowsIn(lake: string, table: AnyTable): Promise<Row[]> {
+export async function rowsIn(lake: string, table: AnyTable): Promise<Values[]> {
   const columns = Object.entries(table.columns).map(([name, { kind }]) => {
     const quoted = `"${name}"`;
     // Of the ledger's days that of readiness is '', which no date is.

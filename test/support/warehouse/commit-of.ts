@@ -4,10 +4,10 @@ import { tablesOf } from '../../../schema/tables.ts';
 import { dayOf, parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 import { encodeRows } from '../../../src/warehouse/encoded-rows.ts';
-import type { DayCommit, Row, SettleRule, TableRows } from '../../../src/warehouse/port.ts';
+import type { DayCommit, SettleRule, TableRows, Values } from '../../../src/warehouse/port.ts';
 
 /** Rows by table name; omitted tables have no rows. */
-export type RowsByTable = Readonly<Record<string, readonly Row[]>>;
+export type RowsByTable = Readonly<Record<string, readonly Values[]>>;
 
 export type CommitSpec = Partial<
   Omit<DayCommit, 'kind' | 'day' | 'tables' | 'contentSha256' | 'pulledAt'>

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { inKeyOrder } from '../../../schema/order.ts';
 import { tables } from '../../../schema/tables.ts';
 import { differences } from '../../../src/copy/differences.ts';
-import type { Row } from '../../../src/warehouse/port.ts';
+import type { Values } from '../../../src/warehouse/port.ts';
 
 const TABLE = tables.toolsDailyByTool;
 
@@ -17,12 +17,12 @@ const rows = fc
   .map((list) =>
     inKeyOrder(
       TABLE,
-      list.map(([name, value]): Row => ['org_1', '2026-02-01', name, value, 0, null]),
+      list.map(([name, value]): Values => ['org_1', '2026-02-01', name, value, 0, null]),
     ),
   );
 
 /** Rows in chunks of these sizes, empty ones among them. */
-async function* chunks(list: readonly Row[], sizes: readonly number[]): AsyncGenerator<readonly Row[]> {
+async function* chunks(list: readonly Values[], sizes: readonly number[]): AsyncGenerator<readonly Values[]> {
   let start = 0;
   for (const size of sizes) {
     yield list.slice(start, start + size);
@@ -32,7 +32,7 @@ async function* chunks(list: readonly Row[], sizes: readonly number[]): AsyncGen
 }
 
 const sizes = fc.array(fc.nat({ max: 3 }), { maxLength: 5 });
-const nameOf = (row: Row) => String(row[2]);
+const nameOf = (row: Values) => String(row[2]);
 
 test('differences turn the rows of one side into those of the other, and contain no equal rows', async () => {
   await fc.assert(
@@ -55,7 +55,7 @@ test('differences turn the rows of one side into those of the other, and contain
 });
 
 test('differently formatted JSON is no difference, different text is one', async () => {
-  const row = (extra: string, name: string): Row => ['org_1', '2026-02-01', name, 1, 0, extra];
+  const row = (extra: string, name: string): Values => ['org_1', '2026-02-01', name, 1, 0, extra];
   const [source, stored] = [
     [row('{"a":1,"b":[2]}', 'a'), row('{"a":1}', 'b')],
     [row('{"b": [2.0], "a": 1}', 'a'), row('{"a":2}', 'b')],
@@ -67,7 +67,7 @@ test('differently formatted JSON is no difference, different text is one', async
 
 test('a reader that stops early ends both sides', async () => {
   const ended: string[] = [];
-  async function* side(name: string): AsyncGenerator<readonly Row[]> {
+  async function* side(name: string): AsyncGenerator<readonly Values[]> {
     try {
       for (let n = 0; ; n += 1) yield [['org_1', '2026-02-01', `${name} ${n}`, 1, 0, null]];
     } finally {

@@ -5,7 +5,7 @@ import type { AnyTable } from '../../../schema/define.ts';
 import { ContentHash, contentSha256 } from '../../../schema/digest.ts';
 import { inKeyOrder } from '../../../schema/order.ts';
 import { contentTables, tables } from '../../../schema/tables.ts';
-import type { Row } from '../../../src/warehouse/port.ts';
+import type { Values } from '../../../src/warehouse/port.ts';
 
 const TABLE = tables.toolsDailyByTool;
 
@@ -20,11 +20,11 @@ const rows = fc
   .map((list) =>
     inKeyOrder(
       TABLE,
-      list.map(([name, ...rest]): Row => ['org_1', '2026-02-01', name, ...rest]),
+      list.map(([name, ...rest]): Values => ['org_1', '2026-02-01', name, ...rest]),
     ),
   );
 
-function digest(...parts: { table: AnyTable; rows: readonly Row[] }[]): string {
+function digest(...parts: { table: AnyTable; rows: readonly Values[] }[]): string {
   return contentSha256(parts);
 }
 
@@ -34,7 +34,7 @@ describe('the digest of content', () => {
   });
 
   it('has this exact value, because warehouses of earlier releases contain it', () => {
-    const stored: Row[] = [
+    const stored: Values[] = [
       ['org_1', '2026-02-01', 'Read', 5, 0, null],
       ['org_1', '2026-02-01', 'Ärger\n"', 0.5, 1, '{"a":1}'],
     ];
@@ -68,7 +68,7 @@ describe('the digest of content', () => {
   it('is the same for chunks of hundreds of rows', () => {
     const many = Array.from(
       { length: 1203 },
-      (_, index): Row => ['o', '2026-02-01', `tool ${String(index).padStart(5, '0')}`, index, 0, null],
+      (_, index): Values => ['o', '2026-02-01', `tool ${String(index).padStart(5, '0')}`, index, 0, null],
     );
     const hash = new ContentHash();
     hash.begin(TABLE);

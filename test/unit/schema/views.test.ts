@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../../schema/kinds.ts';
 import { allViews } from '../../../schema/views.ts';
 import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
-import { dayKey, type Row } from '../../../src/warehouse/port.ts';
+import { dayKey, type Values } from '../../../src/warehouse/port.ts';
 import { commitOf, type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
 import { type Database, onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 /** A user_daily row after user_id: email, then metrics that stand out. */
-function user(id: string, email: string | null, tokens: number | null, tools = 1): Row {
+function user(id: string, email: string | null, tokens: number | null, tools = 1): Values {
   return [
     id,
     email,
@@ -192,7 +192,7 @@ onEachDatabase((database) => {
   describe('readiness_latest', () => {
     it('has the latest report of each repository with its score over evaluated criteria', async () => {
       const warehouse = await open(database);
-      const report = (id: string, at: string, repo: string): Row => [
+      const report = (id: string, at: string, repo: string): Values => [
         id,
         at,
         repo,

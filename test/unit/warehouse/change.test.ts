@@ -4,7 +4,7 @@ import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { inKeyOrder } from '../../../schema/order.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { canonicalText } from '../../../src/core/json-text.ts';
-import type { Row, TableRows, Value, Warehouse } from '../../../src/warehouse/port.ts';
+import type { TableRows, Value, Values, Warehouse } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
@@ -46,19 +46,19 @@ const VALUES: Readonly<Record<ColumnKind, fc.Arbitrary<Value>>> = {
 function rowsOf(table: AnyTable): fc.Arbitrary<TableRows> {
   const row = fc.tuple(...Object.values(table.columns).map(({ kind }) => VALUES[kind]));
   const names = Object.keys(table.columns);
-  const keyOf = (values: Row) => JSON.stringify(table.key.map((name) => values[names.indexOf(name)]));
+  const keyOf = (values: Values) => JSON.stringify(table.key.map((name) => values[names.indexOf(name)]));
   return fc
     .uniqueArray(row, { selector: keyOf, maxLength: 6 })
     .map((rows) => ({ table, rows: inKeyOrder(table, rows) }));
 }
 
-async function stored(warehouse: Warehouse, table: AnyTable): Promise<Row[]> {
-  const rows: Row[] = [];
+async function stored(warehouse: Warehouse, table: AnyTable): Promise<Values[]> {
+  const rows: Values[] = [];
   for await (const chunk of warehouse.scan(table)) rows.push(...chunk);
   return rows;
 }
 
-const model = (id: string, billable: number | null): Row => [
+const model = (id: string, billable: number | null): Values => [
   'org_1',
   '2026-02-01',
   id,
@@ -70,13 +70,13 @@ const model = (id: string, billable: number | null): Row => [
   1,
   null,
 ];
-const models = (...rows: Row[]): TableRows => ({ table: tables.tokensDailyByModel, rows });
+const models = (...rows: Values[]): TableRows => ({ table: tables.tokensDailyByModel, rows });
 
 onEachDatabase((database) => {
   describe('moved rows', () => {
     it('are inserted, updated where they differ, and counted', async () => {
       const warehouse = await open(database);
-      const put = (...rows: Row[]) => warehouse.change({ put: [models(...rows)], remove: [] });
+      const put = (...rows: Values[]) => warehouse.change({ put: [models(...rows)], remove: [] });
       expect(await put(model('a', 1), model('b', 2), model('c', null))).toBe(3);
       expect(await put(model('a', 1), model('b', 3), model('c', 0), model('d', 4))).toBe(3);
       expect(await stored(warehouse, tables.tokensDailyByModel)).toEqual([

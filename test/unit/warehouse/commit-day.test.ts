@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import { decodeRows, encodeRows } from '../../../src/warehouse/encoded-rows.ts';
-import { dayKey, type QuarantinedRecord, type Row, unitName } from '../../../src/warehouse/port.ts';
+import { dayKey, type QuarantinedRecord, unitName, type Values } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { type CommitSpec, commitOf, type RowsByTable } from '../../support/warehouse/commit-of.ts';
 import { type Found, onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
-const day = (billable: number | null): Row => [billable, 2, 3, null, 5, null];
-const model = (id: string, billable: number | null): Row => [
+const day = (billable: number | null): Values => [billable, 2, 3, null, 5, null];
+const model = (id: string, billable: number | null): Values => [
   id,
   'standard',
   billable,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/warehouse/digest.ts';
-import type { DayCommit, Row, Warehouse } from '../../../src/warehouse/port.ts';
+import type { DayCommit, Values, Warehouse } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { type CommitSpec, commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
@@ -9,7 +9,7 @@ import { type Held, onEachDatabase, open } from '../../support/warehouse/each-da
 const SEED = 20_260_215;
 const DAYS = ['2026-02-01', '2026-02-02', '2026-02-03'];
 
-const model = (id: string, billable: number | null): Row => [id, null, billable, 1, 1, 1, 1, null];
+const model = (id: string, billable: number | null): Values => [id, null, billable, 1, 1, 1, 1, null];
 const quarantined = [{ reason: 'is wrong', path: 'data[0]', record: '{"a": 1}', recordSha256: 'sha-a' }];
 
 /** Everything that the ledger and its findings say, the instants of a restatement aside. */

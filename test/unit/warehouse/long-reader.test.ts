@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import type { Row } from '../../../src/warehouse/port.ts';
+import type { Values } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
@@ -10,7 +10,7 @@ import { commitOf } from '../../support/warehouse/commit-of.ts';
 
 const KB = 1024;
 /** About 100 KB. */
-const rowsOf = (number: number): Row[] =>
+const rowsOf = (number: number): Values[] =>
   Array.from({ length: 100 }, (_, index) => [`tool ${number} ${index} ${'x'.repeat(900)}`, number, 0, null]);
 
 async function openSmall(path: string) {

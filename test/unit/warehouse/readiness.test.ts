@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { contentSha256 } from '../../../schema/digest.ts';
-import type { QuarantinedRecord, ReadinessPageCommit, Row, Warehouse } from '../../../src/warehouse/port.ts';
+import type {
+  QuarantinedRecord,
+  ReadinessPageCommit,
+  Values,
+  Warehouse,
+} from '../../../src/warehouse/port.ts';
 import { type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
-const report = (id: string, branch = 'main'): Row => [
+const report = (id: string, branch = 'main'): Values => [
   id,
   '2026-02-01T00:00:00.000Z',
   'repo',
@@ -17,7 +22,7 @@ const report = (id: string, branch = 'main'): Row => [
   '1.0',
   null,
 ];
-const criterion = (id: string, name: string, numerator: number | null): Row => [
+const criterion = (id: string, name: string, numerator: number | null): Values => [
   id,
   name,
   numerator,
@@ -29,7 +34,7 @@ const criterion = (id: string, name: string, numerator: number | null): Row => [
 function rowsOf(...ids: string[]): RowsByTable {
   return {
     readiness_reports: ids.map((id) => report(id)),
-    readiness_report_apps: ids.map((id): Row => [id, '.', 'the app', null]),
+    readiness_report_apps: ids.map((id): Values => [id, '.', 'the app', null]),
     readiness_report_criteria: ids.flatMap((id) => [
       criterion(id, 'readme', 1),
       criterion(id, 'formatter', null),

@@ -3,13 +3,13 @@ import { byKey } from '../../../schema/order.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { decodeRows } from '../../../src/warehouse/encoded-rows.ts';
-import { type Row, readinessKey } from '../../../src/warehouse/port.ts';
+import { readinessKey, type Values } from '../../../src/warehouse/port.ts';
 import { collect } from '../../support/warehouse/collect.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Database, needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
-const DAY: Row = [1, 1, 1, 1, 1, null];
-const model = (id: string): Row => [id, null, 1, 1, 1, 1, 1, null];
+const DAY: Values = [1, 1, 1, 1, 1, null];
+const model = (id: string): Values => [id, null, 1, 1, 1, 1, 1, null];
 
 async function filled(database: Database) {
   const warehouse = await open(database);
@@ -156,10 +156,10 @@ onEachDatabase((database) => {
         '=cmd()',
       ];
       const numbers = values.map(
-        (value, index): Row => [`v ${index}`, null, value, value, value, value, value, null],
+        (value, index): Values => [`v ${index}`, null, value, value, value, value, value, null],
       );
       const named = texts.map(
-        (text): Row => [`t ${text}`, text, 1, 1, 1, 1, 1, `{"x":${JSON.stringify(text)}}`],
+        (text): Values => [`t ${text}`, text, 1, 1, 1, 1, 1, `{"x":${JSON.stringify(text)}}`],
       );
       const commit = commitOf({ rows: { tokens_daily_by_model: [...numbers, ...named] } });
       await warehouse.commitDay(commit);
@@ -173,7 +173,7 @@ onEachDatabase((database) => {
     it('returns only those columns, in their order, by the key of the table', async () => {
       const warehouse = await filled(database);
       const { tokensDailyByModel: table } = tables;
-      const names = ['model_id', 'date'];
+      const names = ['model_id', 'date'] as const;
       const positions = names.map((name) => Object.keys(table.columns).indexOf(name));
       const rows = await collect(warehouse.scan(table));
       expect(rows.length).toBeGreaterThan(1);

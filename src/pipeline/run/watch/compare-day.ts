@@ -1,10 +1,12 @@
+import { TRAILING_COLUMNS } from '../../../../schema/active.ts';
+import type { AnyTable } from '../../../../schema/define.ts';
+import { columnsOf, pickerOf } from '../../../../schema/row.ts';
 import { activityDaily, activityDailyByClient } from '../../../../schema/tables/activity.ts';
 import type { Seen } from '../../../judge/watch.ts';
-import { decodeRows, type LedgerDay, type Row, type Warehouse } from '../../../warehouse/port.ts';
+import { decodeRows, type LedgerDay, type Values, type Warehouse } from '../../../warehouse/port.ts';
 import { isActive, type NormalizedDay } from '../../commit.ts';
 
-/** Columns that count over trailing days: they change for a month after a day that was restated. */
-const TRAILING = new Set(['weekly_active_users', 'monthly_active_users']);
+const isTrailing = (name: string) => TRAILING_COLUMNS.has(name);
 
 /** How the answer to a settled day differs from what is stored; null where it does not. */
 export async function compareSettledDay(
@@ -30,8 +32,8 @@ function isStillIdle(unit: LedgerDay, { tables }: NormalizedDay): boolean {
 function hasTrailing(tables: NormalizedDay['tables']): boolean {
   const activity = tables.find(({ table }) => table === activityDaily);
   if (activity === undefined) return false;
-  const trailing = positionsOf(activityDaily, (name) => TRAILING.has(name));
-  return decodeRows(activity).rows.some((row) => trailing.some((position) => (row[position] ?? 0) !== 0));
+  const trailing = pickerOf(activityDaily, columnsOf(activityDaily).filter(isTrailing));
+  return decodeRows(activity).rows.some((row) => trailing(row).some((value) => (value ?? 0) !== 0));
 }
 
 async function differsInTrailingOnly(
@@ -40,16 +42,14 @@ async function differsInTrailingOnly(
 ): Promise<boolean> {
   if (stream !== 'activity') return false;
   for (const table of [activityDaily, activityDailyByClient]) {
-    const others = positionsOf(table, (name) => !TRAILING.has(name));
-    const textOf = (rows: readonly Row[]) =>
-      JSON.stringify(rows.map((row) => others.map((position) => row[position])));
+    const others = pickerOf<AnyTable>(
+      table,
+      columnsOf<AnyTable>(table).filter((name) => !isTrailing(name)),
+    );
+    const textOf = (rows: readonly Values[]) => JSON.stringify(rows.map(others));
     const stored = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
     const answered = tables.find((part) => part.table === table);
     if (textOf(stored) !== textOf(answered === undefined ? [] : decodeRows(answered).rows)) return false;
   }
   return true;
-}
-
-function positionsOf(table: { readonly columns: object }, isMeant: (name: string) => boolean): number[] {
-  return Object.keys(table.columns).flatMap((name, position) => (isMeant(name) ? [position] : []));
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { tables } from '../../../../schema/tables.ts';
+import { decoderOf } from '../../../../schema/row.ts';
+import { tokensDailyByModel } from '../../../../schema/tables/tokens.ts';
 import { ApiError, OverloadError } from '../../../api/errors.ts';
 import { GROUP_BY } from '../../../api/paths.ts';
 import { type RowCheck, rowCheck } from '../../../api/shapes/salvage.ts';
@@ -119,11 +120,12 @@ async function storedSums(
 ): Promise<Map<string, Sums>> {
   const stored = new Map<string, Sums>();
   const scope = { orgId, firstDay: days[0], lastDay: days.at(-1) ?? days[0] };
-  const columns = ['date', 'model_id', ...METRICS];
-  for (const [date, model, ...values] of await warehouse.rowsOf(tables.tokensDailyByModel, scope, columns)) {
-    const sums = stored.get(String(date)) ?? new Map<string, Map<string, number>>();
-    stored.set(String(date), sums);
-    add(sums, String(model), (metric) => values[METRICS.indexOf(metric)]);
+  const rows = await warehouse.rowsOf(tokensDailyByModel, scope);
+  for (const row of rows.map(decoderOf(tokensDailyByModel))) {
+    const day = String(row.date);
+    const sums = stored.get(day) ?? new Map<string, Map<string, number>>();
+    stored.set(day, sums);
+    add(sums, String(row.model_id), (metric) => row[metric]);
   }
   return stored;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { tables } from '../../../../schema/tables.ts';
 import { encodeRows } from '../../../../src/warehouse/encoded-rows.ts';
-import type { Row } from '../../../../src/warehouse/port.ts';
+import type { Values } from '../../../../src/warehouse/port.ts';
 import { csvOf, csvOfEncoded } from '../../../../src/warehouse/postgres/copy-csv.ts';
 import { collect } from '../../../support/warehouse/collect.ts';
 import { commitOf } from '../../../support/warehouse/commit-of.ts';
@@ -59,7 +59,7 @@ it('writes the same values, from rows and from their encoded texts', () => {
   const rows = fc.array(fc.tuple(fc.array(value, { minLength: 3, maxLength: 3 })), { maxLength: 12 });
   fc.assert(
     fc.property(text, rows, (orgId, tails) => {
-      const all: Row[] = tails.map(([tail]) => [orgId, ...tail]);
+      const all: Values[] = tails.map(([tail]) => [orgId, ...tail]);
       const encoded = encodeRows({ table: tables.userDaily, rows: all });
       const expected = all.map((row) => row.map((cell) => (cell === 0 ? 0 : cell)));
       expect(parsed([...csvOf(all)].join(''))).toEqual(expected);
@@ -92,7 +92,7 @@ onDatabase(postgres, () => {
       ];
       const rows = Array.from(
         { length: 1_000 },
-        (_, n): Row => [`user ${n}`, texts[n % texts.length] ?? null, n, n / 7, null, 1e15, -n - 1, null],
+        (_, n): Values => [`user ${n}`, texts[n % texts.length] ?? null, n, n / 7, null, 1e15, -n - 1, null],
       );
       const commit = commitOf({ orgId, stream: 'tokens', rows: { tokens_daily_by_user: rows } });
       expect(await warehouse.commitDay(commit)).toMatchObject({ rowsWritten: 1_000 });
@@ -105,7 +105,7 @@ onDatabase(postgres, () => {
 
   it('stores a day whose rows another session writes at the same time', async () => {
     const warehouse = await open(postgres);
-    const rows = Array.from({ length: 1_000 }, (_, n): Row => [`user ${n}`, null, n, 1, 1, 1, 1, null]);
+    const rows = Array.from({ length: 1_000 }, (_, n): Values => [`user ${n}`, null, n, 1, 1, 1, 1, null]);
     const other = await warehouse.place.connect();
     await other.execute('BEGIN');
     await other.execute(

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import type { Row } from '../../../../src/warehouse/port.ts';
+import type { Values } from '../../../../src/warehouse/port.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 import { commitOf } from '../../../support/warehouse/commit-of.ts';
 import { onDatabase, open, type Place } from '../../../support/warehouse/each-database.ts';
 import { postgres } from '../../../support/warehouse/postgres-place.ts';
 
-const model = (id: string, billable: number): Row => [id, null, billable, 1, 1, 1, 1, null];
+const model = (id: string, billable: number): Values => [id, null, billable, 1, 1, 1, 1, null];
 
 /** The transaction that wrote each row: an update leaves a new one, also when it changes nothing. */
 async function writers({ query }: Place): Promise<Map<unknown, unknown>> {
@@ -36,7 +36,7 @@ onDatabase(postgres, () => {
   it.each([10, 1000])('writes only the row that differs, among %i', async (count) => {
     const warehouse = await open(postgres);
     const models = Array.from({ length: count }, (_, n) => model(`m ${n}`, n));
-    const commit = (rows: readonly Row[], rewrite = false) =>
+    const commit = (rows: readonly Values[], rewrite = false) =>
       warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: rows }, rewrite }));
     await commit(models);
     const before = await writers(warehouse.place);

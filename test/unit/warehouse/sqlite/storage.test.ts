@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../../schema/tables.ts';
 import type { Clock } from '../../../../src/core/clock.ts';
 import { digestOf } from '../../../../src/warehouse/digest.ts';
-import type { Row } from '../../../../src/warehouse/port.ts';
+import type { Values } from '../../../../src/warehouse/port.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../../support/process/script.ts';
 import { tempFile } from '../../../support/suite/temp-dir.ts';
@@ -171,7 +171,10 @@ describe('a user who may not write', () => {
 describe('a damaged file', () => {
   it('is reported with exit code 6 by every reader', async () => {
     const path = tempFile();
-    const many = Array.from({ length: 4000 }, (_, n): Row => [`model ${n}`, 'standard', n, n, n, n, n, null]);
+    const many = Array.from(
+      { length: 4000 },
+      (_, n): Values => [`model ${n}`, 'standard', n, n, n, n, n, null],
+    );
     const first = await openTemporary(path);
     await first.commitDay(commitOf({ rows: { tokens_daily_by_model: many } }));
     await first.close();

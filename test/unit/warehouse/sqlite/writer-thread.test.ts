@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { digestOf } from '../../../../src/warehouse/digest.ts';
-import { dateOf, dayKey, type Row } from '../../../../src/warehouse/port.ts';
+import { dateOf, dayKey, type Values } from '../../../../src/warehouse/port.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 import { daywalk, envOf } from '../../../support/process/daywalk-process.ts';
 import { WITHOUT_THREADS } from '../../../support/process/without-threads.ts';
@@ -31,7 +31,7 @@ const TEXTS = [
   'line\nbreak',
 ];
 
-const user = (id: string, n: number, text: string | null = null): Row => [
+const user = (id: string, n: number, text: string | null = null): Values => [
   id,
   text,
   n,
@@ -42,7 +42,7 @@ const user = (id: string, n: number, text: string | null = null): Row => [
   null,
 ];
 const rowsOf = (count: number) => Array.from({ length: count }, (_, n) => user(`user ${n}`, n));
-const day = (date: string, users: readonly Row[], spec: CommitSpec = {}) =>
+const day = (date: string, users: readonly Values[], spec: CommitSpec = {}) =>
   commitOf({ ...spec, stream: 'tokens', day: date, rows: { tokens_daily_by_user: users } });
 
 /** The first message of a thread, which says that it holds the file; until then rows are written here. */
