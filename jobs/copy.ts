@@ -19,8 +19,8 @@ export interface CopyRequest {
 }
 
 /**
- * Copies the warehouse of the settings, including its ledger. May be repeated at will, also after a kill at any instant:
- * it resumes, and moves only what differs. Runs may write to the source meanwhile.
+ * Copies the warehouse of the settings, including its ledger. May be repeated at will, also after a kill at any
+ * instant: it resumes, and moves only what differs. Runs may write to the source meanwhile.
  * @throws {UsageError} when both are the same, or the destination holds data that the source does not.
  * @throws {BusyError} when a run holds the destination.
  */

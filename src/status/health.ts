@@ -18,7 +18,7 @@ export interface Health {
   readonly healthy: boolean;
   /** The deciding fact, without a full stop. */
   readonly reason: string;
-  /** When the last complete export ended, of the organization whose last one is the oldest; null when there was none. */
+  /** When the last complete export ended, of the organization that waits longest for one; null when there was none. */
   readonly lastCompleteExportAt: string | null;
 }
 

@@ -4,8 +4,8 @@ import { UsageError } from '../../core/errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Flags } from './flags.ts';
 
-/** A range of days. A missing end is the first day of the service, or yesterday. */
-export interface DayRange {
+/** The days of `--from` and `--until`. Without them: the first day of the service, and yesterday. */
+export interface RequestedDays {
   readonly from: UtcDay | undefined;
   readonly until: UtcDay | undefined;
 }
@@ -14,7 +14,7 @@ export interface DayRange {
  * Reads `--from` and `--until`. A start before the first day of the service is moved to that day, with a warning.
  * @throws {UsageError} for an invalid day, today or later, or a reversed range.
  */
-export function readDayRange(flags: Flags, { clock, log }: { clock: Clock; log: Log }): DayRange {
+export function readDayRange(flags: Flags, { clock, log }: { clock: Clock; log: Log }): RequestedDays {
   const from = flags.parse('--from', parseDay);
   const until = flags.parse('--until', parseDay);
   const yesterday = yesterdayOf(clock.now());

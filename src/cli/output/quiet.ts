@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Sink } from './sink.ts';
 
-/** The limit of the memory for held output: ten times the log of a first export of the whole history. Longer output is printed. */
+/** Longer output is printed after all, to bound the memory. Ten times the log of a first export of the whole history. */
 const HELD_CHARS_MAX = 16 * 1024 * 1024;
 
 /** A sink that holds output back. */

@@ -29,7 +29,7 @@ export interface ReportingOptions {
   readonly clock: Clock;
 }
 
-/** Creates the reporting of a format: lines for people, with a live progress bar on a terminal; lines of JSON; or nothing. */
+/** Creates the reporting of a format: lines for people, with a progress bar on a terminal; lines of JSON; or nothing. */
 export function createReporting(options: ReportingOptions): Reporting {
   const { log, progress } = PARTS[options.format](options);
   return {

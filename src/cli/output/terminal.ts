@@ -15,7 +15,10 @@ export interface Terminal {
   /** True when a line can be redrawn in place. */
   readonly isLive: boolean;
   readonly style: Style;
-  /** The current width in cells; 80 if the terminal does not report it. Infinity without a terminal, so that nothing is cut. */
+  /**
+   * Returns the current width in cells; 80 if the terminal does not report it. Infinity without a terminal, so that
+   * nothing is cut.
+   */
   columns(): number;
 }
 

@@ -19,7 +19,7 @@ describe('daywalk copy', () => {
     const [from, to] = [await source(), sqlite.place().location];
     const first = await daywalkInProcess(['copy', '--warehouse', from, '--to', to, '--log', 'pretty']);
     expect(first.code, first.stderr).toBe(0);
-    expect(first.stderr).toBe(`copy of ${from} into ${to}\n3 units to copy, 0 units there already\n`);
+    expect(first.stderr).toBe(`copying ${from} to ${to}\n3 units to copy, 0 units unchanged\n`);
     expect(first.stdout).toContain('copy: complete, both are the same');
     expect(first.stdout).toMatch(/^ {2}units +3 moved, 0 unchanged, 0 removed$/m);
     expect(first.stdout).toMatch(/^ {2}user_daily_languages +12 +12 +0 {2}same$/m);

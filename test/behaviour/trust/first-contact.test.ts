@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { withHints } from '../../../src/cli/remedies.ts';
 import { renderRunSummary } from '../../../src/cli/screens/run-summary.ts';
 import { createStyle } from '../../../src/cli/text/style.ts';
 import { parseDay } from '../../../src/core/day.ts';
@@ -48,7 +49,8 @@ describe.each(WRONG)('a service that %s', (_, urlOf, code, remedy) => {
     for (const more of [{}, { orgId: 'org_1' }]) {
       const { report } = await rig.run({ clock, settings: { baseUrl, appUrl: baseUrl, ...more } });
       expect(report).toMatchObject({ exitCode: code, unitsPlanned: 0 });
-      const [{ message = '', hint = '' } = {}] = report.problems;
+      const [problem] = withHints(report).problems;
+      const { message = '', hint = '' } = problem ?? {};
       expect(message).toContain('reach the service for the first time');
       expect(hint).toMatch(remedy);
       expect(hint.startsWith(`check DAYWALK_BASE_URL, which is ${baseUrl}: `)).toBe(true);
