@@ -6,12 +6,11 @@ import { noteDrift, readUnit, replaceQuarantine, writeRestatement, writeSettled 
 import { type RowChunks, replaceScope, type Scope } from './rows.ts';
 import { sumsOf } from './sums.ts';
 
-/** A day to be stored, its rows by the chunk. */
+/** A day to store, with its rows in chunks. */
 export interface ChunkedDay extends DayEntry {
   readonly tables: readonly RowChunks[];
 }
 
-/** The day of a commit. */
 export function chunkedDay(commit: DayCommit): ChunkedDay {
   const tables = commit.tables.map((part) => ({ table: part.table, chunks: decodedChunks(part) }));
   return { ...commit, rows: rowCount(commit), tables };

@@ -9,31 +9,33 @@ import { openFile } from './open-file.ts';
 /** Marks a file as a warehouse of this program ("DWLK"). */
 export const APPLICATION_ID = 0x44574c4b;
 
-/** How long a foreign writer is waited for. */
+/** How long a transaction waits for another process that writes. */
 const BUSY_WAIT_MS = 30_000;
-/** The same once the process was asked to stop: enough for a writer that is about to finish. */
+/** The same once this process must stop: enough for a writer that is about to finish. */
 const BUSY_WAIT_STOPPED_MS = 1_000;
 const BUSY_PAUSE_MS = 50;
 
-/** How to open a file. */
 export interface ConnectionOptions extends LogWatchOptions {
   readonly clock: Clock;
-  /** Create the file where it does not exist. */
+  /** Create the file if it does not exist. */
   readonly create: boolean;
-  /** The {@link fileAt} the path that must be found there. Default: whatever is there. */
+  /**
+   * The {@link fileAt} that must be at the path.
+   * @default whatever is there
+   */
   readonly file?: string | undefined;
-  /** Aborted when the process was asked to stop; cuts the wait for a foreign writer short. */
+  /** Aborted when the process must stop; this shortens the wait for another writer. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An open SQLite file: its statements, prepared once, and its transactions. */
+/** An open SQLite file with its prepared statements and its transactions. */
 export class Connection {
   readonly #statements = new Map<string, Statement<unknown[]>>();
   readonly db: Database;
   readonly path: string;
   /** The {@link fileAt} the path when it was opened. */
   readonly file: string | undefined;
-  /** True where this connection created the file. */
+  /** True if this connection created the file. */
   readonly isNew: boolean;
   readonly #guard: FileGuard;
   #hasWritten = false;
@@ -56,7 +58,7 @@ export class Connection {
     this.#log = new LogWatch(db, path, options);
   }
 
-  /** The prepared statement of `sql`; results of reads are objects. */
+  /** The prepared statement of `sql`. Reads return objects. */
   prepare(sql: string): Statement<unknown[]> {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
@@ -66,7 +68,7 @@ export class Connection {
     return statement;
   }
 
-  /** As {@link prepare}, for reads whose results are arrays in the order of the columns. */
+  /** As {@link prepare}, but reads return arrays in the order of the columns. */
   prepareRows(sql: string): Statement<unknown[]> {
     const cached = this.#statements.get(`rows:${sql}`);
     if (cached !== undefined) return cached;
@@ -76,17 +78,17 @@ export class Connection {
   }
 
   /**
-   * Runs `work` in one transaction that takes the write lock at once: a transaction that reads first and writes
-   * later can be refused without waiting. One at a time, in the order of the calls; waits for a foreign writer, up to
-   * {@link BUSY_WAIT_MS}.
+   * Runs `work` in one transaction. It takes the write lock at once, because SQLite may refuse a transaction that
+   * reads first and writes later. Transactions run one at a time, in the order of the calls. Waits for another
+   * writer, up to {@link BUSY_WAIT_MS}.
    */
   transaction<Result>(doing: string, work: () => Result): Promise<Result> {
     return this.#queue.add(() => this.#transact(doing, work));
   }
 
   /**
-   * Runs a read between transactions, at once: it sees what is committed, and no statement is open when the next one
-   * begins, which the driver would refuse.
+   * Runs a read between two transactions: it sees only what is committed. The driver would refuse the next
+   * transaction while a statement is open, so the read must finish at once.
    */
   readInTurn<Result>(doing: string, work: () => Result): Promise<Result> {
     return this.#queue.add(async () => this.read(doing, work));
@@ -126,7 +128,7 @@ export class Connection {
     try {
       if (this.db.inTransaction) this.db.exec('ROLLBACK');
     } catch (error) {
-      // What made the transaction fail is what the caller must hear; SQLite rolls back by itself when the file closes.
+      // The caller must see the first error. SQLite rolls back by itself when the file closes.
       if (!(error instanceof Sqlite.SqliteError)) throw error;
     }
   }
@@ -136,12 +138,14 @@ export class Connection {
     this.#guard.expectInPlace(doing);
   }
 
-  /** Lets readers and the writer work at once. It alters the file, which must be known to be a warehouse by then. */
+  /**
+   * Lets readers and the writer work at the same time. This alters the file, so it must be known to be a warehouse.
+   */
   useLog(): void {
     this.read('open', () => this.db.pragma('journal_mode = WAL'));
   }
 
-  /** Runs a read, its errors explained. */
+  /** Runs a read and explains its errors. */
   read<Result>(doing: string, work: () => Result): Result {
     try {
       return work();
@@ -150,7 +154,7 @@ export class Connection {
     }
   }
 
-  /** Runs reads in one transaction, so that all see the same state. */
+  /** Runs reads in one transaction, so that all of them see the same state. */
   async snapshot<Result>(read: () => Promise<Result>): Promise<Result> {
     try {
       this.db.exec('BEGIN');
@@ -158,7 +162,7 @@ export class Connection {
     } catch (error) {
       throw storageError(error, 'read', this.path);
     } finally {
-      // Nothing was written. A damaged file refuses COMMIT, which must not hide what the reads have found.
+      // Nothing was written. A damaged file refuses COMMIT, and that must not hide the results of the reads.
       this.#rollback();
     }
   }

@@ -2,13 +2,13 @@ import { realpathSync, rmSync } from 'node:fs';
 import { tables } from '../../../schema/tables.ts';
 import type { Connection } from './connection.ts';
 
-/** What a run leaves that stored nothing: that it ran, and what runs remember. */
+/** What a run leaves even if it stored nothing: its record, and what runs remember. */
 const TRACES: readonly string[] = [tables.exportRuns.name, tables.exportState.name];
 
 /**
- * Removes the file, with those beside it, where this connection created it and nothing is stored but traces of one run. The
- * caller holds the run lock. Nobody can write meanwhile: the check and the removal are under the file's write lock, and a
- * process that waits for it finds the file gone.
+ * Removes the file and its side files if this connection created it and it holds nothing but traces of one run. The
+ * caller holds the run lock. Check and removal happen under the file's write lock, so nobody can write in between; a
+ * process that waits for that lock finds the file gone.
  */
 export function discardNew(connection: Connection): boolean {
   const { db, path, isNew } = connection;

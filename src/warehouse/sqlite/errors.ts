@@ -14,12 +14,12 @@ const HINTS: readonly [RegExp, string][] = [
   [/^SQLITE_IOERR/, 'check the disk and its free space, then run again: it resumes'],
 ];
 
-/** True when SQLite says that another connection holds what is needed. */
+/** True if another connection holds a lock that is needed. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
 }
 
-/** What SQLite threw, as an error that names the file and the remedy; other errors are passed on as they are. */
+/** Turns an error of SQLite into one that names the file and the remedy. Other errors stay as they are. */
 export function storageError(error: unknown, doing: string, path: string): unknown {
   if (error instanceof DaywalkError || !(error instanceof Sqlite.SqliteError)) return error;
   if (isBusy(error)) {
@@ -36,7 +36,7 @@ export function storageError(error: unknown, doing: string, path: string): unkno
   });
 }
 
-/** The remedy where the file system is mounted read-only, whatever SQLite makes of it. */
+/** The remedy for a read-only file system, whatever error SQLite reports for it. */
 export const HINT_READ_ONLY =
   'the file system is read-only: mount it for writing, or name a warehouse elsewhere; SQLite writes beside the file even to read it';
 

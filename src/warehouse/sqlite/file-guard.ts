@@ -3,12 +3,12 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { StorageError, UsageError } from '../../core/errors.ts';
 import { fileAt } from './file-identity.ts';
 
-/** What SQLite keeps beside a file. It finds them by the name of the file. */
+/** The side files of SQLite, which it finds by the name of the file. */
 const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'];
 
 /**
- * Refuses a file with several names (hard links). SQLite keeps a log beside each name, and so does the run lock, so two
- * names would be two writers that do not know of each other. Symbolic links do no harm: they are resolved first.
+ * Refuses a file with several names (hard links). SQLite and the run lock keep side files for each name, so two names
+ * would be two writers that do not see each other. Symbolic links are fine: they are resolved first.
  * @throws {UsageError} that names the file.
  */
 export function refuseHardLinks(path: string): void {
@@ -21,11 +21,11 @@ export function refuseHardLinks(path: string): void {
   }
 }
 
-/** What became of a file while it was open. */
+/** What happened to a file while it was open. */
 type Loss = 'missing' | 'replaced' | 'log';
 
 /**
- * Watches that a path still leads to the file that is open. SQLite goes on writing to a file that was removed, moved or
+ * Makes sure that a path still leads to the open file. SQLite keeps writing to a file that was removed, moved or
  * replaced, and reports success.
  */
 export class FileGuard {
@@ -46,7 +46,8 @@ export class FileGuard {
 
   /**
    * Call outside of a transaction, before the first write and after each commit.
-   * @throws {StorageError} when the path leads elsewhere. What was committed is in the open file then, wherever it is.
+   * @throws {StorageError} if the path no longer leads to the open file. Everything committed is in the open file,
+   * wherever it is.
    */
   expectInPlace(doing: string): void {
     const loss = this.#loss();
@@ -83,8 +84,8 @@ export class FileGuard {
   }
 
   /**
-   * Moves what was committed from the log into the open file: whoever opens the file under its new name does not find
-   * the log, and whoever opens another file under the old name would take the log for that file's own.
+   * Moves committed data from the log into the open file. A program that opens the file under its new name would not
+   * find the log, and a program that opens another file under the old name would use the log for that file.
    */
   #emptyLog(): boolean {
     try {
@@ -101,7 +102,7 @@ function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    // Whoever opens it tells why it cannot be reached.
+    // Opening the file reports why it cannot be reached.
     return undefined;
   }
 }

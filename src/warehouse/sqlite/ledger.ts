@@ -49,13 +49,13 @@ export function readUnits(connection: Connection, orgId: string, streams?: reado
   return streams === undefined ? units : units.filter(({ stream }) => streams.includes(stream));
 }
 
-/** The ledger's row of a unit, or a pending one where there is none. */
+/** The ledger's row of a unit; a pending one if there is none. */
 export function readUnit<Key extends UnitKey>(connection: Connection, key: Key): Key & UnitRecord {
   const read = connection.prepareRows(selectRows(tables.exportUnits, UNIT_COLUMNS));
   return unitOfKey(key, read.get(...keyValues(key)) as Values | undefined);
 }
 
-/** The ledger's row of the readiness reports; null where they were never pulled. */
+/** The ledger's row of the readiness reports; null if they were never pulled. */
 export function readReadiness(connection: Connection, orgId: string): LedgerReadiness | null {
   const unit = readUnit(connection, readinessKey(orgId));
   return unit.state === 'pending' && unit.lastPulledAt === null ? null : unit;
@@ -67,8 +67,8 @@ export function writeUnit(connection: Connection, unit: LedgerUnit): void {
 }
 
 /**
- * Writes the ledger's rows of units of one organization that have changed, and of others of their days that settle, or open
- * again, with them. Returns all that were written. Call inside a transaction.
+ * Writes the ledger's rows of changed units of one organization, and of other units that settle or open again with
+ * them. Returns all written rows. Call inside a transaction.
  */
 export function writeSettled(connection: Connection, changed: readonly ChangedDay[]): LedgerDay[] {
   const orgId = changed[0]?.unit.orgId ?? '';
@@ -95,7 +95,7 @@ export function doubtUnit(connection: Connection, doubt: UnitDoubt): LedgerDay {
   return unit;
 }
 
-/** Writes what the watch found of settled units, see `Warehouse.noteUnits`. Call inside a transaction. */
+/** Writes the notes of settled units, see `Warehouse.noteUnits`. Call inside a transaction. */
 export function noteUnits(connection: Connection, orgId: string, notes: readonly UnitNotes[]): void {
   for (const look of notes) writeUnit(connection, applyLook(readUnit(connection, dayKey(orgId, look)), look));
 }
@@ -111,8 +111,8 @@ export function reopenDays(connection: Connection, orgId: string, days: readonly
 }
 
 /**
- * Makes the quarantine of a unit exactly `records`; those that were there keep the instant they were first seen, and the
- * one they were accepted.
+ * Makes the quarantine of a unit exactly `records`. Records that were there before keep their `first_seen_at` and
+ * `accepted_at`.
  */
 export function replaceQuarantine(
   connection: Connection,
@@ -155,7 +155,7 @@ export function acceptQuarantine(connection: Connection, { stream, day }: Quaran
   return update.run(at.toISOString(), stream ?? null, day ?? null).changes;
 }
 
-/** Notes each place of drift once, with the earliest day on which it was seen; days are not pulled in order. */
+/** Records each place of drift once, with the earliest day on which it was seen: days are not pulled in order. */
 export function noteDrift(
   connection: Connection,
   unit: UnitKey,

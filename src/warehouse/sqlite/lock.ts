@@ -6,7 +6,7 @@ import { createPrivately } from './open-file.ts';
 
 /**
  * Takes the run lock of a warehouse, on a file beside it.
- * @throws {BusyError} when another run holds it.
+ * @throws {BusyError} if another run holds it.
  */
 export function takeRunLock(warehousePath: string): { release(): Promise<void> } {
   // Two names of one file must not have two locks.

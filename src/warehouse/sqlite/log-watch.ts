@@ -2,20 +2,19 @@ import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { isBusy } from './errors.ts';
 
-/** Bytes of the write-ahead log from which on it is cut back, or told of. */
+/** Size from which the write-ahead log is truncated or reported, in bytes. */
 export const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
-/** How the log is watched. */
 export interface LogWatchOptions {
-  /** Default: {@link LOG_BYTES_MAX}. */
+  /** @default {@link LOG_BYTES_MAX} */
   readonly logBytesMax?: number | undefined;
-  /** Told what the owner of the machine should know, with the remedy. */
+  /** Called with problems that the owner of the machine should know about, and their remedies. */
   readonly warn?: ((message: string, hint: string) => void) | undefined;
 }
 
 /**
- * Keeps the write-ahead log of a file from growing without a word: SQLite cannot empty it while another program reads
- * in one long transaction, and writes go on meanwhile. Warns each time that it has doubled.
+ * Reports a growing write-ahead log. SQLite cannot empty the log while another program reads in one long transaction,
+ * and writes continue. Warns each time that the log has doubled.
  */
 export class LogWatch {
   readonly #db: Database;
@@ -30,7 +29,7 @@ export class LogWatch {
     this.#warn = warn;
   }
 
-  /** Call after a commit. Never throws: what was committed is safe. */
+  /** Call after a commit. Never throws: the commit is safe. */
   look(): void {
     const bytes = statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes <= this.#bytesMax || this.#isCutBack()) return;
@@ -47,7 +46,7 @@ export class LogWatch {
       return result?.busy === 0;
     } catch (error) {
       if (isBusy(error)) return false;
-      // The next write of the run meets the same trouble, and is heard.
+      // The next write fails in the same way and reports it.
       return true;
     }
   }

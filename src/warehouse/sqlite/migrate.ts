@@ -5,19 +5,19 @@ import { UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
 
-/** Bits of `PRAGMA optimize`: measure (0x02) every table, not those alone that this connection has read (0x10000). */
+/** Bits of `PRAGMA optimize`: analyze (0x02) every table, not only those that this connection has read (0x10000). */
 const OPTIMIZE_ALL_TABLES = 0x10002;
 
 const FOLDER = programPath('schema/migrations/sqlite');
 
-/** The migrations that this version knows, oldest first. */
+/** The migrations of this version, oldest first. */
 export function knownMigrations(): MigrationMeta[] {
   return existsSync(FOLDER) ? readMigrationFiles({ migrationsFolder: FOLDER }) : [];
 }
 
 /**
- * Brings the file to the schema of this version, in one transaction; does nothing when it is there already.
- * @throws {UsageError} when the file belongs to something else or to a newer version.
+ * Migrates the file to the schema of this version in one transaction. Does nothing if it has that schema.
+ * @throws {UsageError} if the file belongs to another program or to a newer version.
  */
 export async function migrate(connection: Connection): Promise<void> {
   const known = knownMigrations();
@@ -26,7 +26,7 @@ export async function migrate(connection: Connection): Promise<void> {
   if (isDone) return;
   await connection.transaction('migrate the warehouse', () => {
     const { db } = connection;
-    // Another process may have migrated between the look above and the lock.
+    // Another process may have migrated between the check above and the lock.
     const missing = pending(connection, known);
     db.exec(
       'CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC)',
@@ -37,22 +37,21 @@ export async function migrate(connection: Connection): Promise<void> {
       record.run(migration.hash, migration.folderMillis);
     }
     db.pragma(`application_id = ${APPLICATION_ID}`);
-    // A new index is of no use to readers before it is measured, and a settled history brings no run that does it.
+    // Readers cannot use a new index before it is analyzed, and runs over a settled history would not do that.
     if (missing.length < known.length) refreshStatistics(connection);
   });
 }
 
 /**
- * Measures tables that were never measured, or have changed much since; a sample of each. Call inside a transaction.
- * See `Warehouse.refreshStatistics`.
+ * Analyzes a sample of tables that were never analyzed, or have changed much since, see
+ * `Warehouse.refreshStatistics`. Call inside a transaction.
  */
 export function refreshStatistics({ db }: Connection): void {
   db.pragma(`optimize = ${OPTIMIZE_ALL_TABLES}`);
 }
 
-/** Executes the statements of a migration. */
 export function apply(db: Database, migration: MigrationMeta): void {
-  // Migrations may edit declarations, which SQLite refuses on a connection that does not ask for it.
+  // Migrations may edit declarations, which SQLite refuses unless the connection allows it.
   db.unsafeMode(true);
   try {
     for (const statement of migration.sql) db.exec(statement);

@@ -8,25 +8,25 @@ import { HINT_READ_ONLY, storageError } from './errors.ts';
 import { refuseHardLinks } from './file-guard.ts';
 import { fileAt } from './file-identity.ts';
 
-/** SQLite's own wait blocks the process, so it is short and the long wait is done outside, where signals are heard. */
+/** SQLite's own wait blocks the process, so it is short. The long wait is outside, where signals are handled. */
 const BUSY_TIMEOUT_MS = 10;
 
-/** Some file systems number a file anew when it is first opened for writing; no file is replaced that often. */
+/** Some file systems give a file a new number when it is first opened for writing. No file is replaced this often. */
 const OPEN_ATTEMPTS_MAX = 3;
 
-/** A file that is open. */
 export interface OpenFile {
   readonly db: Database;
-  /** The {@link fileAt} its path. */
+  /** The {@link fileAt} of its path. */
   readonly file: string | undefined;
-  /** True where this call created it. */
+  /** True if this call created it. */
   readonly isNew: boolean;
 }
 
 /**
- * Opens a SQLite file, with settings that hold for this connection only; writes nothing to a file that is there.
- * @throws {UsageError} for what is no path of a file, a file that is missing unless `create`, and one with several names.
- * @throws {StorageError} when it cannot be opened, or its folder cannot be entered.
+ * Opens a SQLite file with settings for this connection only. Writes nothing to an existing file.
+ * @throws {UsageError} if the path is not one of a file, if the file is missing (unless `create`), or if it has
+ * several names.
+ * @throws {StorageError} if it cannot be opened, or its folder cannot be entered.
  */
 export function openFile(path: string, create: boolean): OpenFile {
   if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
@@ -46,16 +46,17 @@ export function openFile(path: string, create: boolean): OpenFile {
       facts: { file: join(path, 'daywalk.db') },
     });
   }
-  // Behind a link that leads nowhere yet, SQLite makes the file.
+  // SQLite creates the target of a symbolic link that leads nowhere yet.
   const isNew = create && createPrivately(path);
   refuseHardLinks(path);
   try {
     const opened = { ...openUnreplaced(path, create), isNew };
     const { db } = opened;
-    // Every commit survives a power loss, for a tenth more time: what a run said it stored is stored.
+    // Every commit survives a power loss. It costs a tenth more time.
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
-    // Rows come in the order of their keys, so few pages are in use at a time; the usual 16 MB would only fill up.
+    // Rows come in the order of their keys, so few pages are in use at a time. The usual 16 MB would fill up for
+    // nothing.
     db.pragma('cache_size = -4000');
     return opened;
   } catch (error) {
@@ -63,7 +64,7 @@ export function openFile(path: string, create: boolean): OpenFile {
   }
 }
 
-/** In a folder that cannot be entered, a file that is there looks like one that is not. */
+/** In a folder that cannot be entered, an existing file looks like a missing one. */
 function refuseClosed(path: string): void {
   const closed = closedFolder(dirname(path));
   if (closed === undefined) return;
@@ -74,12 +75,12 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Whatever keeps the path from being looked at is told when it is opened.
+    // Opening the path reports why it cannot be examined.
     return false;
   }
 }
 
-/** Opens a file of which it is certain that it stood at the path when it was opened. */
+/** Opens a file and makes sure that it was at the path at that time. */
 function openUnreplaced(path: string, create: boolean): Omit<OpenFile, 'isNew'> {
   for (let attempt = 1; attempt <= OPEN_ATTEMPTS_MAX; attempt += 1) {
     const file = fileAt(path);
@@ -93,12 +94,12 @@ function openUnreplaced(path: string, create: boolean): Omit<OpenFile, 'isNew'> 
 }
 
 /**
- * Creates the file readable by its owner only, because it names people; SQLite gives its side files the same mode. False
- * where it is there already.
+ * Creates the file with access for its owner only, because it names people. SQLite gives its side files the same
+ * mode. False if the file exists.
  */
 export function createPrivately(path: string): boolean {
   try {
-    // Never opens a file that exists: closing it again would drop the locks that this process holds on it.
+    // Never opens an existing file: closing it again would drop the locks that this process holds on it.
     closeSync(openSync(path, 'wx', 0o600));
     return true;
   } catch (error) {

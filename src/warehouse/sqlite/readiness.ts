@@ -135,7 +135,7 @@ function deleteReport(connection: Connection, orgId: string, reportId: string): 
   );
 }
 
-/** Drops from quarantine what a complete walk no longer met; returns how many records are left there. */
+/** Removes from quarantine what a complete walk no longer saw. Returns how many records are left. */
 function settleQuarantine(
   connection: Connection,
   unit: LedgerReadiness,

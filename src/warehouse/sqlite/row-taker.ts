@@ -1,17 +1,17 @@
 import type { Database } from 'better-sqlite3';
 import type { Value, Values } from '../port.ts';
 
-/** The SQL function that takes the values of a row: it is true when enough of them are taken. */
+/** The SQL function that receives the values of a row. It returns true when enough rows have come. */
 const TAKE = 'daywalk_take';
 
-/** A read whose rows are taken. */
+/** A read whose rows go to the function. */
 export interface TakenRead {
   /** A SELECT, with its rows in order. */
   readonly sql: string;
   readonly columns: readonly string[];
   /** What is bound to its parameters. */
   readonly values: readonly unknown[];
-  /** Rows that are handed out at once. */
+  /** Rows per chunk. */
   readonly rowsMax: number;
 }
 
@@ -20,13 +20,12 @@ interface Taker {
   rows: Values[];
 }
 
-/** The takers of a connection, by their numbers. */
 const takersOf = new WeakMap<Database, Map<Value, Taker>>();
 let lastNumber = 0;
 
 /**
- * The rows of a read, so many at a time. SQLite hands each one to a function as its arguments: better-sqlite3 makes an
- * array of a row value by value, which takes two to three times as long.
+ * Reads rows in chunks. SQLite passes each row to a function as its arguments. This takes a third to half of the time
+ * that better-sqlite3 needs to make an array value by value.
  */
 export function* takenRows(
   db: Database,
@@ -39,7 +38,7 @@ export function* takenRows(
   takers.set(number, taker);
   const names = columns.map((name) => `"${name}"`).join(', ');
   try {
-    // LIMIT keeps the condition outside: it must see the rows in their order.
+    // LIMIT keeps the condition outside of the inner query, so that it sees the rows in order.
     const read = db.prepare(`SELECT 1 FROM (${sql} LIMIT -1) WHERE ${TAKE}(${number}, ${names})`);
     for (const _ of read.iterate(...values)) yield handOut(taker);
     if (taker.rows.length > 0) yield handOut(taker);

@@ -17,8 +17,8 @@ export interface RowChunks {
 }
 
 /**
- * Makes the rows of a scope exactly those of `chunks`: upserts each, then deletes what is no longer among them, also when
- * there are none. Returns how many rows were inserted, updated or deleted; rows that are the same are not written.
+ * Makes the rows of a scope exactly those of `chunks`: upserts each, then deletes the others. Returns how many rows
+ * were inserted, updated or deleted; equal rows are not written.
  */
 export function replaceScope(connection: Connection, { table, chunks }: RowChunks, scope: Scope): number {
   const { upsert, deleteByKey } = statementsOf(table);

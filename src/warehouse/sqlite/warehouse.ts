@@ -33,9 +33,9 @@ import { recordSession } from './sessions.ts';
 import { DayWriter } from './writer/writer.ts';
 
 /**
- * Opens a SQLite file as a warehouse and brings it to the schema of this version.
- * @throws {UsageError} when the file is missing (unless `create`), foreign, or of a newer version.
- * @throws {StorageError} when it cannot be opened or written.
+ * Opens a SQLite file as a warehouse and migrates it to the schema of this version.
+ * @throws {UsageError} if the file is missing (unless `create`), belongs to another program, or has a newer version.
+ * @throws {StorageError} if it cannot be opened or written.
  */
 export async function openSqlite(path: string, options: ConnectionOptions): Promise<Warehouse> {
   const connection = new Connection(path, options);
@@ -111,9 +111,9 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
   };
 }
 
-/** The run lock; who holds it is the only worker, so every unit is free. */
+/** The run lock. Its holder is the only worker, so every unit is free. */
 function runLock(connection: Connection): RunLock {
-  // A run may have waited for another one for hours.
+  // The run may have waited for another one for hours, so the file may have changed.
   connection.expectInPlace('lock the warehouse');
   const { release } = takeRunLock(connection.path);
   return {
