@@ -17,7 +17,7 @@ export function prepareStatus(action: ActionOf<'status'>, call: ApiCall, now: Da
   const { status, title = titleOf(status), detail = `Injected fault ${status}` } = action;
   const isSession = call.target.path === SESSIONS_PATH;
   const made = { title, detail, status, requestId: call.target.requestId };
-  const body = action.body ?? (isSession ? writeSessionProblem(made) : made);
+  const body = action.body ?? (isSession ? writeSessionProblem(status, detail, { title }) : made);
   return prepareJson(status, JSON.stringify(fillTemplates(body, call)), {
     ...fillHeaders(action.headers, call),
     ...retryAfter(action.retryAfter, call, now),

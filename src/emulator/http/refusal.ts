@@ -9,10 +9,18 @@ export function titleOf(status: number): string {
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Facts about the refusal, which only the session endpoint shows. */
+  readonly metadata: object | undefined;
 
-  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: number,
+    detail: string,
+    headers: Readonly<Record<string, string>> = {},
+    metadata?: object,
+  ) {
     super(detail);
     this.status = status;
     this.headers = headers;
+    this.metadata = metadata;
   }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { UsageError } from '../../core/errors.ts';
@@ -21,31 +22,23 @@ export async function listen(
   onRequest: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
   address: { readonly host: string; readonly port: number },
 ): Promise<HttpServer> {
-  const sockets = new Set<Socket>();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true }, (request, response) => {
     void onRequest(request, response);
   });
   server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
     // A client may disconnect at any moment; what was being sent to it is no longer needed.
     socket.on('error', () => socket.destroy());
-    socket.once('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve, reject) => {
-    const refused = (cause: Error): void => {
-      reject(
-        new UsageError(`listen on ${address.host}:${address.port}: ${cause.message}`, {
-          cause,
-          hint: 'choose another port, or 0 for a free one',
-        }),
-      );
-    };
-    server.once('error', refused);
-    server.listen(address.port, address.host, () => {
-      server.off('error', refused);
-      resolve();
+  server.listen(address.port, address.host);
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`listen on ${address.host}:${address.port}: ${problem}`, {
+      cause,
+      hint: 'choose another port, or 0 for a free one',
     });
-  });
+  }
   const bound = server.address();
   const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
   let closing: Promise<void> | undefined;
@@ -54,7 +47,7 @@ export async function listen(
     close() {
       closing ??= new Promise((resolve) => {
         server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
+        server.closeAllConnections();
       });
       return closing;
     },

@@ -2,6 +2,8 @@ import { hashText, unitOf } from '../dataset/hash.ts';
 import { isRecord } from '../input/parse.ts';
 import type { Quirks } from './quirks.ts';
 
+type Distortions = Pick<Quirks, 'unknownFields' | 'nullMetrics'>;
+
 /** The field that the quirk `unknownFields` adds to an object. */
 export const UNKNOWN_FIELD = { emulator_extra: { note: 'not in the specification' } } as const;
 /** Objects with open-ended keys. A field added to them would be another key, not an unknown field. */
@@ -11,21 +13,12 @@ const MAPS = new Set(['daily_active_users_by_client', 'apps', 'report']);
  * Applies the quirks `unknownFields` and `nullMetrics` to a record. `identity` names the record, so that the same
  * metrics are missing on any page that shows it. Without these quirks it returns the record itself.
  */
-export function distort(
-  record: object,
-  identity: string,
-  quirks: Pick<Quirks, 'unknownFields' | 'nullMetrics'>,
-): object {
+export function distort(record: object, identity: string, quirks: Distortions): object {
   if (!quirks.unknownFields && quirks.nullMetrics === 0) return record;
   return distortFields(record, identity, quirks, false);
 }
 
-function distortFields(
-  record: object,
-  path: string,
-  quirks: Pick<Quirks, 'unknownFields' | 'nullMetrics'>,
-  isMap: boolean,
-): object {
+function distortFields(record: object, path: string, quirks: Distortions, isMap: boolean): object {
   const fields: [string, unknown][] = [];
   for (const [key, value] of Object.entries(record)) {
     const place = `${path}/${key}`;
@@ -37,12 +30,7 @@ function distortFields(
   return quirks.unknownFields && !isMap ? { ...known, ...UNKNOWN_FIELD } : known;
 }
 
-function distortValue(
-  value: unknown,
-  path: string,
-  quirks: Pick<Quirks, 'unknownFields' | 'nullMetrics'>,
-  isMap: boolean,
-): unknown {
+function distortValue(value: unknown, path: string, quirks: Distortions, isMap: boolean): unknown {
   if (Array.isArray(value)) {
     return value.map((item: unknown, index) => distortValue(item, `${path}/${index}`, quirks, false));
   }

@@ -19,61 +19,46 @@ const PROBLEMS_MAX = 100;
  * permission and rate before the body. `admit` refuses requests above the rate.
  */
 export function answerSessions(world: World, call: ApiCall, admit: () => void): PreparedResponse {
-  if (call.method !== 'POST') {
-    const headers = { allow: 'POST' };
-    return prepareSessionRefusal({ status: 405, detail: `${call.method} is not allowed here`, headers });
-  }
   try {
-    const isJwt = call.caller.credential === world.quirks().sessionsJwt;
-    const role = isJwt ? 'owner' : requireKey(call.caller);
+    const { method, caller, upload } = call;
+    if (method !== 'POST') throw new Refusal(405, `${method} is not allowed here`, { allow: 'POST' });
+    const isJwt = caller.credential === world.quirks().sessionsJwt;
+    const role = isJwt ? 'owner' : requireKey(caller);
     if (world.quirks().sessionsDisabled)
-      return prepareSessionRefusal({ status: 403, detail: 'Sessions are not enabled for the organization' });
+      throw new Refusal(403, 'Sessions are not enabled for the organization');
     admit();
-    return answerUpload(world, role, call.upload ?? { contentType: '', body: null });
+    const request = readRequest(upload ?? { contentType: '', body: null });
+    return prepareJson(201, JSON.stringify(createSession(world, role, request)));
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const { status, message: detail, headers } = error;
-    return prepareSessionRefusal({ status, detail, headers });
+    if (error instanceof Refusal) return prepareSessionRefusal(error);
+    throw error;
   }
 }
 
-function answerUpload(world: World, role: Role, { contentType, body }: Upload): PreparedResponse {
+function readRequest({ contentType, body }: Upload): SessionRequest {
   if (body === null) {
-    const headers = { connection: 'close' };
-    return prepareSessionRefusal({
-      status: 413,
-      detail: `The body exceeds ${BODY_BYTES_MAX} bytes`,
-      headers,
-    });
+    throw new Refusal(413, `The body exceeds ${BODY_BYTES_MAX} bytes`, { connection: 'close' });
   }
   if (!/^application\/json\s*(;|$)/i.test(contentType))
-    return prepareSessionRefusal({ status: 415, detail: 'The body must be application/json' });
+    throw new Refusal(415, 'The body must be application/json');
   const json = parse(body);
-  if (json === undefined) return prepareSessionRefusal({ status: 400, detail: 'The body is not JSON' });
+  if (json === undefined) throw new Refusal(400, 'The body is not JSON');
   const problems = findViolations(json);
-  if (problems.length > 0 || !isSessionRequest(json)) {
-    const metadata = { problems: problems.slice(0, PROBLEMS_MAX), total: problems.length };
-    return prepareSessionRefusal({ status: 400, detail: 'The request is not valid', metadata });
-  }
-  return create(world, role, json);
+  if (problems.length === 0 && isSessionRequest(json)) return json;
+  const metadata = { problems: problems.slice(0, PROBLEMS_MAX), total: problems.length };
+  throw new Refusal(400, 'The request is not valid', {}, metadata);
 }
 
-function create(world: World, role: Role, request: SessionRequest): PreparedResponse {
+function createSession(world: World, role: Role, request: SessionRequest): object {
   const { computerId } = request;
   const quirks = world.quirks();
   if (!quirks.computers.includes(computerId)) {
-    return prepareSessionRefusal({
-      status: 400,
-      detail: 'There is no such computer, or it is not connected',
-      metadata: { computerId },
-    });
+    throw new Refusal(400, 'There is no such computer, or it is not connected', {}, { computerId });
   }
   const session = world.sessions.create(request, role);
-  if (session === null)
-    return prepareSessionRefusal({ status: 500, detail: 'The emulator holds no more sessions' });
+  if (session === null) throw new Refusal(500, 'The emulator cannot keep more sessions');
   // A client needs the whole session, so the quirk `nullMetrics` does not apply.
-  const shown = distort(session, `session ${session.sessionId}`, { ...quirks, nullMetrics: 0 });
-  return prepareJson(201, JSON.stringify(shown));
+  return distort(session, `session ${session.sessionId}`, { ...quirks, nullMetrics: 0 });
 }
 
 function parse(body: Buffer): unknown {

@@ -1,26 +1,17 @@
 import { type PreparedResponse, prepareJson } from '../http/prepared-response.ts';
-import { titleOf } from '../http/refusal.ts';
-
-/** Why a session was not created. */
-export interface SessionProblem {
-  readonly status: number;
-  readonly detail: string;
-  readonly title?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import { type Refusal, titleOf } from '../http/refusal.ts';
 
 /** Writes the error body of the session endpoint (specification, section 2.6). Unlike other error bodies it has no requestId. */
-export function writeSessionProblem({
-  status,
-  detail,
-  title = titleOf(status),
-  metadata,
-}: SessionProblem): object {
+export function writeSessionProblem(
+  status: number,
+  detail: string,
+  { title = titleOf(status), metadata }: { title?: string; metadata?: object | undefined },
+): object {
   return { detail, status, title, ...(metadata === undefined ? {} : { metadata }) };
 }
 
 /** Prepares the response to a refused request to create a session. */
-export function prepareSessionRefusal(problem: SessionProblem): PreparedResponse {
-  return prepareJson(problem.status, JSON.stringify(writeSessionProblem(problem)), problem.headers);
+export function prepareSessionRefusal(refusal: Refusal): PreparedResponse {
+  const { status, message, headers } = refusal;
+  return prepareJson(status, JSON.stringify(writeSessionProblem(status, message, refusal)), headers);
 }

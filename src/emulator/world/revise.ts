@@ -1,13 +1,7 @@
 import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import {
-  type Choice,
-  chooseLanguages,
-  chooseModels,
-  chooseNewUsers,
-  chooseUsers,
-} from '../dataset/choose.ts';
+import { chooseLanguages, chooseModels, chooseNewUsers, chooseUsers } from '../dataset/choose.ts';
 import type { DayChange } from '../dataset/variant.ts';
 import type { RevisionKind, RevisionOutcome, RevisionRequest } from './revision-request.ts';
 import type { World } from './world.ts';
@@ -53,34 +47,27 @@ function changeDay(
   kind: DayKind,
   { request, number, world, day, stream }: DayTask,
 ): { change: Omit<DayChange, 'key'>; names: readonly string[] } {
-  const choose = (chooser: typeof chooseUsers, named: readonly string[] | undefined): Choice =>
-    chooser({
-      dataset: world.dataset,
-      day: daysBetween(FIRST_DAY, day),
-      stream,
-      salt: number,
-      count: request.count ?? 1,
-      named,
-    });
+  const { count = 1, share = 1, users, models, languages } = request;
+  const wish = { dataset: world.dataset, day: daysBetween(FIRST_DAY, day), stream, salt: number, count };
   switch (kind) {
     case 'restate':
-      return { change: { renumbered: { salt: number, share: request.share ?? 1 } }, names: [] };
+      return { change: { renumbered: { salt: number, share } }, names: [] };
     case 'empty':
       return { change: { empty: true }, names: [] };
     case 'vanish-users': {
-      const { places, names } = choose(chooseUsers, request.users);
+      const { places, names } = chooseUsers({ ...wish, named: users });
       return { change: { withoutUsers: places }, names };
     }
     case 'add-users': {
-      const { places, names } = choose(chooseNewUsers, request.users);
+      const { places, names } = chooseNewUsers({ ...wish, named: users });
       return { change: { withUsers: places }, names };
     }
     case 'vanish-models': {
-      const { places, names } = choose(chooseModels, request.models);
+      const { places, names } = chooseModels({ ...wish, named: models });
       return { change: { withoutModels: toBits(places) }, names };
     }
     case 'vanish-languages': {
-      const { places, names } = choose(chooseLanguages, request.languages);
+      const { places, names } = chooseLanguages({ ...wish, named: languages });
       return { change: { withoutLanguages: toBits(places) }, names };
     }
   }
