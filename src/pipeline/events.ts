@@ -5,7 +5,7 @@ import type { RuleName } from '../core/rules.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
 import type { UnitName, UnitState } from '../warehouse/port.ts';
 
-/** What a run says while it works. Observers must not throw and should return at once. */
+/** An event of a run. Observers must not throw and should return at once. */
 export type RunEvent =
   | {
       readonly type: 'run-started';
@@ -31,7 +31,7 @@ export type RunEvent =
       readonly restated: boolean;
       readonly quarantined: number;
     })
-  /** Another worker has brought a unit of the plan. */
+  /** Another worker committed a unit of the plan. */
   | (UnitName & {
       readonly type: 'unit-elsewhere';
       readonly state: UnitState;
@@ -46,22 +46,22 @@ export type RunEvent =
   | (UnitName & {
       readonly type: 'unit-doubted';
       readonly rule: RuleName;
-      /** Stored rows with activity that are missing, of so many. */
+      /** How many stored rows with activity are missing, and how many are stored. */
       readonly rows: number;
       readonly of: number;
       /** Since when, as an ISO instant. */
       readonly since: string;
     })
-  /** A range of days leaves a stream of these days unclear, by this rule: it is asked for again. */
+  /** A range left a stream unclear on these days, so they are requested again. */
   | {
       readonly type: 'looks-again';
       readonly stream: DailyStream;
       readonly days: readonly UtcDay[];
       readonly rule: RuleName;
     }
-  /** Settled days differ from what the service says now, for the second time: they are pulled again. */
+  /** Settled days differ from the service for the second time, so they are pulled again. */
   | { readonly type: 'days-reopened'; readonly days: readonly UtcDay[] }
-  /** One page of readiness reports is committed; the walk goes on. */
+  /** One page of readiness reports was committed; the walk continues. */
   | { readonly type: 'readiness-page'; readonly reports: number; readonly rowsWritten: number }
   /** A request is about to be repeated. */
   | {
@@ -74,7 +74,6 @@ export type RunEvent =
   | ({ readonly type: 'warning'; readonly message: string } & Advice)
   | { readonly type: 'run-ended'; readonly report: RunReport };
 
-/** Receives the events of a run. */
 export type RunObserver = (event: RunEvent) => void;
 
 /** A problem of a run, listed once per cause. */
@@ -84,30 +83,30 @@ export interface RunProblem extends Advice {
   readonly units: number;
 }
 
-/** What a run did. Every number is counted, none is derived from what was planned. */
+/** The result of a run. Every number is counted; none is derived from the plan. */
 export interface RunReport {
   readonly runId: string;
   readonly command: string;
-  /** Null when the run ended before the service named the organization. */
+  /** Null if the run ended before it knew the organization. */
   readonly orgId: string | null;
-  /** The organizations that the warehouse knew before, where the run brought a further one; absent where it did not. */
+  /** The organizations in the warehouse before this run added another one; absent if it did not. */
   readonly organizationsBefore?: readonly string[];
   readonly exitCode: ExitCode;
-  /** The range of the plan; null when the run ended before it planned. */
+  /** The range of the plan; null if the run ended before it planned. */
   readonly firstDay: UtcDay | null;
   readonly lastDay: UtcDay | null;
   readonly unitsPlanned: number;
   readonly unitsDone: number;
-  /** Brought by other workers on the same warehouse since this run made its plan. */
+  /** Committed by other workers since this run made its plan. */
   readonly unitsElsewhere: number;
   readonly unitsFailed: number;
-  /** Planned, but neither done, here or elsewhere, nor failed when the run ended. */
+  /** Planned, but neither committed by any worker nor failed when the run ended. */
   readonly unitsLeftOut: number;
-  /** Units of the run's scope that hold rows which the service does not answer any more, and that is not believed yet. */
+  /** Units of the run's range whose stored rows are missing in the service's answers, which is not believed yet. */
   readonly unitsDoubted: number;
-  /** Settled days that were pulled again because the service had changed them. */
+  /** Settled days that were pulled again because the service changed them. */
   readonly daysReopened: number;
-  /** Committed units by the state they are in now. */
+  /** Committed units by their present state. */
   readonly states: Readonly<Partial<Record<UnitState, number>>>;
   readonly rowsWritten: number;
   readonly restatements: number;

@@ -1,27 +1,31 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** How the emails of people are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
+/** How emails are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
 export type EmailPolicy =
   | { readonly mode: 'keep' }
   | { readonly mode: 'drop' }
   | { readonly mode: 'hash'; readonly salt: string };
 
-/** Decides what of a person's email is stored. Applied before anything leaves the pipeline. */
+/** Decides what is stored of a person's email. Applied before anything leaves the pipeline. */
 export interface Privacy {
-  /** Equal for equal policies only. Tells nothing of the salt. */
+  /** Equal for equal policies only. Does not reveal the salt. */
   readonly fingerprint: string;
   /** An email as it is stored; NULL stays NULL. */
   email(value: string | null | undefined): string | null;
-  /** A text in which emails may stand, without them where the policy says so. */
+  /** Replaces the emails in a text as the policy says. */
   scrub(text: string): string;
-  /** A JSON text, such as a record that is set aside, without the emails in its texts; everything else stays as it is. */
+  /**
+   * Replaces the emails in the texts of a JSON text, such as a quarantined record. Everything else stays as it is.
+   */
   scrubJson(json: string): string;
 }
 
-/** Emails kept in memory as hashes; an organization has fewer people than this, usually. */
+/** Maximum number of hashes in memory. Most organizations have fewer people. */
 const CACHE_MAX = 100_000;
 
-/** The privacy that a policy asks for. A hash is of the trimmed email in lower case, so one person has one hash. */
+/**
+ * Creates the privacy of a policy. The hash is of the trimmed email in lower case, so that one person has one hash.
+ */
 export function privacyOf(policy: EmailPolicy): Privacy {
   const fingerprint = createHash('sha256').update(JSON.stringify(policy)).digest('hex');
   if (policy.mode === 'keep') {
@@ -38,18 +42,18 @@ export function privacyOf(policy: EmailPolicy): Privacy {
   };
 }
 
-/** Tells salts apart without telling them: equal for equal salts only. In hexadecimal. */
+/** A fingerprint of a salt, in hexadecimal. Equal for equal salts only; it does not reveal the salt. */
 export function saltFingerprint(salt: string): string {
   return createHmac('sha256', salt).update('daywalk email salt').digest('hex');
 }
 
-/** The longest name before the @ that is looked for. */
+/** The longest name before the @ that is recognized. */
 const LOCAL_CHARS_MAX = 128;
 const DOMAIN_CHARS_MAX = 255;
 const LOCAL = /[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]+$/u;
 const DOMAIN = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{M}\p{N}-]+)+/u;
 
-/** The name of a field whose value is an email, whatever it looks like: `email`, `user_email`, `authorEmail` … */
+/** Names of fields whose value counts as an email, whatever it looks like: `email`, `user_email`, `authorEmail` … */
 const EMAIL_FIELDS = [/(?:^|[^a-z])e-?mail(?:[_-]?address)?$/i, /[a-z]Email(?:Address)?$/];
 const MAY_HOLD_EMAIL = /@|\\u0040|e-?mail/i;
 const VALUE_FOLLOWS = /[\t\n\r ]*:[\t\n\r ]*(")?/y;
@@ -70,7 +74,7 @@ interface Scrubbing {
   replace(email: string): string;
 }
 
-/** Goes from text to text, names of members among them: one pattern for a text runs out of stack where it is long. */
+/** Goes through all texts, names of members included. A single pattern would run out of stack on long texts. */
 function scrubTexts(json: string, { scrub, replace }: Scrubbing): string {
   let done = '';
   let from = 0;
@@ -81,7 +85,7 @@ function scrubTexts(json: string, { scrub, replace }: Scrubbing): string {
     VALUE_FOLLOWS.lastIndex = end;
     const follows = VALUE_FOLLOWS.exec(json);
     if (isEmail || /@|\\u0040/.test(literal)) {
-      // Emails may hide behind escapes, and an escape must not become part of one.
+      // Escapes may hide emails, and an escape must not become a part of one.
       const text = String(JSON.parse(literal));
       const scrubbed = !isEmail ? scrub(text) : text === DROPPED ? text : replace(text);
       if (scrubbed !== text) {
@@ -95,7 +99,7 @@ function scrubTexts(json: string, { scrub, replace }: Scrubbing): string {
   return done + json.slice(from);
 }
 
-/** Where a text ends that begins at a quote, after its closing one. */
+/** The end of the text that begins at a quote: the position after its closing quote. */
 function endOfText(json: string, at: number): number {
   for (let quote = json.indexOf('"', at + 1); quote > 0; quote = json.indexOf('"', quote + 1)) {
     let escapes = 0;
@@ -105,7 +109,7 @@ function endOfText(json: string, at: number): number {
   return json.length;
 }
 
-/** Looks around each @ only: a pattern over the whole text would take the square of a long one. */
+/** Searches around each @ only: a pattern over the whole text would need quadratic time. */
 function replaceEmails(text: string, replace: (email: string) => string): string {
   let done = '';
   let from = 0;

@@ -21,7 +21,7 @@ export async function countDoubtedBefore(options: DoubtScope): Promise<number> {
   }
 }
 
-/** True for a doubted unit that the run was asked for. */
+/** True for a doubted unit in the run's range. */
 export function isDoubted(unit: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
   const isInRange = unit.kind === 'readiness' || (unit.day >= firstDay && unit.day <= lastDay);
   return unit.state === 'doubted' && streams.includes(unit.stream) && isInRange;

@@ -7,23 +7,26 @@ import { lockKey } from './lock-key.ts';
 import type { Session } from './session.ts';
 
 /**
- * How long the run lock is tried for after the connection was lost: the server frees what a client held within two
- * minutes, however the client went.
+ * How long to try for the run lock after the connection was lost. The server frees the locks of a lost client within
+ * two minutes.
  */
 const REGAIN_MS = 150_000;
 const REGAIN_PAUSE_MS = 250;
 
 /**
- * What this process holds of a warehouse, as advisory locks of its session: the server frees them when the session
- * ends, however that happens. A new session holds nothing, so what was claimed in the old one counts as lost.
+ * What this process holds of a warehouse, as advisory locks of its session. The server frees them when the session
+ * ends, for whatever reason. A new session holds nothing, so claims of the old one count as lost.
  */
 export class Claims {
   readonly #session: Session;
-  /** By the lock's key, the generation of the session that took it. */
+  /** The generation of the session that took each lock, by the lock's key. */
   readonly #held = new Map<string, number>();
-  /** The run locks of this process, true for one held alone: the server lets one session take a lock again. */
+  /**
+   * The run locks of this process, true for an exclusive one. They are needed because the server lets one session
+   * take a lock twice.
+   */
   #runLocks: boolean[] = [];
-  /** True once it is known that no proxy shares the session. */
+  /** No proxy shares the session, as far as checked. */
   #isOwn = false;
 
   constructor(session: Session) {
@@ -31,9 +34,9 @@ export class Claims {
   }
 
   /**
-   * Takes the run lock: workers share it, exclusive work refuses them and each other.
-   * @throws {BusyError} when it is held in a way that excludes this.
-   * @throws {UsageError} when a proxy shares the session, so that nothing could be held in it.
+   * Takes the run lock. Workers share it; exclusive work excludes workers and other exclusive work.
+   * @throws {BusyError} if another holder excludes this one.
+   * @throws {UsageError} if a proxy shares the session, so that nothing can be held in it.
    */
   async lock({ exclusive = false }: LockOptions = {}): Promise<RunLock> {
     if (this.#runLocks.some((isAlone) => isAlone || exclusive)) throw this.#busy(exclusive);
@@ -44,7 +47,7 @@ export class Claims {
     let generation = this.#session.generation;
     return {
       claim: async (units) => {
-        // A session that was lost took the run lock along.
+        // The run lock was lost with its session.
         if (generation !== this.#session.generation) {
           await this.#regainRunLock(exclusive);
           generation = this.#session.generation;
@@ -66,8 +69,8 @@ export class Claims {
   }
 
   /**
-   * Makes sure that claims which were made still hold; units that were never claimed are not looked at.
-   * @throws {ClaimLostError} when one was lost with the connection, so that another worker may have taken the unit.
+   * Makes sure that claims still hold. Units that were never claimed are ignored.
+   * @throws {ClaimLostError} if a claim was lost with the connection, so that another worker may have taken the unit.
    */
   expectHeld(units: readonly UnitKey[]): void {
     for (const unit of units) {
@@ -85,7 +88,7 @@ export class Claims {
     if (units.length === 0) return [];
     return this.#session.transaction('claim units in', async (link) => {
       const free = await this.#tryLocks(link, units);
-      // Read after the locks are taken: what their last holders committed is seen.
+      // Read after the locks are taken, so that commits of their last holders are seen.
       return free.length === 0 ? [] : readUnitRows(link, free);
     });
   }
@@ -101,7 +104,7 @@ export class Claims {
 
   async #tryLocks(link: Link, units: readonly UnitKey[]): Promise<UnitKey[]> {
     const generation = this.#session.generation;
-    // The server lets one session take a lock twice; a unit that is at work here is not free.
+    // The server lets one session take a lock twice, but a unit that this process pulls is not free.
     const open = units.filter((unit) => this.#held.get(this.#keyOf(unit)) !== generation);
     const keys = open.map((unit) => this.#keyOf(unit));
     const taken = await link.query(
@@ -122,7 +125,7 @@ export class Claims {
     );
   }
 
-  /** Takes the run lock once more. The old session of this very process may hold it until the server ends it. */
+  /** Takes the run lock once more. The old session of this process may hold it until the server ends that session. */
   async #regainRunLock(exclusive: boolean): Promise<void> {
     const { clock, warn } = this.#session;
     const since = clock.monotonicMs();

@@ -28,15 +28,15 @@ import {
 import { writeSettled } from './settle-days.ts';
 import { quoted, tableIn } from './statements.ts';
 
-/** What is to be done for a day, see {@link planCommit}. */
+/** The plan of a commit, see {@link planCommit}. */
 interface DayPlan {
   readonly commit: DayCommit;
   readonly before: LedgerDay;
 }
 
 /**
- * Stores days of one organization, see `Warehouse.commitDays`. Call inside a transaction. The rows of all days go table
- * by table, so that a group of small days takes as many statements as one.
+ * Stores days of one organization, see `Warehouse.commitDays`. Call inside a transaction. The rows of all days are
+ * written table by table, so that a group of small days needs as many statements as one day.
  */
 export async function commitDays(link: Link, commits: readonly DayCommit[]): Promise<CommitOutcome[]> {
   const units = await readUnitRows(
@@ -68,7 +68,7 @@ export async function commitDays(link: Link, commits: readonly DayCommit[]): Pro
   }));
 }
 
-/** Makes the rows of each unit what its commit says; answers what tells how many were written of one. */
+/** Makes the rows of each unit those of its commit. Returns a function that counts the rows written for a commit. */
 async function writeContent(
   link: Link,
   commits: readonly DayCommit[],
@@ -126,7 +126,7 @@ function byTable(commits: readonly DayCommit[]): Map<AnyTable, UnitPart[]> {
   return groups;
 }
 
-/** The keys of the rows that are stored of units. */
+/** The keys of the stored rows of units. */
 function storedKeys(link: Link, table: AnyTable, units: readonly UnitPart[]): Promise<Values[]> {
   return link.query(
     `SELECT ${table.key.map(quoted).join(', ')} FROM ${tableIn(link, table)} ` +
@@ -135,7 +135,7 @@ function storedKeys(link: Link, table: AnyTable, units: readonly UnitPart[]): Pr
   );
 }
 
-/** Those of the stored keys that the answers no longer contain. */
+/** The stored keys that the answers no longer contain. */
 function goneKeys(stored: readonly Values[], table: AnyTable, units: readonly UnitPart[]): readonly Values[] {
   if (stored.length === 0) return [];
   const key = keyOf(table);

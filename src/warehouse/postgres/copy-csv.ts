@@ -1,10 +1,10 @@
 import { decodedChunks } from '../encoded-rows.ts';
 import type { EncodedRows, Value, Values } from '../port.ts';
 
-/** How the lists of values below are told to COPY: JSON's `null` stands for NULL. */
+/** The options of COPY for the lists of values below: JSON's `null` stands for NULL. */
 export const COPY_OPTIONS = "(FORMAT csv, NULL 'null')";
 
-/** Text that is sent at once; larger pieces cost memory, smaller ones time. */
+/** Size of a chunk. Larger chunks cost memory, smaller ones time. */
 const CHUNK_CHARS = 64 * 1024;
 
 /** Rows as COPY reads them, in chunks. */
@@ -25,15 +25,15 @@ function field(value: Value): string {
 }
 
 /**
- * The same for the encoded rows of one organization. A list of values in JSON is a line of CSV but for what JSON
- * escapes, so a chunk without a backslash, which is the rule, needs no more than its brackets taken away.
+ * The same for the encoded rows of one organization. A JSON list of values is a line of CSV except for what JSON
+ * escapes. So a chunk without a backslash, which is the usual case, only loses its brackets.
  */
 export function* csvOfEncoded(
   { texts }: Pick<EncodedRows, 'texts'>,
   orgId: string,
 ): Generator<string, void, void> {
-  // Nothing but the end of a row and the beginning of the next reads like this: a quote in a text would be escaped, and
-  // the one that ends a text has a comma after it, which is no beginning of the id.
+  // Only the end of a row and the start of the next one read like this. A quote inside a text would be escaped, and a
+  // quote that ends a text is followed by a comma, with which no id begins.
   const begin = `${JSON.stringify(orgId)},`;
   const isTold = !orgId.startsWith(',');
   for (const text of texts) {

@@ -9,7 +9,7 @@ import {
   UsageError,
 } from '../../core/errors.ts';
 
-/** What to do about a proxy that hands transactions to whatever backend is free. */
+/** The remedy for a proxy that gives each transaction to any free backend. */
 export const POOLED = 'connect to the server itself, or through a pool in session mode';
 
 /** A corrupted page, or a corrupted index. */
@@ -33,41 +33,41 @@ const BUSY: readonly [RegExp, string][] = [
 const REFUSED: readonly [RegExp, string][] = [
   [/^28/, 'check user and password in the URL, PGPASSWORD or the password file'],
   [/^3D000/, 'create the database first, or correct its name in the URL'],
-  // Statements that this connection prepared are gone, or another's are there.
+  // The prepared statements of this connection are gone, or are those of another one.
   [/^(42P05|26000)/, POOLED],
 ];
-/** Values that a database cannot hold, or that exceed its limits: the fault of one unit, not of the run. */
+/** Values that a database cannot store, or that exceed its limits. They fail one unit and not the run. */
 const DATA = /^(22|54)/;
-/** The server ends the connection, or has not begun to serve. */
+/** The server ends the connection, or is still starting. */
 const GOING = /^(57P0[1-5]|08)/;
-/** Citus says no more than this when a server behind it is lost in the middle of a transaction. */
+/** All that Citus reports when a server behind it is lost during a transaction. */
 const INTERNAL = 'XX000';
-/** Another transaction was in the way, or wrote the same key first. */
+/** Another transaction holds a lock, or wrote the same key first. */
 const CONFLICT = /^(40001|40P01|23505)/;
 
-/** The SQLSTATE that a server sent; undefined for what went wrong on the way to it. */
+/** The SQLSTATE of an error from the server; undefined for other errors, such as network failures. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** True when the connection is of no use any more; whether the statement took effect is not known. */
+/** True if the connection is lost. It is not known whether the statement took effect. */
 export function isLost(error: unknown): boolean {
   if (error instanceof DaywalkError) return false;
   const state = sqlState(error);
   return state === undefined ? error instanceof Error && !(error instanceof TypeError) : GOING.test(state);
 }
 
-/** True when the transaction was rolled back for another one's sake: the same one succeeds when it is repeated. */
+/** True if the transaction was rolled back because of another one. Repeated, it succeeds. */
 export function isConflict(error: unknown): boolean {
   return CONFLICT.test(sqlState(error) ?? '');
 }
 
-/** True when a server behind this one may be lost, while the connection itself is of use. */
+/** True if a server behind this one may be lost while the connection itself still works. */
 export function isLostBehind(error: unknown): boolean {
   return sqlState(error) === INTERNAL;
 }
 
-/** What PostgreSQL or the way to it threw, as an error that names the place and the remedy. */
+/** Turns an error of PostgreSQL or the network into one that names the place and the remedy. */
 export function storageError(error: unknown, doing: string, location: string): unknown {
   if (error instanceof DaywalkError) return error;
   const state = sqlState(error);
@@ -90,7 +90,7 @@ export function storageError(error: unknown, doing: string, location: string): u
 }
 
 function unreachable(error: unknown, doing: string, location: string): StorageError {
-  // A host with several addresses fails with one error for all of them, whose message is empty.
+  // For a host with several addresses there is one error for all of them, without a message.
   const parts: unknown[] = error instanceof AggregateError ? error.errors : [error];
   return new StorageError(`${doing} ${location}: ${parts.map(messageOf).join('; ')}`, {
     cause: error,

@@ -11,7 +11,10 @@ const encode = encoderOf(hookEvents);
 const idOf = readerOf(hookEvents, 'event_id');
 const [ORG_ID = 0] = positionsOf(hookEvents, ['org_id']);
 
-/** Stores hook events, each once, see `Warehouse.storeHookEvents`. Call inside a transaction. Answers rows written. */
+/**
+ * Stores each hook event once, see `Warehouse.storeHookEvents`. Call inside a transaction. Returns the number of rows
+ * written.
+ */
 export async function storeHookEvents(link: Link, { orgId, rows }: HookEventCommit): Promise<number> {
   const adopted = orgId === '' ? [] : await takeHomeless(link);
   const events = [
@@ -27,14 +30,17 @@ export async function storeHookEvents(link: Link, { orgId, rows }: HookEventComm
   );
 }
 
-/** Takes out the events without an organization. The column that rows are distributed by cannot be updated in place. */
+/**
+ * Removes the events without an organization and returns them: the column by which rows are distributed cannot be
+ * updated.
+ */
 async function takeHomeless(link: Link): Promise<Values[]> {
   const homeless = await link.query(selectWhere(link, hookEvents, ['"org_id" = $1']), ['']);
   await removeKeys(link, hookEvents, homeless.map(keyOf(hookEvents)));
   return homeless;
 }
 
-/** Which events are stored. One may have been stored when another organization, or none, was the only one. */
+/** The ids of events that are stored already, also under another organization or none. */
 async function knownEvents(
   link: Link,
   orgs: readonly string[],

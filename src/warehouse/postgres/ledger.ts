@@ -34,7 +34,7 @@ const encodeState = encoderOf(exportState);
 const streamOf = readerOf(exportUnits, 'stream');
 const dateOf = readerOf(exportUnits, 'date');
 
-/** The units whose streams and dates are the second and third parameter. */
+/** A condition for units: parameter 2 holds their streams, parameter 3 their dates. */
 const AMONG_UNITS = '("stream", "date") IN (SELECT * FROM unnest($2::text[], $3::text[]))';
 
 /** The ledger's units of an organization. */
@@ -48,7 +48,7 @@ export async function readUnits(
   return streams === undefined ? units : units.filter(({ stream }) => streams.includes(stream));
 }
 
-/** The ledger's rows of units of one organization, in their order; pending ones where there is none. */
+/** The ledger's rows of units of one organization, in the order of `keys`; pending ones for units without a row. */
 export async function readUnitRows<Key extends UnitKey>(
   link: Link,
   keys: readonly Key[],
@@ -63,13 +63,13 @@ export async function readUnitRows<Key extends UnitKey>(
   return keys.map((key, index) => unitOfKey(key, rows.get(columns[index]?.slice(1).join(' ') ?? '')));
 }
 
-/** The ledger's row of one unit, or a pending one. */
+/** The ledger's row of a unit; a pending one if there is none. */
 export async function readUnit<Key extends UnitKey>(link: Link, key: Key): Promise<Key & UnitRecord> {
   const [unit] = await readUnitRows(link, [key]);
   return unit ?? pendingUnit(key);
 }
 
-/** The ledger's row of the readiness reports; null where they were never pulled. */
+/** The ledger's row of the readiness reports; null if they were never pulled. */
 export async function readReadiness(link: Link, orgId: string): Promise<LedgerReadiness | null> {
   const unit = await readUnit(link, readinessKey(orgId));
   return unit.state === 'pending' && unit.lastPulledAt === null ? null : unit;
@@ -88,8 +88,8 @@ export interface UnitQuarantine {
 }
 
 /**
- * Makes the quarantine of each unit exactly its records; those that were there keep the instant they were first seen, and
- * the one they were accepted.
+ * Makes the quarantine of each unit exactly its records. Records that were there before keep their `first_seen_at`
+ * and `accepted_at`.
  */
 export async function replaceQuarantine(link: Link, commits: readonly DayCommit[]): Promise<void> {
   const stored = await link.query(
@@ -128,7 +128,7 @@ export async function addQuarantine(
   );
 }
 
-/** Notes each place of drift once, with the earliest day on which it was seen; days are not pulled in order. */
+/** Records each place of drift once, with the earliest day on which it was seen: days are not pulled in order. */
 export async function noteDrift(
   link: Link,
   unit: Pick<UnitKey, 'orgId' | 'stream'>,
@@ -136,7 +136,7 @@ export async function noteDrift(
   seenOn: string,
 ): Promise<void> {
   if (drift.length === 0) return;
-  // In one order, so that workers that note the same places do not wait for each other in a circle.
+  // All workers use one order, so that they cannot deadlock.
   const sorted = drift.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const rows = sorted.map((place) => valuesOfDrift(unit, place, seenOn));
   await link.execute(
@@ -181,7 +181,7 @@ function numberOf(value: Value | undefined): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** False where the key is taken. Judged by the returned rows, because Citus counts the rows that were sent. */
+/** False if the key exists. It counts the returned rows, because Citus reports the number of rows sent. */
 async function insertRestatement(link: Link, row: Values): Promise<boolean> {
   const written = await link.query(
     `INSERT INTO ${tableIn(link, restatements)} ${rowsFromArrays(restatements)} ON CONFLICT DO NOTHING RETURNING "org_id"`,

@@ -10,10 +10,10 @@ import { setUp } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
 import { valueTypes } from './values.ts';
 
-/** How long a new connection may take to be made, and each statement that sets it up. */
+/** How long connecting may take, and each statement that sets the connection up. */
 const CONNECT_TIMEOUT_MS = 15_000;
 
-/** A value of a parameter; a list is an array of PostgreSQL. */
+/** The value of a parameter. A list becomes an array. */
 export type Parameter = string | number | boolean | null | readonly (string | number | null)[];
 
 /** One connection to a server, set up for a warehouse. Statements run one after the other. */
@@ -23,15 +23,15 @@ export class Link {
   readonly #queue = new SerialQueue();
   #lost = false;
   #isAbandoned = false;
-  /** How long a statement may take; undefined while the configuration decides. */
+  /** How long a statement may take; undefined means the configured limit. */
   #timeoutMs: number | undefined;
   /** The schema of the warehouse. */
   readonly schema: string;
-  /** Tables that rows were copied for in the transaction that is open. */
+  /** Tables for which the open transaction has copied rows. */
   readonly staged = new Set<string>();
-  /** Whether policies hold for this connection, by table, as far as it was asked. */
+  /** Whether row policies apply to this connection, by table, as far as checked. */
   readonly policies = new Map<string, boolean>();
-  /** What the session was marked with when it was set up: another mark is another session. */
+  /** The mark that the session got when it was set up. Another mark means another session. */
   mark = '';
 
   private constructor(client: pg.Client, schema: string) {
@@ -70,12 +70,12 @@ export class Link {
     return (await this.#send(sql, values)).rows;
   }
 
-  /** Runs a statement. Answers how many rows it inserted, updated or deleted. */
+  /** Runs a statement. Returns how many rows it inserted, updated or deleted. */
   async execute(sql: string, values: readonly Parameter[] = []): Promise<number> {
     return (await this.#send(sql, values)).rowCount ?? 0;
   }
 
-  /** Opens a cursor: a statement that is used once, and so is not kept prepared. */
+  /** Opens a cursor. Its statement is used once, so it is not kept prepared. */
   async declare(sql: string, values: readonly Parameter[]): Promise<void> {
     await this.#next(() => this.#client.query(sql, [...values]));
   }
@@ -98,8 +98,8 @@ export class Link {
   }
 
   /**
-   * Ends the connection without waiting for the server, for one that is of no use any more. A server that still serves
-   * it frees what the session holds; one that does not answer does not keep this process alive.
+   * Ends a useless connection without waiting for the server. A server that still serves it frees what the session
+   * holds. A server that does not answer cannot keep this process alive.
    */
   abandon(): void {
     this.#lost = true;
@@ -113,7 +113,7 @@ export class Link {
   async close(): Promise<void> {
     if (this.#lost) return this.abandon();
     this.#lost = true;
-    // A connection that is gone already needs no goodbye.
+    // A lost connection needs no orderly end.
     await this.#client.end().catch(() => undefined);
   }
 
@@ -154,14 +154,15 @@ async function openClient({ configs }: PostgresTarget, timeoutMs: number): Promi
   let first: unknown;
   for (const config of configs) {
     const client = new pg.Client({ ...config, connectionTimeoutMillis: timeoutMs });
-    // Until it is connected, the promise tells; a late event of a client that is given up must not end the process.
+    // While connecting, failures reject the promise. A late error event of an abandoned client must not end the
+    // process.
     client.on('error', () => undefined);
     try {
       await client.connect();
       return client;
     } catch (error) {
       first ??= error;
-      // With another kind of encryption a server may let a client in that it refused; nothing else will change.
+      // The server may accept another encryption mode. Other errors stay the same in every mode.
       if (sqlState(error) !== undefined && !/^28/.test(sqlState(error) ?? '')) throw error;
     }
   }

@@ -14,16 +14,16 @@ import { tableIn } from './statements.ts';
 
 const FOLDER = programPath('schema/migrations/postgres');
 
-/** The migrations that this version knows, oldest first. */
+/** The migrations of this version, oldest first. */
 export function knownMigrations(): MigrationMeta[] {
   return existsSync(FOLDER) ? readMigrationFiles({ migrationsFolder: FOLDER }) : [];
 }
 
 /**
- * Brings the schema to this version, in one transaction; does nothing when it is there already. Several processes may
- * do so at once: one migrates, the others wait for it.
- * @throws {UsageError} when the schema holds something else, belongs to a newer version, or is not there and must not
- * be created.
+ * Migrates the schema to this version in one transaction. Does nothing if it has this version. Several processes may
+ * do so at once: one migrates, the others wait.
+ * @throws {UsageError} if the schema holds something else, has a newer version, or is missing and must not be
+ * created.
  */
 export async function migrate(session: Session, { create }: { readonly create: boolean }): Promise<void> {
   const known = knownMigrations();
@@ -38,14 +38,14 @@ export async function migrate(session: Session, { create }: { readonly create: b
     await link.query('SELECT pg_advisory_xact_lock($1::bigint)', [lockKey(schema, ['migrate'])]);
     await createSchema(link, schema);
     await expectCreatable(link);
-    // Migrations name no schema. With this one alone in the path there is no other place where a table could go.
+    // Migrations name no schema. The search path has only this one, so every table goes there.
     await link.script(`SET LOCAL search_path = ${pg.escapeIdentifier(schema)}`);
-    // Another process may have migrated between the look above and the lock.
+    // Another process may have migrated between the check above and the lock.
     const applied = (await appliedMigrations(link, schema, location)) ?? [];
     await link.script(CREATE_HISTORY);
     const missing = pending(known, applied, location);
     for (const [index, migration] of missing.entries()) {
-      // At once: a round trip for each statement took most of the time of a new warehouse.
+      // In one round trip: one for each statement took most of the time of a new warehouse.
       await link.script(migration.sql.join('\n;\n'));
       await link.execute(`INSERT INTO ${tableIn(link, { name: HISTORY_TABLE })} VALUES ($1, $2, $3)`, [
         applied.length + index + 1,
@@ -68,7 +68,7 @@ function pending(known: MigrationMeta[], applied: readonly number[], location: s
   return known.filter((migration) => !applied.includes(migration.folderMillis));
 }
 
-/** When the migrations that were applied were made; null when there is nothing of a warehouse yet. */
+/** The creation times of the applied migrations; null if there is no warehouse yet. */
 async function appliedMigrations(link: Link, schema: string, location: string): Promise<number[] | null> {
   const stored = await link.query(
     'SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = ANY ($2::text[])',
@@ -85,7 +85,7 @@ async function appliedMigrations(link: Link, schema: string, location: string): 
   return applied.map(([when]) => Number(when));
 }
 
-/** Creates the schema where it is not there; one that an administrator made needs no right to create. */
+/** Creates the schema if it is missing. A schema that an administrator created needs no right to create one. */
 async function createSchema(link: Link, schema: string): Promise<void> {
   const found = await link.query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
   if (found.length === 0) await link.script(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`);

@@ -7,7 +7,7 @@ import type { PostgresTarget } from './target.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Long reads, each on a connection of its own, so that what is written meanwhile does not wait for them. */
+/** Long reads, each on its own connection, so that writes do not wait for them. */
 export class Readers {
   readonly #target: PostgresTarget;
   readonly #idle: Link[] = [];
@@ -18,7 +18,7 @@ export class Readers {
     this.#target = target;
   }
 
-  /** The connection that all reads go through now, if a snapshot is being read. */
+  /** The connection of all reads while a snapshot is being read. */
   get snapshotLink(): Link | undefined {
     return this.#snapshot;
   }
@@ -78,7 +78,7 @@ export class Readers {
   }
 
   async #end(link: Link): Promise<void> {
-    // Nothing was written; a connection that is gone needs no end of its transaction.
+    // Nothing was written, so a lost connection needs no end of its transaction.
     if (!link.isLost) await link.script('ROLLBACK').catch(() => undefined);
     if (link.isLost || this.#isClosed) await link.close();
     else this.#idle.push(link);

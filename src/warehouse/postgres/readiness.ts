@@ -150,7 +150,7 @@ async function deleteReports(link: Link, orgId: string, reportIds: readonly stri
   return deleted;
 }
 
-/** Drops from quarantine what a complete walk no longer met; answers how many records are left there. */
+/** Removes from quarantine what a complete walk no longer saw. Returns how many records are left. */
 async function settleQuarantine(
   link: Link,
   unit: LedgerReadiness,

@@ -1,18 +1,18 @@
 import type { Clock } from '../../core/clock.ts';
 
-/** How long a server that went away is waited for, all repetitions of one transaction together. */
+/** How long a transaction waits for a lost server, over all its repetitions. */
 const WAIT_MS = 30_000;
-/** The same once the process was asked to stop. */
+/** The same once the process must stop. */
 const WAIT_STOPPED_MS = 1_000;
-/** The first pause, and the longest: each is twice the one before. */
+/** The first and the longest pause. Each is twice the one before. */
 const PAUSE_MS = 200;
 const PAUSE_MS_MAX = 2_000;
-/** The shortest time that a connection is given to be made. */
+/** The minimum time for connecting. */
 const CONNECT_MS_MIN = 1_000;
-/** How often a transaction is begun again for the sake of another one. */
+/** How many times a transaction is repeated because of conflicts with others. */
 const CONFLICTS_MAX = 5;
 
-/** How often and how long one transaction is repeated. */
+/** Limits the repetitions of one transaction. */
 export class Repetition {
   readonly #clock: Clock;
   readonly #stoppedAtMs: () => number;
@@ -20,28 +20,28 @@ export class Repetition {
   #pauseMs = PAUSE_MS;
   #conflicts = 0;
 
-  /** @param stoppedAtMs when the process was asked to stop; infinite until then. */
+  /** @param stoppedAtMs when the process had to stop; infinite until then. */
   constructor(clock: Clock, stoppedAtMs: () => number) {
     this.#clock = clock;
     this.#stoppedAtMs = stoppedAtMs;
   }
 
-  /** The server went away: from the first time on, time is counted. */
+  /** The server is lost: the first call starts the time. */
   begin(): void {
     this.#sinceMs ??= this.#clock.monotonicMs();
   }
 
-  /** True when the server was waited for long enough. */
+  /** True if the wait for the server is over. */
   isOver(): boolean {
     return this.#remainingMs() <= 0;
   }
 
-  /** How long a new connection may take to be made. */
+  /** How long connecting may take. */
   remainingMs(): number {
     return Math.max(CONNECT_MS_MIN, this.#remainingMs());
   }
 
-  /** Pauses after a failure that may pass; false when the server was waited for long enough. */
+  /** Pauses after a failure that may go away. False if the wait for the server is over. */
   async mayFollowLoss(): Promise<boolean> {
     this.begin();
     const remainingMs = this.#remainingMs();
@@ -51,7 +51,7 @@ export class Repetition {
     return true;
   }
 
-  /** Counts a rollback for another transaction's sake; false when there were too many. */
+  /** Counts a rollback because of a conflict. False if there were too many. */
   mayFollowConflict(): boolean {
     this.#conflicts += 1;
     return this.#conflicts <= CONFLICTS_MAX;

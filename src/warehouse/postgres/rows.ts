@@ -13,7 +13,7 @@ import {
   upsertFrom,
 } from './statements.ts';
 
-/** From so many rows on, COPY is faster than arrays as parameters. */
+/** From this many rows on, COPY is faster than arrays as parameters. */
 const COPY_ROWS_MIN = 800;
 
 /** A statement that writes rows, and its parameters. */
@@ -22,13 +22,13 @@ interface Writing {
   readonly values: readonly Parameter[];
 }
 
-/** Rows of one table that are to be put. */
+/** Rows of one table to insert or update. */
 export interface Puttable {
   readonly table: AnyTable;
   readonly count: number;
-  /** The rows in hand, for a few. */
+  /** The rows, for a small number of them. */
   rows(): readonly Values[];
-  /** The rows as COPY reads them, for many. */
+  /** The rows in the format of COPY, for a large number of them. */
   csv(): Iterable<string>;
 }
 
@@ -37,12 +37,12 @@ export async function putRows(link: Link, { table, rows }: TableRows): Promise<n
   return put(link, { table, count: rows.length, rows: () => rows, csv: () => csvOf(rows) });
 }
 
-/** As {@link putRows}, for rows that are not in hand. */
+/** As {@link putRows}, for rows that are produced on demand. */
 export async function put(link: Link, part: Puttable): Promise<number> {
   if (part.count === 0) return 0;
   const { sql, values } = await upsert(link, part);
   const [column = ''] = part.table.key;
-  // Counted by the rows that come back: Citus says of such a statement how many rows were sent, not how many were written.
+  // Counts the returned rows, because Citus reports the number of rows sent instead of the number written.
   return (await link.query(`${sql} RETURNING stored.${quoted(column)}`, values)).length;
 }
 
@@ -82,12 +82,12 @@ export function arraysOf(rows: readonly Values[]): Parameter[] {
   return (rows[0] ?? []).map((_, position) => rows.map((row) => row[position] ?? null));
 }
 
-/** True for rows so many that COPY is faster than arrays as parameters. */
+/** True if COPY is faster than arrays as parameters. */
 export function isWorthCopying({ count }: Puttable): boolean {
   return count >= COPY_ROWS_MIN;
 }
 
-/** True for a table that rows may be copied into: PostgreSQL refuses that where policies hold for its rows. */
+/** True if PostgreSQL allows COPY into the table. It refuses COPY if row policies apply. */
 export async function isOpenToCopies(link: Link, table: AnyTable): Promise<boolean> {
   const { name } = table;
   const known = link.policies.get(name);
@@ -98,7 +98,7 @@ export async function isOpenToCopies(link: Link, table: AnyTable): Promise<boole
   return !hasPolicies;
 }
 
-/** Copies rows of which none is stored, in less than half the time of {@link put}. */
+/** Copies rows of which none is stored. Takes less than half the time of {@link put}. */
 export function copyRows(link: Link, { table, csv }: Puttable): Promise<void> {
   return link.copyIn(`COPY ${tableIn(link, table)} (${columnList(table)}) FROM STDIN ${COPY_OPTIONS}`, csv());
 }
@@ -115,7 +115,7 @@ async function upsert(link: Link, part: Puttable): Promise<Writing> {
 /** Copies rows into a temporary table; returns the statement that takes them from there. */
 async function stage(link: Link, table: AnyTable, csv: Iterable<string>): Promise<string> {
   const staged = quoted(`staged_${table.name}`);
-  // The table lives as long as the session, its rows until the transaction ends or the table is used again in it.
+  // The table exists for the whole session. Its rows exist until the transaction ends or uses the table again.
   const isUsed = link.staged.has(table.name);
   link.staged.add(table.name);
   await link.script(

@@ -8,20 +8,20 @@ export interface SchemaConnection {
   query(sql: string, values?: readonly string[]): Promise<Values[]>;
 }
 
-/** What a role may do with the schema of a warehouse. */
+/** The rights of a role on the schema of a warehouse. */
 interface SchemaRights {
-  /** True when names are looked up in it, which takes USAGE. */
+  /** PostgreSQL looks up names in the schema, which needs USAGE. */
   readonly isSearched: boolean;
   readonly mayCreate: boolean;
-  /** True when the tables of a warehouse are there. */
+  /** The schema holds the tables of a warehouse. */
   readonly hasTables: boolean;
   readonly role: string;
 }
 
 /**
- * Makes sure that the schema of the warehouse is in the search path where it exists. PostgreSQL leaves a schema out
- * without a word where the role lacks USAGE.
- * @throws {UsageError} with the GRANT that is missing.
+ * Makes sure that the schema of the warehouse, if it exists, is in the search path. PostgreSQL silently skips a
+ * schema for which the role lacks USAGE.
+ * @throws {UsageError} with the missing GRANT.
  */
 export async function expectUsableSchema(link: SchemaConnection): Promise<void> {
   const rights = await rightsIn(link);
@@ -30,8 +30,8 @@ export async function expectUsableSchema(link: SchemaConnection): Promise<void> 
 }
 
 /**
- * Makes sure that tables can be created in the schema, which exists.
- * @throws {UsageError} with the GRANT that is missing.
+ * Makes sure that the role can create tables in the existing schema.
+ * @throws {UsageError} with the missing GRANT.
  */
 export async function expectCreatable(link: SchemaConnection): Promise<void> {
   await expectUsableSchema(link);
@@ -39,7 +39,7 @@ export async function expectCreatable(link: SchemaConnection): Promise<void> {
   if (rights !== null && !rights.mayCreate) throw refusal(link, rights, 'CREATE');
 }
 
-/** Null where there is no such schema. */
+/** Reads the rights; null if there is no such schema. */
 async function rightsIn(link: SchemaConnection): Promise<SchemaRights | null> {
   const [row] = await link.query(
     `SELECT n.nspname = ANY (current_schemas(false)), has_schema_privilege(n.oid, 'CREATE'),

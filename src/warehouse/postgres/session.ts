@@ -6,23 +6,22 @@ import { Link } from './link.ts';
 import { Repetition } from './repetition.ts';
 import type { PostgresTarget } from './target.ts';
 
-/** How often the server is asked what became of a transaction. */
+/** The pause between two questions about the outcome of a transaction. */
 const STATUS_PAUSE_MS = 200;
-/** How long a second connection is waited for that shows whether sessions are kept apart. */
+/** How long to wait for the second connection that shows whether sessions are separate. */
 const SECOND_CONNECTION_MS = 5_000;
 
-/** How to open a session. */
 export interface SessionOptions {
   readonly clock: Clock;
-  /** Aborted when the process was asked to stop; cuts the wait for a server short. */
+  /** Aborted when the process must stop; this shortens the wait for a server. */
   readonly signal?: AbortSignal | undefined;
-  /** Told what the session waits for, with what comes of it. */
+  /** Called when the session has to wait, with the limit of the wait. */
   readonly warn?: ((message: string, hint: string) => void) | undefined;
 }
 
 /**
- * The connection through which everything is claimed and written: one transaction at a time. It connects again when
- * the server ended it; what a session holds, such as advisory locks, is gone then, and {@link Session.generation} tells.
+ * The connection for all claims and writes, one transaction at a time. It reconnects after the server ended it. What
+ * the old session held, such as advisory locks, is then lost, and {@link Session.generation} has changed.
  */
 export class Session {
   readonly target: PostgresTarget;
@@ -52,30 +51,30 @@ export class Session {
     }
   }
 
-  /** Counts connections: what was claimed in another generation is not held any more. */
+  /** Counts connections. Claims of an earlier generation are lost. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** True once the process was asked to stop. */
+  /** True once the process must stop. */
   get isStopped(): boolean {
     return Number.isFinite(this.#stoppedAtMs);
   }
 
   /**
-   * Runs `work` in one transaction, after those that were asked for before. When the connection is lost before the
-   * commit it is begun again on a new one, so `work` must take all it knows from the database; when the answer to the
-   * commit is lost, the server is asked what became of it. A server that stays away is waited for as {@link Repetition}
-   * says, all repetitions of a transaction together.
+   * Runs `work` in one transaction, in the order of the calls. If the connection is lost before the commit, the
+   * transaction begins again on a new one, so `work` must read everything from the database. If the answer to the
+   * commit is lost, the session asks the server for the outcome. {@link Repetition} limits all repetitions of a
+   * transaction together.
    */
   transaction<Result>(doing: string, work: (link: Link) => Promise<Result>): Promise<Result> {
     return this.#queue.add(() => this.#transact(doing, work));
   }
 
   /**
-   * Makes sure that this session is nobody else's, before anything is claimed in it: a second connection sets a session
-   * up, and must not have changed this one. Nothing is known of a server that has no second connection to give.
-   * @throws {UsageError} when a proxy serves both with one session.
+   * Makes sure that no other client shares this session, before anything is claimed in it: a second connection sets
+   * up a session, which must not change this one. If the server allows no second connection, nothing is known.
+   * @throws {UsageError} if a proxy serves both with one session.
    */
   async expectOwn(): Promise<void> {
     const second = await Link.connect(this.target, SECOND_CONNECTION_MS).catch(() => undefined);
@@ -126,21 +125,21 @@ export class Session {
     return result;
   }
 
-  /** True when the same transaction, which failed in this generation, may succeed after a pause. */
+  /** True if the transaction, which failed in this generation, may succeed after a pause. */
   #isPassing(error: unknown, generation: number): boolean {
-    // What fails while the connection holds is a defect of ours, or a refusal.
+    // A failure on a working connection is a defect of this program or a refusal.
     const isGone = this.#link.isLost || this.#generation !== generation;
     return (isLost(error) && isGone) || isLostBehind(error);
   }
 
-  /** @throws `lost` where the server does not say in time. */
+  /** @throws `lost` if the server does not answer in time. */
   async #wasCommitted(transactionId: string, repetition: Repetition, lost: unknown): Promise<boolean> {
     repetition.begin();
     for (;;) {
       const link = await this.#connected(repetition);
       try {
         const [row] = await link.query('SELECT pg_xact_status($1::text::xid8)', [transactionId]);
-        // The backend of the lost connection may be about to finish.
+        // The backend of the lost connection may still be committing.
         if (row?.[0] !== 'in progress') return row?.[0] === 'committed';
       } catch (error) {
         if (!isLost(error)) throw error;
@@ -150,11 +149,11 @@ export class Session {
     }
   }
 
-  /** The connection; a new one where it is lost. */
+  /** The connection; a new one if it is lost. */
   async #connected(repetition: Repetition): Promise<Link> {
     if (this.#isClosed) throw new TypeError(`the warehouse ${this.target.location} is closed`);
     if (!this.#link.isLost) return this.#link;
-    // The server may serve it still, and would keep what it holds from the one that takes its place.
+    // The server may still serve the old connection, whose locks would block the new one.
     this.#link.abandon();
     repetition.begin();
     for (;;) {
@@ -172,8 +171,8 @@ export class Session {
 }
 
 /**
- * Begins a transaction and tells its id.
- * @throws {UsageError} when it is of another session than the one that this connection set up.
+ * Begins a transaction and returns its id.
+ * @throws {UsageError} if it runs in another session than the one that this connection set up.
  */
 async function begin(link: Link): Promise<string> {
   link.staged.clear();

@@ -4,22 +4,22 @@ import { UsageError } from '../../core/errors.ts';
 import type { Values } from '../port.ts';
 import { expectUsableSchema, type SchemaConnection } from './schema-rights.ts';
 
-/** A new connection, which may run several statements at once. */
+/** A new connection. */
 interface NewConnection extends SchemaConnection {
   script(sql: string): Promise<Values[]>;
 }
 
-/** The oldest server that this program works with, as `server_version_num` says it. */
+/** The oldest supported server, as `server_version_num`. */
 const SERVER_VERSION_MIN = 150_000;
 
-/** How soon a server that is at work looks whether its client is still there. */
+/** How often a busy server checks whether its client is still there. */
 const CLIENT_CHECK = '2s';
 
 /**
- * Sets a new connection up: what names mean first, because until then the role's own search path decides which function
- * a name means. Answers the mark of the session.
- * @throws {UsageError} for a server that is too old, a database that is not UTF-8, a worker node of Citus, or a schema
- * that the role may not use.
+ * Sets up a new connection. The search path comes first: until then, the role's own path decides which function a
+ * name means. Returns the mark of the session.
+ * @throws {UsageError} if the server is too old, the database is not UTF-8, the server is a worker node of Citus, or
+ * the role may not use the schema.
  */
 export async function setUp(link: NewConnection): Promise<string> {
   const [row] = await link.script(
@@ -38,7 +38,7 @@ export async function setUp(link: NewConnection): Promise<string> {
   }
   const mark = randomUUID();
   await link.script(settings(mark));
-  // A server on Windows cannot look, and refuses the setting; it frees what a client held when its statement ends.
+  // A server on Windows refuses the setting. It frees the locks of a lost client when its statement ends.
   await link.script(`SET client_connection_check_interval = '${CLIENT_CHECK}'`).catch(() => undefined);
   if (isCitus === 1) await expectCoordinator(link);
   await expectUsableSchema(link);
@@ -46,9 +46,9 @@ export async function setUp(link: NewConnection): Promise<string> {
 }
 
 /**
- * What a session relies on, whatever server, database or role have as defaults: a commit that was answered survives a
- * power loss; nobody waits for a foreign lock for ever; nothing ends a long transaction; NULL in a list is NULL; and a
- * server whose client is gone without a word frees its locks within two minutes. The mark tells this session from others.
+ * The settings that a session needs, whatever the defaults of server, database and role: an acknowledged commit
+ * survives a power loss; waits for locks of others end; a long transaction is not ended; NULL in a list is NULL; and
+ * a server frees the locks of a lost client within two minutes. The mark distinguishes this session from others.
  */
 function settings(mark: string): string {
   return `
@@ -64,8 +64,8 @@ function settings(mark: string): string {
 }
 
 /**
- * Refuses a worker node of Citus: advisory locks belong to the node that took them, and the tables of migrations are
- * the coordinator's. The coordinator is group 0.
+ * Refuses a worker node of Citus: advisory locks belong to the node that took them, and the migration tables belong
+ * to the coordinator, which is group 0.
  */
 async function expectCoordinator(link: SchemaConnection): Promise<void> {
   const [row] = await link.query('SELECT max(groupid) FROM pg_catalog.pg_dist_local_group');

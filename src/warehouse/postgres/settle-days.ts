@@ -15,9 +15,9 @@ import type { Link } from './link.ts';
 import { lockKey } from './lock-key.ts';
 
 /**
- * Writes the ledger's rows of units of one organization that have changed, and of others of their days that settle, or
- * open again, with them. Returns all that were written. Workers that change the same day take turns, so that the last one
- * sees what the others committed. Call last in a transaction.
+ * Writes the ledger's rows of changed units of one organization, and of other units that settle or open again with
+ * them. Returns all written rows. Workers that change the same day take turns, so that the last one sees what the
+ * others committed. Call last in a transaction.
  */
 export async function writeSettled(link: Link, changed: readonly ChangedDay[]): Promise<LedgerDay[]> {
   const days = changed.map(({ unit }) => unit.day);
@@ -26,11 +26,11 @@ export async function writeSettled(link: Link, changed: readonly ChangedDay[]): 
   return units;
 }
 
-/** The daily units of these days, once no other worker changes them. */
+/** Locks days against other workers and returns their units. */
 async function lockDays(link: Link, orgId: string, wanted: readonly UtcDay[]): Promise<LedgerDay[]> {
   const days = [...new Set(wanted)];
   if (days.length === 0) return [];
-  // In one order, so that workers do not wait for each other in a circle.
+  // All workers use one order, so that they cannot deadlock.
   const locks = days.map((day) => lockKey(link.schema, ['day', orgId, day])).sort();
   await link.query('SELECT pg_advisory_xact_lock(key) FROM pg_catalog.unnest($1::bigint[]) AS wanted(key)', [
     locks,
@@ -55,7 +55,7 @@ export async function doubtUnit(link: Link, doubt: UnitDoubt): Promise<LedgerDay
   return unit;
 }
 
-/** Writes what the watch found of settled units, see `Warehouse.noteUnits`. */
+/** Writes the notes of settled units, see `Warehouse.noteUnits`. */
 export async function noteUnits(link: Link, orgId: string, notes: readonly UnitNotes[]): Promise<void> {
   const days = notes.map(({ day }) => day);
   const known = await lockDays(link, orgId, days);

@@ -2,21 +2,20 @@ import pg from 'pg';
 import type { AnyTable } from '../../../schema/define.ts';
 import { KINDS } from '../../../schema/kinds.ts';
 
-/** Where the tables of a warehouse stand. */
 export interface InSchema {
-  /** The name of the schema, as it is. */
+  /** The name of the schema, unquoted. */
   readonly schema: string;
 }
 
 /**
- * A table as every statement names it: with its schema. A name alone would mean a temporary table, or one of another
- * schema, wherever the search path does not lead to the warehouse.
+ * The name of a table with its schema. Without the schema, a name could mean a temporary table or one of another
+ * schema.
  */
 export function tableIn({ schema }: InSchema, { name }: Pick<AnyTable, 'name'>): string {
   return `${pg.escapeIdentifier(schema)}.${quoted(name)}`;
 }
 
-/** A name as SQL writes it. The names of tables and columns are our own. */
+/** Quotes a name. The names of tables and columns come from our declarations. */
 export function quoted(name: string): string {
   return `"${name}"`;
 }
@@ -49,15 +48,15 @@ export function upsertFrom(within: InSchema, table: AnyTable, source: string): s
   );
 }
 
-/** `json` keeps a text and has no equality of its own. */
+/** `json` keeps the text and has no equality operator. */
 function differing(table: AnyTable, column: string): string {
   const cast = typeOf(table, column) === 'json' ? '::text' : '';
   return `stored.${quoted(column)}${cast} IS DISTINCT FROM excluded.${quoted(column)}${cast}`;
 }
 
 /**
- * Rows from parameters, one array per column of `columns`. In the select list it takes half the time of a join. The
- * function takes any array, so one of the schema that takes exactly this one would be preferred: it is named in full.
+ * Rows from parameters, one array per column. In the select list this takes half the time of a join. The function is
+ * named with its schema, because the warehouse's schema could hold another one for exactly these arrays.
  */
 export function rowsFromArrays(
   table: AnyTable,
@@ -70,8 +69,8 @@ export function rowsFromArrays(
 }
 
 /**
- * Deletes rows of one organization by the other columns of their keys, which stand in arrays before the organization.
- * The organization is a value of its own, so that a distributed database asks the one server that holds it.
+ * Deletes rows of one organization by the other columns of their keys. The parameters are one array per such column,
+ * then the organization. It is a single value, so that a distributed database uses only the server that holds it.
  */
 export function deleteByKeys(within: InSchema, table: AnyTable): string {
   const [first = '', ...others] = table.key;
@@ -82,7 +81,7 @@ export function deleteByKeys(within: InSchema, table: AnyTable): string {
   );
 }
 
-/** Deletes the rows of a table whose key is one column; its values stand in an array. */
+/** Deletes rows of a table whose key is one column. The parameter is an array of its values. */
 export function deleteByKey(within: InSchema, table: AnyTable, column: string): string {
   return `DELETE FROM ${tableIn(within, table)} AS stored WHERE ${quoted(column)} = ANY ($1::${typeOf(table, column)}[])`;
 }

@@ -5,26 +5,26 @@ import { messageOf, UsageError } from '../../core/errors.ts';
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 type SslMode = (typeof SSL_MODES)[number];
 
-/** No statement of ours takes this long; one that does waits for a server that is gone. */
+/** No statement takes this long, except one that waits for a lost server. */
 const STATEMENT_TIMEOUT_MS = 15 * 60 * 1000;
 const SCHEMA_BYTES_MAX = 63;
 const LOOPBACK = /^(localhost|127\.|\[?::1\]?$|\/|$)/;
 
-/** A PostgreSQL warehouse, as its URL names it. */
+/** A PostgreSQL warehouse. */
 export interface PostgresTarget {
-  /** How to connect, in the order in which it is to be tried. */
+  /** The ways to connect, in the order to try them. */
   readonly configs: readonly ClientConfig[];
   /** The schema that holds the tables. */
   readonly schema: string;
-  /** The URL as it may be shown: without password. */
+  /** The URL without password. */
   readonly location: string;
 }
 
 /**
- * Reads `postgres://user:password@host:port/database?schema=…&sslmode=…`. What the URL leaves out comes from where
- * PostgreSQL's own tools take it: PGPASSWORD, a password file and so on. `sslmode` means what libpq says it means:
- * without it, TLS is tried first unless the host is this machine.
- * @throws {UsageError} when it is not such a URL.
+ * Reads `postgres://user:password@host:port/database?schema=…&sslmode=…`. Missing parts come from the same places as
+ * for PostgreSQL's own tools: PGPASSWORD, a password file and so on. `sslmode` has the meaning of libpq: without it,
+ * TLS is tried first unless the host is this machine.
+ * @throws {UsageError} if it is not such a URL.
  */
 export function parseTarget(text: string): PostgresTarget {
   if (!URL.canParse(text)) {
@@ -41,7 +41,7 @@ export function parseTarget(text: string): PostgresTarget {
 
 function schemaOf(url: URL): string {
   const schema = url.searchParams.get('schema') ?? 'public';
-  // In a search path PostgreSQL takes this name for that of the role, also where it is quoted.
+  // In a search path, PostgreSQL reads this name as the role's name, even if it is quoted.
   const isRole = schema === '$user';
   const isReserved = /^pg_/i.test(schema) || schema === 'information_schema' || isRole;
   if (
@@ -78,7 +78,7 @@ function configOf(url: URL, mode: SslMode): ClientConfig {
   own.searchParams.set('sslmode', mode);
   own.searchParams.set('uselibpqcompat', 'true');
   for (const name of ['sslcert', 'sslkey', 'sslrootcert']) {
-    // A client that does not use TLS must not have to read certificates.
+    // Without TLS, no certificates are read.
     if (mode === 'disable') own.searchParams.delete(name);
     else expectReadable(name, own.searchParams.get(name));
   }

@@ -5,10 +5,10 @@ import type { Value } from '../port.ts';
 const { BOOL, INT4, INT8, FLOAT8, TIMESTAMPTZ, JSONB } = types.builtins;
 const INSTANT = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?\+00$/;
 
-/** An instant as PostgreSQL writes it in UTC, as `YYYY-MM-DDTHH:MM:SS.sssZ`. */
+/** Converts an instant of PostgreSQL in UTC to `YYYY-MM-DDTHH:MM:SS.sssZ`. */
 function instantOf(text: string): string {
   const [, day, time, fraction = ''] = INSTANT.exec(text) ?? [];
-  // One that something else wrote, such as infinity, is shown as it is.
+  // A value that another program wrote, such as infinity, stays as it is.
   return day === undefined ? text : `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
 }
 
@@ -23,7 +23,7 @@ const PARSERS: Readonly<Record<number, (text: string) => Value>> = {
 
 const asText = (text: string): Value => text;
 
-/** Turns what PostgreSQL answers into the values of rows: all but numbers and flags is text. */
+/** Converts values of PostgreSQL into values of rows: everything but numbers and flags becomes text. */
 export const valueTypes = {
   getTypeParser: (oid: number) => PARSERS[oid] ?? asText,
 };

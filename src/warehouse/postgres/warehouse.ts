@@ -28,9 +28,10 @@ import { parseTarget } from './target.ts';
 const encodeSession = encoderOf(tables.sessions);
 
 /**
- * Opens a schema of a PostgreSQL database as a warehouse and brings it to the schema of this version.
- * @throws {UsageError} when the URL is wrong, the schema is missing (unless `create`), foreign, or of a newer version.
- * @throws {StorageError} when it cannot be reached or written.
+ * Opens a schema of a PostgreSQL database as a warehouse and migrates it to this version.
+ * @throws {UsageError} if the URL is wrong, or if the schema is missing (unless `create`), belongs to another
+ * program, or has a newer version.
+ * @throws {StorageError} if it cannot be reached or written.
  */
 export async function openPostgres(
   url: string,

@@ -2,7 +2,7 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
 import { apply, knownMigrations } from './migrate.ts';
 
-/** Damages that are told at most. */
+/** Maximum number of reported damages. */
 const DAMAGES_MAX = 100;
 
 /**

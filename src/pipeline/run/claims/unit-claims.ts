@@ -117,7 +117,7 @@ export class UnitClaims {
       this.#options.schedule.putFirst(stream, [day], 1);
       return;
     }
-    const error = new UnitError(`${name}: the connection to the warehouse was lost ${lost} times meanwhile`, {
+    const error = new UnitError(`${name}: the connection to the warehouse was lost ${lost} times`, {
       hint: 'check the server and the network to it, then run again: it resumes',
     });
     await this.#options.outcomes.recordFailure({ stream, day }, requests, error);

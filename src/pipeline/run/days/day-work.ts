@@ -201,7 +201,7 @@ export class DayWork {
 
   /**
    * The digest of the answers and what is stored of them, for a day that will be pulled again. A range has no digest,
-   * because its answers cannot be told apart by day.
+   * because its answers do not divide into days.
    */
   #answersOf({ stream, days }: DayBatch): Answers | undefined {
     const { versions, privacy } = this.#options;

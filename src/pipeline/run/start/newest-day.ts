@@ -14,7 +14,7 @@ const OLDER_DAYS_MAX = 7;
 export interface FirstPage {
   readonly unit: DayUnit;
   readonly page: AnalyticsPage;
-  /** The requests that this page took. */
+  /** How many requests this page needed. */
   readonly requests: number;
 }
 
