@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { AUTONOMY_LEVELS, INTERACTION_MODES, REASONING_EFFORTS } from '../../../src/api/sessions/settings.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
-import { freePort } from '../../support/network/raw-server.ts';
+import { freePort } from '../../support/network/free-port.ts';
 import { FIELD_NAMES } from '../../support/sessions/setting-examples.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 

@@ -12,7 +12,7 @@ import {
   UNTIL,
   walk,
 } from '../../support/faults/three-day-walk.ts';
-import { freePort } from '../../support/network/raw-server.ts';
+import { freePort } from '../../support/network/free-port.ts';
 import { CANARY_KEY } from '../../support/rig/canary-key.ts';
 import { firings } from '../../support/rig/journal.ts';
 import { TODAY } from '../../support/rig/rig.ts';

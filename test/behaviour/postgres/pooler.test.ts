@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { thrownBy } from '../../support/api/test-transport.ts';
+import { freePort } from '../../support/network/free-port.ts';
 import { createRig, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
@@ -47,16 +47,6 @@ ignore_startup_parameters = extra_float_digits
   await listening(port);
   url.host = `127.0.0.1:${port}`;
   return { ...place, location: url.href };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('there is no free port');
-  return address.port;
 }
 
 async function listening(port: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { HookEventRow } from '../../../src/warehouse/port.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import { EVENT } from '../../support/warehouse/hook-event-row.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 /** A place whose role has its own session settings. */
@@ -9,18 +9,6 @@ function withSettings(place: Place, settings: Readonly<Record<string, string>>):
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   return { ...place, location: `${place.location}&options=${encodeURIComponent(options.join(' '))}` };
 }
-
-/** A hook event without message and reason. */
-const EVENT: HookEventRow = {
-  event_id: 'a',
-  received_at: '2026-02-01T10:00:00.123Z',
-  hook_event_name: 'Stop',
-  session_id: 's-1',
-  cwd: '/srv',
-  message: null,
-  reason: null,
-  payload: '{}',
-};
 
 /** Functions of the names that a session calls; each notes that it ran. */
 function traps(schema: string): string {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { HookEventRow, Values } from '../../../src/warehouse/port.ts';
+import type { Values } from '../../../src/warehouse/port.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import { EVENT } from '../../support/warehouse/hook-event-row.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 /** The result of `INSERT … SELECT … ON CONFLICT` on Citus: the number of sent rows, not of written ones. */
@@ -24,17 +25,6 @@ async function behindCounter(place: Place = postgres.place()) {
 }
 
 const model = (id: string, billable: number): Values => [id, null, billable, 1, 1, 1, 1, null];
-const EVENT: HookEventRow = {
-  event_id: 'a',
-  received_at: '2026-02-01T10:00:00.123Z',
-  hook_event_name: 'Stop',
-  session_id: 's-1',
-  cwd: '/srv',
-  message: null,
-  reason: null,
-  payload: '{}',
-};
-
 onDatabase(postgres, () => {
   describe('a server that counts all sent rows as written', () => {
     it.each([3, 1000])('does not change the reported number of written rows for %i rows', async (count) => {

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { StoppedError } from '../../../src/core/errors.ts';
 import { OverloadError, RequestError, type Retry, UnknownOutcomeError } from '../../../src/index.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
-import { freePort, json, rawServer } from '../../support/network/raw-server.ts';
+import { freePort } from '../../support/network/free-port.ts';
+import { json, rawServer } from '../../support/network/raw-server.ts';
 import { clientOf, emulated } from '../../support/sessions/emulated-service.ts';
 
 const REQUEST = { computerId: 'computer-1' };

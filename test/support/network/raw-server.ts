@@ -90,15 +90,6 @@ export function json(value: unknown, headers: Readonly<Record<string, string>> =
   return http(status, JSON.stringify(value), headers);
 }
 
-/** Finds a port on which nothing listens. */
-export async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const port = portOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 function portOf(server: Server): number {
   const address = server.address();
   if (address === null || typeof address === 'string')

@@ -106,20 +106,23 @@ const tokens = record(date, {
 
 const named = list(record({ name: anyName }, metrics('count')));
 
+/** The metrics of a row of /tools, in the order of its table. */
+export const TOOLS_METRICS = [
+  'tool_calls',
+  'mcp_users_with_mcp',
+  'skills_invocations',
+  'slash_commands_invocations',
+  'hooks_invocations',
+  'web_users',
+  'autonomy_ratio_avg',
+  'autonomy_ratio_p50',
+  'autonomy_ratio_p90',
+  'tool_calls_per_session_avg',
+  'user_turns_per_session_avg',
+];
+
 const tools = record(date, {
-  ...metrics(
-    'tool_calls',
-    'mcp_users_with_mcp',
-    'skills_invocations',
-    'slash_commands_invocations',
-    'hooks_invocations',
-    'web_users',
-    'autonomy_ratio_avg',
-    'autonomy_ratio_p50',
-    'autonomy_ratio_p90',
-    'tool_calls_per_session_avg',
-    'user_turns_per_session_avg',
-  ),
+  ...metrics(...TOOLS_METRICS),
   by_tool: list(record({ tool: anyName }, metrics('invocations'))),
   mcp_by_server: list(record({ server: anyName }, metrics('invocations'))),
   skills_by_name: named,

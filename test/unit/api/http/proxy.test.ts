@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { requestTo, testRequester, thrownBy } from '../../../support/api/test-transport.ts';
 import { selfSigned } from '../../../support/network/certificates.ts';
 import { connectProxy, tlsFront } from '../../../support/network/connect-proxy.ts';
-import { freePort } from '../../../support/network/raw-server.ts';
+import { freePort } from '../../../support/network/free-port.ts';
 import { daywalk, envOf } from '../../../support/process/daywalk-process.ts';
 import { createRig, type Rig } from '../../../support/rig/rig.ts';
 import { tempDir } from '../../../support/suite/temp-dir.ts';

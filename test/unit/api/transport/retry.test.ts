@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../../../../src/api/limits.ts';
 import type { TransportOptions } from '../../../../src/api/transport/transport.ts';
 import { requestTo, testTransport, thrownBy } from '../../../support/api/test-transport.ts';
-import { freePort, http, json, type RawReply, rawServer } from '../../../support/network/raw-server.ts';
+import { freePort } from '../../../support/network/free-port.ts';
+import { http, json, type RawReply, rawServer } from '../../../support/network/raw-server.ts';
 
 const signal = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalize } from '../../../support/pipeline/normalize.ts';
-import { rowOf } from '../../../support/random/api-rows.ts';
+import { rowOf, TOOLS_METRICS } from '../../../support/random/api-rows.ts';
 
 const LEVELS = ['auto_high', 'auto_medium', 'auto_low', 'manual'];
 
@@ -18,23 +18,7 @@ describe('the row of a day', () => {
       'tokens_daily',
       ['billable_tokens', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'],
     ],
-    [
-      'tools',
-      'tools_daily',
-      [
-        'tool_calls',
-        'mcp_users_with_mcp',
-        'skills_invocations',
-        'slash_commands_invocations',
-        'hooks_invocations',
-        'web_users',
-        'autonomy_ratio_avg',
-        'autonomy_ratio_p50',
-        'autonomy_ratio_p90',
-        'tool_calls_per_session_avg',
-        'user_turns_per_session_avg',
-      ],
-    ],
+    ['tools', 'tools_daily', TOOLS_METRICS],
     [
       'activity',
       'activity_daily',
