@@ -7,14 +7,14 @@ export type { ColumnKind };
 export interface Column<Kind extends ColumnKind = ColumnKind> {
   readonly kind: Kind;
   readonly doc: string;
-  /** Only on numbers: false marks averages, percentiles and distinct counts, whose sum means nothing. */
+  /** Set on numbers only. False for averages, percentiles and distinct counts, whose sum means nothing. */
   readonly additive?: boolean;
 }
 
-/** Columns by name, in the order of the table. */
+/** The columns of a table, in its order. */
 export type Columns = Readonly<Record<string, Column>>;
 
-/** Who fills a table: the daily analytics, the readiness reports, single calls and hooks, or the exporter itself. */
+/** The source of a table's rows: daily analytics, readiness reports, single calls and hooks, or the exporter itself. */
 export type TableRole = 'fact' | 'readiness' | 'event' | 'ledger';
 
 /** A table, declared once for every database. */
@@ -39,7 +39,6 @@ export interface View<C extends Columns = Columns> {
   readonly select: { readonly sqlite: string; readonly postgres: string };
 }
 
-/** Any table. */
 export type AnyTable = Table<Columns>;
 
 function column<Kind extends ColumnKind>(kind: Kind) {
@@ -58,12 +57,12 @@ export const moment = column('moment');
 export const json = column('json');
 export const record = column('record');
 
-/** A published number whose values add up over days and groups. */
+/** A published number that may be summed over days and groups. */
 export function metric(doc: string): Column<'metric'> {
   return { kind: 'metric', doc, additive: true };
 }
 
-/** A published number whose values must not be summed: an average, a percentile, a distinct count. */
+/** A published number that must not be summed: an average, a percentile, a distinct count. */
 export function ratio(doc: string): Column<'metric'> {
   return { kind: 'metric', doc, additive: false };
 }
@@ -77,7 +76,12 @@ const extra = {
   extra: json('JSON object of fields that this version does not know; NULL if there are none'),
 };
 
-/** A table of daily analytics rows: keyed by org_id, date and the columns of `by`, closed by `extra`. */
+/**
+ * Declares a table of daily analytics rows. Its key is org_id, date and the columns of `by`; its last column is `extra`.
+ *
+ * @example
+ * factTable({ name: 'tools_daily_by_skill', doc: '…', stream: 'tools', by: { name: key('skill') }, values: { count: metric('invocations') } });
+ */
 export function factTable<Values extends Columns, By extends Columns = Record<never, never>>(spec: {
   name: string;
   doc: string;
@@ -98,7 +102,7 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
   };
 }
 
-/** A table that is not by day, keyed by the columns of `by`. */
+/** Declares a table that is not by day. Its key is the columns of `by`. */
 export function table<By extends Columns, Values extends Columns>(spec: {
   name: string;
   doc: string;

@@ -2,29 +2,29 @@ import { createHash, type Hash } from 'node:crypto';
 import type { AnyTable } from './define.ts';
 import type { Values } from './row.ts';
 
-/** Rows that are encoded at once: few enough to die young. Only speed depends on it, never the digest. */
+/** Rows encoded at once: few enough for a cheap garbage collection. It affects speed only, never the digest. */
 export const CHUNK_ROWS = 500;
 
 /**
- * A SHA-256 over the content of tables, the same for every database that holds the same rows.
+ * A SHA-256 over the content of tables. Every database with the same rows has the same hash.
  *
- * Each table is its name followed by its rows in key order, each row the JSON array of its values. Databases that
- * reorder what they store (PostgreSQL's jsonb) must hand in the canonical text again.
+ * Each table contributes its name, then its rows in key order, each as the JSON array of its values. A database that
+ * reorders JSON (PostgreSQL's jsonb) must make it canonical again first.
  */
 export class ContentHash {
   readonly #hash: Hash = createHash('sha256');
 
-  /** Begins a table. Call before its first rows, and for a table without rows too. */
+  /** Begins a table. Call it before the first rows, and also for a table without rows. */
   begin(table: AnyTable): void {
     this.#hash.update(`${table.name}\n`);
   }
 
-  /** Adds rows of the table begun last, in key order over all calls. */
+  /** Adds rows of the current table. They must come in key order over all calls. */
   add(rows: readonly Values[]): void {
     for (const text of encodedChunks(rows)) this.addEncoded(text);
   }
 
-  /** As {@link add}, for rows that are encoded already: the text of a JSON array of at least one row. */
+  /** As {@link add}, for the text of a JSON array of at least one row. */
   addEncoded(text: string): void {
     this.#hash.update(`${text.slice(1, -1)},`);
   }
@@ -35,14 +35,14 @@ export class ContentHash {
   }
 }
 
-/** The rows as the texts of JSON arrays, some hundred rows each; none where there are no rows. */
+/** Yields the rows as texts of JSON arrays, some hundred rows each; nothing if there are no rows. */
 export function* encodedChunks(rows: readonly Values[]): Generator<string, void, void> {
   for (let start = 0; start < rows.length; start += CHUNK_ROWS) {
     yield JSON.stringify(rows.slice(start, start + CHUNK_ROWS));
   }
 }
 
-/** All rows of one table, or the texts that {@link encodedChunks} gives of them. */
+/** All rows of one table, or their texts as {@link encodedChunks} yields them. */
 type Content = { readonly table: AnyTable } & (
   | { readonly rows: readonly Values[] }
   | { readonly texts: readonly string[] }

@@ -1,5 +1,5 @@
-/** The table that says which migrations a PostgreSQL warehouse has. It is no table of the warehouse's content. */
+/** The table that records the migrations of a PostgreSQL warehouse. It does not belong to the content. */
 export const HISTORY_TABLE = '__drizzle_migrations';
 
-/** Makes the table of migrations where it is not there. */
+/** Creates the table of migrations if it does not exist. */
 export const CREATE_HISTORY = `CREATE TABLE IF NOT EXISTS "${HISTORY_TABLE}" (id bigint PRIMARY KEY, hash text NOT NULL, created_at bigint)`;

@@ -23,7 +23,7 @@ function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
 
-/** A comparison of rows of `table` by their key. */
+/** Returns a comparison of rows of `table` by their keys. */
 export function byKey(table: AnyTable): (a: Values, b: Values) => number {
   const positions = positionsOf(table, table.key);
   return (a, b) => {
@@ -38,7 +38,7 @@ export function byKey(table: AnyTable): (a: Values, b: Values) => number {
   };
 }
 
-/** The same rows in key order; the array itself when it is in order already, which is the usual case. */
+/** Sorts rows by key. Returns the same array if it is in order already, which is the usual case. */
 export function inKeyOrder<Row extends Values>(table: AnyTable, rows: readonly Row[]): readonly Row[] {
   const compare = byKey(table);
   let previous: Row | undefined;

@@ -32,8 +32,8 @@ import {
 import { userDaily, userDailyLanguages } from './tables/users.ts';
 
 /**
- * Every table of the warehouse, by the name under which the code knows it. The order is that of the documentation and
- * of the digests: the tables of a stream stand together, the day itself before its breakdowns.
+ * Every table of the warehouse, by its name in the code. Documentation and digests use this order: the tables of a stream
+ * are together, the day itself before its breakdowns.
  */
 export const tables = {
   tokensDaily,
@@ -74,5 +74,5 @@ export function tablesOf(stream: string): AnyTable[] {
   return allTables.filter((table) => table.stream === stream);
 }
 
-/** The tables that hold what the service said; all but the exporter's own. Their content is what a digest covers. */
+/** The tables with data of the service: all but the exporter's own. Digests cover their content. */
 export const contentTables: readonly AnyTable[] = allTables.filter((table) => table.role !== 'ledger');

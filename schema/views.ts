@@ -6,7 +6,7 @@ import { readinessLatest } from './views/readiness-latest.ts';
 import { todaySoFar } from './views/today-so-far.ts';
 import { usersView } from './views/users.ts';
 
-/** Every view of the warehouse, by the name under which the code knows it. */
+/** Every view of the warehouse, by its name in the code. */
 export const views = { dailyOverview, usersView, modelMix, readinessLatest, coverage, todaySoFar } as const;
 
 /** Every view, in the order of the documentation. */

@@ -1,14 +1,14 @@
 import type { AnyTable } from '../define.ts';
 import { allTables } from '../tables.ts';
 
-/** How a table is spread over servers: by its organization, or whole on each of them. */
+/** How a table is distributed over servers: by organization, or as a whole copy on each. */
 export type Placement = 'distributed' | 'reference';
 
-/** The column whose value decides on which server a row is. */
+/** The column whose value determines the server of a row. */
 export const DISTRIBUTION_COLUMN = 'org_id';
 
 /**
- * How a table is spread. A key must contain the column that rows are distributed by; the runs are the only table whose
+ * How a table is distributed. A key must contain the column that rows are distributed by; the runs are the only table whose
  * key has no organization, because a run may end before it knows one.
  */
 export function placementOf(table: AnyTable): Placement {
@@ -17,7 +17,7 @@ export function placementOf(table: AnyTable): Placement {
 
 /**
  * The statements that distribute a PostgreSQL warehouse with Citus. All tables are colocated, so that the rows of an
- * organization stand on one server and a day is committed there.
+ * organization are on one server and a day is committed there.
  */
 export function citusSql(): string {
   const distributed = allTables.filter((table) => placementOf(table) === 'distributed');

@@ -8,14 +8,13 @@ import { commentsSql } from './comments.ts';
 export const DATABASES = ['sqlite', 'postgres'] as const;
 export type Database = (typeof DATABASES)[number];
 
-/** What spreads a PostgreSQL warehouse over several servers. */
+/** Extensions that distribute a PostgreSQL warehouse over several servers. */
 export const DISTRIBUTIONS = ['citus'] as const;
 export type Distribution = (typeof DISTRIBUTIONS)[number];
 
 /**
- * The statements that make a warehouse, as they are applied: every migration in order. For PostgreSQL they are put on
- * record as applied, so that the program takes what they make for a warehouse of this version; names are without a
- * schema, so the search path says where it stands.
+ * The statements that create a warehouse: every migration in order. For PostgreSQL they are also recorded as applied, so
+ * that the program accepts the result as a warehouse of this version. Names have no schema: the search path decides it.
  */
 export function schemaSql(database: Database = 'sqlite', distribution?: Distribution): string {
   const migrations = readMigrationFiles({ migrationsFolder: folderOf(database) });
@@ -33,8 +32,8 @@ function folderOf(database: Database): string {
 }
 
 /**
- * A statement for a new SQLite database. Migrations edit the declared type of metrics in place, which spares a warehouse
- * of any size from being rewritten; few shells allow that, and a new table is better declared right at once.
+ * A statement for a new SQLite database. Migrations change the declared type of metrics in place, so that no warehouse has
+ * to be rewritten. Few SQLite shells allow that, so a new table gets the right type at once.
  */
 function withoutEdit(sql: string): string[] {
   return /writable_schema|UPDATE sqlite_master/.test(sql) ? [] : [sql.replaceAll('` numeric', '` real')];

@@ -79,7 +79,7 @@ export async function countRestatements(link: Link): Promise<number> {
   return Number(row?.[0] ?? 0);
 }
 
-/** Measures the tables of the content, see `Warehouse.refreshStatistics`. A role that does not own them skips them. */
+/** Updates the statistics of the content tables, see `Warehouse.refreshStatistics`. Tables of another owner are skipped. */
 export async function refreshStatistics(link: Link): Promise<void> {
   await link.script(`ANALYZE ${contentTables.map((table) => tableIn(link, table)).join(', ')}`);
 }

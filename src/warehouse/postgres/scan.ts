@@ -4,7 +4,7 @@ import { scanRowsMax } from '../scan-chunk.ts';
 import type { Link } from './link.ts';
 import { selectWhere } from './statements.ts';
 
-/** Names cursors apart: several may be open on one connection. */
+/** Gives each cursor its own name: several may be open on one connection. */
 let cursors = 0;
 
 /** All rows of a table in key order, streamed, see `Warehouse.scan`. Call inside a transaction. */
@@ -34,7 +34,7 @@ export async function* scanRows(
       if (rows.length < rowsMax) return;
     }
   } finally {
-    // A transaction that failed has closed it already.
+    // A failed transaction has closed it already.
     if (!link.isLost) await link.script(`CLOSE ${cursor}`).catch(() => undefined);
   }
 }
