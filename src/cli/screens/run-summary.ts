@@ -8,6 +8,7 @@ import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
 import { wrapText } from '../text/wrap.ts';
 import { describeExitCode } from './exit-meaning.ts';
 import { type Field, renderFields } from './fields.ts';
+import { renderMore } from './listing.ts';
 import { renderSteps, type Step } from './steps.ts';
 import type { WarehouseNames } from './warehouse-names.ts';
 
@@ -52,7 +53,6 @@ function headline(report: RunReport, { style }: SummaryFrame): string {
 
 function fieldsOf(report: RunReport): Field[] {
   const { unitsDone, unitsElsewhere, unitsFailed, unitsLeftOut, unitsPlanned } = report;
-  const byOthers = unitsElsewhere === 0 ? '' : ` ${formatNumber(unitsElsewhere)} by other workers,`;
   const states = UNIT_STATES.flatMap((state) => {
     const units = report.states[state] ?? 0;
     return units === 0 ? [] : [`${formatNumber(units)} ${state}`];
@@ -65,7 +65,12 @@ function fieldsOf(report: RunReport): Field[] {
     ['days', days],
     [
       'units',
-      `${formatNumber(unitsPlanned)} planned: ${formatNumber(unitsDone)} done,${byOthers} ${formatNumber(unitsFailed)} failed, ${formatNumber(unitsLeftOut)} left out`,
+      `${formatNumber(unitsPlanned)} planned: ${[
+        `${formatNumber(unitsDone)} done`,
+        ...(unitsElsewhere === 0 ? [] : [`${formatNumber(unitsElsewhere)} by other workers`]),
+        `${formatNumber(unitsFailed)} failed`,
+        `${formatNumber(unitsLeftOut)} left out`,
+      ].join(', ')}`,
     ],
     ...(states.length === 0 ? [] : [['states', states.join(', ')] as const]),
     ['rows written', report.rowsWritten],
@@ -98,8 +103,7 @@ function organizationOf({ orgId, organizationsBefore: before = [] }: RunReport):
 function problemsOf({ problems }: RunReport, frame: SummaryFrame): string[] {
   if (problems.length === 0) return [];
   const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).flatMap((problem) => linesOf(problem, frame));
-  const hidden = problems.length - PROBLEMS_SHOWN_MAX;
-  const more = hidden > 0 ? [`  and ${formatNumber(hidden)} more; --json lists them all`] : [];
+  const more = renderMore(problems.length - PROBLEMS_SHOWN_MAX, { ...frame, indent: 2 });
   return ['', frame.style.bold('Problems'), ...shown, ...more];
 }
 
