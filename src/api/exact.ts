@@ -1,11 +1,11 @@
 import { type Node, parseTree } from 'jsonc-parser';
 
 /**
- * Finds the original text of parts of a parsed answer. Parsing rounds numbers beyond 2^53 and loses 1e400; where such
- * a number stands in a field that is kept as JSON, or in a record that is set aside, its digits are kept from here.
+ * Finds the original text of parts of a parsed response. Parsing rounds numbers beyond 2^53 and loses 1e400; fields that
+ * are kept as JSON and quarantined records take their digits from here.
  */
 export interface ExactText {
-  /** The text of `record`, an object or list of the parsed answer; undefined when it is not part of it. */
+  /** The text of `record`, an object or list of the parsed response; undefined if it is not part of it. */
   textOf(record: object): string | undefined;
   /** The text of one field of `record`. */
   fieldText(record: object, name: string): string | undefined;
@@ -13,7 +13,7 @@ export interface ExactText {
   textAt(path: string): string | undefined;
 }
 
-/** The exact texts of an answer. Cheap until something is asked, then as dear as parsing once more. */
+/** The exact texts of a response. The first look-up costs as much as parsing it again. */
 export function exactText(answer: { readonly text: string; readonly body: unknown }): ExactText {
   let root: Node | undefined;
   let index: Map<object, Node> | undefined;
@@ -35,7 +35,7 @@ export function exactText(answer: { readonly text: string; readonly body: unknow
   };
 }
 
-/** The node of every object and list inside `body`, found once for all: a search for each would take the square. */
+/** The node of every object and list in `body`, all found in one pass: a search for each would take quadratic time. */
 function nodesOf(body: unknown, root: Node | undefined, membersOf: MembersOf): Map<object, Node> {
   const nodes = new Map<object, Node>();
   const left: [unknown, Node | undefined][] = [[body, root]];
@@ -51,8 +51,8 @@ function nodesOf(body: unknown, root: Node | undefined, membersOf: MembersOf): M
 type MembersOf = (node: Node) => ReadonlyMap<string | number, Node>;
 
 /**
- * Tells the members of a node by key, each node's worked out once: a list may have as many bad elements as it has
- * elements, and each of them is looked up. Of a name that occurs twice the last one counts, as it does for JSON.parse.
+ * The members of a node by key, computed once per node, because each element of a list may be looked up. Of a name that
+ * occurs twice the last one counts, as for JSON.parse.
  */
 function memberIndex(): MembersOf {
   const known = new Map<Node, Map<string | number, Node>>();

@@ -1,19 +1,19 @@
-/** Users per page: what a request may ask for (specification, section 8). */
+/** Users per page (specification, section 8). */
 export const USERS_LIMIT = { min: 1, max: 100, default: 20 } as const;
 
-/** Reports asked for per page. The server's own maximum is not documented and it may cap this. */
+/** Reports requested per page. The server's maximum is not documented, and it may cap this. */
 export const READINESS_LIMIT = 100;
 
-/** Decoded bytes of one answer at most; more is refused while decoding, so a bomb never fills the memory. */
+/** Decoded bytes of one response at most. Decoding stops there, so a gzip bomb never fills the memory. */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Bytes of an error body that are looked at. */
+/** Bytes of an error body that are read. */
 export const ERROR_BODY_BYTES_MAX = 64 * 1024;
 
 /** Pages of one walk at most: a server that never ends a walk fails the unit instead of the night. */
 export const PAGES_MAX = 100_000;
 
-/** Empty pages in a row at most, in a walk of users: a service may have some, not only such. */
+/** Empty pages in a row at most, in a walk of users. */
 export const EMPTY_PAGES_MAX = 10;
 
 /** Characters of a cursor at most; a user id or a reportId has some tens. */

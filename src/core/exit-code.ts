@@ -4,19 +4,19 @@
  * When several causes meet in one run, {@link worstExit} decides: storage, credential, quarantine, upstream.
  */
 export const EXIT = {
-  /** Everything asked for is in the warehouse. */
+  /** Everything requested is in the warehouse. */
   ok: 0,
   /** A defect in this program. */
   defect: 1,
-  /** `status --health`: not healthy. Health checks know 0 and 1 alone, so it has the number of a defect. */
+  /** The warehouse is not healthy. Health checks know only 0 and 1, so it shares the number of a defect. */
   unhealthy: 1,
   /** Wrong usage or configuration; nothing was sent or written. */
   usage: 2,
   /** The credential was refused (401, 403). */
   credential: 3,
-  /** Upstream trouble: some units failed or were left out. A rerun resumes. */
+  /** The service failed: some units failed or were left out. A rerun resumes. */
   upstream: 4,
-  /** Something was quarantined, or a verification found a difference. */
+  /** Records were quarantined, or a verification found a difference. */
   quarantine: 5,
   /** The warehouse could not be read or written. */
   storage: 6,
@@ -31,7 +31,7 @@ export const EXIT = {
 /** One of the numbers of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Highest rank first. A signal outranks all but a storage failure, because it is why the run is incomplete. */
+/** Highest rank first. A signal outranks what it caused: an incomplete run. */
 const RANK: readonly ExitCode[] = [
   EXIT.defect,
   EXIT.usage,
@@ -45,7 +45,7 @@ const RANK: readonly ExitCode[] = [
   EXIT.ok,
 ];
 
-/** The exit code that ranks highest among several causes; {@link EXIT.ok} when there is none. */
+/** The highest-ranking exit code; {@link EXIT.ok} if there is none. */
 export function worstExit(codes: Iterable<ExitCode>): ExitCode {
   let best = RANK.length - 1;
   for (const code of codes) best = Math.min(best, RANK.indexOf(code));

@@ -21,7 +21,7 @@ import { type AnalyticsPage, analyticsPage, readinessPage, walkReadiness, walkUs
 import { ReportLimit } from '../walk/report-limit.ts';
 import { type ClientOptions, clientOptions } from './options.ts';
 
-/** A range of UTC days, both included. The service may allow fewer days per request than you ask for (400). */
+/** A range of UTC days, both included. The service answers 400 if it does not allow so many days per request. */
 export interface DayRange {
   /** First day, `YYYY-MM-DD`; there is no data before 2026-01-14. */
   readonly startDate: string;
@@ -29,11 +29,11 @@ export interface DayRange {
   readonly endDate: string;
 }
 
-/** Rows of one answer, those that keep to their shape apart from those that do not. */
+/** The rows of one response: valid ones, and those that were rejected. */
 export interface Rows<Row> {
   readonly data: readonly Row[];
   readonly meta: Meta;
-  /** Parts of the answer that were left out of `data`, with the reason. Usually none. */
+  /** Parts of the response that are not in `data`, with the reason. Usually none. */
   readonly rejected: readonly Rejected[];
 }
 
@@ -44,10 +44,10 @@ export interface ReportsPage {
 }
 
 /**
- * The typed client of the service. Numbers and labels may be null or missing, identities never are; fields that this
- * version does not know are kept. Every call is paced and repeated as {@link ClientOptions} say; all but `createSession`
- * are reads and may be repeated. All reject with `CredentialError` (401, 403), `BadRequestError` (400), `OverloadError` (429, 503),
- * `ServerError` (other 5xx), `RequestError` (no usable answer), or `UsageError` before anything is sent.
+ * The typed client of the service. Metrics and labels may be null or missing; identities never are. Unknown fields are
+ * kept. Every call is paced and repeated according to {@link ClientOptions}. All calls except `createSession` are reads
+ * and may be repeated. They reject with `CredentialError` (401, 403), `BadRequestError` (400), `OverloadError` (429, 503),
+ * `ServerError` (other 5xx), `RequestError` (no usable response), or `UsageError` before anything is sent.
  */
 export interface Client {
   /** Credits per day, nested by model and user; with `groupBy`, one row per day and model (section 4.2). */
@@ -62,13 +62,13 @@ export interface Client {
   /** Files and git work per day (section 4.2). */
   productivity(query: DayRange): Promise<Rows<ProductivityRow>>;
   /**
-   * The pages of /users, one row per user and day. `limit` counts users per page, 1 to 100; default 100.
-   * `cursor` continues after an earlier page's `meta.next_cursor`.
+   * The pages of /users, one row per user and day. `limit` is the number of users per page, 1 to 100 (default 100).
+   * `cursor` resumes after an earlier page: its `meta.next_cursor`.
    */
   users(query: DayRange & { limit?: number; cursor?: string }): AsyncIterable<Rows<UserRow>>;
   /**
-   * The pages of readiness reports (section 4.3). `startAfter` continues after a report; no order is promised.
-   * `limit` counts reports per page; without it 100 or, where the service refuses that with 400, what it takes.
+   * The pages of readiness reports (section 4.3). `startAfter` resumes after a report; no order is promised. `limit` is
+   * the number of reports per page (default 100, or fewer if the service answers 400 to that).
    */
   readinessReports(query?: {
     repoId?: string;
@@ -76,10 +76,10 @@ export interface Client {
     startAfter?: string;
   }): AsyncIterable<ReportsPage>;
   /**
-   * Creates a session on a computer (section 4.1). `apiKey` may be an API key or a JWT. **Not idempotent**: every call
-   * that succeeds makes one more session. It is repeated only where the service provably did not take the request: it
-   * never reached it, or was answered 429.
-   * @throws {UsageError} that names every property that is not allowed, with its path; nothing was sent.
+   * Creates a session on a computer (section 4.1). `apiKey` may be an API key or a JWT. **Not idempotent**: every
+   * successful call creates one more session. The client repeats it only if the service provably did not carry out the
+   * request: it never arrived, or the service answered 429.
+   * @throws {UsageError} naming every invalid property with its path; nothing was sent.
    * @throws {UnknownOutcomeError} when a session was or may have been created; check before you try again.
    */
   createSession(request: SessionRequest): Promise<Session>;
@@ -100,14 +100,19 @@ const CHECKS = {
 };
 
 /**
- * Creates a client. It opens connections when they are needed and keeps them; `close()` ends them.
- * @throws {UsageError} for options that cannot work.
+ * Creates a client. It opens connections when it needs them and keeps them until `close()`.
+ * @throws {UsageError} for invalid options.
+ *
+ * @example
+ * const client = createClient({ apiKey, baseUrl: 'https://api.example.com' });
+ * const { data } = await client.tokens({ startDate: '2026-03-01', endDate: '2026-03-07' });
+ * await client.close();
  */
 export function createClient(options: ClientOptions): Client {
   const { transport: transportOptions, hosts } = clientOptions(options);
   const transport = createTransport(transportOptions);
   const signal = options.signal ?? new AbortController().signal;
-  // Every call in flight listens; that is no leak.
+  // Every call in flight listens; Node would report a leak.
   setMaxListeners(0, signal);
 
   async function page(stream: DailyStream, query: AnalyticsQuery): Promise<AnalyticsPage> {
@@ -124,7 +129,7 @@ export function createClient(options: ClientOptions): Client {
     return checked(await page(stream, query), check);
   }
 
-  /** The rows of an endpoint as they are, or grouped; an overload cannot be told apart inside an arrow function. */
+  /** The rows of an endpoint, plain or grouped. A function declaration, because an arrow function has no overloads. */
   function grouped<Plain, Grouped>(
     stream: keyof typeof GROUP_BY,
     plain: RowCheck<Plain>,

@@ -7,42 +7,47 @@ import type { Hosts } from '../requests.ts';
 import type { KnownIdentifiers, SessionWarning } from '../sessions/warnings.ts';
 import type { TransportOptions } from '../transport/transport.ts';
 
-/** Options of {@link createClient}. */
+/**
+ * Options of {@link createClient}.
+ *
+ * @example
+ * createClient({ apiKey, baseUrl: 'https://api.example.com', concurrency: 4, maxRequestsPerMinute: 600 });
+ */
 export interface ClientOptions {
   /**
-   * Sent as a bearer credential (specification, section 5): an API key, of a user with the Manager or Owner role for
-   * analytics; `createSession` takes a JWT as well.
+   * Bearer credential (specification, section 5). Analytics need the API key of a user with the Manager or Owner role;
+   * `createSession` accepts a JWT as well.
    */
   readonly apiKey: string;
-  /** Credential of the application host, where it is another one. Default: `apiKey`. */
+  /** Credential of the application host. @default apiKey */
   readonly appApiKey?: string;
   /** Main API host, for example `https://api.example.com`; https, or http on loopback. */
   readonly baseUrl: string;
-  /** Application host, which answers the readiness reports. Default: `baseUrl`. */
+  /** Application host, which serves the readiness reports. @default baseUrl */
   readonly appUrl?: string;
-  /** Requests in flight at most; falls by itself when the service answers 429 or 503. Default: 8. */
+  /** Requests in flight at most. The client sends fewer when the service answers 429 or 503. @default 8 */
   readonly concurrency?: number;
-  /** Requests in any 60 seconds at most. Default: no limit. */
+  /** Requests that begin in any 60 seconds at most. @default no limit */
   readonly maxRequestsPerMinute?: number;
-  /** The proxy that other machines are reached through, by CONNECT; loopback hosts never are. Default: none. */
+  /** Proxy for other machines, used by CONNECT; loopback hosts are reached directly. @default none */
   readonly proxy?: { readonly url: string; readonly noProxy?: string };
-  /** Milliseconds of one attempt, from its start to the last byte. Default: 30000. */
+  /** Milliseconds of one attempt, from its start to the last byte. @default 30000 */
   readonly requestTimeoutMs?: number;
-  /** Attempts per request at most. Default: 6. */
+  /** Attempts per request at most. @default 6 */
   readonly attempts?: number;
-  /** Aborts every call of this client. */
+  /** Aborts every call of this client. @default never */
   readonly signal?: AbortSignal;
-  /** Told before each repetition of a request. */
+  /** Called before each repetition of a request. @default does nothing */
   readonly onRetry?: TransportOptions['onRetry'];
-  /** Identifiers of the lists that the specification omits; others are sent with a warning. Default: none is missed. */
+  /** Known identifiers of lists that the specification omits; others are sent with a warning. @default no such warnings */
   readonly knownIdentifiers?: KnownIdentifiers;
-  /** Told before a request is sent that holds something deprecated or not known. */
+  /** Called before a request with something deprecated or unknown is sent. @default does nothing */
   readonly onWarning?: (warning: SessionWarning) => void;
 }
 
 /**
- * Transport options and hosts of a client, checked.
- * @throws {UsageError} for a key that no header can carry, a URL that is refused, or a number out of range.
+ * Checks the options of a client.
+ * @throws {UsageError} for a key that no header can carry, a URL that is not allowed, or a number out of range.
  */
 export function clientOptions(options: ClientOptions): { transport: TransportOptions; hosts: Hosts } {
   const { maxRequestsPerMinute: perMinute } = options;
@@ -76,7 +81,7 @@ function parseKey(key: string, name: string): string {
   const trimmed = key.trim();
   if (!/^[\x21-\x7e]+$/.test(trimmed)) {
     throw new UsageError(`${name} is empty, or has characters that no header can carry`, {
-      hint: 'pass the key as the application shows it, without quotes or line breaks',
+      hint: 'pass the key as the application shows it, without quotes and line breaks',
     });
   }
   return trimmed;

@@ -4,21 +4,20 @@ import { Client, loadProxyAgent, Pool } from './undici.ts';
 
 /** The proxy that requests to other machines go through. */
 export interface ProxyOptions {
-  /** http or https URL, with user and password where the proxy wants them. */
+  /** http or https URL, with user and password if the proxy needs them. */
   readonly url: string;
-  /** Hosts that are reached without it, as `NO_PROXY` lists them; `*` for all. */
+  /** Hosts that are reached directly, separated by commas; `*` for all. */
   readonly noProxy: string;
 }
 
-/** How origins are connected to. */
 export interface ConnectionOptions {
-  /** Milliseconds for each step of a request; its whole time is the caller's to watch. */
+  /** Milliseconds for each step of a request. The caller limits its whole time. */
   readonly timeoutMs: number;
-  /** Null where every origin is reached directly. Loopback hosts always are. */
+  /** Null to reach every origin directly. Loopback hosts always are. */
   readonly proxy: ProxyOptions | null;
 }
 
-/** What is dispatched: the origin is that of the connections. */
+/** A request to the origin of the connections. */
 export interface Dispatched {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -26,13 +25,13 @@ export interface Dispatched {
   readonly body: string | null;
 }
 
-/** What sends requests to one origin. It follows no redirect and reads no environment. */
+/** Sends requests to one origin. It follows no redirect and reads no environment variable. */
 export interface Connections {
   dispatch(request: Dispatched, handler: Dispatcher.DispatchHandler): boolean;
   destroy(): Promise<void>;
 }
 
-/** Connections to an origin that are kept and used again, so many at most. */
+/** Keeps connections to an origin, `connections` at most. */
 export async function openPool(
   origin: string,
   options: ConnectionOptions & { readonly connections: number },
@@ -43,17 +42,17 @@ export async function openPool(
   );
 }
 
-/** One connection to an origin, which nobody has used before. */
+/** Opens one new connection to an origin. */
 export async function openConnection(origin: string, options: ConnectionOptions): Promise<Connections> {
   return (await openTunnels(origin, { ...options, connections: 1 })) ?? new Client(origin, limits(options));
 }
 
-/** The proxy of an origin, where its host is not in `noProxy`; null for a loopback host. */
+/** The proxy for an origin; null for a loopback host. `noProxy` is not considered. */
 export function proxyFor(origin: string, proxy: ProxyOptions | null): ProxyOptions | null {
   return isLoopback(new URL(origin).hostname) ? null : proxy;
 }
 
-/** Tunnels through the proxy (CONNECT), so that it sees neither the key nor the answers; undefined where none is used. */
+/** Tunnels through the proxy (CONNECT), so that it sees neither key nor data; undefined without a proxy. */
 async function openTunnels(
   origin: string,
   { timeoutMs, connections, ...options }: ConnectionOptions & { readonly connections: number },
@@ -66,7 +65,7 @@ async function openTunnels(
     ...timeouts,
     connect,
     connections,
-    // Given in any case: what is not given would be looked up in the environment.
+    // Always given, because undici reads missing ones from the environment.
     httpProxy: '',
     httpsProxy: proxy.url,
     noProxy: proxy.noProxy,
@@ -75,7 +74,7 @@ async function openTunnels(
     clientFactory: (url, given) => new Pool(url, { ...given, ...timeouts }),
   });
   return {
-    // The agent adds to the headers, and those belong to all requests.
+    // A copy, because the agent adds to the headers, which all requests share.
     dispatch: (request, handler) =>
       agent.dispatch({ ...request, origin, headers: { ...request.headers } }, handler),
     destroy: () => agent.destroy(),

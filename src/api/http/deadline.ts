@@ -1,17 +1,17 @@
-/** What may end a request before its response is there. It has one listener: an AbortSignal costs many times as much. */
+/** Ends a request early. It has one listener; an AbortSignal costs many times as much. */
 export interface Cancellation {
   readonly isCancelled: boolean;
-  /** Names who is told once the request is to end; replaces the one before. */
+  /** Sets the function that ends the request; it replaces the one before. */
   listen(listener: (() => void) | undefined): void;
 }
 
 /** A time limit for one request, joined with the caller's own signal. */
 export interface Deadline extends Cancellation {
-  /** True when it was the time. */
+  /** True if the time limit ended the request. */
   expired(): boolean;
-  /** Waits for something that the service is not asked to do in time; the time begins anew afterwards. */
+  /** Waits for something outside the request; afterwards the time limit starts again. */
   suspendedFor(wait: () => Promise<void>): Promise<void>;
-  /** Ends the watch; call it whatever happened. */
+  /** Removes timer and listener. Call it once, whatever happened. */
   clear(): void;
 }
 

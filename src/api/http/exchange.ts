@@ -6,32 +6,32 @@ import { type Headers, headerOf } from '../response/headers.ts';
 import type { Connections } from './connections.ts';
 import type { Cancellation } from './deadline.ts';
 
-/** What came back for a request, whatever its status. */
+/** A response of any status. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** The decoded bytes of JSON. Of anything else what there is, and nothing where it is too large or broken. */
+  /** The decoded bytes. A body that is no JSON answer is empty if it is too large or broken. */
   readonly body: Buffer;
 }
 
-/** A request, and who wants to hear of it. */
+/** A request with its callbacks. */
 export interface Exchange {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly cancellation: Cancellation;
-  /** Called just before the first byte is handed to a connection. */
+  /** Called just before the first byte is handed to a connection. @default does nothing */
   readonly onStart?: () => void;
-  /** Called with the status once it is there; the body may still fail. */
+  /** Called when the status arrives; the body may still fail. @default does nothing */
   readonly onStatus?: (status: number) => void;
 }
 
 /**
- * Sends a request and reads the whole response. Bytes are collected as they come from the parser: a stream for each body
- * would take as long as parsing it.
- * @throws {BodyTooLargeError} for a JSON answer beyond {@link BODY_BYTES_MAX}; the errors of undici and zlib; any error
- * when it is cancelled.
+ * Sends a request and reads the whole response. It collects the bytes in callbacks, because a stream per body would take
+ * as long as parsing it.
+ * @throws {BodyTooLargeError} for a JSON answer beyond {@link BODY_BYTES_MAX}; errors of undici and zlib; any error if it
+ * is cancelled.
  */
 export async function exchange(connections: Connections, request: Exchange): Promise<HttpResponse> {
   const { status, headers, bytes } = await receive(connections, request);
@@ -46,7 +46,7 @@ export async function exchange(connections: Connections, request: Exchange): Pro
   }
 }
 
-/** True for a response whose body is what was asked for. */
+/** True for a successful response with a JSON body. */
 export function isAnswer(status: number, headers: Headers): boolean {
   return status >= 200 && status <= 299 && isJson(headers);
 }
@@ -67,7 +67,7 @@ function receive(connections: Connections, request: Exchange): Promise<Received>
   let controller: Dispatcher.DispatchController | undefined;
   let head: { readonly status: number; readonly headers: Headers } | undefined;
   let bytes = new BodyBytes(ERROR_BODY_BYTES_MAX);
-  // What an error's body says is worth less than its status, so the status stands when the body does not come.
+  // The status of an error is worth more than its body, so it counts even if the body is missing.
   const fail = (error: unknown) => {
     cancellation.listen(undefined);
     if (head === undefined || isAnswer(head.status, head.headers)) reject(error);
@@ -76,7 +76,7 @@ function receive(connections: Connections, request: Exchange): Promise<Received>
   const abort = () => {
     const reason = new Error('aborted');
     fail(reason);
-    // One that has not begun is aborted as soon as it does.
+    // Without a controller the request has not begun; it is aborted when it does.
     controller?.abort(reason);
   };
   cancellation.listen(abort);
@@ -88,12 +88,12 @@ function receive(connections: Connections, request: Exchange): Promise<Received>
         if (cancellation.isCancelled) return started.abort(new Error('aborted'));
         onStart?.();
       },
-      onResponseStart: (_, status, told) => {
-        // Interim replies, such as 103, come before the one that counts.
+      onResponseStart: (_, status, received) => {
+        // Interim responses, such as 103, come before the final one.
         if (status < 200) return;
-        head = { status, headers: told };
+        head = { status, headers: received };
         onStatus?.(status);
-        if (isAnswer(status, told)) bytes = new BodyBytes(BODY_BYTES_MAX);
+        if (isAnswer(status, received)) bytes = new BodyBytes(BODY_BYTES_MAX);
       },
       onResponseData: (receiving, chunk) => {
         try {

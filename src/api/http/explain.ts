@@ -7,27 +7,26 @@ import type { ProxyOptions } from './connections.ts';
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS_/;
 
-/** What OpenSSL says of an answer that is no TLS, by version of Node. */
+/** OpenSSL's codes for a response that is not TLS; they depend on the version of Node. */
 const NOT_TLS =
   /^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNEXPECTED_MESSAGE))$/;
-/** Something else may have answered for a moment, but hardly ever. */
+/** A second attempt is enough: another program rarely listens there for a moment only. */
 const NOT_TLS_ATTEMPTS = 2;
 
-/** What undici says of an interim answer 100, which it takes for the end of the connection. */
+/** undici's message for an interim response 100, which it treats as the end of the connection. */
 const BAD_RESPONSE = 'bad response';
 
-/** A failed attempt. */
 export interface Attempt {
-  /** Method and path. */
+  /** Method, path and query. */
   readonly name: string;
   readonly timeoutMs: number;
-  /** True when the time was over. */
+  /** True if the time limit ended it. */
   readonly expired: boolean;
-  /** The proxy that the request went through; null where it went to its host. */
+  /** The proxy that the request used; null without one. */
   readonly proxy: ProxyOptions | null;
 }
 
-/** What the HTTP client threw, as an error that says what to do; errors of this program are passed on. */
+/** Turns an error of the HTTP client into one of this program. Errors of this program are returned unchanged. */
 export function explain(error: unknown, { name, timeoutMs, expired, proxy }: Attempt): unknown {
   if (error instanceof RequestError || !(error instanceof Error) || 'effect' in error) return error;
   if (error instanceof BodyTooLargeError) {
@@ -38,10 +37,10 @@ export function explain(error: unknown, { name, timeoutMs, expired, proxy }: Att
       target: name,
       effect: 'unit',
       cause: error,
-      hint: 'a proxy or cache between this machine and the service ignores Accept-Encoding; have it pass answers through',
+      hint: 'a proxy or cache between this machine and the service ignores Accept-Encoding; let it pass responses through',
     });
   }
-  // The HTTP parser adds the bytes that it could not read; the service may repeat the key in them.
+  // The HTTP parser adds the bytes that it could not parse; they may contain the key.
   if ('data' in error) error.data = undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CERTIFICATE.test(code)) {
@@ -63,7 +62,7 @@ export function explain(error: unknown, { name, timeoutMs, expired, proxy }: Att
     return new RequestError(`${name} was answered with 100 Continue`, {
       target: name,
       cause: error,
-      hint: 'nothing asked for it: a proxy between this machine and the service speaks HTTP wrongly',
+      hint: 'no request expects it: a proxy between this machine and the service speaks HTTP wrongly',
     });
   }
   if (NOT_TLS.test(code)) {

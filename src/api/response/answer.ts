@@ -7,28 +7,28 @@ import { type Headers, headerOf } from './headers.ts';
 import { keysRedactor } from './redact.ts';
 import { errorOfStatus } from './status.ts';
 
-/** An answer whose status says that it is whole and whose body is JSON. */
+/** A complete response with a JSON body. */
 export interface Answer {
   readonly status: number;
-  /** The parsed body; nothing of its shape is checked yet. */
+  /** The parsed body; its shape is not checked yet. */
   readonly body: unknown;
-  /** The text that was parsed, for what a parsed value no longer tells. */
+  /** The text of the body. It has digits that a parsed number loses. */
   readonly text: string;
   readonly requestId: string | undefined;
-  /** The Date header as it was sent: few answers are asked for it, and reading it takes time. */
+  /** The Date header, unparsed: few callers need it, and parsing takes time. */
   readonly date?: string | undefined;
 }
 
 /** Reads the response to the request that `name` names: one that reads, or one that creates something. */
 export type AnswerReader = (response: HttpResponse, name: string, purpose: 'read' | 'creation') => Answer;
 
-/** The only status of a full answer to a read: 202, 203, 206 and the like promise less, whatever the body looks like. */
+/** The only status of a complete answer to a read: 202, 203, 206 and the like promise less, whatever the body. */
 const FULL = 200;
 
 /**
- * A reader of answers: parsed, and without the key wherever the service repeats it.
- * It throws {@link RequestError} for a body that is not JSON, the error of the status where that is not 2xx, and
- * {@link UnitError} for a read that is answered 2xx and not 200.
+ * A reader of responses: it parses them and removes the key if the service repeats it. It throws {@link RequestError}
+ * for a body that is not JSON, the error of the status if that is not 2xx, and {@link UnitError} if the status of a read
+ * is 2xx and not 200.
  */
 export function answerReader({
   apiKey,
@@ -95,6 +95,6 @@ function parsed(text: string, name: string): { body: unknown; text: string } {
 }
 
 function malformed(name: string, what: string, cause?: unknown): RequestError {
-  // A broken answer may be the network's fault once; twice is the server's.
+  // The network may break a response once; twice is the server's fault.
   return new RequestError(`${name} answered ${what}`, { target: name, attemptsMax: 2, cause });
 }

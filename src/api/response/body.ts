@@ -1,23 +1,23 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 
-/** Thrown when a body has, or decodes to, more bytes than allowed. */
+/** A body has, or decodes to, more bytes than allowed. */
 export class BodyTooLargeError extends Error {
   constructor(bytesMax: number) {
     super(`the body decodes to more than ${bytesMax} bytes`);
   }
 }
 
-/** A body of more bytes is large: what it takes is given back as soon as it is read, not when it is collected. */
+/** The memory of a larger body is released as soon as it is parsed, before the garbage collector would do it. */
 const LARGE_BYTES = 1024 * 1024;
 
-/** The bytes of a body while they come in. */
+/** Collects the bytes of a body. */
 export class BodyBytes {
   #chunks: Buffer[] = [];
   #large: ArrayBuffer | undefined;
   readonly #bytesMax: number;
   #bytes = 0;
 
-  /** @param bytesMax bytes that are kept at most. */
+  /** @param bytesMax bytes at most. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -31,7 +31,7 @@ export class BodyBytes {
     else new Uint8Array(this.#room()).set(chunk, start);
   }
 
-  /** All of them, once: they are not kept. Hand them to {@link release} when they are read. */
+  /** All bytes; call it once. Pass them to {@link release} when they are parsed. */
   take(): Buffer {
     const [chunks, large] = [this.#chunks, this.#large];
     this.#chunks = [];
@@ -41,7 +41,7 @@ export class BodyBytes {
     return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, this.#bytes);
   }
 
-  /** The memory of a large body, with room for all bytes so far. Only what is written of it is really taken. */
+  /** A buffer for all bytes so far. The system allocates only the pages that are written. */
   #room(): ArrayBuffer {
     let large = this.#large;
     if (large === undefined) {
@@ -60,14 +60,14 @@ export class BodyBytes {
 }
 
 /**
- * Gives the memory of a large body back. A garbage collection would do it too, but the text and the values of the body
- * are made before the next one.
+ * Releases the memory of a large body. A garbage collection would do it too, but the text and the values of the body
+ * are allocated before the next one.
  */
 export function release({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0);
 }
 
-/** Text of UTF-8 bytes; undefined when they are not valid UTF-8, which a lenient decoder would alter silently. */
+/** Text of UTF-8 bytes; undefined if they are not valid, because a lenient decoder would alter them silently. */
 export function decodeUtf8(bytes: Buffer): string | undefined {
   if (isAscii(bytes)) return bytes.toString('latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;

@@ -2,20 +2,20 @@ import { createGunzip, gunzipSync } from 'node:zlib';
 import { BodyBytes, BodyTooLargeError } from './body.ts';
 
 /**
- * Compressed bytes that are decoded at once, here. To decode them aside costs twice the time of a page, for the way to
- * another thread and back. They become a thousand times as many at most, which takes some tens of milliseconds.
+ * Up to so many compressed bytes are decoded on this thread, because the way to another one and back costs twice the
+ * time of a page. They grow a thousandfold at most, which takes some tens of milliseconds.
  */
 const AT_ONCE_BYTES_MAX = 64 * 1024;
-/** Bytes of a piece of what comes out, besides that it is no smaller than what goes in; zlib needs 64 at least. */
+/** Bytes of an output piece, which is also no smaller than the input; zlib needs 64 at least. */
 const PIECE_BYTES = { min: 64, max: 1024 * 1024 } as const;
-/** Bytes at the end of a gzip member that tell the length of what it holds. */
+/** Bytes at the end of a gzip member that hold its decoded length. */
 const LENGTH_BYTES = 4;
 
-/** Thrown for a body in an encoding that was not asked for. */
+/** A body has an encoding that was not requested. */
 export class UnknownEncodingError extends Error {
   constructor(encoding: string) {
     super(
-      `the body is encoded as ${JSON.stringify(encoding.slice(0, ENCODING_CHARS_MAX))}, and only gzip was asked for`,
+      `the body is encoded as ${JSON.stringify(encoding.slice(0, ENCODING_CHARS_MAX))}; only gzip was requested`,
     );
   }
 }
@@ -24,9 +24,8 @@ export class UnknownEncodingError extends Error {
 const ENCODING_CHARS_MAX = 40;
 
 /**
- * The decoded bytes of a body; decoding ends at the first byte too many, so a compressed bomb never unfolds in memory.
- * @throws {BodyTooLargeError} beyond `bytesMax`; {@link UnknownEncodingError}; the error of zlib for one that is cut
- * or broken.
+ * The decoded bytes of a body. Decoding stops at the first byte beyond `bytesMax`, so a gzip bomb never fills the memory.
+ * @throws {BodyTooLargeError} beyond `bytesMax`; {@link UnknownEncodingError}; zlib's error for a cut or broken body.
  */
 export async function decodeBody(
   bytes: Buffer,
@@ -46,15 +45,15 @@ export async function decodeBody(
 }
 
 /**
- * Room for all that comes out, as far as the body tells the truth. It need not: the last of several members tells its
- * own length only. With room for as many bytes as go in there are a thousand pieces at most all the same.
+ * Enough for the whole output if the body states its length correctly. It may not: a body of several members states only
+ * the length of the last one. Pieces as large as the input bound their number to a thousand in any case.
  */
 function pieceBytes(bytes: Buffer): number {
   const least = Math.max(PIECE_BYTES.min, bytes.length);
   if (bytes.length < LENGTH_BYTES) return least;
-  const told = bytes.readUInt32LE(bytes.length - LENGTH_BYTES);
-  // One more, or zlib would look whether there is something left.
-  return Math.min(PIECE_BYTES.max, Math.max(least, told + 1));
+  const stated = bytes.readUInt32LE(bytes.length - LENGTH_BYTES);
+  // With one byte more zlib need not check for further output.
+  return Math.min(PIECE_BYTES.max, Math.max(least, stated + 1));
 }
 
 /** Decodes in another thread, piece by piece. */

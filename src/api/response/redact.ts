@@ -1,21 +1,20 @@
-/** What stands where the key was. */
 const REDACTED = '[redacted]';
 
-/** Anything shorter is no key, and would be found in places where it is not meant. */
+/** A shorter text is no key, and would be replaced in places where it means something else. */
 const KEY_CHARS_MIN = 8;
 
 /**
- * Takes the API key out of what the service sends: it must not reach a table, a log or a record that is set aside. A
- * JSON text may write any character of it as an escape.
+ * Removes the API key from what the service sends: it must not reach a table, a log or a quarantined record. A JSON text
+ * may write any of its characters as an escape.
  */
 export function keyRedactor(apiKey: string): (text: string) => string {
   if (apiKey.length < KEY_CHARS_MIN) return (text) => text;
   const written = new RegExp([...apiKey].map(waysToWrite).join(''), 'g');
-  // Only a text with escapes can hold the key in another form; most have none, and the search is cheap.
+  // Only a text with escapes can hold the key in another form. Most have none, and this search is cheap.
   return (text) => (text.includes(apiKey) || text.includes('\\') ? text.replace(written, REDACTED) : text);
 }
 
-/** As {@link keyRedactor}, for several keys; a key that is part of another one leaves nothing of that one behind. */
+/** As {@link keyRedactor}, for several keys; the longest first, because one may be part of another. */
 export function keysRedactor(keys: readonly string[]): (text: string) => string {
   const redactors = [...new Set(keys)].sort((a, b) => b.length - a.length).map(keyRedactor);
   return (text) => redactors.reduce((rest, redact) => redact(rest), text);

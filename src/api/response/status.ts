@@ -13,21 +13,21 @@ import { type ProblemDetails, problemDetailsCheck } from '../shapes/problem-deta
 import { type Headers, headerOf } from './headers.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 
-/** Characters of a foreign text that an error message repeats. */
+/** Characters of the server's text that an error message repeats. */
 const DETAIL_CHARS_MAX = 300;
 
-/** An answer whose status is an error. */
+/** A response whose status is an error. */
 export interface ErrorResponse {
   readonly target: string;
   readonly status: number;
   readonly headers: Headers;
-  /** The body, as far as it was read; any text. */
+  /** The body as far as it was read. */
   readonly body: string;
-  /** This machine's clock, used where the server sent no Date. */
+  /** This machine's clock, used if the server sent no Date. */
   readonly now: Date;
 }
 
-/** The error class that belongs to a status, with what the body says (specification, section 7). */
+/** The error for a status, with what the body says (specification, section 7). */
 export function errorOfStatus(response: ErrorResponse): ApiError {
   const problem = parseProblem(response.body);
   const requestId = problem.requestId ?? headerOf(response.headers, 'x-request-id');
@@ -95,8 +95,8 @@ function describe(response: ErrorResponse, problem: ProblemDetails, requestId: s
 }
 
 /**
- * What the body of a readiness error says, on one line: JSON as it came, or plain text. Its shape is not documented.
- * The pages of proxies are left out, because nothing in their first lines says what went wrong.
+ * The body of a readiness error on one line: JSON or plain text, because its shape is not documented. HTML pages of
+ * proxies are left out: their first lines do not say what went wrong.
  */
 function foreignText({ target, headers, body }: ErrorResponse): string | undefined {
   if (!target.includes(READINESS_PATH)) return undefined;

@@ -8,11 +8,10 @@ import { readSession, type Session } from './session.ts';
 import { type KnownIdentifiers, type SessionWarning, sessionWarnings } from './warnings.ts';
 
 const CREATED = 201;
-/** Levels of an answer at most: few enough for every stack on which it is shown or stored later. */
+/** Levels of nesting at most: few enough to print and store the session without a stack overflow. */
 const LEVELS_MAX = 500;
 const NAME = `POST ${SESSIONS_PATH}`;
 
-/** Through what, and how, a session is created. */
 export interface CreateSessionOptions {
   readonly transport: Transport;
   /** Origin of the main API host. */
@@ -20,19 +19,19 @@ export interface CreateSessionOptions {
   readonly signal: AbortSignal;
   readonly meter?: Meter;
   readonly knownIdentifiers?: KnownIdentifiers | undefined;
-  /** Told before the request is sent. */
+  /** Called for each warning before the request is sent. @default does nothing */
   readonly onWarning?: ((warning: SessionWarning) => void) | undefined;
 }
 
-/** A session that was created, with the text of the answer for what a parsed value no longer tells. */
+/** A session that was created, with the text of the response, which has digits that parsed numbers lose. */
 export interface CreatedSession {
   readonly session: Session;
   readonly text: string;
 }
 
 /**
- * Creates a session on a computer (specification, section 4.1). Must not simply be repeated: each call that succeeds
- * makes one more session. The transport repeats it only where the service provably did not take the request.
+ * Creates a session on a computer (specification, section 4.1). Not idempotent: each successful call creates one more
+ * session. The transport repeats it only if the service provably did not carry out the request.
  * @throws {UsageError} for a request that is not allowed; nothing was sent.
  * @throws {ApiError} when it was refused (400, 401, 403, 429, other 4xx); nothing was created.
  * @throws {UnknownOutcomeError} when a session was or may have been created.

@@ -7,7 +7,7 @@ import { type Violation, violationsOf } from './violations.ts';
 /** Code points of `cwd` (specification, section 8). */
 export const CWD_CHARS = { min: 1, max: 4096 } as const;
 
-/** What a session is created from (section 4.1). No other properties are allowed. */
+/** A request that creates a session (section 4.1). Other properties are not allowed. */
 export const SessionRequest = Type.Object(
   {
     computerId: Type.String(),
@@ -20,17 +20,17 @@ export type SessionRequest = Static<typeof SessionRequest>;
 
 const check = Compile(SessionRequest);
 
-/** Problems that one error message names; the rest is counted. */
+/** Violations that one error message names; it counts the rest. */
 const NAMED_MAX = 50;
 
-/** What is wrong with a request, every violation with its path; nothing when it may be sent. */
+/** All violations of a request; none if it may be sent. */
 export function sessionRequestViolations(request: unknown): Violation[] {
   return check.Check(request) ? [] : violationsOf(check, request);
 }
 
 /**
- * A request from outside, checked.
- * @throws {UsageError} that names every violation with its path.
+ * Checks a request.
+ * @throws {UsageError} naming every violation with its path.
  */
 export function parseSessionRequest(request: unknown): SessionRequest {
   if (check.Check(request)) return request;
@@ -38,8 +38,8 @@ export function parseSessionRequest(request: unknown): SessionRequest {
 }
 
 /**
- * The JSON text of a request, checked: what is sent is what was checked, also where an object has a `toJSON`.
- * @throws {UsageError} that names every violation with its path; nothing was sent.
+ * The JSON text of a valid request. The text itself is checked, because an object may have a `toJSON`.
+ * @throws {UsageError} naming every violation with its path; nothing was sent.
  */
 export function sessionRequestJson(request: unknown): string {
   const json = JSON.stringify(parseSessionRequest(request));

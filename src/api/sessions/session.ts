@@ -6,10 +6,10 @@ import { type Violation, violationsOf } from './violations.ts';
 /** States of a session (specification, section 3). */
 export const SESSION_STATES = ['idle', 'pending', 'running'] as const;
 
-// An answer describes a session that exists already, so names and numbers of its settings are taken as they come:
-// new values, further fields and nulls must not make a created session look like a failure.
+// A response describes a session that exists already. New values, further fields and nulls in its settings are accepted,
+// because they must not make a created session look like a failure.
 
-// Of numbers beyond 2^53 the digits are kept from the text of the answer.
+// The digits of numbers beyond 2^53 are taken from the text of the response.
 const Amount = Type.Optional(Type.Union([Type.Number(), Type.Null()]));
 
 const AnsweredUsage = Type.Object({
@@ -23,7 +23,7 @@ const AnsweredUsage = Type.Object({
 
 const AnsweredUsageOrNull = Type.Optional(Type.Union([AnsweredUsage, Type.Null()]));
 
-/** The settings of a session as the service answers them (section 2.1). */
+/** The settings of a session in a response (section 2.1). */
 export const AnsweredSettings = Type.Object({
   model: Label,
   reasoningEffort: Label,
@@ -49,7 +49,7 @@ export const AnsweredSettings = Type.Object({
 });
 export type AnsweredSettings = Static<typeof AnsweredSettings>;
 
-/** A session, as its creation answers it (section 2.3). Instants are Unix milliseconds. Unknown fields are kept. */
+/** A session in the response to its creation (section 2.3). Instants are Unix milliseconds. Unknown fields are kept. */
 export const Session = Type.Object({
   sessionId: Identity,
   title: Label,
@@ -65,7 +65,7 @@ export type Session = Static<typeof Session>;
 
 const check = Compile(Session);
 
-/** The session that an answer describes, or what is wrong with it. */
+/** The session in a response, or what is wrong with it. */
 export function readSession(body: unknown): { session: Session } | { violations: Violation[] } {
   if (check.Check(body)) return { session: body };
   return { violations: violationsOf(check, body, 'answer') };

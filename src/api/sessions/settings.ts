@@ -22,7 +22,7 @@ export const AUTONOMY_LEVELS = ['off', 'low', 'medium', 'high'] as const;
 /** Values of the deprecated `autonomyMode` (section 2.1). */
 export const AUTONOMY_MODES = ['normal', 'spec', 'auto-low', 'auto-medium', 'auto-high'] as const;
 
-/** The compaction model that stands for whatever model the session uses (section 2.1). */
+/** The compaction model that means the session's own model (section 2.1). */
 export const CURRENT_MODEL = 'current-model';
 
 const closed = { additionalProperties: false } as const;
@@ -56,10 +56,10 @@ export type Tag = Static<typeof Tag>;
 /** An identifier of a list that the specification omits: any text that is not empty. */
 const OpenIdentifier = Type.String({ minLength: 1 });
 
-/** As {@link OpenIdentifier}; but what begins like a custom model must name one: `^custom:.+$` (section 2.1). */
+/** As {@link OpenIdentifier}, but `custom:` must be followed by a model: `^custom:.+$` (section 2.1). */
 const CompactionModel = Type.String({ minLength: 1, pattern: '^(?!custom:)|^custom:.+$' });
 
-/** Settings of a session as they are asked for (section 2.1). All are optional; unknown ones are rejected. */
+/** Settings of a session in a request (section 2.1). All are optional; unknown ones are rejected. */
 export const SessionSettings = Type.Object(
   {
     model: Type.Optional(Type.String()),

@@ -1,12 +1,12 @@
 import { Settings } from 'typebox/system';
 
-/** One thing that is wrong with a value, and where: `sessionSettings.tags[0].colour`. */
+/** An invalid part of a value. */
 export interface Violation {
   readonly path: string;
   readonly message: string;
 }
 
-/** A finding of the schema validator, as far as it is used here. */
+/** A finding of the schema validator. */
 export interface Finding {
   readonly keyword: string;
   /** JSON pointer. */
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   integer: 'a whole number',
 };
 
-/** Findings looked at; an unknown property is two of them. */
+/** Findings at most; an unknown property is two of them. */
 const FINDINGS_MAX = 20_000;
 
 /** A compiled schema. */
@@ -31,7 +31,7 @@ export interface Validator {
   Errors(value: unknown): readonly Finding[];
 }
 
-/** What a validator finds wrong with a value, called `root`: everything at once, each violation told once. */
+/** All violations of a value, which messages call `root`; each one once. */
 export function violationsOf(validator: Validator, value: unknown, root = 'request'): Violation[] {
   const violations = findingsOf(validator, value).flatMap((finding) => violationOf(finding, value, root));
   return [
@@ -39,7 +39,7 @@ export function violationsOf(validator: Validator, value: unknown, root = 'reque
   ];
 }
 
-/** All findings: without this setting, which is one of the whole process, a validator stops after a few. */
+/** All findings. A validator stops after a few unless this process-wide setting is raised. */
 function findingsOf(validator: Validator, value: unknown): readonly Finding[] {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: FINDINGS_MAX });
@@ -56,14 +56,14 @@ function violationOf({ keyword, instancePath, params }: Finding, value: unknown,
     { path: pathOf([...keys, ...more], value) || root, message },
   ];
   switch (keyword) {
-    // An unknown property is found twice: where it stands, and in the object that has it.
+    // An unknown property has a second finding of its own.
     case 'additionalProperties':
       return [];
     case 'boolean':
       return at('unknown property');
     case 'required':
       return textsOf(params, 'requiredProperties').flatMap((name) => at('is required', name));
-    // A value that may also be null is found wrong as null too, and as one of the two.
+    // A value that may be null has a finding for each alternative and one for both.
     case 'anyOf':
       return [];
     case 'type':
@@ -89,7 +89,7 @@ function keysOf(pointer: string): string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Keys as people write them: names after dots, places in lists and unusual names in brackets; '' for no key. */
+/** A path such as `sessionSettings.tags[0].colour`; '' without keys. */
 function pathOf(keys: readonly string[], value: unknown): string {
   let path = '';
   let here = value;

@@ -17,8 +17,7 @@ const List = Type.Optional(Type.Array(Type.String()));
 /**
  * Identifiers of the lists that the specification omits, as far as you know them: `providers` for `providerLock`,
  * `apiProviders` for `apiProviderLock`, `compactionModels` for `compactionModel`, where `current-model` and `custom:…`
- * are always known. One that is not among them is sent all the same, with a warning. A list that is left out never
- * warns; that is the default.
+ * are always known. An unknown identifier is still sent, with a warning. A missing list never warns.
  */
 export const KnownIdentifiers = Type.Object(
   { providers: List, apiProviders: List, compactionModels: List },
@@ -29,8 +28,8 @@ export type KnownIdentifiers = Static<typeof KnownIdentifiers>;
 const knownCheck = Compile(KnownIdentifiers);
 
 /**
- * Known identifiers from outside, checked.
- * @throws {UsageError} that names every violation with its path.
+ * Checks known identifiers.
+ * @throws {UsageError} naming every violation with its path.
  */
 export function parseKnownIdentifiers(value: unknown): KnownIdentifiers {
   if (knownCheck.Check(value)) return value;

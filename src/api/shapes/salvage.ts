@@ -19,26 +19,26 @@ export interface Rejected {
   readonly reason: string;
 }
 
-/** Rows that keep to their shape, and what had to be left out. */
+/** Valid rows, and what was left out. */
 export interface Checked<Row> {
   readonly rows: Row[];
   readonly rejected: Rejected[];
 }
 
-/** A check of rows against a shape, compiled once. */
+/** Checks rows against a shape. */
 export type RowCheck<Row> = (
   rows: readonly unknown[],
   options: { path: string; text: string },
 ) => Checked<Row>;
 
 /**
- * Compiles the check of a row shape. A row that fits is passed on as it is. In one that does not fit, bad elements of
- * its lists and maps are left out one by one; if the row itself is wrong, all of it is rejected. Nothing is altered.
+ * Compiles the check of a row shape. A valid row is returned as it is. In an invalid one, bad elements of its lists and
+ * maps are left out one by one; if the row itself is wrong, all of it is rejected. No value is altered.
  */
 export function rowCheck<Schema extends TSchema>(schema: Schema): RowCheck<Static<Schema>> {
   const validator = validatorOf(schema);
   return (rows, { path, text }) => {
-    // Text that a database cannot hold can only come from an escape, which most answers have none of.
+    // Text that no database can store can only come from an escape, and most responses have none.
     const escapes = text.includes('\\u');
     const fits = (value: unknown): value is Static<Schema> =>
       validator.Check(value) && (!escapes || isStorable(value));
@@ -58,10 +58,10 @@ export function rowCheck<Schema extends TSchema>(schema: Schema): RowCheck<Stati
 
 const REJECTED = Symbol('rejected');
 const validators = new WeakMap<TSchema, Validator>();
-/** Copies that a salvage made, to the objects that they were made of. */
+/** The originals of copies from which something was left out. */
 const originals = new WeakMap<object, object>();
 
-/** The object of the answer that a row or element came from: itself, unless a salvage left something out of it. */
+/** The object of the response that a row or element came from. */
 export function originalOf(record: object): object {
   return originals.get(record) ?? record;
 }
@@ -157,7 +157,7 @@ function rejectText(record: unknown, place: Place, reason: string): typeof REJEC
 
 // The schemas are JSON Schema objects; these read the few forms that src/api/shapes/fields.ts builds.
 
-/** The fields of an object, also of one that is put together from several shapes. */
+/** The fields of an object shape, also of an intersection. */
 function propertiesOf(schema: TSchema): Record<string, TSchema> | undefined {
   if ('properties' in schema && isObject(schema.properties))
     return schema.properties as Record<string, TSchema>;

@@ -11,8 +11,8 @@ export interface RequestBudget {
 }
 
 /**
- * A budget of which at most `perMinute` requests begin in any 60 seconds. It counts when requests really begin, not
- * when they were to: a timer that fires late must not let more through afterwards.
+ * A budget: at most `perMinute` requests begin in any 60 seconds. It counts when requests really begin, not when they
+ * were scheduled, so a late timer does not let more through afterwards.
  */
 export function requestBudget(perMinute: number, clock: Clock): RequestBudget {
   // The instants of the last `perMinute` requests, oldest first from `next` on.

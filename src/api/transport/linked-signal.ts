@@ -1,22 +1,22 @@
 import { setMaxListeners } from 'node:events';
 
-/** A signal that aborts when the caller's does, or that of the end of everything. */
+/** A signal that aborts when the caller's signal or the common end signal does. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
-  /** Lets go of the others; call it once, whatever happened. */
+  /** Removes the listeners. Call it once, whatever happened. */
   unlink(): void;
 }
 
 interface Link {
   readonly signal: AbortSignal;
-  /** Calls under way that hang on it. */
+  /** Open calls that use it. */
   calls: number;
   unlink(): void;
 }
 
 /**
- * Links the signals of callers with `end`. Calls that are under way with the same signal, as all of a run are, share one
- * link. AbortSignal.any would keep every call alive as long as the run's signal.
+ * Links the signals of callers with `end`. Open calls with the same signal, such as those of one run, share a link.
+ * AbortSignal.any would keep every call alive as long as the run's signal.
  */
 export function signalLinker(end: AbortSignal): (signal: AbortSignal) => LinkedSignal {
   const links = new Map<AbortSignal, Link>();
@@ -42,7 +42,7 @@ function linkOf(...signals: readonly AbortSignal[]): Link {
     else signal.addEventListener('abort', listener, { once: true });
     return { signal, listener };
   });
-  // Every request in flight listens, and every caller hangs on the end. Node would take that for a leak and say so.
+  // Every request in flight listens; Node would report a leak.
   setMaxListeners(0, control.signal, ...signals);
   return {
     signal: control.signal,

@@ -3,19 +3,19 @@ import { isObject } from '../../core/json.ts';
 import { RULES, type RuleName } from '../../core/rules.ts';
 import { CURSOR_CHARS_MAX, EMPTY_PAGES_MAX, PAGES_MAX, WALK_ROWS_MAX } from '../limits.ts';
 
-/** What a walk is held to, and how its errors speak of it. */
+/** Options of {@link WalkBounds}. */
 export interface WalkBoundsOptions {
   /** What is walked, for messages. */
   readonly name: string;
   /** Characters of all answers at most. */
   readonly charsMax: number;
-  /** What became of the pages before the one that fails, for the remedy. */
+  /** What happened to the pages before the failing one, for the hint. */
   readonly stored: string;
 }
 
 /**
- * Holds one walk to its bounds: pages, characters, rows, cursors that repeat or are too long, pages that bring nothing
- * new. It remembers a number for each row and cursor, so its own memory is bounded too.
+ * Checks the bounds of one walk: pages, characters, rows, cursors that repeat or are too long, pages without new rows. It
+ * remembers a number for each row and cursor, so its own memory is bounded too.
  */
 export class WalkBounds {
   readonly #options: WalkBoundsOptions;
@@ -29,14 +29,14 @@ export class WalkBounds {
     this.#options = options;
   }
 
-  /** Number of the page taken last, from 1. */
+  /** Number of the latest page, from 1. */
   get page(): number {
     return this.#pages;
   }
 
   /**
-   * Counts a page with its text.
-   * @throws {UnitError} `endless-walk` when that is more than a walk may have.
+   * Counts a page.
+   * @throws {UnitError} `endless-walk` beyond the maximum of pages or characters.
    */
   take({ text }: { readonly text: string }): void {
     const { charsMax } = this.#options;
@@ -47,8 +47,8 @@ export class WalkBounds {
   }
 
   /**
-   * Takes the rows of the page.
-   * @throws {UnitError} `repeated-page` when none of them is new; `empty-pages` for one empty page too many in a row.
+   * Checks the rows of the page.
+   * @throws {UnitError} `repeated-page` if none of them is new; `empty-pages` for too many empty pages in a row.
    */
   takeRows(rows: readonly unknown[]): void {
     const before = this.#rows.size;
@@ -63,8 +63,8 @@ export class WalkBounds {
   }
 
   /**
-   * Takes the cursor that leads on from the page.
-   * @throws {UnitError} `long-cursor`, or `endless-walk` when it led on before.
+   * Checks the cursor of the next page.
+   * @throws {UnitError} `long-cursor`, or `endless-walk` if an earlier page had it.
    */
   takeCursor(cursor: string): void {
     if (cursor.length > CURSOR_CHARS_MAX)
@@ -84,20 +84,20 @@ export class WalkBounds {
   }
 }
 
-/** What tells a row of /users from others: user and day, or its whole text where it lacks one of them. */
+/** The identity of a row of /users: user and day, or its whole text if one of them is missing. */
 function keyOf(row: unknown): string | undefined {
   const { user_id: user, date } = isObject(row) ? row : {};
   if (typeof user === 'string' && user !== '' && typeof date === 'string') return `${user} ${date}`;
   try {
     return JSON.stringify(row);
   } catch (error) {
-    // Nested deeper than the stack: it is refused where rows are checked.
+    // Nested deeper than the stack: the row check rejects it.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** 53 bits of a text, from two hashes: among a million texts two are alike once in ten thousand walks. */
+/** 53 bits of a text, from two hashes: a walk of a million rows has a collision once in ten thousand times. */
 function fingerprint(text: string): number {
   let high = 0x811c9dc5;
   let low = 0x9747b28c;
@@ -109,7 +109,6 @@ function fingerprint(text: string): number {
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
 
-/** Enough of a cursor to recognize it. */
 function shortened(cursor: string): string {
   return cursor.length > 64 ? `${cursor.slice(0, 64)}…` : cursor;
 }

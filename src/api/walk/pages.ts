@@ -6,13 +6,13 @@ import { WALK_CHARS_MAX } from '../limits.ts';
 import { envelopeCheck, type Meta, readinessEnvelopeCheck } from '../shapes/envelope.ts';
 import { WalkBounds } from './bounds.ts';
 
-/** An analytics answer whose envelope is checked; its rows are not. */
+/** An analytics response with a valid envelope; its rows are not checked yet. */
 export interface AnalyticsPage extends Answer {
   readonly data: readonly unknown[];
   readonly meta: Meta;
 }
 
-/** A page of the readiness list whose envelope is checked; its reports are not. */
+/** A page of the readiness list with a valid envelope; its reports are not checked yet. */
 export interface ReadinessPage extends Answer {
   readonly reports: readonly unknown[];
 }
@@ -40,7 +40,7 @@ export function readinessPage(answer: Answer, name: string): ReadinessPage {
 
 /**
  * Walks the pages of /users (section 4.2). Only `has_more` ends the walk: a page may be short, empty, or hold more
- * rows than its limit. Where a cursor stands beside the end, it is followed once: an empty page there confirms the end.
+ * rows than its limit. A cursor beside the end is followed once: an empty page there confirms the end.
  * @throws {UnitError} with a `reason`, when paging contradicts itself, a page repeats, or the walk leaves its bounds.
  */
 export async function* walkUsers(
@@ -63,29 +63,29 @@ export async function* walkUsers(
   }
 }
 
-/** Holds a page to the bounds of its walk, and tells where it goes on. A cursor is there wherever there is more. */
+/** Checks a page against the bounds of its walk, and finds the cursor of the next page. */
 function taken(
   page: AnalyticsPage,
   bounds: WalkBounds,
   sent: string | undefined,
 ): { readonly hasMore: boolean; readonly cursor: string | undefined } {
-  const { has_more: hasMore, next_cursor: told } = page.meta;
+  const { has_more: hasMore, next_cursor: next } = page.meta;
   bounds.take(page);
   const at = `page ${bounds.page}`;
   if (typeof hasMore !== 'boolean')
     throw bounds.broken('paging-flags', `${at} has ${hasMore === null ? 'null for' : 'no'} has_more`);
   bounds.takeRows(page.data);
-  if (told === undefined || told === null || told === '') {
+  if (next === undefined || next === null || next === '') {
     if (hasMore) throw bounds.broken('paging-flags', `${at} has more but no next_cursor`);
     return { hasMore, cursor: undefined };
   }
-  // The cursor that led to the last page leads to it again, which tells nothing.
-  if (!hasMore && told === sent) return { hasMore, cursor: undefined };
-  bounds.takeCursor(told);
-  return { hasMore, cursor: told };
+  // A last page that repeats its own cursor leads nowhere new.
+  if (!hasMore && next === sent) return { hasMore, cursor: undefined };
+  bounds.takeCursor(next);
+  return { hasMore, cursor: next };
 }
 
-/** Takes the page behind the end of a walk, which must be empty. */
+/** Checks that the page after the end of a walk is empty. */
 function confirmEnd(page: AnalyticsPage, bounds: WalkBounds): void {
   if (page.data.length === 0 && page.meta.has_more !== true) return;
   throw bounds.broken(
@@ -94,15 +94,15 @@ function confirmEnd(page: AnalyticsPage, bounds: WalkBounds): void {
   );
 }
 
-/** How the pages of /users are walked. */
+/** Options of {@link walkUsers}. */
 export interface UsersWalk {
-  /** A page that is in hand already; the walk begins after it. */
+  /** The first page, if it has been pulled already. @default none */
   readonly first?: AnalyticsPage | undefined;
-  /** Ask for a page before the one before it is handed out, so that the service works meanwhile. Default: false. */
+  /** Requests the next page before the current one is processed, so that the service works meanwhile. @default false */
   readonly ahead?: boolean;
 }
 
-/** A page that is asked for, once the request is on its way; whoever awaits it hears of its failure. */
+/** Returns when the request is on its way. The failure of the page is thrown where it is awaited. */
 async function begun(page: Promise<AnalyticsPage>): Promise<{ readonly page: Promise<AnalyticsPage> }> {
   page.catch(() => undefined);
   await afterInput();
@@ -111,7 +111,7 @@ async function begun(page: Promise<AnalyticsPage>): Promise<{ readonly page: Pro
 
 /**
  * Walks the pages of the readiness list (section 4.3). The service may cap the limit, so a short page does not end
- * the walk; only an empty one does.
+ * the walk; only an empty page does.
  * @throws {UnitError} with a `reason`, when no report of a page has a reportId, a cursor repeats or is too long, or the
  * walk leaves its bounds.
  */
@@ -130,7 +130,7 @@ export async function* walkReadiness(
     const pages = bounds.page;
     const lastId = reportIdsOf(page).at(-1);
     if (lastId === undefined) {
-      // Nothing came but what stood after the last report with an id: that is the end too.
+      // The page repeats the reports after the last one with an id: that is the end too.
       if (pages > 1 && isSame(page.reports, tail)) return;
       if (pages > 1 || startAfter === undefined) {
         throw bounds.broken('endless-walk', `page ${pages} has no report with a reportId to go on from`);
@@ -145,7 +145,7 @@ export async function* walkReadiness(
   }
 }
 
-/** True for lists of the same content; what nests deeper than any stack is taken for different. */
+/** True for lists of equal content; false if they nest too deeply to compare. */
 function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   try {
     return JSON.stringify(a) === JSON.stringify(b);
@@ -155,7 +155,7 @@ function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   }
 }
 
-/** The ids of the reports of a page, also of those that are malformed otherwise. */
+/** The ids of the reports of a page, including reports that are otherwise malformed. */
 export function reportIdsOf(page: ReadinessPage): string[] {
   return page.reports.filter(hasId).map(({ reportId }) => reportId);
 }

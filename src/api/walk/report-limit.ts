@@ -1,29 +1,29 @@
 import { BadRequestError } from '../errors.ts';
 import { READINESS_LIMIT } from '../limits.ts';
 
-/** Limits of the readiness list, the largest first; null leaves it to the service. Its maximum is not documented. */
+/** Limits to try, the largest first; null sends none. The service's maximum is not documented. */
 const LIMITS: readonly (number | null)[] = [READINESS_LIMIT, 50, 20, 5, null];
 
 /**
- * The limit of a walk of readiness reports. A service whose maximum is smaller may answer 400 instead of capping it;
- * the first page of a walk is then asked for with smaller ones, and the rest of the walk with the one that was taken.
+ * The limit of a walk of readiness reports. A service with a smaller maximum may answer 400 instead of capping the limit.
+ * Then smaller ones are tried on the first page, and the rest of the walk uses the one that was accepted.
  */
 export class ReportLimit {
   #current: number | null;
 
-  /** @param known what an earlier walk found; the largest unless given. */
+  /** @param known the limit that an earlier walk found; the largest by default. */
   constructor(known: number | null = READINESS_LIMIT) {
     this.#current = known;
   }
 
-  /** The limit that the service takes, as far as is known; null for none. */
+  /** The limit that the service accepts, as far as is known; null for none. */
   get current(): number | null {
     return this.#current;
   }
 
   /**
-   * The first page, asked for with smaller limits as long as the service answers 400: six requests at most.
-   * @throws the first refusal, when none was taken: it is not about the limit then.
+   * The first page, requested with smaller limits as long as the service answers 400: six requests at most.
+   * @throws the first 400 if no limit was accepted: then it is not about the limit.
    */
   async firstPage<Page>(pull: (limit: number | undefined) => Promise<Page>): Promise<Page> {
     let refusal: unknown;

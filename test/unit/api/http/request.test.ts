@@ -195,7 +195,7 @@ describe('a request without a usable answer may be retried when', () => {
         name: 'RequestError',
         effect: 'unit',
         exitCode: 4,
-        message: `GET /api/thing: the body is encoded as "${encoding}", and only gzip was asked for`,
+        message: `GET /api/thing: the body is encoded as "${encoding}"; only gzip was requested`,
         hint: expect.stringContaining('Accept-Encoding'),
       });
     },
