@@ -2,10 +2,10 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { UsageError } from '../../core/errors.ts';
 import { APPLICATION_ID } from './connection.ts';
 
-/** The user version of a published copy ("COPY"): no warehouse that is worked with has it. */
+/** The user version of a published copy ("COPY"). A warehouse in use never has it. */
 export const COPY_MARK = 0x434f5059;
 
-/** Where these stand in a SQLite file, see "The Database Header" in SQLite's file format. */
+/** Offsets in a SQLite file, see "The Database Header" in SQLite's file format. */
 const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
 const USER_VERSION_AT = 60;
@@ -30,7 +30,7 @@ export function expectCopy(path: string, warehousePath: string): void {
       reason: 'publish-onto-other-file',
     });
   }
-  // It would be taken for the log of the new copy.
+  // SQLite would take it for the log of the new copy.
   const log = [`${path}-wal`, `${path}-journal`].find((side) => existsSync(side));
   if (log !== undefined) {
     throw new UsageError(`another program writes to the copy: there is ${log}`, {

@@ -38,7 +38,7 @@ export function storageError(error: unknown, doing: string, path: string): unkno
 
 /** The remedy for a read-only file system, whatever error SQLite reports for it. */
 export const HINT_READ_ONLY =
-  'the file system is read-only: mount it for writing, or name a warehouse elsewhere; SQLite writes beside the file even to read it';
+  'the file system is read-only: mount it for writing, or put the warehouse on another one; SQLite writes beside the file even to read it';
 
 function isReadOnly(path: string): boolean {
   try {

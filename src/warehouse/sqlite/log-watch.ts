@@ -35,7 +35,7 @@ export class LogWatch {
     if (bytes <= this.#bytesMax || this.#isCutBack()) return;
     this.#bytesMax = 2 * bytes;
     this.#warn?.(
-      `the write-ahead log of ${this.#path} has grown to ${Math.ceil(bytes / 1024 / 1024)} MB: another program has been reading for long`,
+      `the write-ahead log of ${this.#path} has grown to ${Math.ceil(bytes / 1024 / 1024)} MB: another program keeps a long read transaction open`,
       'end the transaction of that program, or let it read a copy made with daywalk publish',
     );
   }

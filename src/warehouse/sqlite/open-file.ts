@@ -88,7 +88,7 @@ function openUnreplaced(path: string, create: boolean): Omit<OpenFile, 'isNew'> 
     if (fileAt(path) === file) return { db, file };
     db.close();
   }
-  throw new StorageError(`open the warehouse ${path}: the file is replaced again and again`, {
+  throw new StorageError(`open the warehouse ${path}: another program keeps replacing the file`, {
     hint: 'end the program that replaces it, then run again',
   });
 }

@@ -6,10 +6,10 @@ const TAKE = 'daywalk_take';
 
 /** A read whose rows go to the function. */
 export interface TakenRead {
-  /** A SELECT, with its rows in order. */
+  /** A SELECT with ordered rows. */
   readonly sql: string;
   readonly columns: readonly string[];
-  /** What is bound to its parameters. */
+  /** The values of its parameters. */
   readonly values: readonly unknown[];
   /** Rows per chunk. */
   readonly rowsMax: number;

@@ -10,7 +10,7 @@ import { COPY_MARK, expectCopy } from './copy-mark.ts';
 import { storageError } from './errors.ts';
 import { createPrivately } from './open-file.ts';
 
-/** Writes a copy of a warehouse and puts it in place at once, see `Warehouse.saveCopy`. */
+/** Writes a copy of a warehouse and puts it in place by a rename, see `Warehouse.saveCopy`. */
 export function saveCopy(connection: Connection, path: string): SavedCopy {
   try {
     const before = statSync(path, { throwIfNoEntry: false });
@@ -24,7 +24,7 @@ export function saveCopy(connection: Connection, path: string): SavedCopy {
 
 interface Place {
   readonly target: string;
-  /** Of the copy that is there, if one is. */
+  /** Of the copy that is there already, if there is one. */
   readonly mode: number | undefined;
 }
 
@@ -47,7 +47,7 @@ function writeCopy(connection: Connection, { target, mode }: Place, part: string
   remove(part);
   try {
     createPrivately(part);
-    // The copy is not in write-ahead mode as the warehouse is: who may only read the folder could not open it.
+    // Unlike the warehouse, the copy is not in write-ahead mode: readers without write access to the folder could not open it.
     connection.prepare('VACUUM INTO ?').run(part);
     mark(part);
     if (mode !== undefined) chmodSync(part, mode & 0o777);

@@ -42,7 +42,7 @@ test('K3: writes continue during a long read transaction, and the growing log is
   expect(warnings.length).toBeLessThan(6);
   expect(warnings[0]).toMatchObject({
     message: expect.stringMatching(
-      /write-ahead log of .* has grown to \d+ MB: another program has been reading/,
+      /write-ahead log of .* has grown to \d+ MB: another program keeps a long read transaction/,
     ),
     hint: expect.stringContaining('daywalk publish'),
   });
