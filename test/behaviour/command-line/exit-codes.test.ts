@@ -154,7 +154,7 @@ describe('wrong usage is exit code 2 with a message and a hint, and no request',
     ['a warehouse of another kind', ['run', '--warehouse', 'mysql://h/d'], {}, 'mysql: is not known'],
     ['an unknown flag', ['run', '--nightly'], {}, "unknown option '--nightly'"],
     ['an unknown format', ['schema', '--format', 'xml'], {}, '"xml" is not one of'],
-    ['a port that is none', ['emulate', '--port', '70000'], {}, '--port: "70000"'],
+    ['an invalid port', ['emulate', '--port', '70000'], {}, '--port: "70000"'],
     ['a rules file that is missing', ['emulate', '--rules', '/nowhere'], {}, 'read /nowhere'],
     ['a warehouse that is missing', ['digest', '--warehouse', '/nowhere/w.db'], {}, '/nowhere/w.db'],
   ];

@@ -19,7 +19,7 @@ describe('with logs as JSON, an error on standard error is one line of JSON', ()
     ['a flag with a wrong value', ['run', '--log', 'json', '--from', 'yesterday']],
     ['a setting with a wrong value', ['run', '--log', 'json', '--concurrency', 'many']],
     ['a setting that is missing', ['run', '--log', 'json']],
-    ['a warehouse that is not there', ['status', '--log', 'json', '--warehouse', '/nonexistent/w.db']],
+    ['a missing warehouse', ['status', '--log', 'json', '--warehouse', '/nonexistent/w.db']],
     ['help for an unknown command', ['help', 'nope', '--log', 'json']],
   ])('%s', async (_, args) => {
     const ended = await daywalkInProcess(args);

@@ -191,7 +191,7 @@ describe('rules from JSON', () => {
     ['a probability of 2', [{ action: TEAPOT, when: { probability: 2 } }], 'rules[0].when.probability'],
     ['nth 0', [{ action: TEAPOT, when: { nth: [1, 0] } }], 'rules[0].when.nth'],
     [
-      'a path that is no pointer',
+      'a path that is not a JSON pointer',
       [patchOf({ op: 'remove', path: 'data' })],
       'rules[0].action.operations[0].path',
     ],

@@ -118,7 +118,7 @@ onEachDatabase((database) => {
         ['G3: empty pages with has_more', { ...PAGES, emptyPageWithMore: true }],
         ['G4: pages that repeat a record', { ...PAGES, overlappingPages: 'identical' }],
         ['G6: pages of 1', { pageSize: 1 }],
-        ['G6: pages of 0, 1 and 2, whatever is asked for', { pageSize: [1, 2, 0] }],
+        ['G6: pages of 0, 1 and 2, whatever limit is requested', { pageSize: [1, 2, 0] }],
         ['G6: pages of 1000', { pageSize: 1000 }],
       ]),
     )('%s', async (_, quirks) => {

@@ -32,7 +32,7 @@ describe('a received event', () => {
     ['the variable of the warehouse', [], { DAYWALK_WAREHOUSE: 'w.db' }, 'w.db.spool'],
     ['a flag before a variable', ['--spool', 'here'], { DAYWALK_SPOOL: 'there' }, 'here'],
     ['the default', [], {}, 'daywalk.db.spool'],
-    ['a warehouse that is no file', [], { DAYWALK_WAREHOUSE: 'postgres://u@h/d' }, 'daywalk.db.spool'],
+    ['a warehouse that is not a file', [], { DAYWALK_WAREHOUSE: 'postgres://u@h/d' }, 'daywalk.db.spool'],
   ])('goes where %s says', async (_, args, env, folder) => {
     const cwd = tempDir();
     await receive(JSON.stringify(STOP), { cwd, args, env });
@@ -100,7 +100,11 @@ describe('for any input, the receiver exits with 0 and reports in one line what 
     ],
     ['zeros', new Uint8Array(1_000), 'the input is not JSON'],
     ['too much', `{"a":"${'x'.repeat(9 * 1024 * 1024)}"}`, 'the event is larger than 8388608 bytes'],
-    ['far too much', new Uint8Array(20 * 1024 * 1024).fill(0x7d), 'the event is larger than 8388608 bytes'],
+    [
+      'far too much input',
+      new Uint8Array(20 * 1024 * 1024).fill(0x7d),
+      'the event is larger than 8388608 bytes',
+    ],
   ])('%s', async (_, input, reason) => {
     const { spool, args } = inFolder();
     const { code, stdout, stderr } = await receive(input, { args });

@@ -18,13 +18,13 @@ describe('a wait for the units of another worker', () => {
 
   it('reports once what it waits for, and ends after ten minutes', async () => {
     const clock = new FakeClock({ auto: true });
-    const told: string[] = [];
-    const wait = new ClaimWait({ clock, pauseMs: 500, warn: (message) => void told.push(message) });
+    const messages: string[] = [];
+    const wait = new ClaimWait({ clock, pauseMs: 500, warn: (message) => void messages.push(message) });
     await wait.begin();
     let pauses = 0;
     while (await wait.pause([READINESS], signal)) pauses += 1;
     expect(pauses).toBe(CLAIM_WAIT_MS / 500);
-    expect(told).toEqual(['waiting for another worker that holds readiness']);
+    expect(messages).toEqual(['waiting for another worker that holds readiness']);
   });
 
   it('continues while the other worker makes progress', async () => {

@@ -111,7 +111,7 @@ describe('an answer that describes no session', () => {
       Buffer.from(http(201, '{"sessionId":"s1"}', { 'content-length': 5000 })),
       'created',
     ],
-    ['307 to elsewhere', http(307, '', { location: '/api/v1/sessions' }), 'unknown'],
+    ['307 to another path', http(307, '', { location: '/api/v1/sessions' }), 'unknown'],
     ['302 to a login page', http(302, '', { location: 'https://login.example.com/' }), 'unknown'],
   ])('%s: the error reports the possible outcome, after one request', async (_, bytes, outcome) => {
     const server = await rawServer((socket) => void socket.end(bytes));

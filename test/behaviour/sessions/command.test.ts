@@ -176,12 +176,7 @@ describe('an invalid session request', () => {
       '--settings: read standard input',
     ],
     ['no input at all', ['--computer-id', 'c', '--settings', '-'], '', '--settings: read standard input'],
-    [
-      'a file that is not there',
-      ['--computer-id', 'c', '--settings', 'none.json'],
-      '',
-      '--settings: read none.json',
-    ],
+    ['a missing file', ['--computer-id', 'c', '--settings', 'none.json'], '', '--settings: read none.json'],
     ['a request that is a list', ['--request', '-'], '[]', '--request: the document is not an object'],
     [
       'two documents on one input',
@@ -210,7 +205,7 @@ describe('a session that is not created', () => {
   test.each<[string, Parameters<Rig['emulator']['setQuirks']>[0], Record<string, string>, number, string]>([
     ['a wrong key', {}, { DAYWALK_API_KEY: 'wrong' }, 3, 'answered 401'],
     ['an organization without sessions', { sessionsDisabled: true }, {}, 3, 'selected organizations'],
-    ['a computer that is not there', { computers: [] }, {}, 4, '{\\"computerId\\":\\"computer-1\\"}'],
+    ['an unknown computer', { computers: [] }, {}, 4, '{\\"computerId\\":\\"computer-1\\"}'],
   ])('because of %s', async (_, quirks, env, exitCode, message) => {
     const rig = await createRig({ quirks });
     const { code, stdout, stderr } = await create(rig, ['--computer-id', 'computer-1'], { env });

@@ -26,7 +26,7 @@ const WRONG: readonly (readonly [
     /the API is not there. Write the scheme and the host alone/,
   ],
   [
-    'speaks plain HTTP where the URL says https',
+    'speaks plain HTTP although the URL says https',
     async (rig) => rig.emulator.url.replace('http:', 'https:'),
     2,
     /write http:\/\/ where it is plain HTTP/,

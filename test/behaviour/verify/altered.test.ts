@@ -87,7 +87,7 @@ const ALTERATIONS: Readonly<Record<string, Alteration>> = {
     sql: (day) => `UPDATE export_units SET state = 'empty' ${unit('activity', day)}`,
     finds: ['broken activity state that fits the activity in the rows'],
   },
-  'a state that tells of records in quarantine': {
+  'a state that claims quarantined records': {
     sql: (day) => `UPDATE export_units SET state = 'quarantined', settled_at = NULL ${unit('tokens', day)}`,
     finds: ['broken tokens records in quarantine of a unit that is quarantined'],
   },

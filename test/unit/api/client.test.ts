@@ -167,14 +167,14 @@ describe('the client', () => {
 
 describe('an invalid argument', () => {
   it.each<[string, (api: Client) => Promise<unknown>]>([
-    ['a day that is none', (api) => api.tokens({ ...RANGE, startDate: '2026-02-30' })],
+    ['an invalid day', (api) => api.tokens({ ...RANGE, startDate: '2026-02-30' })],
     ['a day of another form', (api) => api.tools({ ...RANGE, endDate: '2026-2-1' })],
     ['a reversed range', (api) => api.activity({ startDate: '2026-02-02', endDate: '2026-02-01' })],
     ['an unknown group', (api) => api.tokens({ ...RANGE, groupBy: 'user' as 'model' })],
     ['the group of another endpoint', (api) => api.activity({ ...RANGE, groupBy: 'model' as 'client' })],
     ['a limit of 0', (api) => collect(api.users({ ...RANGE, limit: 0 }))],
     ['a limit over 100', (api) => collect(api.users({ ...RANGE, limit: 101 }))],
-    ['a limit that is no whole number', (api) => collect(api.users({ ...RANGE, limit: 1.5 }))],
+    ['a limit that is not a whole number', (api) => collect(api.users({ ...RANGE, limit: 1.5 }))],
     [
       'a range of users that is reversed',
       (api) => collect(api.users({ startDate: '2026-02-02', endDate: '2026-02-01' })),
@@ -199,7 +199,7 @@ describe('an invalid argument', () => {
     ['a fraction of an attempt', { attempts: 1.5 }],
     ['no time', { requestTimeoutMs: 0 }],
     ['a budget of nothing', { maxRequestsPerMinute: 0 }],
-    ['a number that is none', { requestTimeoutMs: Number.NaN }],
+    ['an invalid number', { requestTimeoutMs: Number.NaN }],
   ])('is refused when the client is created: %s', (_, options) => {
     expect(() => createClient({ apiKey: API_KEY, baseUrl: 'https://api.example.com', ...options })).toThrow(
       UsageError,

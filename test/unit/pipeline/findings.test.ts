@@ -53,13 +53,13 @@ describe('a quarantined record', () => {
       'data[0].daily_active_users_by_client["web"]',
     ],
     [
-      'an element that is no object',
+      'an element that is not an object',
       'users',
       `[{${DATE},"user_id":"u","languages":["Go",12345678901234567890]}]`,
       '12345678901234567890',
       'data[0].languages[1]',
     ],
-    ['a row that is no object', 'tools', '[1e999]', '1e999', 'data[0]'],
+    ['a row that is not an object', 'tools', '[1e999]', '1e999', 'data[0]'],
     ['a row that is a list', 'tools', '[[1, 1e999]]', '[1, 1e999]', 'data[0]'],
     [
       'a text that cannot be stored',

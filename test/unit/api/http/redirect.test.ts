@@ -104,7 +104,7 @@ describe('a redirect on the same origin', () => {
   it.each([
     ['no location', {}],
     ['an empty location', { location: '' }],
-    ['a location that is no URL', { location: 'http://:x' }],
+    ['a location that is not a URL', { location: 'http://:x' }],
   ])('with %s leads nowhere', async (_, headers) => {
     const server = await rawServer((socket) => void socket.write(http(302, '', headers)));
     expect(await thrownBy(testRequester().send(requestTo(server.url)))).toMatchObject({

@@ -161,7 +161,7 @@ describe('the key', () => {
     ['a body that is not JSON', http(200, `oops ${API_KEY}`)],
     ['a content type', http(200, '{}', { 'content-type': `text/html; ${API_KEY}` })],
     ['the request id of an error', http(500, '{}', { 'x-request-id': API_KEY })],
-    ['bytes that are no HTTP', Buffer.from(`HTTP/1.1 ${API_KEY} ${API_KEY}\r\n\r\n${API_KEY}`)],
+    ['bytes that are not HTTP', Buffer.from(`HTTP/1.1 ${API_KEY} ${API_KEY}\r\n\r\n${API_KEY}`)],
     ['a redirect to nowhere', http(302, '', { location: `http://${API_KEY}:x:y` })],
   ])('does not appear from %s', async (_, bytes) => {
     const error = await answered(bytes);

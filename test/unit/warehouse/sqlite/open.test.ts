@@ -175,7 +175,7 @@ describe('a file that is not a warehouse', () => {
 
 describe('an impossible path', () => {
   it.each([
-    ['in a folder that is not there', (folder: string) => join(folder, 'no', 'x.db')],
+    ['in a missing folder', (folder: string) => join(folder, 'no', 'x.db')],
     ['below a file', (folder: string) => join(folder, 'file', 'x.db')],
     ['a name that is too long', (folder: string) => join(folder, 'x'.repeat(300))],
   ])('is reported with exit code 6 and the path: %s', async (_, pathIn) => {
