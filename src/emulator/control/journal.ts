@@ -73,33 +73,11 @@ type OpenJournalEntry = { -readonly [Field in keyof JournalEntry]: JournalEntry[
 /** Opens an empty journal that keeps the last `entriesMax` requests. */
 export function openJournal(entriesMax: number, monotonicMs: () => number): Journal {
   let recent: OpenJournalEntry[] = [];
-  const totals = {
-    byPath: openCounts(),
-    byStream: openCounts(),
-    byDay: openCounts(),
-    byStatus: openCounts(),
-    byRole: openCounts(),
-  };
+  const totals = openTotals();
   const rules = { matches: openCounts(), firings: openCounts(), missed: openCounts() };
   let requests = 0;
   let inFlight = 0;
   let inFlightMax = 0;
-
-  function recordArrival({ method, target, caller }: NewRequest, rule: string | null): OpenJournalEntry {
-    const path = hideKey(target.path, caller.credential);
-    const query = hideKey(target.url.slice(target.path.length + 1), caller.credential);
-    totals.byPath.add(path);
-    totals.byRole.add(caller.role ?? 'none');
-    if (target.stream !== null) {
-      totals.byStream.add(target.stream);
-      totals.byDay.add(`${target.stream} ${target.days}`.trimEnd());
-    }
-    const entry = { method, path, query, status: null, ms: null, role: caller.role, rule };
-    recent.push(entry);
-    // Trimmed in bulk, so that no request shifts the whole list.
-    if (recent.length > 2 * entriesMax) recent = recent.slice(recent.length - entriesMax);
-    return entry;
-  }
 
   return {
     begin(request, rule) {
@@ -107,7 +85,11 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
       requests += 1;
       inFlight += 1;
       inFlightMax = Math.max(inFlightMax, inFlight);
-      const entry = recordArrival(request, rule);
+      const entry = createEntry(request, rule);
+      countArrival(totals, request, entry.path);
+      recent.push(entry);
+      // Trimmed in bulk, so that no request shifts the whole list.
+      if (recent.length > 2 * entriesMax) recent = recent.slice(recent.length - entriesMax);
       return {
         sent(status) {
           entry.status = status;
@@ -148,6 +130,34 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
       for (const counts of [...Object.values(totals), ...Object.values(rules)]) counts.clear();
     },
   };
+}
+
+function openTotals() {
+  return {
+    byPath: openCounts(),
+    byStream: openCounts(),
+    byDay: openCounts(),
+    byStatus: openCounts(),
+    byRole: openCounts(),
+  };
+}
+
+function createEntry({ method, target, caller }: NewRequest, rule: string | null): OpenJournalEntry {
+  const path = hideKey(target.path, caller.credential);
+  const query = hideKey(target.url.slice(target.path.length + 1), caller.credential);
+  return { method, path, query, status: null, ms: null, role: caller.role, rule };
+}
+
+function countArrival(
+  totals: ReturnType<typeof openTotals>,
+  { target, caller }: NewRequest,
+  path: string,
+): void {
+  totals.byPath.add(path);
+  totals.byRole.add(caller.role ?? 'none');
+  if (target.stream === null) return;
+  totals.byStream.add(target.stream);
+  totals.byDay.add(`${target.stream} ${target.days}`.trimEnd());
 }
 
 function hideKey(text: string, credential: string): string {

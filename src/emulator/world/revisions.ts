@@ -41,39 +41,21 @@ export interface Revisions {
   refresh(): void;
 }
 
+type DatedRevision = DayRevision & { readonly madeOn: UtcDay };
+
+interface Surroundings {
+  readonly today: UtcDay;
+  readonly quirks: Pick<Quirks, 'inactiveDays' | 'provisionalDays' | 'lies'>;
+}
+
 /** Opens an empty record of revisions. `surroundings` returns what else the days depend on. */
-export function openRevisions(
-  surroundings: () => { today: UtcDay; quirks: Pick<Quirks, 'inactiveDays' | 'provisionalDays' | 'lies'> },
-): Revisions {
-  let days: (DayRevision & { readonly madeOn: UtcDay })[] = [];
+export function openRevisions(surroundings: () => Surroundings): Revisions {
+  let days: DatedRevision[] = [];
   let added: readonly number[] = [];
   let counter = 0;
   const deleted = new Set<number>();
   const changed = new Map<number, number>();
   const variants = new Map<string, DayVariant>();
-
-  function build(day: number, stream: DailyStream): DayVariant {
-    const { today, quirks } = surroundings();
-    const { rolledBackTo } = quirks.lies;
-    const changes = days
-      .filter((revision) => daysBetween(FIRST_DAY, revision.day) === day && revision.streams.includes(stream))
-      .filter(({ madeOn }) => rolledBackTo === undefined || madeOn < rolledBackTo)
-      .map((revision) => revision.change);
-    const inactive = quirks.inactiveDays.some((other) => daysBetween(FIRST_DAY, other) === day);
-    const age = daysBetween(FIRST_DAY, rolledBackTo ?? today) - day;
-    const { someUsers } = quirks.lies;
-    const date = shiftDay(FIRST_DAY, day);
-    const onlySome =
-      someUsers !== undefined &&
-      (someUsers.streams ?? [stream]).includes(stream) &&
-      (someUsers.days ?? [date]).includes(date);
-    return applyChanges([
-      ...(age >= 1 && age <= quirks.provisionalDays ? [makeProvisional(age)] : []),
-      ...changes,
-      ...(inactive ? [{ key: 'inactive', empty: true }] : []),
-      ...(onlySome ? [hideAllExcept(someUsers.share)] : []),
-    ]);
-  }
 
   return {
     variantOf(day, stream) {
@@ -81,7 +63,7 @@ export function openRevisions(
       const known = variants.get(key);
       if (known !== undefined) return known;
       if (variants.size >= VARIANTS_MAX) variants.clear();
-      const variant = build(day, stream);
+      const variant = buildVariant(day, stream, days, surroundings());
       variants.set(key, variant);
       return variant;
     },
@@ -107,6 +89,31 @@ export function openRevisions(
     },
     refresh: () => variants.clear(),
   };
+}
+
+function buildVariant(
+  day: number,
+  stream: DailyStream,
+  revisions: readonly DatedRevision[],
+  { today, quirks }: Surroundings,
+): DayVariant {
+  const { rolledBackTo, someUsers } = quirks.lies;
+  const date = shiftDay(FIRST_DAY, day);
+  const changes = revisions
+    .filter((revision) => revision.day === date && revision.streams.includes(stream))
+    .filter(({ madeOn }) => rolledBackTo === undefined || madeOn < rolledBackTo)
+    .map(({ change }) => change);
+  const age = daysBetween(FIRST_DAY, rolledBackTo ?? today) - day;
+  const hidesSome =
+    someUsers !== undefined &&
+    (someUsers.streams ?? [stream]).includes(stream) &&
+    (someUsers.days ?? [date]).includes(date);
+  return applyChanges([
+    ...(age >= 1 && age <= quirks.provisionalDays ? [makeProvisional(age)] : []),
+    ...changes,
+    ...(quirks.inactiveDays.includes(date) ? [{ key: 'inactive', empty: true }] : []),
+    ...(hidesSome ? [hideAllExcept(someUsers.share)] : []),
+  ]);
 }
 
 function makeProvisional(age: number): DayChange {

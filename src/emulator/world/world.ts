@@ -64,7 +64,7 @@ export function openWorld(options: WorldOptions): World {
   const sessions = openSessions({
     seed,
     users: population.size,
-    now,
+    now: () => atTimeOfDay(today, clock),
     monotonicMs: () => clock.monotonicMs(),
     idOf: population.idOf,
   });
@@ -74,11 +74,6 @@ export function openWorld(options: WorldOptions): World {
     version += 1;
     list = undefined;
     revisions.refresh();
-  }
-
-  function now(): Date {
-    const timeOfDayMs = ((clock.now().getTime() % DAY_MS) + DAY_MS) % DAY_MS;
-    return new Date(startOfDayMs(today) + timeOfDayMs);
   }
 
   return {
@@ -104,7 +99,7 @@ export function openWorld(options: WorldOptions): World {
       lateRequests = 0;
       changed();
     },
-    now,
+    now: () => atTimeOfDay(today, clock),
     lastDayWithData({ endDate, last }) {
       const { lateBatch } = quirks;
       const isLate = typeof lateBatch === 'number' ? lateRequests < lateBatch : lateBatch;
@@ -115,4 +110,9 @@ export function openWorld(options: WorldOptions): World {
     version: () => version,
     changed,
   };
+}
+
+function atTimeOfDay(day: UtcDay, clock: Clock): Date {
+  const timeOfDayMs = ((clock.now().getTime() % DAY_MS) + DAY_MS) % DAY_MS;
+  return new Date(startOfDayMs(day) + timeOfDayMs);
 }
