@@ -1,5 +1,5 @@
 import { dayOf, daysBetween, type UtcDay } from '../core/day.ts';
-import { type Notes, notesText, parseNotes } from './notes.ts';
+import { notesText, parseNotes } from './notes.ts';
 
 /**
  * An empty unit is pulled again while other streams of its day have activity, until the day is this old. Then it
@@ -40,10 +40,17 @@ export interface DayOnRecord<Unit> {
   readonly committed: ReadonlySet<string>;
 }
 
-/** The fields that settle a unit. */
-type Settling = Pick<Standing, 'settledAt' | 'confirmed' | 'firstLoadedAt'> & {
-  readonly state: 'awaiting' | 'empty' | null;
-};
+/** The fields that settle a unit, or open it again; absent ones stay. */
+type Settlement = Partial<Pick<Standing, 'state' | 'settledAt' | 'confirmed' | 'firstLoadedAt'>>;
+
+/** What the streams of a day say together. */
+interface DayFacts {
+  readonly day: UtcDay;
+  readonly rule: SettleRule;
+  /** Every stream that was pulled is empty, at the age at which days settle. */
+  readonly isEmptyDay: boolean;
+  readonly hasActive: boolean;
+}
 
 const OPEN = { settledAt: null, confirmed: null } as const;
 
@@ -66,15 +73,14 @@ export function agree<Unit extends Standing>(
   );
   const hasActive = pulled.some(({ state }) => state === 'loaded' || state === 'quarantined');
   const active = pulled.find(({ stream }) => stream === 'activity')?.activeUsers ?? null;
+  const facts = { day, rule, isEmptyDay, hasActive };
   return units.map((unit) => {
-    if (isEmpty(unit)) return withSettling(unit, settleEmpty(unit, { day, isEmptyDay, hasActive, rule }));
+    if (isEmpty(unit)) return { ...unit, ...settleEmpty(unit, facts) };
     if (unit.state !== 'loaded') return unit;
     const isShort = isShortOf(unit, active);
     const noted = unit.stream === 'users' ? noteShort(unit, isShort, rule) : unit;
-    return withSettling(
-      noted,
-      settleLoaded(noted, { day, isShort, isCommitted: committed.has(unit.stream), rule }),
-    );
+    const isCommitted = committed.has(unit.stream);
+    return { ...noted, ...(isShort ? settleShort : settleLoaded)(noted, facts, isCommitted) };
   });
 }
 
@@ -96,53 +102,32 @@ export function isEmpty({ state }: Pick<Standing, 'state'>): boolean {
   return state === 'awaiting' || state === 'empty';
 }
 
-function settleEmpty(
-  unit: Standing,
-  {
-    day,
-    isEmptyDay,
-    hasActive,
-    rule,
-  }: Pick<DayOnRecord<unknown>, 'day'> & {
-    isEmptyDay: boolean;
-    hasActive: boolean;
-    rule: SettleRule;
-  },
-): Settling {
+function settleEmpty(unit: Standing, { day, rule, isEmptyDay, hasActive }: DayFacts): Settlement {
   const settled = {
     state: 'empty',
     settledAt: unit.settledAt ?? unit.lastPulledAt,
     firstLoadedAt: unit.firstLoadedAt ?? unit.lastPulledAt,
-  } as const;
+  };
   if (isEmptyDay) return { ...settled, confirmed: 'agreed' };
-  const isSettledByAge = unit.settledAt !== null && unit.confirmed === 'age';
   const isOld = isRipe(unit, day, { ...rule, settleDays: CONFIRM_DAYS });
   const isOwn = parseNotes(unit.watch).own === unit.contentSha256;
-  if (isSettledByAge || (hasActive && isOld && isOwn)) return { ...settled, confirmed: 'age' };
-  return { state: 'awaiting', firstLoadedAt: unit.firstLoadedAt, ...OPEN };
+  if (isSettledByAge(unit) || (hasActive && isOld && isOwn)) return { ...settled, confirmed: 'age' };
+  return { state: 'awaiting', ...OPEN };
 }
 
-function settleLoaded(
-  unit: Standing,
-  {
-    day,
-    isShort,
-    isCommitted,
-    rule,
-  }: { day: UtcDay; isShort: boolean; isCommitted: boolean; rule: SettleRule },
-): Settling {
-  const same = { state: null, firstLoadedAt: unit.firstLoadedAt };
-  if (isShort) {
-    const isOver = (parseNotes(unit.watch).shortOn?.length ?? 0) >= SHORT_LOOKS;
-    const isSettled = unit.settledAt !== null && unit.confirmed === 'age';
-    const mayEnd = isSettled || (isCommitted && isOver && isRipe(unit, day, rule));
-    return mayEnd
-      ? { ...same, settledAt: unit.settledAt ?? unit.lastPulledAt, confirmed: 'age' }
-      : { ...same, ...OPEN };
-  }
-  if (isCommitted && isRipe(unit, day, rule))
-    return { ...same, settledAt: unit.lastPulledAt, confirmed: 'data' };
-  return { ...same, settledAt: unit.settledAt, confirmed: unit.confirmed };
+function settleLoaded(unit: Standing, { day, rule }: DayFacts, isCommitted: boolean): Settlement {
+  return isCommitted && isRipe(unit, day, rule) ? { settledAt: unit.lastPulledAt, confirmed: 'data' } : {};
+}
+
+/** A day with fewer users than `daily_active_users` settles only after {@link SHORT_LOOKS} runs found that. */
+function settleShort(unit: Standing, { day, rule }: DayFacts, isCommitted: boolean): Settlement {
+  const isOver = (parseNotes(unit.watch).shortOn?.length ?? 0) >= SHORT_LOOKS;
+  const mayEnd = isSettledByAge(unit) || (isCommitted && isOver && isRipe(unit, day, rule));
+  return mayEnd ? { settledAt: unit.settledAt ?? unit.lastPulledAt, confirmed: 'age' } : OPEN;
+}
+
+function isSettledByAge({ settledAt, confirmed }: Standing): boolean {
+  return settledAt !== null && confirmed === 'age';
 }
 
 /** Records on which days runs found fewer users than `daily_active_users`. */
@@ -154,7 +139,7 @@ function noteShort<Unit extends Standing>(unit: Unit, isShort: boolean, { today 
     dayOf(new Date(unit.lastPulledAt)) >= today &&
     notes.own === unit.contentSha256;
   const shortOn = isShort ? (isLookOfToday && !known.includes(today) ? [...known, today] : known) : [];
-  return shortOn.length === known.length ? unit : withNotes(unit, { ...notes, shortOn });
+  return shortOn.length === known.length ? unit : { ...unit, watch: notesText({ ...notes, shortOn }) };
 }
 
 /** True if the last answer came when the day was old enough to settle, and the unit was not reopened since. */
@@ -168,12 +153,4 @@ function isRipe(
   // A run that crosses midnight keeps the day on which it began.
   const pulledOn = dayOf(new Date(lastPulledAt));
   return daysBetween(day, pulledOn < today ? pulledOn : today) >= settleDays;
-}
-
-function withNotes<Unit extends Standing>(unit: Unit, notes: Notes): Unit {
-  return { ...unit, watch: notesText(notes) };
-}
-
-function withSettling<Unit extends Standing>(unit: Unit, { state, ...settling }: Settling): Unit {
-  return { ...unit, ...settling, ...(state === null ? {} : { state }) };
 }

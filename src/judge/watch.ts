@@ -1,5 +1,5 @@
 import { daysBetween, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../core/day.ts';
-import { canonicalJson, isObject } from '../core/json.ts';
+import { isObject, parseJson } from '../core/json.ts';
 import type { Noted, Notes } from './notes.ts';
 
 /** A difference reopens a day only if it is seen again at least this much later. */
@@ -84,7 +84,7 @@ function latest(a: UtcDay, b: UtcDay): UtcDay {
 
 /** The stored progress; the start of a round if there is none that this version understands. */
 export function parseWatchState(text: string | null): WatchState {
-  const value: unknown = text === null ? null : JSON.parse(text);
+  const value = text === null ? null : parseJson(text);
   const dayAt = (name: string): UtcDay | null => {
     const day = isObject(value) ? value[name] : null;
     return isDay(day) ? day : null;
@@ -101,10 +101,6 @@ export function afterWatch(
 ): WatchState {
   if (!isComplete && before.isAgain !== true) return { ...before, isAgain: true };
   return { olderFrom: older?.first ?? before.olderFrom, heavyOn: heavy ? today : before.heavyOn };
-}
-
-export function watchStateText(state: WatchState): string {
-  return canonicalJson(state);
 }
 
 /** How the service's answer for a settled unit differs from what is stored; null if it does not. */

@@ -1,4 +1,5 @@
 import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
+import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type Seen,
   type Stretch,
   type WatchPlan,
-  watchStateText,
 } from '../../../src/judge/watch.ts';
 import type { DayUnit, LedgerDay } from '../../../src/warehouse/port.ts';
 import { type Content, isActive } from './content.ts';
@@ -176,7 +176,7 @@ export class ModelWatch {
     const older = this.#units.size > 0 ? this.#plan.older : null;
     const looked = { today: dayAt(this.#run.night), isComplete: this.#isComplete };
     const before = parseWatchState(memory.watchState);
-    memory.remember(watchStateText(rules.afterWatch(before, { older, heavy: this.#plan.heavy }, looked)));
+    memory.remember(canonicalJson(rules.afterWatch(before, { older, heavy: this.#plan.heavy }, looked)));
   }
 
   #unitsWhere(isMeant: (unit: LedgerDay) => boolean): DayUnit[] {

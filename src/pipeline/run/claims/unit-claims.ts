@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/clock.ts';
-import { ClaimLostError, UnitError } from '../../../core/errors.ts';
+import { UnitError } from '../../../core/errors.ts';
 import {
   type DayCommit,
   type DayKey,
@@ -101,11 +101,6 @@ export class UnitClaims {
   /** Frees units that will be claimed again later. */
   free(units: readonly UnitKey[]): Promise<void> {
     return this.#options.lock.free(units);
-  }
-
-  /** True if a commit was refused because the claim of its unit was lost. */
-  isLost(error: unknown): boolean {
-    return error instanceof ClaimLostError;
   }
 
   /** Pulls a unit again whose claim was lost. After {@link LOST_MAX} losses the unit fails. */

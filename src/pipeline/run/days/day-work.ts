@@ -1,6 +1,7 @@
 import type { AnalyticsPage } from '../../../api/walk/pages.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { daysBetween } from '../../../core/day.ts';
+import { ClaimLostError } from '../../../core/errors.ts';
 import type { StandingDoubt } from '../../../judge/doubt.ts';
 import type { Privacy } from '../../../privacy/email.ts';
 import {
@@ -219,7 +220,7 @@ export class DayWork {
       outcomes.recordCommit(commit, result, warnings);
       return;
     }
-    if (claims.isLost(result.error)) return claims.tryAgain(commit);
+    if (result.error instanceof ClaimLostError) return claims.tryAgain(commit);
     const { stream, day, requests } = commit;
     await outcomes.recordFailure({ stream, day }, requests, result.error);
     claims.markDone(commit);

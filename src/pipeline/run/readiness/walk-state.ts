@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { READINESS_LIMIT } from '../../../api/limits.ts';
 import { daysBetween, isDay, type UtcDay } from '../../../core/day.ts';
+import { parseJson } from '../../../core/json.ts';
 
 const WalkState = Type.Object({
   /**
@@ -74,14 +75,9 @@ export function isNewestFirst({ neverNewer, onceOlder }: WalkState): boolean {
 
 /** The state in a cursor; null if there is none that this version understands. */
 export function parseWalkState(cursor: string | null): WalkState | null {
-  if (cursor === null) return null;
-  try {
-    const value: unknown = JSON.parse(cursor);
-    return check.Check(value) ? value : null;
-  } catch {
-    // An unreadable cursor costs a full pass, but never a report.
-    return null;
-  }
+  // An unreadable cursor costs a full pass, but never a report.
+  const value = cursor === null ? null : parseJson(cursor);
+  return check.Check(value) ? value : null;
 }
 
 export interface FirstPassOptions {

@@ -1,5 +1,5 @@
 import { daysBetween, isDay, type UtcDay } from '../../../core/day.ts';
-import { isObject } from '../../../core/json.ts';
+import { isObject, parseJson } from '../../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../core/stream.ts';
 import { isDayUnit, type LedgerUnit } from '../../../warehouse/port.ts';
 
@@ -131,7 +131,7 @@ export interface LongestRange {
 
 /** What an earlier run remembered; null if there is nothing, or if a refusal is so old that it may no longer hold. */
 export function rememberedRange(text: string | null, today: UtcDay): LongestRange | null {
-  const value: unknown = text === null ? null : JSON.parse(text);
+  const value = text === null ? null : parseJson(text);
   if (!isObject(value) || typeof value['days'] !== 'number') return null;
   const refusedOn = isDay(value['refusedOn']) ? value['refusedOn'] : null;
   if (refusedOn !== null && daysBetween(refusedOn, today) >= REFUSAL_DAYS) return null;

@@ -1,4 +1,5 @@
 import { shiftDay, type UtcDay } from '../../../core/day.ts';
+import { canonicalJson } from '../../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../core/stream.ts';
 import { type Noted, notesText, parseNotes } from '../../../judge/notes.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type Seen,
   type Stretch,
   type WatchPlan,
-  watchStateText,
 } from '../../../judge/watch.ts';
 import {
   type DayUnit,
@@ -185,8 +185,8 @@ export class Watch {
     // The first run has just pulled everything, so the older stretch stays.
     const older = this.#units.size > 0 ? this.#older : null;
     const looked = { today, isComplete: this.#isComplete };
-    const text = watchStateText(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
-    if (text !== watchStateText(before)) await warehouse.setState(orgId, STATE, text);
+    const text = canonicalJson(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
+    if (text !== canonicalJson(before)) await warehouse.setState(orgId, STATE, text);
   }
 
   get #older(): Stretch | null {
