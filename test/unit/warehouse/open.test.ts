@@ -44,7 +44,7 @@ onEachDatabase((database) => {
         name: 'NoWarehouseError',
         exitCode: 2,
         message: `there is no warehouse at ${place.location}`,
-        hint: expect.stringContaining('daywalk run'),
+        reason: 'no-warehouse',
       };
       expect(await thrownBy(open(place, { create: false }))).toMatchObject(refusal);
       // And has not made it by looking for it.
