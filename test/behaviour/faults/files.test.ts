@@ -107,7 +107,12 @@ onDatabase(sqlite, () => {
       symlinkSync(rig.path, link);
       const seconds: Promise<{ code: number | null }>[] = [];
       const first = await disturbed(rig, () => {
-        seconds.push(daywalk([...RUN, '--warehouse', link], { env: envOf(rig) }));
+        // On a busy machine the first run could otherwise end before the second process starts.
+        rig.emulator.setLatency(1_000);
+        const second = daywalk([...RUN, '--warehouse', link], { env: envOf(rig) });
+        const speedUp = () => rig.emulator.setLatency(60);
+        second.then(speedUp, speedUp);
+        seconds.push(second);
       });
       expect((await seconds[0])?.code).toBe(75);
       expect(first.code, first.stderr).toBe(0);
