@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { hintOf } from '../../../src/cli/remedies.ts';
 import type { ActionOf } from '../../../src/emulator/faults/action.ts';
 import type { Rule } from '../../../src/emulator/index.ts';
 import {
@@ -96,7 +97,7 @@ onEachDatabase((database) => {
     expect(firings(rig, 'fault')).toBe(1);
     expect(rig.emulator.journal().requests).toBe(1);
     expect(report).toMatchObject({ exitCode: 3, unitsDone: 0 });
-    expect(report.problems[0]?.hint).toMatch(hint);
+    expect(hintOf(report.problems[0] ?? { hint: undefined })).toMatch(hint);
     expect(await rig.digest()).toBe(digest);
   });
 

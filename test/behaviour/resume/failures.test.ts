@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { hintOf } from '../../../src/cli/remedies.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { Rule } from '../../../src/emulator/index.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
@@ -39,7 +40,7 @@ onEachDatabase((database) => {
         rig.emulator.setRules([status(code, {})]);
         const { report } = await rig.run();
         expect(report.exitCode).toBe(3);
-        expect(report.problems[0]?.hint).toMatch(hint);
+        expect(hintOf(report.problems[0] ?? { hint: undefined })).toMatch(hint);
         expect(requestsOf(rig)).toHaveLength(requests + 1);
         expect(await rig.value('SELECT COUNT(*) FROM export_units')).toBe(units);
         expect(await rig.column('SELECT exit_code FROM export_runs ORDER BY exit_code')).toEqual([0, 3]);
