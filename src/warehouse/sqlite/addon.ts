@@ -46,7 +46,7 @@ export function refuseFatal({ version, node, addon }: Installation): void {
   }
   if (sqliteMajor < 13 && nodeMajor >= NODE_WITH_HOOKS && addon()?.includes(FATAL_CALL) === true) {
     const reason = `version ${version}, compiled with Node 24.19 or newer, aborts on Node ${node}`;
-    throw broken(reason, 'install the next one with npm install better-sqlite3@13, or use Node 22');
+    throw broken(reason, 'install the next one with npm install --no-save better-sqlite3@13, or use Node 22');
   }
 }
 
