@@ -1,4 +1,4 @@
-/** The type that a field should have; `any` for one that may have every type. */
+/** The expected type of a field; `any` allows every type. */
 type FieldType = 'string' | 'boolean' | 'any';
 
 /** The fields that every hook event may carry (specification, section 6). All fields are optional; others pass through. */
@@ -9,7 +9,7 @@ const COMMON_FIELDS = {
   permission_mode: 'string',
 } as const satisfies Record<string, FieldType>;
 
-/** The further fields of each event that this version knows, in the order in which events occur in a session. */
+/** The additional fields of each event that this version knows, in the order in which events occur in a session. */
 const EVENT_FIELDS = {
   SessionStart: { source: 'string' },
   UserPromptSubmit: { prompt: 'string' },
@@ -22,7 +22,7 @@ const EVENT_FIELDS = {
   /** The agent finished a task. */
   Stop: { stop_hook_active: 'boolean' },
   SubagentStop: { stop_hook_active: 'boolean' },
-  /** The reasons are open: clear, logout, prompt_input_exit, error, other and more. */
+  /** Known reasons are clear, logout, prompt_input_exit, error and other; new ones may appear. */
   SessionEnd: { reason: 'string' },
 } as const satisfies Record<string, Record<string, FieldType>>;
 
@@ -76,8 +76,8 @@ export function wrongFieldsOf(event: OtherHookEvent): string[] {
 }
 
 /**
- * Returns the fields besides session and folder that the client tool sends with every event of a name (specification,
- * section 6), for an event that is fired by hand. A session ends for the reason `other`.
+ * Returns fields that the client tool sends with this event, for an event that is fired by hand (specification, section
+ * 6). The session and the folder are not included. `SessionEnd` gets the reason `other`.
  */
 export function firedFieldsOf(
   event: string,

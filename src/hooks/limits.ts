@@ -1,11 +1,11 @@
-/** A larger event is not stored: no client sends one, and a spool of them would fill the disk. */
+/** A larger event is rejected. Clients do not send such events, and a spool of them would fill the disk. */
 export const EVENT_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The receiver never writes a longer line to the spool: an event and what the receiver adds to it. */
+/** The longest line of the spool: an event and the fields that the receiver adds. */
 export const LINE_BYTES_MAX = EVENT_BYTES_MAX + 1024;
 
-/** The most bytes of a spool that nobody drains. */
+/** Above this size of the open file, the receiver stores no more events until a drain. */
 export const SPOOL_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** The most bytes of a hooks file. */
+/** The largest hooks file that is read. */
 export const HOOKS_FILE_BYTES_MAX = 4 * 1024 * 1024;

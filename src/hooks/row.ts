@@ -4,20 +4,20 @@ import type { HookEventRow } from '../warehouse/port.ts';
 import type { SpoolRecord } from './spool/record.ts';
 
 /**
- * Names an event by its content and its order: the same reception has the same id however often it is drained, and
- * two receptions of equal events have two.
+ * Computes the ID of an event from its content, its time and its order. Draining an event twice gives the same ID;
+ * receiving two equal events gives two IDs.
  */
 export function eventIdOf({ receivedAt, order, text }: SpoolRecord): string {
   return createHash('sha256').update(`${receivedAt}\n${order}\n${text}`).digest('hex');
 }
 
-/** Removes what must not be stored from a JSON text; everything else stays as it is. */
+/** Applies the email policy to a JSON text, and changes nothing else. */
 export type ScrubJson = (json: string) => string;
 
 /**
- * The row of `hook_events` for an event, without its organization: a hook event names none. Texts that not every
- * database can hold (NUL, half a surrogate pair) have U+FFFD in these places. The id is that of the event as it came,
- * so that another choice of what is stored does not make another event of it.
+ * Builds the row of `hook_events` for an event. It has no organization, because a hook event names none. Characters that
+ * some databases cannot hold (NUL, half of a surrogate pair) become U+FFFD. The ID is computed from the event as it was
+ * received, so a changed email policy does not store the same event twice.
  */
 export function rowOf(
   record: SpoolRecord,
@@ -47,8 +47,8 @@ function parseObject(text: string): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
 
-// Canonical, so that equal events are equal texts; where that would round a number, or the event is nested too deep
-// to walk through, it stays as the client wrote it.
+// Canonical JSON makes equal events equal texts. If that would round a number, or if the event is nested too deeply for
+// recursion, its text stays as the client wrote it.
 function payloadOf(text: string, event: Record<string, unknown>): string {
   try {
     const storable = isStorable(event) ? event : storableValue(event);

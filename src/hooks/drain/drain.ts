@@ -10,7 +10,7 @@ import { spoolOf } from '../spool/location.ts';
 import { decodeLine } from '../spool/record.ts';
 import { sealSpool } from '../spool/seal.ts';
 
-/** Limits of one transaction: rows, and characters of their payloads. They bound the memory of a drain. */
+/** The rows of one transaction, and the characters of their lines. These limits bound the memory of a drain. */
 const BATCH_ROWS_MAX = 500;
 const BATCH_CHARACTERS_MAX = 16 * 1024 * 1024;
 
@@ -19,7 +19,7 @@ export interface DrainReport {
   readonly spool: string;
   /** Events found in the spool. */
   readonly events: number;
-  /** Those of them that were not in the warehouse yet. */
+  /** Events that were not in the warehouse yet. */
   readonly stored: number;
   /** Incomplete lines. Their receivers were killed before they acknowledged the event. */
   readonly torn: number;
@@ -29,7 +29,7 @@ export interface DrainReport {
   readonly skipped: readonly string[];
 }
 
-/** Where to find the spool, and what to store of people. */
+/** The spool, the warehouse and the email policy. */
 export interface DrainOptions {
   /** The folder of the spool; null or absent for the one beside the warehouse. */
   readonly spool?: string | null;
@@ -44,9 +44,9 @@ export function spoolDirectory({ spool, warehouse }: Pick<DrainOptions, 'spool' 
 }
 
 /**
- * Moves received hook events from the spool into `hook_events`. May be repeated at will, also after a kill at any
- * instant, and may run in several processes at once: every event is stored once. A spool file is removed only after all
- * its events are committed; events that a kill left behind are recognized by their ids.
+ * Moves received hook events from the spool into `hook_events`. Stores every event once, even after a kill at any instant
+ * and with several processes at once. A spool file is removed only after all its events are committed. If a kill prevents
+ * the removal, the next drain recognizes the events by their IDs.
  * @throws {StorageError} when the spool cannot be read or the warehouse cannot be written.
  */
 export async function drainSpool(

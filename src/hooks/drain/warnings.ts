@@ -1,6 +1,6 @@
 import type { DrainReport } from './drain.ts';
 
-/** Something that a person should look at after a drain. */
+/** A problem that a drain found, and what to do about it. */
 export interface DrainWarning {
   readonly message: string;
   readonly hint: string | undefined;

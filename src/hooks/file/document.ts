@@ -2,12 +2,12 @@ import { type Node, type ParseError, parseTree, printParseErrorCode } from 'json
 import { UsageError } from '../../core/errors.ts';
 import { isHookEventName } from '../event.ts';
 
-/** Where the events stand in a hooks file: at the top, or under the key `hooks` (specification, section 6). */
+/** Where a hooks file has its events: at the top level, or under the key `hooks` (specification, section 6). */
 export type HooksPath = readonly [] | readonly ['hooks'];
 
-/** A parsed hooks file. Edits change its text, so that comments and everything else stay as they are. */
+/** A parsed hooks file. Edits are applied to its text, so that comments and everything else stay unchanged. */
 export interface HooksDocument {
-  /** Names the file in messages. */
+  /** The name of the file in messages. */
   readonly name: string;
   readonly text: string;
   readonly path: HooksPath;
@@ -28,13 +28,13 @@ export function readDocument(text: string, name: string): HooksDocument {
   const [first] = errors;
   if (first !== undefined) throw malformed({ name, text }, first.offset, printParseErrorCode(first.error));
   if (root?.type !== 'object') throw malformed({ name, text }, root?.offset ?? 0, 'it is not a JSON object');
-  refuseDoubles({ name, text }, root);
+  refuseDuplicates({ name, text }, root);
   const hooks = memberOf(root, 'hooks');
   const path: HooksPath = isWrapped(root, hooks) ? ['hooks'] : [];
   if (path.length === 0) return { name, text, path, events: root };
   if (hooks !== undefined && hooks.type !== 'object')
     throw malformed({ name, text }, hooks.offset, '"hooks" is not an object');
-  if (hooks !== undefined) refuseDoubles({ name, text }, hooks);
+  if (hooks !== undefined) refuseDuplicates({ name, text }, hooks);
   return { name, text, path, events: hooks };
 }
 
@@ -64,7 +64,7 @@ export function malformed(
   });
 }
 
-// A file that holds other things than events is a settings file: its events are under the key `hooks`.
+// A file without events at the top level is a settings file, which has its events under the key `hooks`.
 function isWrapped(root: Node, hooks: Node | undefined): boolean {
   if (hooks !== undefined && hooks.type !== 'array') return true;
   const members = membersOf(root);
@@ -73,8 +73,8 @@ function isWrapped(root: Node, hooks: Node | undefined): boolean {
   );
 }
 
-// Readers disagree about which of two members with one name counts, so an edit could change the wrong one.
-function refuseDoubles(file: { readonly name: string; readonly text: string }, object: Node): void {
+// JSON parsers disagree about which of two members with the same name counts, so an edit could change the wrong one.
+function refuseDuplicates(file: { readonly name: string; readonly text: string }, object: Node): void {
   const seen = new Set<string>();
   for (const property of object.children ?? []) {
     const key = String(property.children?.[0]?.value);

@@ -2,7 +2,7 @@ import { applyEdits, type FormattingOptions, type JSONPath, modify } from 'jsonc
 import { type HooksDocument, memberOf, readDocument } from './document.ts';
 import { hooksOf } from './entries.ts';
 
-/** The receiver ends within five seconds by itself; the client should not wait much longer for a broken one. */
+/** In seconds. The receiver exits within five seconds; a client should not wait much longer if it hangs. */
 export const INSTALLED_TIMEOUT_SECONDS = 10;
 
 /** A command to install. */
@@ -20,8 +20,8 @@ export interface Edited {
 }
 
 /**
- * Adds the command to each event that lacks it, as a separate entry after the others. If an event has it with another
- * time-out, the time-out is changed. It may be repeated: the second time changes nothing.
+ * Adds the command to each event that lacks it, as a separate entry after the others. If an event has the command with
+ * another time-out, the time-out is changed. May be repeated: a second call changes nothing.
  */
 export function install(document: HooksDocument, { events, command, timeoutSeconds }: Installation): Edited {
   let current = document;
@@ -61,7 +61,8 @@ export function remove(
   let current = document;
   const touched = new Set<string>();
   for (;;) {
-    // From the end, so that the positions of earlier hooks stay valid; parsed again, because empty lists are removed.
+    // Removes from the end, so that the positions of earlier hooks stay valid. Parses again after each removal, because
+    // empty lists are removed too.
     const hook = hooksOf(current).findLast(matches);
     if (hook === undefined) return { text: current.text, events: [...touched].reverse() };
     touched.add(hook.event);

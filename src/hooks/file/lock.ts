@@ -4,13 +4,13 @@ import { hasCode } from '../../core/error-code.ts';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
 
-/** How long to wait for the lock. An edit takes milliseconds, so a process that holds it for longer hangs. */
+/** How long to wait for the lock. An edit takes milliseconds, so a process that holds it for seconds is stuck. */
 const WAIT_MS_MAX = 5_000;
 const PAUSE_MS = 20;
 
 /**
- * Runs `edit` while no other process of this program edits the file. The lock is a file beside it, which is removed
- * afterwards. The operating system frees the lock however the process ends.
+ * Runs `edit` while no other Daywalk process edits the file. The lock is a file beside it, which is removed afterwards.
+ * The operating system frees the lock when the process ends, even if it is killed.
  * @throws {UsageError} when others hold the lock for five seconds.
  * @throws {StorageError} when the lock file cannot be created.
  */
@@ -30,13 +30,13 @@ export async function whileLocked<Result>(path: string, clock: Clock, edit: () =
   try {
     return edit();
   } finally {
-    // Before the lock is freed, so that a process that waits for this file sees that it is no longer the lock.
+    // Removed before the release: a process that waits for this file then sees that it is no longer the lock file.
     rmSync(lockPath, { force: true });
     lock.release();
   }
 }
 
-/** Takes the lock. Returns null while another process holds it, or when that has just removed the file. */
+/** Takes the lock. Returns null if another process holds it, or has just removed the file. */
 function lockAt(path: string, lockPath: string): FileLock | null {
   try {
     createPrivately(lockPath);
@@ -57,7 +57,7 @@ function lockUnremoved(lockPath: string): FileLock | null {
     if (lock === null || identityOf(lockPath) === opened) return lock;
     lock.release();
   } catch (error) {
-    // SQLite fails in several ways when the holder removes the file meanwhile.
+    // SQLite fails in several ways if the holder removes the file during the attempt.
     if (identityOf(lockPath) === opened) throw error;
   }
   return null;
@@ -71,7 +71,7 @@ function createPrivately(lockPath: string): void {
   }
 }
 
-/** File systems give the inode of a removed file to the next one, but not its time of birth. */
+/** File systems reuse the inode of a removed file, but not its creation time. */
 function identityOf(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.ino} ${stats.birthtimeNs}`;

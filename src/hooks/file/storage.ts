@@ -16,7 +16,7 @@ import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { syncPath } from '../../core/sync-path.ts';
 import { HOOKS_FILE_BYTES_MAX } from '../limits.ts';
 
-/** Readable by its owner only: commands may hold the URL of a warehouse. */
+/** Readable only by its owner, because commands may contain the URL of a warehouse. */
 const NEW_FILE_MODE = 0o600;
 
 /** The text of a file on disk. */

@@ -23,7 +23,7 @@ export interface FiredHook extends CommandEnd {
 /** The result of firing an event. */
 export interface Fired {
   readonly event: string;
-  /** True if a hook blocks, so that the agent would not go on. */
+  /** True if a hook blocks, so that the agent would not continue. */
   readonly blocked: boolean;
   readonly hooks: readonly FiredHook[];
   /** Hooks that could not be run, with the reason. */

@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream';
 import { hasCode } from '../../core/error-code.ts';
 import type { HookEnd } from './verdict.ts';
 
-/** The most characters kept of each output of a hook. */
+/** How many characters of each output of a hook are kept. */
 const OUTPUT_CHARACTERS_MAX = 64 * 1024;
-/** How long to wait for output after a hook has ended: processes that it left running may keep its output open. */
+/** How long to wait for output after a hook has ended. Processes that it started may keep its output open. */
 const OUTPUT_WAIT_MS = 200;
 
 /** A command with its input. */
@@ -26,8 +26,8 @@ export interface CommandEnd extends HookEnd {
 }
 
 /**
- * Runs a command in a shell, as the leader of a process group. After its time-out, or when the signal is aborted, the whole
- * group is killed: killing only the shell would leave its children running.
+ * Runs a command in a shell, in a new process group. After the time-out, or when the signal is aborted, the whole group is
+ * killed, because killing only the shell would leave its children running.
  */
 export function runCommand({
   command,

@@ -1,4 +1,4 @@
-/** Events that a hook can block by exit code 2. */
+/** Events that a hook can block with exit code 2. */
 const BLOCKABLE: readonly string[] = ['PreToolUse', 'UserPromptSubmit', 'Stop', 'SubagentStop'];
 
 const BLOCKS = 2;
@@ -10,10 +10,10 @@ export interface HookEnd {
   readonly timedOut: boolean;
 }
 
-/** What the end of a hook means to the client: only `blocks` stops the agent. */
+/** How the client interprets the end of a hook. Only `blocks` stops the agent. */
 export type Verdict = 'proceeds' | 'blocks' | 'failed' | 'timed out';
 
-/** Judges a hook: exit code 0 proceeds, 2 blocks if the event can be blocked, any other fails and has no effect. */
+/** Exit code 0 proceeds, 2 blocks an event that can be blocked, and any other code is a failure without effect. */
 export function verdictOn(event: string, { exitCode, timedOut }: HookEnd): Verdict {
   if (timedOut) return 'timed out';
   if (exitCode === 0) return 'proceeds';

@@ -1,12 +1,12 @@
 /**
  * Delivers one notification in a separate process that outlives the receiver: reads the notice from standard input, delivers
- * it, and ends. Its output is not read; `daywalk hooks fire` and the documentation help to try a notification.
+ * it, and ends. Nothing reads its output, so it reports no failures.
  */
 import { text } from 'node:stream/consumers';
 import { isObject } from '../../core/json.ts';
 import { desktopCommand, showOnDesktop } from './desktop.ts';
 
-/** The process ends at the latest this long after the time-out of the notice. */
+/** The process exits at the latest this long after the time limit of the notice. */
 const GRACE_MS = 500;
 
 async function callWebhook({ url, body }: { url: string; body: string }, timeoutMs: number): Promise<void> {
@@ -14,7 +14,7 @@ async function callWebhook({ url, body }: { url: string; body: string }, timeout
     method: 'POST',
     headers: { 'content-type': 'application/json', 'user-agent': 'daywalk' },
     body,
-    // The content is meant for the configured address only, not for one that it redirects to.
+    // Only the configured URL may receive the content, so redirects are not followed.
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
   });

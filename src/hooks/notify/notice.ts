@@ -3,7 +3,7 @@ export interface Notice {
   readonly title: string;
   readonly text: string;
   readonly desktop: boolean;
-  /** Address and body of the webhook call; null for none. */
+  /** URL and body of the webhook call; null for none. */
   readonly webhook: { readonly url: string; readonly body: string } | null;
   readonly timeoutMs: number;
 }

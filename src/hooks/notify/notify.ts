@@ -11,9 +11,9 @@ export interface NotifySettings {
   /** @default none */
   readonly channels: readonly NotifyChannel[];
   readonly events: readonly NotifyEvent[];
-  /** Text with fields of the event in braces; null for a sentence per event. */
+  /** Text with fields of the event in braces; null for the default sentence of each event. */
   readonly template: string | null;
-  /** Address of the webhook; a secret. */
+  /** URL of the webhook; a secret. */
   readonly webhook: string | null;
   readonly webhookFormat: 'json' | 'chat';
   readonly timeoutMs: number;
@@ -24,15 +24,15 @@ export interface Notifiable {
   readonly event: Readonly<Record<string, unknown>>;
   readonly receivedAt: string;
   readonly settings: NotifySettings;
-  /** Receives one line per notification that cannot be sent. */
+  /** Is called with one line for each notification that cannot be sent. */
   warn(line: string): void;
 }
 
 const MESSENGER = programScript('src/hooks/notify/messenger');
 
 /**
- * Notifies of an event on every configured channel. Whatever may take time runs in a process of its own, which gives up
- * after the configured time; the agent never waits for it.
+ * Sends notifications of an event on every configured channel. Desktop and webhook notifications are sent by a separate
+ * process, which gives up after `timeoutMs`, so the agent never waits for them.
  */
 export async function notify({ event, receivedAt, settings, warn }: Notifiable): Promise<void> {
   const name = NOTIFY_EVENTS.find((known) => known === event['hook_event_name']);
@@ -76,7 +76,7 @@ function webhookOf(
   return { url: webhook, body: JSON.stringify(webhookFormat === 'chat' ? { text } : all) };
 }
 
-/** Rings the bell of the terminal that the agent runs on. Standard output is no way there: the client reads it. */
+/** Rings the bell of the agent's terminal. Standard output does not reach the terminal, because the client reads it. */
 function ringBell(warn: Notifiable['warn']): void {
   try {
     const terminal = openSync('/dev/tty', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
@@ -90,7 +90,7 @@ function ringBell(warn: Notifiable['warn']): void {
   }
 }
 
-// The notice goes by a pipe: every user of the machine can read arguments, and the webhook's address is a secret.
+// The notice is sent through a pipe, because every user of the machine can read arguments and the webhook's URL is secret.
 async function dispatch(notice: Notice, warn: Notifiable['warn']): Promise<void> {
   await new Promise<void>((resolve) => {
     const child = spawn(process.execPath, [MESSENGER], {

@@ -4,7 +4,7 @@ import { EVENT_BYTES_MAX } from '../limits.ts';
 
 /** How long to wait for input. The client sends its event at once. */
 const SILENCE_MS_MAX = 2_000;
-/** How long to wait for more after a complete object: a client may leave standard input open. */
+/** How long to wait for more input after a complete object. A client may leave standard input open. */
 const SILENCE_AFTER_OBJECT_MS = 50;
 /** The longest time that the agent waits for the receiver to read. */
 const TOTAL_MS_MAX = 5_000;
@@ -14,7 +14,7 @@ export type Input =
   | { readonly text: string; readonly event: Record<string, unknown> }
   | { readonly refusal: string };
 
-/** Reads one JSON object. Never throws, waits for a bounded time, and holds a bounded number of bytes. */
+/** Reads one JSON object. Never throws, takes at most five seconds, and keeps at most {@link EVENT_BYTES_MAX} bytes. */
 export async function readEvent(stream: Readable): Promise<Input> {
   const { bytes, length, problem } = await readBytes(stream);
   if (length > EVENT_BYTES_MAX) return { refusal: `the event is larger than ${EVENT_BYTES_MAX} bytes` };
@@ -27,8 +27,9 @@ export async function readEvent(stream: Readable): Promise<Input> {
 }
 
 interface Read {
-  /** At most one byte more than an event may have. */
+  /** Empty if the input was too large. */
   readonly bytes: Buffer;
+  /** The number of bytes read, including dropped ones. */
   readonly length: number;
   readonly problem: string | undefined;
 }
@@ -64,7 +65,7 @@ function readBytes(stream: Readable): Promise<Read> {
 function holdsObject(chunks: readonly Buffer[]): boolean {
   const [first, last] = [chunks.at(0), chunks.at(-1)];
   if (first === undefined || last === undefined) return false;
-  // Parsing everything for each chunk that cannot be the end would take too long.
+  // Checked first, because parsing all chunks again after each new one would take too long.
   if (!textOf(first).startsWith('{') || !textOf(last).endsWith('}')) return false;
   return isObject(parseJson(textOf(Buffer.concat(chunks))));
 }

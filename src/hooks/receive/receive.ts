@@ -5,26 +5,26 @@ import { appendDurably } from '../spool/append.ts';
 import { encodeRecord } from '../spool/record.ts';
 import { readEvent } from './input.ts';
 
-/** What the receiver needs of its process and its settings. */
+/** The process and the settings of the receiver. */
 export interface ReceiverHost {
   readonly pid: number;
   stdin(): Readable & { readonly isTTY?: boolean };
   /** Writes one line to standard error. Never throws. */
   warn(line: string): void;
   now(): Date;
-  /** Nanoseconds that only grow. */
+  /** The monotonic clock, in nanoseconds. */
   ticks(): bigint;
-  /** The folder that the event goes to. */
+  /** The folder in which the event is stored. */
   spoolFolder(): string;
   /** Removes email addresses from a JSON text; null if they may reach the spool. */
   readonly dropEmails: ((json: string) => Promise<string>) | null;
-  /** How to notify of the event; null if nobody is to be notified. */
+  /** Returns the settings of notifications; null if notifications are off. */
   readonly notification: (() => NotifySettings) | null;
 }
 
 /**
- * Receives one hook event: stores it durably in the spool, then notifies (specification, section 6). Never throws and
- * never waits long; reports on standard error what it cannot store.
+ * Receives one hook event: stores it durably in the spool, then sends notifications (specification, section 6). Never
+ * throws, and reads for at most five seconds. Reports an event that it cannot store on standard error.
  */
 export async function receive(host: ReceiverHost): Promise<void> {
   const stdin = host.stdin();
@@ -46,7 +46,7 @@ export async function receive(host: ReceiverHost): Promise<void> {
     host.warn(`not stored: ${messageOf(error)}`);
   }
   if (host.notification === null) return;
-  // Most receivers notify nobody, and must start quickly.
+  // Loaded only when needed, because notifications are off by default and the receiver must start quickly.
   const { notify } = await import('../notify/notify.ts');
   await notify({ event: input.event, receivedAt, settings: host.notification(), warn: host.warn });
 }

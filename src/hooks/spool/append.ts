@@ -17,15 +17,15 @@ import { openRegular } from './open-regular.ts';
 /** The file that receivers append to. */
 export const OPEN_FILE = 'events.jsonl';
 
-/** A drain can rename the file between opening and writing once; more attempts in a row fail for another reason. */
+/** A drain that renames the file costs one attempt. Many failed attempts in a row have another cause. */
 const ATTEMPTS_MAX = 20;
 
 /**
  * Appends a record to the spool durably: after it returns, the record survives any kill and a power loss.
  *
  * Many processes append at the same time, so each record is one write to a file opened for appending. A drain renames the
- * file and then reads it. So if the file is no longer at its path after the write, the drain may have missed the record, and
- * it is written again. The drain recognizes by its id that both are one event.
+ * file and then reads it. If the file is no longer at its path after the write, the drain may have missed the record, so
+ * it is written again. If the drain did read it, both copies have the same ID and are stored once.
  * @throws {Error} of the file system when it cannot be stored.
  */
 export function appendDurably(directory: string, record: Uint8Array): void {
@@ -36,14 +36,15 @@ export function appendDurably(directory: string, record: Uint8Array): void {
       if (fstatSync(file).size > SPOOL_BYTES_MAX)
         throw new Error(`${path} is larger than ${SPOOL_BYTES_MAX} bytes; drain it with daywalk hooks drain`);
       const written = writeSync(file, record);
-      // The rest could land behind a record of another receiver. The incomplete line is ignored by the drain.
+      // Another receiver may have written after the incomplete record, so the whole record is written again. The drain
+      // ignores the incomplete line.
       if (written < record.length) continue;
       fsyncSync(file);
-      if (!standsAt(path, file)) continue;
+      if (!isStillAt(path, file)) continue;
     } finally {
       closeSync(file);
     }
-    // Otherwise a power loss could remove the name of a new file. It costs nothing if there is nothing to write.
+    // Without this, a power loss could remove the name of a new file. It costs nothing if the folder has not changed.
     syncPath(directory);
     return;
   }
@@ -62,8 +63,8 @@ function openForAppend(directory: string, path: string): number {
   return openRegular(path, APPEND);
 }
 
-// Without parent folders: if the folder of the warehouse is missing, there is no warehouse, and on some file systems Node
-// never stops trying to create them.
+// Does not create parent folders: without its folder there is no warehouse, and on some file systems Node never stops
+// trying to create parents.
 function makeFolder(directory: string): void {
   try {
     mkdirSync(directory, { mode: 0o700 });
@@ -73,7 +74,7 @@ function makeFolder(directory: string): void {
   }
 }
 
-function standsAt(path: string, file: number): boolean {
+function isStillAt(path: string, file: number): boolean {
   const there = statSync(path, { throwIfNoEntry: false });
   const { ino, dev } = fstatSync(file);
   return there?.ino === ino && there.dev === dev;

@@ -5,8 +5,8 @@ import { openRegular } from './open-regular.ts';
 const LINE_BREAK = 0x0a;
 
 /**
- * Yields the lines of a file one by one, so that memory never holds a large spool. Skips empty lines. Cuts off lines that are
- * longer than any that a receiver writes.
+ * Yields the lines of a file one by one, so that a large spool is never in memory as a whole. Skips empty lines. Stops
+ * keeping a line once it is longer than {@link LINE_BYTES_MAX}, because receivers write no such line.
  * @throws {Error} of the file system, or because the path is not a regular file.
  */
 export async function* linesOf(path: string): AsyncGenerator<string> {

@@ -1,14 +1,14 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 
-/** Windows lacks these flags; it has neither such links nor files that block. */
+/** Windows lacks these flags, and does not need them. */
 const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Readable by its owner only: events hold prompts and paths of people. */
+/** Readable only by its owner, because events contain prompts and paths. */
 const NEW_FILE_MODE = 0o600;
 
 /**
- * Opens a regular file. Follows no link and never blocks: opening a FIFO would wait for its other end, and the process could
- * not end.
+ * Opens a regular file. Follows no link and never blocks. Opening a FIFO, for example, would wait for its other end, and the
+ * process could not exit.
  * @throws {Error} of the file system, or because the path is not a regular file.
  */
 export function openRegular(path: string, flags: number): number {

@@ -10,13 +10,13 @@ const SEALED = /^sealed-[0-9a-f-]{36}\.jsonl$/;
 export interface SealedSpool {
   /** All sealed files that are still in the spool, sorted by name. */
   readonly files: readonly string[];
-  /** Entries that are not regular files: links, folders, FIFOs. Receivers create none, so they are left alone. */
+  /** Entries that are not regular files: links, folders, FIFOs. Receivers do not create them, so a drain does not open them. */
   readonly others: readonly string[];
 }
 
 /**
- * Seals the open file by renaming it; receivers go on with a new one. It may be repeated, also by several processes at
- * once.
+ * Seals the open file by renaming it, so that receivers create a new one. May be repeated, and may run in several
+ * processes at once.
  * @throws {Error} of the file system.
  */
 export function sealSpool(directory: string): SealedSpool {
