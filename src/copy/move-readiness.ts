@@ -8,7 +8,7 @@ import { ChangeSet } from './change-set.ts';
 import { type CopyWriter, NO_UNITS } from './copy-writer.ts';
 import type { Difference } from './differences.ts';
 import { differencesOf, type Sides } from './sides.ts';
-import { COPY_UNDER_WAY, type UnitPair } from './unit-pairs.ts';
+import type { UnitPair } from './unit-pairs.ts';
 import { unitRowsOf } from './unit-rows.ts';
 
 const { exportUnits } = tables;
@@ -22,7 +22,7 @@ const UNDER_WAY: Partial<RowOf<typeof exportUnits>> = {
   content_sha256: null,
   settled_at: null,
   cursor: null,
-  last_error: COPY_UNDER_WAY,
+  last_error: 'reports are being copied; run daywalk copy again to complete them',
 };
 const encodeUnderWay = collectorOf(columnsOf(exportUnits), (name) => (name in UNDER_WAY ? 1 : 0));
 

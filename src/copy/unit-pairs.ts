@@ -4,9 +4,6 @@ import type { Stream } from '../core/stream.ts';
 import { dateOf, type LedgerUnit, unitName } from '../warehouse/port.ts';
 import type { Sides } from './sides.ts';
 
-/** `last_error` of the readiness unit while some of its reports are not copied yet. */
-export const COPY_UNDER_WAY = 'reports are being copied; run daywalk copy again to complete them';
-
 /** A unit in the ledgers of both sides; null on a side that lacks it. */
 export interface UnitPair {
   readonly stream: Stream;
@@ -38,9 +35,11 @@ export async function unitPairs({ source, stored }: Sides, orgId: string): Promi
 }
 
 /** Returns true when both ledgers have the same row for the unit: then its rows are equal too, because they moved with it. */
-export function isSamePair({ source, stored }: UnitPair): boolean {
-  if (source === null || stored?.lastError === COPY_UNDER_WAY) return false;
-  return stored !== null && textOf(source) === textOf(stored);
+export function isSamePair({ stream, source, stored }: UnitPair): boolean {
+  if (source === null || stored === null) return false;
+  // An interrupted copy leaves the readiness unit pending, maybe with reports that the source has meanwhile lost.
+  if (stream === 'readiness' && stored.state === 'pending') return false;
+  return textOf(source) === textOf(stored);
 }
 
 function textOf({ cursor, ...unit }: LedgerUnit): string {

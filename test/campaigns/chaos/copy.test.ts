@@ -136,7 +136,7 @@ onEachCopyable((database) => {
       rows: 0,
       contentSha256: null,
       cursor: null,
-      lastError: expect.stringContaining('daywalk copy goes on'),
+      lastError: expect.stringContaining('run daywalk copy again'),
     });
     const { report } = await copy(manyReports, place.location);
     expect(report).toMatchObject({ exitCode: 0, unitsMoved: 1, unitsUnchanged: 1 });

@@ -55,7 +55,7 @@ test(`${EVENTS} events received by ${CLIENTS} processes at once, which are kille
 
   /** One process that receives from `first` on; answers the next number that is to be received. */
   const receiveSome = (first: number, last: number, killAfter: number): Promise<number> =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
       const args = [RECEIVE_MANY, warehouse, `${first}`, `${last}`];
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
       let next = first;
@@ -67,7 +67,9 @@ test(`${EVENTS} events received by ${CLIENTS} processes at once, which are kille
           if (next - first === killAfter) setTimeout(() => child.kill('SIGKILL'), random() * 3);
         }
       });
-      child.on('close', (_, signal) => {
+      child.on('close', (code, signal) => {
+        if (code !== 0 && signal !== 'SIGKILL')
+          return reject(new Error(`a receiver ended with ${code ?? signal}`));
         if (signal === 'SIGKILL') {
           killed += 1;
           // It may have stored this event, and a client does not send an event again.

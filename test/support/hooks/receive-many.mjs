@@ -10,13 +10,13 @@ const [warehouse = '', first = '', last = ''] = process.argv.slice(2);
 for (let n = Number(first); n <= Number(last); n += 1) {
   const complaints = [];
   await receive({
-    argv: ['--warehouse', warehouse],
-    env: {},
-    directory: process.cwd(),
     pid: process.pid,
     stdin: () =>
       Readable.from([Buffer.from(JSON.stringify({ hook_event_name: 'Stop', n, pad: 'x'.repeat(500) }))]),
-    tell: (line) => complaints.push(line),
+    warn: (line) => complaints.push(line),
+    spoolFolder: () => `${warehouse}.spool`,
+    dropEmails: null,
+    notification: null,
     now: () => new Date(),
     ticks: () => process.hrtime.bigint(),
   });
