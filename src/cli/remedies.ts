@@ -3,19 +3,20 @@ import type { RunReport } from '../pipeline/events.ts';
 
 type Remedy = string | ((facts: Facts) => string);
 
-/** What a user of the command line does about a failure, by the reason code that the floors below give. */
+/** The remedies for failures, by reason code, with the flags and variables of the command line. */
 export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
   'key-rejected': 'check DAYWALK_API_KEY: the key is missing, mistyped, expired or revoked',
   'app-key-rejected':
-    'check DAYWALK_API_KEY; if the application host has a credential of its own, set DAYWALK_APP_API_KEY to it',
+    'check DAYWALK_API_KEY; if the application host needs its own credential, set DAYWALK_APP_API_KEY',
   'app-key-lacks-role':
-    'the user of this credential may not read the readiness reports; set DAYWALK_APP_API_KEY to one that may',
-  'api-not-found': 'check DAYWALK_BASE_URL and DAYWALK_APP_URL: this host does not serve the API there',
+    'the user of this credential may not read the readiness reports; set DAYWALK_APP_API_KEY to a credential that may',
+  'api-not-found':
+    'check DAYWALK_BASE_URL and DAYWALK_APP_URL: this host does not serve the API at this path',
   'readiness-not-found':
     'check DAYWALK_APP_URL, the application host (by default the base URL): this host does not serve the readiness reports',
   'moved-away': 'if the service has moved there, set DAYWALK_BASE_URL or DAYWALK_APP_URL to it',
   'certificate-untrusted': 'if the certificate authority is your own, name its file in NODE_EXTRA_CA_CERTS',
-  'timed-out': 'if the service is that slow, raise DAYWALK_REQUEST_TIMEOUT_MS',
+  'timed-out': 'if the service needs more time, raise DAYWALK_REQUEST_TIMEOUT_MS',
   'proxy-failed': ({ proxy = '' }) =>
     `HTTPS_PROXY is ${proxy}: check that it lets this host through, or name the host in NO_PROXY`,
   'organization-unreadable': ({ status }) =>
@@ -32,10 +33,11 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
   'warehouse-replaced-by-other':
     'it copies or replaces the whole warehouse; wait for it to end, or pass --wait',
   'salt-differs': ({ firstDay = '' }) =>
-    `set the old salt again in DAYWALK_EMAIL_SALT; or hash all emails anew: daywalk backfill --force --new-email-salt --from ${firstDay} --until YESTERDAY`,
+    `set the old salt again in DAYWALK_EMAIL_SALT; or hash all emails again: daywalk backfill --force --new-email-salt --from ${firstDay} --until YESTERDAY`,
   'rows-damaged':
     'another program has written to the warehouse; daywalk backfill --force repairs what Daywalk exported',
-  'copy-loses-rows': 'copy into a new place, or pass --replace to make it the same and lose these rows',
+  'copy-loses-rows':
+    'copy to a new destination, or pass --replace to make this one equal and delete these rows',
   'publish-onto-warehouse': 'name another file with --sqlite',
   'publish-onto-other-file': 'name a new file with --sqlite, or remove this one first',
   'lake-not-a-folder': 'name a folder with --parquet; it is created if it does not exist',
@@ -44,7 +46,7 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
   'lake-is-newer': 'update daywalk, or name a new folder with --parquet',
 };
 
-/** The remedy with flags and variables where there is one, else the hint of the error. */
+/** Returns the remedy of the command line; without one, the hint of the error. */
 export function hintOf({ hint, reason, facts = {} }: Advice): string | undefined {
   const remedy = reason !== undefined && isKnown(reason) ? REMEDIES[reason] : hint;
   return typeof remedy === 'function' ? remedy(facts) : remedy;
@@ -54,7 +56,7 @@ function isKnown(reason: string): reason is keyof typeof REMEDIES {
   return reason in REMEDIES;
 }
 
-/** A report with the hints of the command line, and without the codes that led to them. */
+/** Replaces the reason codes in a report by the hints of the command line. */
 export function withHints(report: RunReport): RunReport {
   const problems = report.problems.map((problem) => ({
     message: problem.message,

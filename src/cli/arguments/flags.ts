@@ -21,7 +21,7 @@ export interface Flags {
   number(flag: `--${string}`, bounds: NumberBounds): number | undefined;
 }
 
-/** Wraps the values that the parser found, by flag. */
+/** Wraps the values that the parser returned, by flag. */
 export function createFlags(values: Readonly<Record<string, unknown>>): Flags {
   const text = (flag: string) => {
     const value = values[flag];

@@ -1,6 +1,6 @@
 /**
- * True when a flag or else the environment requests logs as JSON. Works on unparsed arguments, so that the failure to
- * parse them can be reported in the right format.
+ * True if a flag, or without a flag the environment, selects JSON logs. Reads the unparsed arguments, so that an error of
+ * the parser is reported in the right format.
  */
 export function asksForJsonLog(
   argv: readonly string[],

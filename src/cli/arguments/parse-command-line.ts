@@ -58,11 +58,11 @@ export function parseCommandLine(argv: readonly string[], options: ProgramOption
   return chosen ?? { kind: 'text', text: printed };
 }
 
-/** What people type besides `--version` and `-V`. */
+/** Words that people type instead of `--version`. */
 const VERSION_WORDS = ['version', '-v'];
 
 /**
- * Rewrites `help run` to `run --help`, and other words for the version to `--version`.
+ * Rewrites `help run` to `run --help`, and words such as `version` to `--version`.
  * @throws {UsageError} for help about an unknown command.
  */
 function withoutHelpCommand(argv: readonly string[], commands: readonly Command[]): readonly string[] {
@@ -167,7 +167,7 @@ function noCommand(program: Commander, group: string | undefined): NoCommandErro
       });
 }
 
-/** A hint for a list that was written with spaces, so that its end looks like an argument. */
+/** A hint for a list with spaces. The parser takes its second part for an argument. */
 function hintForSpaces(argv: readonly string[]): string | undefined {
   const start = argv.indexOf('--streams') + 1;
   const end = argv.findIndex((argument, index) => index > start && argument.startsWith('-'));

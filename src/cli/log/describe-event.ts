@@ -10,13 +10,13 @@ import type { EventWords, LogEntry } from './log.ts';
 
 /** Turns an event of a job into a log entry. */
 export function describeEvent(event: ReportedEvent): LogEntry {
-  const translated = translate(event);
+  const translated = withHint(event);
   const { type, ...fields } = translated;
   return { event: type, fields, ...wordsOf(translated) };
 }
 
-/** The event with the hints of the command line in place of reason codes. */
-function translate(event: ReportedEvent): ReportedEvent {
+/** Replaces the reason code of an event by the hint of the command line. */
+function withHint(event: ReportedEvent): ReportedEvent {
   if (event.type === 'run-ended') return { ...event, report: withHints(event.report) };
   if (event.type !== 'warning' && event.type !== 'unit-failed') return event;
   const { reason, facts, ...rest } = event;
@@ -81,7 +81,7 @@ function wordsOf(event: ReportedEvent): EventWords {
   }
 }
 
-// Most error messages name the request themselves.
+// Most error messages name the request already.
 function retryOf({ target, attempt, waitMs, error }: Extract<RunEvent, { type: 'retry' }>): string {
   const what = error.startsWith(target) || target === 'request' ? error : `${target}: ${error}`;
   return `${what} (attempt ${attempt}); retrying in ${formatDuration(waitMs)}`;

@@ -9,11 +9,11 @@ export interface LogEntry {
   readonly hint?: string | undefined;
   /** The facts of the event, for machines. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** True for frequent events: only the JSON log has them; people see them in the progress. */
+  /** True for frequent events. Only the JSON log contains them; people see them in the progress. */
   readonly routine?: boolean;
 }
 
-/** The words for an event. Its fields are those of the event itself, unless given here. */
+/** The description of an event. `fields` defaults to the fields of the event. */
 export type EventWords = Pick<LogEntry, 'level' | 'message' | 'hint' | 'fields' | 'routine'>;
 
 /** Receives log entries. Never throws. */

@@ -4,15 +4,15 @@ import type { Style } from '../text/style.ts';
 import { wrapText } from '../text/wrap.ts';
 import type { Log, LogEntry } from './log.ts';
 
-/** How many retries are shown. The summary counts them all. A failing service must not flood the terminal. */
+/** How many retries are shown, so that a failing service does not flood the terminal. The summary counts them all. */
 const RETRIES_SHOWN_MAX = 5;
-/** A response may put a whole page into an error message. */
+/** A limit, because the message of an error can contain a whole web page. */
 const MESSAGE_LINES_MAX = 6;
 
 export interface PrettyLogOptions {
   writeLine(line: string): void;
   readonly style: Style;
-  /** Replaces secrets. Applied before lines are wrapped, because half a secret is not recognized. */
+  /** Replaces secrets. Applied before lines are wrapped, because a part of a secret would not be recognized. */
   readonly redact: Redactor;
   /** The width in cells; Infinity to never wrap. */
   columns(): number;

@@ -4,11 +4,11 @@ import type { TableFrame } from '../text/table.ts';
 import type { Sink } from './sink.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a screen is drawn for. */
+/** The output for which a screen is drawn. */
 export interface ScreenFrame extends TableFrame {
   /** True when a person reads it on a terminal. */
   readonly isTerminal: boolean;
-  /** Replaces secrets. Applied to values before they are shortened, because half a secret is not recognized. */
+  /** Replaces secrets. Applied before values are shortened, because a part of a secret would not be recognized. */
   readonly redact: Redactor;
 }
 
@@ -23,15 +23,14 @@ export interface Output {
     render: (frame: ScreenFrame) => readonly string[],
     options?: { readonly afterLog?: boolean },
   ): void;
-  /** Prints lines. Values from outside must be escaped; only this program may use control codes. */
+  /** Prints lines. Values from outside must be escaped already, because the lines may contain control codes. */
   print(lines: readonly string[]): void;
   /** Prints one JSON document: on one line, or indented on a terminal. */
   json(value: unknown): void;
-  /** Prints one JSON document on one line, without replacing secrets: for a program that waits for a generated key. */
+  /** Prints a JSON document on one line without replacing secrets, for a program that reads a generated key. */
   line(value: unknown): void;
 }
 
-/** What an output needs. */
 export interface OutputOptions {
   readonly sink: Pick<Sink, 'write'>;
   readonly terminal: Terminal;

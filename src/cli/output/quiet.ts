@@ -1,12 +1,12 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Sink } from './sink.ts';
 
-/** Longer output is printed after all, to bound the memory. Ten times the log of a first export of the whole history. */
+/** To bound the memory, longer output is printed at once. This is ten times the log of a first export of the whole history. */
 const HELD_CHARS_MAX = 16 * 1024 * 1024;
 
-/** A sink that holds output back. */
+/** A sink that keeps output in memory until it is released. */
 interface HeldSink extends Sink {
-  /** Writes the held output, and from then on everything immediately. */
+  /** Writes the held output. Later output is written immediately. */
   release(): void;
 }
 
@@ -40,8 +40,8 @@ export interface Sinks {
 }
 
 /**
- * Runs a command that prints nothing if its exit code is 0, so that cron only mails failures. Otherwise everything is
- * printed at the end. `release` prints it earlier, for a process that exits without returning here.
+ * Runs a command and discards its output if the exit code is 0, so that cron mails only failures. Otherwise prints the
+ * output at the end. `release` prints it earlier, for a process that exits before this function returns.
  */
 export async function runQuietly(
   { out, err }: Sinks,

@@ -20,7 +20,6 @@ export interface Reporting {
   stop(): void;
 }
 
-/** What reporting needs. */
 export interface ReportingOptions {
   readonly format: LogFormat;
   readonly sink: Sink;
@@ -29,7 +28,7 @@ export interface ReportingOptions {
   readonly clock: Clock;
 }
 
-/** Creates the reporting of a format: lines for people, with a progress bar on a terminal; lines of JSON; or nothing. */
+/** Creates the reporting in a format: lines for people, with a progress bar on a terminal; lines of JSON; or nothing. */
 export function createReporting(options: ReportingOptions): Reporting {
   const { log, progress } = PARTS[options.format](options);
   return {

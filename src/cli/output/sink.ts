@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 
-/** The final destination of text. */
+/** Writes text to a stream of the process. */
 export interface Sink {
   /** Writes a text; does nothing once the reader has left. Never throws. */
   write(text: string): void;
@@ -11,8 +11,8 @@ export interface Sink {
 }
 
 /**
- * Creates a sink over a stream. Lost output never stops a job: with `daywalk run | head -1`, or a full disk for logs, a
- * run stores the same data as otherwise.
+ * Creates a sink over a stream. Lost output never stops a job: a run stores the same data with `daywalk run | head -1`, or
+ * with a full disk for its log.
  */
 export function createSink(stream: Writable): Sink {
   let failure: NodeJS.ErrnoException | null = null;
@@ -22,7 +22,7 @@ export function createSink(stream: Writable): Sink {
   stream.on('error', fail);
   return {
     write: (text) => {
-      // A reader that has left does not return, but a full disk may have room again for the next line.
+      // Gives up only if the reader has left, because a full disk may have room for the next line.
       if (failure?.code === 'EPIPE' || text === '') return;
       try {
         stream.write(text);

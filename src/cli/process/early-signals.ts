@@ -1,7 +1,7 @@
 import { EXIT } from '../../core/exit-code.ts';
 
 function exitAtSignal(signal: NodeJS.Signals): void {
-  // They would report this exit as a defect.
+  // The exit listeners would report this exit as a defect.
   process.removeAllListeners('exit');
   process.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
 }

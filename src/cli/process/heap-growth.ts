@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 const GROWTH_PERCENT_MAX = 50;
 
 /**
- * Makes V8 collect garbage earlier than by default. By default the heap may become four times as large as what is in
- * use, which saves a few percent of the time and costs a hundred megabytes.
+ * Makes V8 collect garbage earlier. By default the heap may grow to four times the memory in use, which saves a few
+ * percent of the time and costs a hundred megabytes.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT_MAX}`);

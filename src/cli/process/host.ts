@@ -2,7 +2,7 @@ import type { OutputStream } from '../output/terminal.ts';
 import type { Command } from '../program/command.ts';
 import type { ProcessControl } from './stop-signals.ts';
 
-/** The process, as far as the command line needs it. */
+/** The parts of the process that the command line uses. */
 export interface CliHost {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -11,12 +11,12 @@ function warn(line: string): void {
   try {
     writeSync(STDERR, `daywalk hook: ${escapeForTerminal(line)}\n`);
   } catch {
-    // Nobody reads standard error. The receiver must not fail for that.
+    // Standard error may be closed. The receiver must not fail because of that.
     return;
   }
 }
 
-// Without a working directory the event can still be stored: the path of the spool is usually absolute.
+// Even if the working directory was deleted, the event can be stored: the path of the spool is usually absolute.
 function workingDirectory(): string {
   try {
     return process.cwd();
@@ -25,7 +25,7 @@ function workingDirectory(): string {
   }
 }
 
-/** Exits with code 0. Any other code could block the agent, or be shown to its user as a failure. */
+/** Exits with code 0. Any other code could block the agent, or the client could show it as a failure. */
 function end(): void {
   process.exit(EXIT.ok);
 }

@@ -13,7 +13,7 @@ export interface SelfSources {
 
 /**
  * Returns the shell command that starts this program from any folder: `daywalk` if it is on the search path, otherwise
- * Node with the file. Ignores folders that npx adds to the search path, because only its own children have them.
+ * Node with the file. Ignores folders that npx adds to the search path, because other shells do not have them.
  */
 export function selfCommand({ script, node, searchPath }: SelfSources): string {
   const folders = searchPath.split(delimiter).filter((folder) => isAbsolute(folder));

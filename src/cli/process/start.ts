@@ -7,7 +7,7 @@ import { runCli } from '../program/run-cli.ts';
 import { ignoreEarlySignal } from './early-signals.ts';
 import { selfCommand } from './self-command.ts';
 
-/** How long an open connection may keep a finished process alive. It must not delay the next night's job. */
+/** How long an open connection may keep a finished process alive. */
 const LINGER_MS = 2_000;
 
 let isFinished = false;
@@ -19,12 +19,12 @@ function end(code: ExitCode): void {
   process.exit(code);
 }
 
-/** The work of Node's threads, as `process.getActiveResourcesInfo` names it: files and host names. */
+/** The names in `process.getActiveResourcesInfo` of work in Node's threads: files and host names. */
 const THREAD_WORK = /^(?:FSReq|GetAddrInfo|GetNameInfo)/;
 
 /**
- * Ends the process by the signal that stopped it, if one of Node's threads is busy. Node waits for its threads at the
- * exit, and reading a FIFO, for example, never ends. A shell reports the same exit code either way.
+ * Kills the process by the signal that stopped it, if one of Node's threads is busy. A normal exit would wait for the
+ * threads, and reading a FIFO, for example, may never end. A shell reports the same exit code in both cases.
  */
 function killBySignal(code: ExitCode): void {
   const signal = code === EXIT.interrupted ? 'SIGINT' : code === EXIT.terminated ? 'SIGTERM' : undefined;
@@ -47,7 +47,7 @@ process.on('uncaughtException', (error) => {
   end(EXIT.defect);
 });
 
-// Without this, an event loop that runs empty before the command has ended would look like success.
+// If the event loop becomes empty before the command has ended, Node exits with code 0. This reports a defect instead.
 process.once('exit', () => {
   if (isFinished) return;
   reportDefect(new Error('the event loop ended before the command'));

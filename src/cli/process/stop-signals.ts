@@ -6,7 +6,7 @@ const GRACE_MS = 4_000;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** One of the signals that ask the process to stop. */
+/** A signal that asks the process to stop. */
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /** The signals and the exit of a process. */
@@ -26,8 +26,8 @@ export interface Stopping {
 }
 
 /**
- * Turns SIGINT and SIGTERM into an abort. The first signal asks the job to stop; a second one, or four seconds, end the
- * process. Committed data is safe either way.
+ * Turns SIGINT and SIGTERM into an abort. The first signal asks the job to stop; a second signal, or four seconds, end the
+ * process. Committed data is safe in both cases.
  */
 export function listenForStop(control: ProcessControl, onStop: (signal: StopSignal) => void): Stopping {
   const controller = new AbortController();

@@ -12,8 +12,8 @@ import type { ReportedEvent } from '../output/reported-event.ts';
 export type FlagName = `--${string}`;
 
 /**
- * Flags of a command by their syntax, with what they do: `{ '--from <day>': 'first day' }`. The flags of settings are
- * declared with the setting.
+ * The descriptions of a command's flags, by syntax: `{ '--from <day>': 'first day' }`. The flag of a setting is declared
+ * with the setting.
  */
 export type CommandFlags = Readonly<Record<FlagName, string>>;
 
@@ -27,7 +27,7 @@ export interface CommandGroup {
   readonly summary: string;
 }
 
-/** What a command works with. */
+/** The input, the output and the surroundings of a command. */
 export interface CommandContext {
   readonly flags: Flags;
   /** The values of {@link Command.operands}, in the same order. */
@@ -53,7 +53,7 @@ export interface CommandContext {
  */
 export type Action = (context: CommandContext) => Promise<ExitCode>;
 
-/** The declaration of a command, from which the parser and the help are made. */
+/** The declaration of a command. The parser and the help are made from it. */
 export interface Command {
   /** One word, or two with the {@link group} first: `sessions create`. */
   readonly name: string;
@@ -62,15 +62,15 @@ export interface Command {
   readonly summary: string;
   /** The introduction of its own help. */
   readonly description: string;
-  /** The settings that it reads. It has their flags, and its help lists them. */
+  /** The settings that it reads. It accepts their flags, and its help lists them. */
   readonly uses: readonly AnySetting[];
   readonly flags: CommandFlags;
   readonly required?: readonly FlagName[];
-  /** Flags whose value may be a URL with a password, which no output may show. */
+  /** Flags whose value may be a URL with a password. No output shows the password. */
   readonly mayHoldPassword?: readonly FlagName[];
-  /** Arguments after the name, with what they are: `{ '<event>': 'name of the event' }`. All are required. */
+  /** The descriptions of the arguments after the name: `{ '<event>': 'name of the event' }`. All are required. */
   readonly operands?: Readonly<Record<`<${string}>`, string>>;
-  /** At least two command lines that work, with what they do. */
+  /** At least two command lines that work, with their descriptions. */
   readonly examples: Readonly<Record<string, string>>;
   /** True when the command reports invalid settings itself; any other command refuses to start. */
   readonly acceptsInvalidSettings?: boolean;
@@ -78,6 +78,6 @@ export interface Command {
   readonly isForPeople?: boolean;
   /** True when printing is the purpose of the command, so that losing its output is a failure. */
   readonly resultIsOutput: boolean;
-  /** Loads the action. Help and usage errors do not load any, which keeps them fast. */
+  /** Loads the action. Help and usage errors load no action, so they are fast. */
   load(): Promise<{ readonly act: Action }>;
 }

@@ -4,7 +4,7 @@ import type { Log } from '../log/log.ts';
 import { hintOf } from '../remedies.ts';
 import { escapeForTerminal } from '../text/escape.ts';
 
-/** An error that ends a command, in the form in which it is reported. */
+/** The report of an error that ends a command. */
 export interface Failure {
   readonly exitCode: ExitCode;
   readonly message: string;
@@ -13,7 +13,7 @@ export interface Failure {
   readonly stack: string;
 }
 
-/** Describes anything that was thrown. Everything except a {@link DaywalkError} is a defect. */
+/** Describes a thrown value. Every value except a {@link DaywalkError} is a defect. */
 export function failureOf(error: unknown): Failure {
   const stack = stackOf(error);
   if (error instanceof DaywalkError) {

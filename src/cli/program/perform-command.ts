@@ -144,7 +144,7 @@ function redactorFor(
   return (text) => redactors.reduce((result, redact) => redact(result), text);
 }
 
-/** The log format that a flag or the environment names; undefined when it is the default. */
+/** The configured log format; undefined for the default. */
 function askedLogFormat({ settings, entries }: SettingsReading): LogFormat | undefined {
   const entry = entries.find(({ setting }) => setting.env === SETTINGS.log.env);
   return entry === undefined || entry.source === 'default' ? undefined : settings.log;
@@ -158,7 +158,7 @@ function stopNotice(signal: string) {
   } as const;
 }
 
-/** Standard output. It removes the progress line first, because both may share a terminal. */
+/** A sink that removes the progress line before it writes, because both may be on the same terminal. */
 function afterProgress(reporting: Reporting, sink: Sink): Pick<Sink, 'write'> {
   return {
     write: (text) => {
@@ -168,7 +168,7 @@ function afterProgress(reporting: Reporting, sink: Sink): Pick<Sink, 'write'> {
   };
 }
 
-/** @throws {StorageError} when the result could not be written, unless its reader has left. */
+/** @throws {StorageError} when the result could not be written, unless the reader has closed the pipe. */
 function refuseLostResult({ resultIsOutput }: Command, { failure }: Sink): void {
   if (failure === null || failure.code === 'EPIPE' || !resultIsOutput) return;
   throw new StorageError(`write the result to standard output: ${failure.message}`, {

@@ -14,9 +14,9 @@ export interface FailureReporting {
   /** Standard error. */
   readonly sink: Sink;
   readonly redact: Redactor;
-  /** Adds the stack. */
+  /** True to print the stack. */
   readonly debug: boolean;
-  /** With `json`, the failure becomes a line of the log; otherwise it is written in words. */
+  /** With `json`, the failure is written as a line of the log; otherwise in words. */
   readonly format: LogFormat | undefined;
   /**
    * The log for a failure as JSON.
@@ -24,7 +24,7 @@ export interface FailureReporting {
    */
   readonly log?: Log;
   /**
-   * Writes usage errors in words even if the format is `json`, because a person has just typed the command.
+   * True to write usage errors in words even if the format is `json`, because a person has just typed the command.
    * @default false
    */
   readonly usageInWords?: boolean;

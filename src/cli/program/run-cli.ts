@@ -34,7 +34,7 @@ async function dispatch(host: CliHost, streams: CliStreams): Promise<ExitCode> {
   const invocation = parseCommandLine(host.argv, {
     commands: host.commands,
     version: host.version,
-    // Help is wrapped even where it is not read on a terminal.
+    // Help is wrapped even if standard output is not a terminal.
     width: outTerminal.isTerminal ? outTerminal.columns() : COLUMNS_DEFAULT,
   });
   if (invocation.kind === 'text') {

@@ -11,7 +11,7 @@ interface Sample {
   readonly requests: number;
 }
 
-/** What a job has done so far, derived from its events. Times are monotonic milliseconds. */
+/** The progress of a job, derived from its events. Times are monotonic milliseconds. */
 export interface ProgressState {
   readonly startedMs: number;
   /** The current step, before the plan is known. */
@@ -94,7 +94,7 @@ export function requestRate({ samples, requests }: ProgressState, atMs: number):
   return ((requests - oldest.requests) * 1_000) / (atMs - oldest.atMs);
 }
 
-/** Units that this run has finished with. */
+/** The number of units that have ended, with or without success. */
 export function unitsEnded({ unitsDone, unitsByOthers, unitsFailed }: ProgressState): number {
   return unitsDone + unitsByOthers + unitsFailed;
 }

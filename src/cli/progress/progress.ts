@@ -8,9 +8,9 @@ import { advance, type ProgressState, startProgress } from './progress-state.ts'
 
 /** How often the line on a terminal is redrawn. */
 const REDRAW_MS = 100;
-/** Cells left free, because the terminal itself appends `^C`, and a wrapped line cannot be removed. */
+/** Cells left free for the `^C` that the terminal appends. A line that wraps cannot be removed. */
 const ROOM_FOR_ECHO = 3;
-/** How often progress is logged where no line can be redrawn. */
+/** How often progress is logged if no line can be redrawn. */
 const REPORT_MS = 30_000;
 
 /** Shows the progress of a job. */
@@ -20,7 +20,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** Shows nothing: for logs as JSON, which have every event, and for silence. */
+/** Shows nothing, for the log formats `json`, which contains every event, and `silent`. */
 export const noProgress: Progress = { observe: () => undefined, stop: () => undefined };
 
 /** Creates a progress bar on a terminal. */
@@ -67,7 +67,7 @@ function ticking(clock: Clock, everyMs: number, display: Display): Progress {
     observe: (event) => {
       if (event.type === 'run-ended' || event.type === 'copy-ended') return stop();
       state = advance(state, event, clock.monotonicMs());
-      // The timer starts with the job. It must not keep a finished process alive.
+      // The timer starts with the job, and does not keep a finished process alive.
       if (event.type === 'run-started' || event.type === 'copy-started')
         timer ??= setInterval(() => display.draw(state, clock.monotonicMs()), everyMs).unref();
     },

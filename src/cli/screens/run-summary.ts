@@ -12,9 +12,9 @@ import { renderMore } from './listing.ts';
 import { renderSteps, type Step } from './steps.ts';
 import type { WarehouseNames } from './warehouse-names.ts';
 
-/** How many problems are shown; `--json` and the ledger have all of them. */
+/** How many problems are shown. `--json` lists more, and the ledger has the error of each unit. */
 const PROBLEMS_SHOWN_MAX = 8;
-/** A response may put a whole page into an error message. */
+/** A limit, because the message of an error can contain a whole web page. */
 const MESSAGE_LINES_MAX = 4;
 
 export interface SummaryFrame extends ScreenFrame {

@@ -3,7 +3,7 @@ import type { SettingsReading } from '../../settings/read-settings.ts';
 import { SETTINGS } from '../../settings/settings-table.ts';
 import { shellQuote } from '../text/shell.ts';
 
-/** How to name a warehouse in further commands. */
+/** The location of a warehouse, for use in suggested commands. */
 export interface WarehouseNames {
   /** The location, quoted for a shell. */
   readonly name: string;

@@ -1,4 +1,4 @@
-// Created on first use: it takes longer than the rest of a short command.
+// Created on first use, because creating it takes longer than the rest of a short command.
 let grouped: Intl.NumberFormat | undefined;
 
 const SECOND_MS = 1_000;

@@ -13,7 +13,7 @@ export interface TableColumn {
   readonly header: string;
   readonly align?: 'left' | 'right';
   /**
-   * True for columns that may be cut where space is short. Numbers and days are useless when cut.
+   * True for columns that may be cut if the frame is too narrow. Cut numbers and days would be useless.
    * @default false
    */
   readonly shrinks?: boolean;
@@ -35,7 +35,7 @@ export function right(header: string): TableColumn {
   return { header, align: 'right' };
 }
 
-/** A column that may be cut where space is short. */
+/** A column that may be cut if the frame is too narrow. */
 export function shrinking(header: string): TableColumn {
   return { header, shrinks: true };
 }

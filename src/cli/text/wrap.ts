@@ -9,7 +9,7 @@ export interface WrapFrame {
   readonly linesMax: number;
 }
 
-/** Wraps a text to a width in cells, between words; a word is only broken if it is longer than a line. */
+/** Wraps a text between words to a width in cells. Breaks only words that are longer than a line. */
 export function wrapText(text: string, { width, lead, linesMax }: WrapFrame): string[] {
   const room = Math.max(1, width - widthOf(lead));
   const lines = fill(text, room);

@@ -7,7 +7,7 @@ export const digest: Command = {
   summary: 'a SHA-256 of each table and of the whole warehouse',
   description:
     'Computes a SHA-256 of each table and of the whole warehouse. It covers only the content: the same content has the ' +
-    'same digest in SQLite and PostgreSQL, whatever the order and the number of runs that brought it.',
+    'same digest in SQLite and PostgreSQL, whichever runs stored it and in whichever order.',
   uses: warehouseSettings,
   flags: { ...jsonFlag },
   examples: {

@@ -6,8 +6,8 @@ export const emulate: Command = {
   name: 'emulate',
   summary: 'serves the whole API on this machine, with generated data',
   description:
-    'Serves the whole API on a loopback port, with data that are generated from the seed. When it is ready, it prints ' +
-    'one JSON line with url, apiKey and orgId. It serves until it is stopped.',
+    'Serves the whole API on a loopback port, with data generated from the seed. When it is ready, it prints one JSON ' +
+    'line with url, apiKey and orgId. It runs until it is stopped.',
   uses: commonSettings,
   flags: {
     '--port <port>': 'TCP port; 0 chooses a free one (default: 0)',

@@ -21,7 +21,7 @@ export interface FileResult {
   readonly events: readonly string[];
   /** The file with the previous content; null when nothing was replaced. */
   readonly backup: string | null;
-  /** The same in words. */
+  /** The result in words. */
   readonly lines: readonly string[];
 }
 

@@ -15,7 +15,7 @@ export const status: Command = {
       'print one line and exit with code 0 if a complete export of all streams ended within --max-age (default: 26) or a ' +
       'run is in progress, and no stream has fallen silent; with code 1 otherwise',
     '--max-age <hours>':
-      'exit with code 4 unless a complete run ended within this time; with --health, see there',
+      'exit with code 4 unless a complete run ended within this time; with --health, the exit code is 1 instead',
     '--json': 'print one JSON document that includes every day',
   },
   examples: {

@@ -9,10 +9,10 @@ export const hooksFire: Command = {
   group: hooksGroup,
   summary: 'runs the configured hooks of an event, as the client tool would',
   description:
-    'Runs the hooks that a file configures for an event, as the client tool would: all hooks whose matcher accepts the ' +
-    'tool, at the same time, identical commands once, with the event as JSON on standard input, each with its time limit. ' +
-    'Prints what each hook did. Exit code 2 of a hook blocks PreToolUse, UserPromptSubmit, Stop and SubagentStop; any ' +
-    'other failure has no effect. A hook that blocks or fails is a result: this command still exits with code 0.',
+    'Runs the hooks that a file configures for an event, as the client tool would. All hooks whose matcher accepts the ' +
+    'tool run at the same time; identical commands run once. Each hook gets the event as JSON on standard input, and has ' +
+    'its time limit. Prints what each hook did. Exit code 2 of a hook blocks PreToolUse, UserPromptSubmit, Stop and ' +
+    'SubagentStop; any other failure has no effect. This command exits with code 0 even if a hook blocks or fails.',
   uses: commonSettings,
   operands: { '<event>': 'name of the event, for example Stop' },
   flags: {

@@ -9,7 +9,7 @@ export const hooksInstall: Command = {
   summary: "adds the receiver to the client tool's hooks file",
   description:
     "Adds the receiver to the client tool's hooks file. The file may be a map of events, or hold one under the key " +
-    '"hooks". Everything else in the file stays as it is: order, other entries, unknown keys, comments, indentation. ' +
+    '"hooks". Nothing else in the file changes: order, other entries, unknown keys, comments and indentation stay. ' +
     'A hook that is already installed is not installed twice. The file is replaced atomically; its previous content is ' +
     'kept beside it, with .bak added to the name.',
   uses: spoolSettings,

@@ -10,8 +10,8 @@ export const hooksRemove: Command = {
   summary: "removes the receiver from the client tool's hooks file",
   description:
     'Removes the hooks whose command is daywalk hook, with any flags and from any installation, and entries that become ' +
-    'empty. Everything else stays as it is. The file is replaced atomically; its previous content is kept beside it, with ' +
-    '.bak added to the name.',
+    'empty. Nothing else in the file changes. The file is replaced atomically; its previous content is kept beside it, ' +
+    'with .bak added to the name.',
   uses: commonSettings,
   flags: {
     ...fileFlag,

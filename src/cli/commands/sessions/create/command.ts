@@ -9,8 +9,8 @@ export const sessionsCreate: Command = {
   summary: 'creates a session on a computer and records it in the warehouse',
   description:
     'Creates a session on a connected computer and records it in the table sessions. Each successful call creates ' +
-    'another session. So a request is only retried if the service certainly did not process it; if that is unknown, ' +
-    'the message says so. The key may be an API key or a JWT.',
+    'another session. A request is therefore retried only if the service certainly did not process it. If that is ' +
+    'unknown, the message says so. The key may be an API key or a JWT.',
   uses: [
     SETTINGS.apiKey,
     SETTINGS.apiKeyFile,
