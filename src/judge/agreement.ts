@@ -40,10 +40,10 @@ export interface DayOnRecord<Unit> {
   readonly committed: ReadonlySet<string>;
 }
 
-/** The fields that settle a unit, or open it again; absent ones stay. */
+/** The fields that settle a unit, or open it again. Absent fields do not change. */
 type Settlement = Partial<Pick<Standing, 'state' | 'settledAt' | 'confirmed' | 'firstLoadedAt'>>;
 
-/** What the streams of a day say together. */
+/** Facts about all streams of a day. */
 interface DayFacts {
   readonly day: UtcDay;
   readonly rule: SettleRule;

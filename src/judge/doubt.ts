@@ -58,7 +58,7 @@ export function weighLoss(standing: StandingDoubt | null, loss: Loss, rule: Weig
   return { verdict: 'doubt', doubt: { ...fresh, seenOn, since: standing.since } };
 }
 
-/** True if finding the same loss once more accepts it. Then only the day's own answer decides. */
+/** True if the next run that finds the same loss accepts it. Then only an answer for the day alone decides. */
 export function isDue(standing: StandingDoubt, now: Date): boolean {
   const isOld = now.getTime() - Date.parse(standing.since) >= ACCEPT_AFTER_MS;
   return isOld && seenAlso(standing, dayOf(now)).length >= ACCEPT_LOOKS;

@@ -23,7 +23,7 @@ export interface RequestedAlone {
 /** What must be requested again before a day is judged. */
 export interface SecondLook {
   readonly alone: readonly RequestedAlone[];
-  /** The stream in which a gap is requested once more, if no stream has activity. */
+  /** The stream in which a gap is requested again, if no stream has activity. */
   readonly confirm: DailyStream | null;
   /** Streams whose gap is confirmed: the day has no activity in them. */
   readonly empty: readonly DailyStream[];
@@ -37,7 +37,7 @@ const NOTHING: SecondLook = { alone: [], confirm: null, empty: [] };
 /**
  * Decides which units of a day must be requested again. If some stream has activity, these are requested alone:
  * streams that a range shows without activity, and users if a range has fewer of them than `daily_active_users`. If
- * no stream has activity, a gap is requested once more in one stream. That answer, or any answer for the day alone,
+ * no stream has activity, a gap is requested again in one stream. That answer, or any answer for the day alone,
  * confirms the gap for all streams.
  * @param isConfirmed the gap was requested again and had no rows.
  */

@@ -11,7 +11,7 @@ export const SECOND_LOOK_AFTER_MS = 12 * 60 * 60 * 1000;
 export const REOPEN_AGAIN_AFTER_MS = 14 * 24 * 60 * 60 * 1000;
 /** Maximum number of days that one run reopens. */
 export const REOPENED_MAX = 10;
-/** Tokens and users are compared every so many days. */
+/** Number of days between two comparisons of tokens and users. */
 export const HEAVY_EVERY_DAYS = 7;
 
 /** Consecutive days, both ends included. */
@@ -27,8 +27,8 @@ export interface WatchState {
   /** The UTC day on which tokens and users were last compared; null if never. */
   readonly heavyOn: UtcDay | null;
   /**
-   * A comparison of the last run failed, so the same stretch is compared once more. Only once: a request that always
-   * fails must not stop the watch at one stretch.
+   * A comparison of the last run failed, so the next run compares the same stretch again, but only once: a request that
+   * always fails must not stop the watch at one stretch.
    */
   readonly isAgain?: boolean;
 }

@@ -6,9 +6,9 @@ export interface DayBatch {
   readonly stream: DailyStream;
   /** At least one, ascending, without gaps. */
   readonly days: readonly [UtcDay, ...UtcDay[]];
-  /** A range had no row for these days, so they are requested once more. No row again means that there is none. */
+  /** A range had no rows for these days, so they are requested again. Without rows a second time, they are empty. */
   readonly isGap?: boolean;
-  /** Settled days of a range without rows. If the one requested day has no row either, none of them has. */
+  /** Settled days of a range without rows. If the requested day has no row either, they all count as answered without rows. */
   readonly speaksFor?: readonly UtcDay[];
 }
 

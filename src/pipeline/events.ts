@@ -102,7 +102,7 @@ export interface RunReport {
   readonly unitsFailed: number;
   /** Planned, but neither committed by any worker nor failed when the run ended. */
   readonly unitsLeftOut: number;
-  /** Units of the run's range whose stored rows are missing in the service's answers, which is not believed yet. */
+  /** Doubted units of the run's range: the service's answers lack some of their stored rows. */
   readonly unitsDoubted: number;
   /** Settled days that were pulled again because the service changed them. */
   readonly daysReopened: number;

@@ -85,7 +85,7 @@ export class Findings {
     this.#warnings.add(text);
   }
 
-  /** How many records in quarantine are about what was requested: the answer has them, though not as rows. */
+  /** Number of quarantined records that belong to what was requested: the answer has them, but not as rows. */
   get setAside(): number {
     return this.#quarantined.size - this.#foreign.size;
   }

@@ -21,10 +21,10 @@ export type Verdict =
   | { readonly kind: 'request-later' }
   | { readonly kind: 'doubt'; readonly doubt: StandingDoubt };
 
-/** What an answer is judged by. */
+/** The facts by which an answer is judged. */
 export interface Judgement {
   readonly warehouse: Pick<Warehouse, 'rowsOf'>;
-  /** What the ledger says of the unit. */
+  /** The unit in the ledger. */
   readonly known: LedgerUnit;
   /** Records of the unit in quarantine. */
   readonly setAside: number;

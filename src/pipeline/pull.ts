@@ -11,7 +11,7 @@ import {
 import type { ReportLimit } from '../api/walk/report-limit.ts';
 import { batchName, type DayBatch } from './batch.ts';
 
-/** The service. */
+/** The hosts of the service, and the transport for requests to them. */
 export interface Source {
   readonly transport: Transport;
   readonly hosts: Hosts;

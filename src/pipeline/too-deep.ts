@@ -3,7 +3,7 @@ import { UnitError } from '../core/errors.ts';
 /**
  * Runs `work` on an answer. An answer that is nested too deeply for the stack fails its unit; it is no defect of this
  * program.
- * @throws {UnitError} if the stack overflows; and whatever `work` throws.
+ * @throws {UnitError} if the stack overflows; and any error that `work` throws.
  */
 export function unlessTooDeep<Result>(doing: string, work: () => Result): Result {
   try {

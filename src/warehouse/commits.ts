@@ -50,7 +50,7 @@ export interface DayCommit extends DayKey {
   /**
    * Digest of the stored content that this one was judged against. If other content is stored by then, the commit is
    * refused with `ClaimLostError`.
-   * @default whatever is stored
+   * @default not checked
    */
   readonly basedOn?: string | null | undefined;
   /**
@@ -129,9 +129,9 @@ export interface ReadinessWalkEnd {
    * deleted.
    */
   readonly seenReportIds: ReadonlySet<string> | null;
-  /** Digests of the records that the walk quarantined, if it saw all reports: others leave quarantine. */
+  /** Digests of the records that the walk quarantined; other records leave quarantine. Null if it did not see all reports. */
   readonly seenQuarantine: ReadonlySet<string> | null;
-  /** The walk would delete more than is believed: nothing is deleted, and the unit is doubted. */
+  /** Set if too many stored reports are missing to believe it: none is deleted, and the unit is doubted. */
   readonly doubt?: Pick<UnitDoubt, 'doubt' | 'since'> | undefined;
   readonly runId: string;
   readonly requests: number;

@@ -7,9 +7,9 @@ import type { Warehouse } from './port.ts';
 const PLACE = ['', 'email_salt'] as const;
 
 /**
- * Makes sure that the warehouse holds hashes of one salt, because a person would have two hashes otherwise. The first
+ * Makes sure that all hashes in the warehouse use one salt. With two salts, a person would have two hashes. The first
  * salt is remembered as a fingerprint. Does nothing unless emails are hashed.
- * @param isNew replaces the remembered salt by this one.
+ * @param isNew replaces the remembered salt with this one.
  * @throws {UsageError} when the salt is not the remembered one.
  */
 export async function expectEmailSalt(

@@ -3,13 +3,13 @@ import type { AnyTable } from '../../schema/define.ts';
 import { CHUNK_ROWS, encodedChunks } from '../../schema/digest.ts';
 import type { EncodedRows, TableRows, Values } from './rows.ts';
 
-/** Rows in the encoding that their digest is made of. */
+/** Encodes rows in the form from which their digest is computed. */
 export function encodeRows({ table, rows }: TableRows): EncodedRows {
   const active = rows.filter(activityTest(table)).length;
   return { table, count: rows.length, active, texts: [...encodedChunks(rows)] };
 }
 
-/** Encodes rows as they come, so that they need not be kept in memory. */
+/** Encodes rows one by one, so that only their encoding stays in memory. */
 export class RowEncoder {
   readonly #table: AnyTable;
   readonly #texts: string[] = [];
@@ -40,14 +40,14 @@ export class RowEncoder {
   }
 }
 
-/** The rows, some hundred at a time, so that few are in memory at once. */
+/** Decodes rows in chunks of some hundred, so that few are in memory at once. */
 export function* decodedChunks({
   texts,
 }: Pick<EncodedRows, 'texts'>): Generator<readonly Values[], void, void> {
   for (const text of texts) yield JSON.parse(text) as Values[];
 }
 
-/** All rows at once. */
+/** Decodes all rows at once. */
 export function decodeRows({ table, texts }: EncodedRows): TableRows {
   return { table, rows: [...decodedChunks({ texts })].flat() };
 }

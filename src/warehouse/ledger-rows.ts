@@ -69,13 +69,13 @@ export function unitOfValues(values: Values): LedgerUnit | undefined {
   return key === undefined || record === undefined ? undefined : { ...key, ...record };
 }
 
-/** The ledger's row that was read by `key`. Without a row, that of a unit that was never pulled. */
+/** The unit of `key` as its row in the ledger describes it; a pending unit if there is no row. */
 export function unitOfKey<Key extends UnitKey>(key: Key, values: Values | undefined): Key & UnitRecord {
   const record = values === undefined ? undefined : recordOf(decodeUnit(values));
   return record === undefined ? pendingUnit(key) : { ...key, ...record };
 }
 
-/** What is kept of a record that was in quarantine before. */
+/** The values that a record keeps if it was in quarantine before. */
 export interface KnownRecord {
   readonly since: string;
   readonly acceptedAt: string | null;

@@ -14,15 +14,15 @@ import type {
 } from './port.ts';
 
 /*
- * Every way in which a row of the ledger changes. Each transition is a pure function from the row as it is to the row as
- * it will be; the adapters read the row, call the function and write what it returns.
+ * Every way in which a row of the ledger changes. Each transition is a pure function from the current row to the new one;
+ * the adapters read the row, call the function and write the result.
  *
  *   pending ──commit──▶ awaiting ──settle──▶ empty         a day without activity
  *                └────▶ loaded ──settle──▶ loaded, settled  a day with activity
  *                └────▶ quarantined                         some records were set aside; such a day does not settle
  *   any ──doubt──▶ doubted ──commit──▶ …                    the answer would remove stored rows
  *   any ──fail──▶ failed                                    a doubted unit stays doubted
- *   settled ──look──▶ settled ──reopen──▶ loaded, awaiting  the watch found a difference, and found it again
+ *   settled ──look──▶ settled ──reopen──▶ loaded, awaiting  the watch found the same difference twice
  *
  *   readiness: pending ──page──▶ pending ──end──▶ loaded, empty, quarantined or doubted; it never settles
  */
@@ -34,7 +34,7 @@ export interface DayEntry extends Omit<DayCommit, 'tables'> {
 
 /** A unit that every run pulls again. */
 const OPEN = { settledAt: null, confirmed: null } as const;
-/** What ends with a new answer: the settlement, a doubt and an error. */
+/** The fields that a new answer resets: the settlement, a doubt and an error. */
 const UNDECIDED = { ...OPEN, doubtedAt: null, doubt: null, lastError: null } as const;
 
 /**
@@ -122,7 +122,7 @@ export function applyLook(before: LedgerDay, { contentSha256, watch }: UnitNotes
 
 /**
  * A settled unit is pulled again: empty → awaiting, any other state stays, and the unit is open again. A unit that was
- * never pulled stays as it is.
+ * never pulled does not change.
  */
 export function applyReopening(before: LedgerDay): LedgerDay {
   if (before.state === 'pending') return before;
@@ -236,7 +236,7 @@ export function applyWalkEnd(
   };
 }
 
-/** What every finished pull adds to a row, whatever its outcome. */
+/** The fields that every finished pull changes, whether it succeeded or failed. */
 function afterPull(before: LedgerUnit, pull: { readonly requests: number; readonly pulledAt: Date }) {
   return {
     attempts: before.attempts + 1,

@@ -34,7 +34,7 @@ function postgresSchemaOf(location: string): string {
   return JSON.stringify([host.toLowerCase(), port || POSTGRES_PORT, pathname, schema]);
 }
 
-/** Identifies the file behind a path, whatever its name; null when there is none. */
+/** Identifies the file that a path leads to, so that two names of one file are equal; null when there is none. */
 function fileOf(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });

@@ -77,7 +77,7 @@ export interface RunLock {
   release(): Promise<void>;
 }
 
-/** Rows to write and remove as they are, see {@link Warehouse.change}. */
+/** Rows to write and remove unchanged, see {@link Warehouse.change}. */
 export interface RowChanges {
   /** Whole rows to insert, or to update if they differ. */
   readonly put: readonly TableRows[];
@@ -105,7 +105,7 @@ export const MUCH_WRITTEN_ROWS = 10_000;
 /**
  * A warehouse: the tables of `schema/` in one database.
  *
- * Each method that writes is one transaction: it happens completely or not at all, whatever kills the process. All
+ * Each method that writes is one transaction: it happens completely or not at all, even if the process is killed. All
  * methods may throw `StorageError` (exit code 6) and, if another process holds the database for too long, `BusyError`
  * (75).
  */
@@ -149,7 +149,7 @@ export interface Warehouse {
   failUnit(failure: UnitFailure): Promise<void>;
   /** Records that an answer is doubted. */
   doubtUnit(doubt: UnitDoubt): Promise<LedgerDay>;
-  /** Writes the notes of settled units. Units that are open again stay as they are. */
+  /** Writes the notes of settled units. Units that are open again do not change. */
   noteUnits(orgId: string, notes: readonly UnitNotes[]): Promise<void>;
   /** Opens settled units again, all or none. Returns their new ledger rows. */
   reopenDays(orgId: string, days: readonly ReopenedDay[]): Promise<LedgerDay[]>;
@@ -161,11 +161,11 @@ export interface Warehouse {
   storeHookEvents(commit: HookEventCommit): Promise<number>;
 
   /**
-   * What runs remember about an organization under a name, as JSON text; null if there is nothing. The organization
-   * '' means the warehouse itself.
+   * Reads a value that runs have stored for an organization under a name, as JSON text; null if there is none. The
+   * organization '' means the warehouse itself.
    */
   state(orgId: string, name: string): Promise<string | null>;
-  /** Remembers a JSON text in place of the earlier one. */
+  /** Stores a JSON text under a name, in place of the earlier one. */
   setState(orgId: string, name: string, value: string): Promise<void>;
 
   /** Stores a created session, or replaces the stored one. */
@@ -201,7 +201,7 @@ export interface Warehouse {
   ): Promise<readonly Values[]>;
 
   /**
-   * Writes and removes rows of any table as they are, all or none. It is for moving a warehouse together with its
+   * Writes and removes rows of any table unchanged, all or none. It is for moving a warehouse together with its
    * ledger. Returns how many rows were inserted, updated or deleted.
    */
   change(changes: RowChanges): Promise<number>;

@@ -59,7 +59,7 @@ function isSameReport(stored: readonly TableRows[] | undefined, parts: readonly 
   });
 }
 
-/** True if the digest still holds at the end of a walk: the end changed no row, and neither did a page. */
+/** True if the stored digest is still right at the end of a walk: neither a page nor the end changed a row. */
 export function isDigestKnown({ contentSha256 }: LedgerReadiness, rowsWritten: number): boolean {
   return rowsWritten === 0 && contentSha256 !== null;
 }

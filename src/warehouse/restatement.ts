@@ -5,9 +5,9 @@ export interface TableSums {
 }
 
 /**
- * The text that a restatement records of a unit, before and after: the number of its rows, the sum of each additive
- * column of its first table, the same for each further table under `breakdowns`, and the digest, which shows changes
- * that no sum shows.
+ * The text that a restatement stores for a unit, once for the content before the change and once for the content after
+ * it: the number of rows and the sum of each additive column of the first table, the same for each further table under
+ * `breakdowns`, and the digest, which shows changes that no sum shows.
  */
 export function restatementText(tables: readonly TableSums[], contentSha256: string | null): string {
   const [main, ...breakdowns] = tables;

@@ -9,12 +9,12 @@ export interface TableRows {
   readonly rows: readonly Values[];
 }
 
-/** As {@link TableRows}, in the encoding that their digest is made of: small, and cheap to hand to a thread. */
+/** As {@link TableRows}, encoded as for their digest: small, and cheap to send to a thread. */
 export interface EncodedRows {
   readonly table: AnyTable;
   /** How many rows there are. */
   readonly count: number;
-  /** How many of them say that something happened, see `schema/active.ts`. */
+  /** How many of them show activity, see `schema/active.ts`. */
   readonly active: number;
   /** Texts of JSON arrays, some hundred rows each, see `encodedChunks` in `schema/digest.ts`. */
   readonly texts: readonly string[];

@@ -1,7 +1,7 @@
 import { type OpenOptions, openWarehouse } from './open.ts';
 import type { Warehouse } from './port.ts';
 
-/** Opens a warehouse, passes it to `use`, and closes it whatever happens. */
+/** Opens a warehouse, passes it to `use`, and closes it even if `use` fails. */
 export async function withWarehouse<Result>(
   location: string,
   options: OpenOptions,

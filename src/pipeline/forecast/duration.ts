@@ -3,19 +3,20 @@ import type { RunRecord } from '../../warehouse/port.ts';
 /** How long a run is expected to take. */
 export interface DurationForecast {
   readonly durationMs: number;
-  /** True while no run with a similar number of requests has ended. Then the duration may be off by a factor of several. */
+  /** True while no run with a similar number of requests has ended. Then the duration may be several times too long or too short. */
   readonly isEstimate: boolean;
 }
 
 /** Similar runs that the forecast averages over. */
 const SIMILAR_RUNS = 3;
-/** A run is similar if it sent at most this many times more, or fewer, requests. */
+/** A run is similar if its number of requests differs by this factor at most. */
 const SIMILAR_FACTOR = 2;
 
 /**
- * Estimates how long a run with `requests` requests takes, from the pace of earlier runs. A night of a dozen requests needs more
- * time per request than a first sync that keeps eight in flight, so similar runs count before all others.
- * @returns null if no earlier run ended after sending a request
+ * Estimates how long a run with `requests` requests takes, from the pace of earlier runs. A nightly run with a dozen
+ * requests needs more time per request than a first run that keeps eight in flight. So other runs count only if there is no
+ * similar one.
+ * @returns null if no earlier run ended after sending a request.
  */
 export function forecastDuration(runs: readonly RunRecord[], requests: number): DurationForecast | null {
   const ended = runs.flatMap(({ startedAt, endedAt, requests: sent }) => {

@@ -6,9 +6,9 @@ import { rememberedRange } from '../run/schedule/range-gauge.ts';
 import { RANGES } from '../run/schedule/remembered-range.ts';
 import { type ForecastFacts, USERS_KNOWN_DAYS, userCounter, watchOf } from './requests.ts';
 
-/** What the warehouse knows that a forecast needs. */
+/** The facts that the warehouse provides. */
 type Learned = Pick<ForecastFacts, 'ledger' | 'remembered' | 'watch' | 'usersOn' | 'reports'>;
-/** What the caller knows. */
+/** The facts that the caller provides. */
 export type AskedFacts = Omit<ForecastFacts, keyof Learned>;
 
 /** The facts about an organization that no run has pulled yet. */
@@ -43,7 +43,7 @@ export async function readFacts(
   };
 }
 
-/** Reads who was active on these days and on some days before; users are numbered in the order of reading. */
+/** Reads which users were active from some days before the first of `days` on. Users get numbers in the order of reading. */
 async function readUsers(
   warehouse: Warehouse,
   orgId: string,

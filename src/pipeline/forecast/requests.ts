@@ -19,30 +19,30 @@ import { type LongestRange, RangeGauge, rowsPerDay } from '../run/schedule/range
 import { Schedule } from '../run/schedule/schedule.ts';
 import { Watch } from '../run/watch/watch.ts';
 
-/** Units that a worker claims at a time, as `work.ts` does. */
+/** Units that a worker claims at a time, as in `claimed-batches.ts`. */
 const CLAIMED_UNITS = 16;
-/** Rows of a day where nothing is stored yet; they only decide when ranges become shorter. */
+/** Assumed rows per day of a stream without stored rows. They only decide when ranges become shorter. */
 const ROWS_UNKNOWN = 50;
-/** Pages of readiness reports where nothing is known: one with reports, and the empty one that ends the walk. */
+/** Assumed pages of readiness reports before the first walk: one with reports, and the empty one that ends the walk. */
 const READINESS_UNKNOWN = 2;
 
-/** What a forecast is made from. */
+/** The facts from which a forecast is made. */
 export interface ForecastFacts {
   readonly request: PlanRequest;
   readonly today: UtcDay;
-  /** The ledger of the organization; empty where nothing is known. */
+  /** The ledger of the organization; empty if no run has pulled it. */
   readonly ledger: readonly LedgerUnit[];
   /** Longest range that an earlier run learned. */
   readonly remembered: LongestRange | null;
   readonly rangeDays: number;
   readonly concurrency: number;
-  /** What the watch looks at; null where there is none. */
+  /** The units and days that the watch compares; null without a watch. */
   readonly watch: Pick<Watch, 'recent' | 'older' | 'comparesUsers' | 'modelDays' | 'settled'> | null;
-  /** Different users on these days, as far as they are stored; 0 where none are known. */
+  /** Estimates the number of distinct users on these days from the stored ones; 0 if none are stored. */
   usersOn(days: readonly UtcDay[]): number;
-  /** The organization is named, so that nothing has to be asked to learn it. */
+  /** The settings name the organization, so no request is needed to find it. */
   readonly isNamed: boolean;
-  /** Readiness reports that are stored. */
+  /** Number of stored readiness reports. */
   readonly reports: number;
 }
 
@@ -53,24 +53,24 @@ export interface RequestForecast {
 }
 
 /**
- * The requests that a run will send if the service answers as it did: a rehearsal of the run's own schedule, ranges and watch.
- * Repetitions of failed requests are not in it, nor days that an answer makes worth a second look.
+ * Forecasts the requests of a run that finds the service unchanged. It simulates the schedule, ranges and watch of a run.
+ * It does not count retries, or second requests for days whose answers turn out to be unclear.
  */
 export function forecastRequests(facts: ForecastFacts): RequestForecast {
   const { request, ledger, watch } = facts;
   const plan = planUnits(request, ledger);
-  const rehearsal = new Rehearsal(facts, plan);
+  const simulation = new Simulation(facts, plan);
   const requests =
-    rehearsal.walk(watch?.recent ?? []) +
-    rehearsal.later(watch?.older ?? []) +
-    rehearsal.sums(watch?.modelDays ?? []) +
-    secondLooks(plan, facts) +
-    (plan.readiness ? readinessPages(facts) : 0);
+    simulation.countPlanned(watch?.recent ?? []) +
+    simulation.countOlder(watch?.older ?? []) +
+    simulation.countModelSums(watch?.modelDays ?? []) +
+    countSecondLooks(plan, facts) +
+    (plan.readiness ? countReadinessPages(facts) : 0);
   return { plan, requests };
 }
 
-/** Batches as a run takes them, several in flight, answered in the order in which they were sent. */
-class Rehearsal {
+/** Simulates how a run takes batches: several are in flight, and they are answered in the order in which they were sent. */
+class Simulation {
   readonly #facts: ForecastFacts;
   readonly #gauge: RangeGauge;
   readonly #rows: ReadonlyMap<DailyStream, number>;
@@ -89,32 +89,32 @@ class Rehearsal {
     this.#first = stream === undefined ? undefined : { stream, day: request.lastDay };
   }
 
-  /** What is planned, and the recent settled days that go along. */
-  walk(recent: readonly DayUnit[]): number {
+  /** Counts the requests for the planned units and for the recent settled ones that are compared with them. */
+  countPlanned(recent: readonly DayUnit[]): number {
     this.#schedule.add(recent);
     const { isNamed } = this.#facts;
     const first = this.#first;
-    // Without analytics in the plan the organization is still asked for once.
+    // A plan without analytics still needs one request to find the organization.
     if (first === undefined) return isNamed ? 0 : 1;
     const isPlanned = this.#schedule.moveToFront(first);
     const again = isPlanned && this.#requestsOf({ stream: first.stream, days: [first.day] }) === 1 ? 1 : 0;
-    // The first page of the newest day tells whose the key is, and is not asked for again where it is all of the day.
-    return 1 - again + this.#workOff();
+    // A run begins with a request for the first page of the newest day. If that is the only page, it is not requested again.
+    return 1 - again + this.#countScheduled();
   }
 
-  later(units: readonly DayUnit[]): number {
+  countOlder(units: readonly DayUnit[]): number {
     this.#schedule.add(units);
-    return this.#workOff();
+    return this.#countScheduled();
   }
 
-  sums(stretches: readonly { readonly days: readonly UtcDay[] }[]): number {
+  countModelSums(stretches: readonly { readonly days: readonly UtcDay[] }[]): number {
     return stretches.reduce(
       (sum, { days }) => sum + batchesOf('tokens', days, this.#gauge.daysMax).length,
       0,
     );
   }
 
-  #workOff(): number {
+  #countScheduled(): number {
     const claimed: DayBatch[] = [];
     const inFlight: DayBatch[] = [];
     let requests = 0;
@@ -152,10 +152,11 @@ class Rehearsal {
 }
 
 /**
- * What had nothing is likely to have nothing once more, which a range alone does not prove, see `secondLook`: where other
- * streams have the day, each that lacks it is asked for it alone; where none has, one is asked for it with its neighbours.
+ * Counts the second requests for units that had no activity before and probably have none now. A range does not prove
+ * that, see `secondLook`. If another stream of the day has activity, each such unit is requested alone. Otherwise the day
+ * is requested in one stream, together with its neighbours.
  */
-function secondLooks(plan: Plan, { ledger, request, rangeDays }: ForecastFacts): number {
+function countSecondLooks(plan: Plan, { ledger, request, rangeDays }: ForecastFacts): number {
   if (rangeDays === 1) return 0;
   const held = new KnownLedger(ledger);
   const planned = new Set(plan.units.map(unitName));
@@ -171,7 +172,7 @@ function secondLooks(plan: Plan, { ledger, request, rangeDays }: ForecastFacts):
       continue;
     }
     const stream = CONFIRMING.find((one) => unclear.includes(one));
-    // The newest day is asked for alone in any case.
+    // The newest day is requested alone in any case.
     if (stream !== undefined && day !== request.lastDay)
       confirming.set(stream, [...(confirming.get(stream) ?? []), day]);
   }
@@ -183,24 +184,24 @@ function secondLooks(plan: Plan, { ledger, request, rangeDays }: ForecastFacts):
 
 const ACTIVE: readonly UnitState[] = ['loaded', 'quarantined', 'doubted'];
 
-/** True where a unit has nothing, and no answer of the day's own has said so yet. */
+/** True if a unit has no activity and no answer for the day alone has confirmed that yet. */
 function isUnclear({ state, watch, contentSha256 }: LedgerUnit): boolean {
   return (state === 'awaiting' || state === 'empty') && parseNotes(watch).own !== contentSha256;
 }
 
-function readinessPages({ ledger, request, today, reports }: ForecastFacts): number {
+function countReadinessPages({ ledger, request, today, reports }: ForecastFacts): number {
   const unit = ledger.find(({ stream }) => stream === 'readiness');
   if (unit === undefined) return READINESS_UNKNOWN;
   const last = parseWalkState(unit.cursor);
   const quarantined = unit.state === 'quarantined' || unit.doubt !== null;
   const { pass, limit } = firstPass(last, { today, force: request.force, quarantined });
   if (reports === 0) return 1;
-  // It ends at the first report that is known, hardly ever beyond the first page.
+  // A head pass ends at the first known report, nearly always on the first page.
   if (pass === 'head') return 1;
   return Math.ceil(reports / (limit ?? READINESS_LIMIT)) + 1;
 }
 
-/** What the watch of a run would look at now; nothing is claimed and nothing is written. */
+/** Begins a watch that shows what a run would compare now. Claims nothing and writes nothing. */
 export function watchOf(options: {
   readonly orgId: string;
   readonly warehouse: Warehouse;
@@ -218,10 +219,10 @@ export function watchOf(options: {
   return Watch.begin({ ...options, lock, ledger: new KnownLedger(options.ledger) });
 }
 
-/** Days before the planned ones that are looked at for users who may be active on days not stored yet. */
+/** Stored days before the planned ones whose users are likely to be active on days that are not stored yet. */
 export const USERS_KNOWN_DAYS = 7;
 
-/** Counts different users: on days that are not stored, those of as many days before are taken for likely. */
+/** Counts distinct users. For days that are not stored, it uses the same number of newest stored days, up to {@link USERS_KNOWN_DAYS}. */
 export function userCounter(usersByDay: ReadonlyMap<UtcDay, readonly number[]>): ForecastFacts['usersOn'] {
   const newest = [...usersByDay.keys()].toSorted().at(-1);
   return (days) => {

@@ -16,7 +16,7 @@ type FromContext = 'org_id' | 'extra';
 /** The columns whose values are the record's fields of the same name. */
 type Copied<T extends AnyTable, Given> = Exclude<ColumnOf<T>, Given | FromContext>;
 
-/** Those of them that may not be NULL. */
+/** The copied columns that may not be NULL. */
 type Required<T extends AnyTable, Given> = {
   [Name in Copied<T, Given>]: null extends RowOf<T>[Name] ? never : Name;
 }[Copied<T, Given>];
@@ -25,12 +25,12 @@ type Fields<T extends AnyTable, Given> = Pick<RowOf<T>, Required<T, Given>> & {
   readonly [Name in Exclude<Copied<T, Given>, Required<T, Given>>]?: RowOf<T>[Name] | undefined;
 };
 
-/** Where the shape of the record lacks a column, these properties are missing: the compiler names the column. */
+/** The copied columns that the shape of the record lacks. The compiler names them in its error. */
 type Lacking<T extends AnyTable, Given, Shape> = Pick<RowOf<T>, Exclude<Copied<T, Given>, keyof Shape>>;
 
 /** How the records of one list of an answer become rows of a table. */
 export interface MappingSpec<Given> {
-  /** Where the records stand in the answer, for example `data[].by_tool[]`. */
+  /** Path of the records in the answer, for example `data[].by_tool[]`. */
   readonly place: string;
   /** Columns that the caller computes. All others are copied from the record. @default [] */
   readonly given?: readonly Given[];

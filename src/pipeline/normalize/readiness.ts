@@ -102,7 +102,7 @@ function valuesOf(report: ReadinessReport, { orgId, findings, exact }: Normalize
   return encodeReport({
     org_id: orgId,
     report_id: report.reportId,
-    // A fraction is rounded: neither database nor a Date holds less than a millisecond of it.
+    // Rounded, because a Date and the text of an instant hold whole milliseconds only.
     created_at: new Date(Math.round(report.createdAt)).toISOString(),
     repo_url: report.repoUrl,
     commit_hash: report.commitHash ?? null,

@@ -21,10 +21,11 @@ export interface RowSet {
   finish(): EncodedRows;
 }
 
-/** Makes one row of several with the same key, which stand in the order in which they came. */
+/** Merges the rows of one key, in the order in which they were added, into one row. */
 type Merge = (rows: readonly Values[]) => Values;
 
-// Rows usually come in key order, each key once. They are encoded and released until one does not; then all are kept.
+// Rows usually come in key order, each key once. As long as they do, they are encoded and released. From the first row that
+// does not, all rows are kept.
 function rowSet(table: AnyTable, merge: Merge): RowSet {
   const compare = byKey(table);
   const ordered = new RowEncoder(table);
@@ -76,8 +77,8 @@ class MergedRows {
 }
 
 /**
- * A set that sums rows with the same key: numbers add up and NULL adds nothing; of texts the greatest counts. The order of
- * a list in an answer means nothing, so the result does not depend on it.
+ * A set that sums rows with the same key: numbers add up, NULL adds nothing, and the greatest of several texts counts. The
+ * order of a list in an answer means nothing, so the result does not depend on it.
  */
 export function summedRows(table: AnyTable): RowSet {
   const kinds = Object.values(table.columns).map(({ kind }) => kind);
@@ -109,7 +110,7 @@ export function sumOf(values: readonly Value[]): number | null {
   );
 }
 
-/** The greatest of values of one type; NULL where there is none. */
+/** The greatest of several values of one type; NULL if all are NULL. */
 export function greatestOf<Type extends Value>(values: readonly (Type | null)[]): Type | null {
   let greatest: Type | null = null;
   for (const value of values) if (value !== null && (greatest === null || value > greatest)) greatest = value;

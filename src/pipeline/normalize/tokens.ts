@@ -15,7 +15,8 @@ const { tokensDaily, tokensDailyByModel, tokensDailyByUser, tokensDailyByUserMod
 
 const dayRow = mapping(tokensDaily, { place: 'data[]', known: ['by_model', 'by_user'] });
 
-// A model or user stands under one of several names. The others are unknown fields then, so each name has a mapping.
+// The ID of a model or user is in one of several fields. The fields that do not hold it count as unknown, so each field has
+// its own mapping.
 const modelRow = mappingPerName(MODEL_KEYS, (name) =>
   mapping(tokensDailyByModel, {
     place: 'data[].by_model[]',

@@ -32,11 +32,11 @@ const hookRow = mapping(tables.toolsDailyByHook, {
   known: ['matcher', 'command'],
 });
 
-/** Characters that no tool name has, but leftovers of a badly parsed call do. */
+/** Matches characters that occur in fragments of badly parsed calls but in no tool name, and the empty name. */
 const ARTIFACT = /[\s<>{}[\]()"'`\\=,;|&$]|^$/;
 const TOOL_CHARS_MAX = 128;
 
-/** True for the few names that the service publishes although they are leftovers of parsing, not tools. */
+/** True for the few names that the service publishes although they are fragments of badly parsed calls, not tools. */
 export function isArtifact(tool: string): boolean {
   return tool.length > TOOL_CHARS_MAX || ARTIFACT.test(tool);
 }
@@ -66,7 +66,7 @@ export function normalizeTools() {
   function addServers({ date, mcp_by_server }: ToolsRow, context: NormalizeContext): void {
     const { orgId: org_id, findings, exact } = context;
     const source = { place: 'data[].mcp_by_server[]', exact };
-    for (const [server, elements] of byLowerCase(mcp_by_server ?? [])) {
+    for (const [server, elements] of groupByLowerCase(mcp_by_server ?? [])) {
       const extra = greatestOf(elements.map((element) => findings.extra(element, SERVER_FIELDS, source)));
       servers.add(serverRow({ org_id, date, server, ...mergeSpellings(elements), extra }));
     }
@@ -93,8 +93,8 @@ export function normalizeTools() {
   };
 }
 
-/** The service repeats MCP servers under several spellings of one name; they are one server. */
-function byLowerCase(elements: readonly McpServerElement[]): Map<string, McpServerElement[]> {
+/** Groups MCP servers by their name in lower case: the service sends one server under several spellings. */
+function groupByLowerCase(elements: readonly McpServerElement[]): Map<string, McpServerElement[]> {
   const groups = new Map<string, McpServerElement[]>();
   for (const element of elements) {
     const server = element.server.toLowerCase();
@@ -105,7 +105,7 @@ function byLowerCase(elements: readonly McpServerElement[]): Map<string, McpServ
   return groups;
 }
 
-/** Invocations of all spellings together, and of each as a JSON object. */
+/** Sums the invocations of all spellings, and lists those of each spelling as a JSON object. */
 function mergeSpellings(elements: readonly McpServerElement[]) {
   const values = new Map<string, (number | null)[]>();
   for (const { server, invocations = null } of elements) {

@@ -8,7 +8,7 @@ const { userDaily, userDailyLanguages } = tables;
 const idOfUser = readerOf(userDaily, 'user_id');
 const idOfLanguage = readerOf(userDailyLanguages, 'user_id');
 
-/** Users of a day in any order. Of a user who is repeated the last record counts. */
+/** Users of a day in any order. If a user is repeated, the last record counts. */
 export class MergedUsers {
   readonly #users = new Map<string, UserRows>();
 
@@ -16,21 +16,21 @@ export class MergedUsers {
   static of(ordered: OrderedUsers): MergedUsers {
     const merged = new MergedUsers();
     const [users, languages] = ordered.finish();
-    const spoken = new Map<string, Values[]>();
+    const languagesOf = new Map<string, Values[]>();
     for (const row of decodeRows(languages).rows) {
       const userId = String(idOfLanguage(row));
-      const own = spoken.get(userId);
-      if (own === undefined) spoken.set(userId, [row]);
+      const own = languagesOf.get(userId);
+      if (own === undefined) languagesOf.set(userId, [row]);
       else own.push(row);
     }
     for (const user of decodeRows(users).rows) {
       const userId = String(idOfUser(user));
-      merged.add({ userId, user, languages: spoken.get(userId) ?? [] });
+      merged.add({ userId, user, languages: languagesOf.get(userId) ?? [] });
     }
     return merged;
   }
 
-  /** Adds a user. Returns true where the user was there already with other values. */
+  /** Adds a user. Returns true if the user was added before with other values. */
   add(rows: UserRows): boolean {
     const before = this.#users.get(rows.userId);
     this.#users.set(rows.userId, rows);

@@ -11,18 +11,18 @@ export interface UserRows {
   readonly languages: readonly Values[];
 }
 
-/** Users of a day who come in the order of their ids, each once. */
+/** Users of a day that are added in the order of their IDs, each once. */
 export class OrderedUsers {
   readonly #users = new RowEncoder(tables.userDaily);
   readonly #languages = new RowEncoder(tables.userDailyLanguages);
   #last: string | undefined;
 
-  /** True for a user who comes after all that are here. */
+  /** True for a user who comes after all users that were added. */
   isNext(userId: string): boolean {
     return this.#last === undefined || compareUtf8(this.#last, userId) < 0;
   }
 
-  /** Adds a user who is next. Returns false: nobody was there with other values. */
+  /** Adds a user for whom {@link isNext} is true. Returns false, because this user was not added before. */
   add({ userId, user, languages }: UserRows): boolean {
     this.#last = userId;
     this.#users.add(user);

@@ -19,8 +19,8 @@ const languageRow = encoderOf(tables.userDailyLanguages);
  * Collects the rows of a day of /users: the users and their languages. Pages may overlap, so a repeated user counts once;
  * of two contradicting records the last one counts.
  *
- * A day may have many users, and several days are collected at a time. Users who come in the order of their ids are
- * therefore encoded and released. From the first user who does not, all are kept as rows.
+ * A day may have many users, and several days are collected at a time. So users are encoded and released as long as they
+ * come in the order of their IDs. From the first user out of order, all are kept as rows.
  */
 export function normalizeUsers() {
   let users: OrderedUsers | MergedUsers = new OrderedUsers();

@@ -2,7 +2,7 @@ import { BadRequestError } from '../../api/errors.ts';
 import { DefectError } from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
 
-/** After this many consecutive failures, each after all its attempts, the run gives a stream up. */
+/** After this many consecutive failures, each after all its attempts, the run gives up a stream. */
 const STREAM_FAILURES_MAX = 5;
 /** After this many consecutive failures over all streams, the service counts as down. */
 const RUN_FAILURES_MAX = 8;

@@ -2,7 +2,7 @@ import type { UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { isDayUnit, type LedgerDay, type LedgerUnit, unitName } from '../../warehouse/port.ts';
 
-/** The ledger of one organization as far as this run knows it: as it was read, and what was committed since. */
+/** The ledger of one organization as this run knows it: the rows that it read, updated by its commits. */
 export class KnownLedger {
   readonly #units: Map<string, LedgerUnit>;
 
@@ -10,7 +10,7 @@ export class KnownLedger {
     this.#units = new Map(units.map((unit) => [unitName(unit), unit]));
   }
 
-  /** What the ledger says of a day; undefined for one that was never pulled. */
+  /** The unit of a day; undefined if it was never pulled. */
   of(stream: DailyStream, day: UtcDay): LedgerDay | undefined {
     const unit = this.#units.get(unitName({ stream, day }));
     return unit?.kind === 'day' ? unit : undefined;

@@ -43,18 +43,18 @@ export interface OutcomesOptions {
   readonly stop: AbortController;
   readonly ledger: KnownLedger;
   readonly rule: SettleRule;
-  /** The application host has a credential of its own. */
+  /** The application host has a separate credential. */
   readonly hasAppKey: boolean;
 }
 
-/** Records the outcome of units: in the ledger, in the counts and as events. Decides whether the run goes on. */
+/** Records the outcome of units: in the ledger, in the counts and as events. Decides whether the run continues. */
 export class Outcomes {
   readonly #options: OutcomesOptions;
   readonly #breaker = createCircuitBreaker();
   readonly #leftOut = new Map<Stream, number>();
   /** Analytics have answered in this run, so the main credential works. */
   #analyticsAnswered = false;
-  /** Why nothing new is begun. What is under way still may succeed. */
+  /** The error because of which no request begins any more. Requests in flight may still succeed. */
   #spent: RequestsSpentError | undefined;
 
   constructor(options: OutcomesOptions) {
@@ -158,7 +158,7 @@ export class Outcomes {
     this.#options.observe({ type: 'unit-elsewhere', ...bareName(unit), state });
   }
 
-  /** Emits a warning that is no failure. */
+  /** Emits a warning that does not count as a failure. */
   warn(message: string, hint: string): void {
     this.#options.observe({ type: 'warning', message, hint });
   }
@@ -183,7 +183,7 @@ export class Outcomes {
     if (stop.signal.aborted) return;
     const error = thrown instanceof DaywalkError ? thrown : new DefectError(unitName(unit), thrown);
     if (error instanceof RequestsSpentError) {
-      // The unit stays as it was. Units under way have the requests that they need.
+      // The unit does not change. Units in flight have the requests that they need.
       this.#spent ??= error;
       return;
     }
@@ -213,8 +213,9 @@ export class Outcomes {
   }
 
   /**
-   * True if the application host refuses a credential that works for analytics, or that is for analytics only. The
-   * specification does not say which role readiness needs, and analytics are worth having without it.
+   * True if the readiness reports are refused, but analytics may still be readable: with 403, with a separate credential, or
+   * after analytics have answered. The specification does not say which role readiness needs, so the run then continues
+   * without the reports.
    */
   #isReadinessDenied(stream: Stream, error: DaywalkError): boolean {
     if (stream !== 'readiness' || !(error instanceof CredentialError)) return false;

@@ -4,9 +4,9 @@ import type { DayWorkOptions } from './days/day-work.ts';
 /** What a run needs. The caller locks the warehouse and releases the lock. */
 export interface RunOptions extends PlanRequest, DayWorkOptions {
   readonly command: string;
-  /** Batches of units in flight at most. */
+  /** Maximum number of batches in flight. */
   readonly concurrency: number;
-  /** Days of one request at most. */
+  /** Maximum number of days per request. */
   readonly rangeDays: number;
   /** Settled days this far back are compared with the service in every run, older ones in turn; 0 is off. */
   readonly watchDays: number;
@@ -14,7 +14,7 @@ export interface RunOptions extends PlanRequest, DayWorkOptions {
   readonly acceptLoss: boolean;
   /** The organization. @default what the service answers for the key */
   readonly orgId?: string | null;
-  /** The application host has a credential of its own, whose refusal says nothing about the main one. @default false */
+  /** The application host has a separate credential, whose refusal says nothing about the main one. @default false */
   readonly hasAppKey?: boolean;
   /** Aborted when the run is to end at the next unit boundary. */
   readonly signal: AbortSignal;

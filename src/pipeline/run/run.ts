@@ -10,9 +10,9 @@ import { countDoubtedBefore } from './suspect-units.ts';
 import { walkPlan } from './walk-plan.ts';
 
 /**
- * Pulls and commits every planned unit. A unit that fails is recorded, and the others go on. The report also holds what
- * ended the run early. May be repeated: each run resumes from the ledger.
- * @throws {StorageError} when not even the end of the run could be recorded.
+ * Pulls and commits every planned unit. A unit that fails is recorded, and the others continue. If an error ends the run
+ * early, the report holds it. May be repeated: each run resumes from the ledger.
+ * @throws {StorageError} when the end of the run could not be recorded.
  */
 export async function runUnits(options: RunOptions): Promise<RunReport> {
   const { clock, warehouse, command, observe, source } = options;
@@ -68,7 +68,7 @@ async function recordEnd({ warehouse, clock }: RunOptions, report: RunReport): P
 }
 
 async function walk(options: NamedRun, counts: RunCounts): Promise<void> {
-  // Aborting it, for whatever reason, ends every request in flight.
+  // Aborting it ends every request in flight.
   const stop = new AbortController();
   // Every request in flight listens; that is no leak.
   setMaxListeners(0, stop.signal);

@@ -14,8 +14,8 @@ const REGAIN_MS = 150_000;
 const REGAIN_PAUSE_MS = 250;
 
 /**
- * What this process holds of a warehouse, as advisory locks of its session. The server frees them when the session
- * ends, for whatever reason. A new session holds nothing, so claims of the old one count as lost.
+ * The run locks and claims of this process, which are advisory locks of its session. The server frees them when the
+ * session ends. A new session holds none of them, so claims of the old one count as lost.
  */
 export class Claims {
   readonly #session: Session;
@@ -26,7 +26,7 @@ export class Claims {
    * take a lock twice.
    */
   #runLocks: boolean[] = [];
-  /** No proxy shares the session, as far as checked. */
+  /** True once a check has shown that no proxy shares the session. */
   #isOwn = false;
 
   constructor(session: Session) {
@@ -125,7 +125,7 @@ export class Claims {
     );
   }
 
-  /** Takes the run lock once more. The old session of this process may hold it until the server ends that session. */
+  /** Takes the run lock again. The old session of this process may hold it until the server ends that session. */
   async #regainRunLock(exclusive: boolean): Promise<void> {
     const { clock, warn } = this.#session;
     const since = clock.monotonicMs();
@@ -136,7 +136,7 @@ export class Claims {
         const isOver = this.#session.isStopped || clock.monotonicMs() - since >= REGAIN_MS;
         if (isOver || !(error instanceof BusyError)) throw error;
         if (tries === 1)
-          warn('the connection was lost with the lock', `waiting ${REGAIN_MS / 1000} seconds for it at most`);
+          warn('the connection was lost with the lock', `waiting up to ${REGAIN_MS / 1000} seconds for it`);
       }
       await clock.sleep(REGAIN_PAUSE_MS);
     }

@@ -25,19 +25,19 @@ function field(value: Value): string {
 }
 
 /**
- * The same for the encoded rows of one organization. A JSON list of values is a line of CSV except for what JSON
- * escapes. So a chunk without a backslash, which is the usual case, only loses its brackets.
+ * As {@link csvOf}, for the encoded rows of one organization. A JSON list of values differs from a line of CSV only in its
+ * brackets and escapes. So a chunk without a backslash, the usual case, only loses its brackets.
  */
 export function* csvOfEncoded(
   { texts }: Pick<EncodedRows, 'texts'>,
   orgId: string,
 ): Generator<string, void, void> {
-  // Only the end of a row and the start of the next one read like this. A quote inside a text would be escaped, and a
-  // quote that ends a text is followed by a comma, with which no id begins.
+  // `],[` and the ID in quotes occur together only between two rows. Inside a text, the first quote of the ID would be
+  // escaped, or would end the text; then a comma follows, and the ID does not begin with one.
   const begin = `${JSON.stringify(orgId)},`;
-  const isTold = !orgId.startsWith(',');
+  const isUnambiguous = !orgId.startsWith(',');
   for (const text of texts) {
-    if (isTold && !text.includes('\\'))
+    if (isUnambiguous && !text.includes('\\'))
       yield `${text.slice(2, -2).replaceAll(`],[${begin}`, () => `\n${begin}`)}\n`;
     else yield* csvOf([...decodedChunks({ texts: [text] })].flat());
   }

@@ -19,11 +19,11 @@ const HINTS: readonly [RegExp, string][] = [
   [/^53100/, 'free space on the disk of the server, then run again: it resumes'],
   [
     /^42501/,
-    'grant this user the rights to create and write in the schema, or name one of its own with ?schema=',
+    'grant this user the rights to create and write in the schema, or name another schema with ?schema=',
   ],
   [/^25006/, 'connect to the primary: this server only reads'],
   [/^(42P01|3F000)/, 'tables are missing; restore them, or name another schema with ?schema='],
-  [/^23505/, 'a unique index that is not of this program refuses a row; drop it, then run again: it resumes'],
+  [/^23505/, 'a unique index that daywalk did not create refuses a row; drop it, then run again: it resumes'],
   [DAMAGED, 'restore the database from a backup'],
 ];
 const BUSY: readonly [RegExp, string][] = [
@@ -33,14 +33,14 @@ const BUSY: readonly [RegExp, string][] = [
 const REFUSED: readonly [RegExp, string][] = [
   [/^28/, 'check user and password in the URL, PGPASSWORD or the password file'],
   [/^3D000/, 'create the database first, or correct its name in the URL'],
-  // The prepared statements of this connection are gone, or are those of another one.
+  // The prepared statements of this connection are missing, or belong to another connection.
   [/^(42P05|26000)/, POOLED],
 ];
 /** Values that a database cannot store, or that exceed its limits. They fail one unit and not the run. */
 const DATA = /^(22|54)/;
 /** The server ends the connection, or is still starting. */
 const GOING = /^(57P0[1-5]|08)/;
-/** All that Citus reports when a server behind it is lost during a transaction. */
+/** The only code that Citus reports when a server behind it is lost during a transaction. */
 const INTERNAL = 'XX000';
 /** Another transaction holds a lock, or wrote the same key first. */
 const CONFLICT = /^(40001|40P01|23505)/;
@@ -50,14 +50,14 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** True if the connection is lost. It is not known whether the statement took effect. */
+/** True if the connection is lost. The statement may or may not have been executed. */
 export function isLost(error: unknown): boolean {
   if (error instanceof DaywalkError) return false;
   const state = sqlState(error);
   return state === undefined ? error instanceof Error && !(error instanceof TypeError) : GOING.test(state);
 }
 
-/** True if the transaction was rolled back because of another one. Repeated, it succeeds. */
+/** True if the transaction was rolled back because of another one. A repetition can succeed. */
 export function isConflict(error: unknown): boolean {
   return CONFLICT.test(sqlState(error) ?? '');
 }

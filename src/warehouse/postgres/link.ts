@@ -29,7 +29,7 @@ export class Link {
   readonly schema: string;
   /** Tables for which the open transaction has copied rows. */
   readonly staged = new Set<string>();
-  /** Whether row policies apply to this connection, by table, as far as checked. */
+  /** By table: whether row policies apply to this connection. Holds only tables that were checked. */
   readonly policies = new Map<string, boolean>();
   /** The mark that the session got when it was set up. Another mark means another session. */
   mark = '';

@@ -45,7 +45,7 @@ export async function migrate(session: Session, { create }: { readonly create: b
     await link.script(CREATE_HISTORY);
     const missing = pending(known, applied, location);
     for (const [index, migration] of missing.entries()) {
-      // In one round trip: one for each statement took most of the time of a new warehouse.
+      // One round trip for all statements: with one each, they took most of the time to create a warehouse.
       await link.script(migration.sql.join('\n;\n'));
       await link.execute(`INSERT INTO ${tableIn(link, { name: HISTORY_TABLE })} VALUES ($1, $2, $3)`, [
         applied.length + index + 1,
@@ -78,7 +78,7 @@ async function appliedMigrations(link: Link, schema: string, location: string): 
   if (names.size === 0) return null;
   if (!names.has(HISTORY_TABLE) || (names.size > 1 && !names.has('export_units'))) {
     throw new UsageError(`the schema ${schema} of ${location} holds tables of another program`, {
-      hint: 'name a schema of its own for the warehouse with ?schema=daywalk',
+      hint: 'name a separate schema for the warehouse with ?schema=daywalk',
     });
   }
   const applied = await link.query(`SELECT created_at FROM ${tableIn(link, { name: HISTORY_TABLE })}`);

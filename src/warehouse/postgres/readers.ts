@@ -78,7 +78,7 @@ export class Readers {
   }
 
   async #end(link: Link): Promise<void> {
-    // Nothing was written, so a lost connection needs no end of its transaction.
+    // Nothing was written, so on a lost connection there is no transaction to end.
     if (!link.isLost) await link.script('ROLLBACK').catch(() => undefined);
     if (link.isLost || this.#isClosed) await link.close();
     else this.#idle.push(link);

@@ -26,7 +26,7 @@ export class Repetition {
     this.#stoppedAtMs = stoppedAtMs;
   }
 
-  /** The server is lost: the first call starts the time. */
+  /** Records that the server is lost. The first call starts the time limit of the wait. */
   begin(): void {
     this.#sinceMs ??= this.#clock.monotonicMs();
   }
@@ -41,7 +41,7 @@ export class Repetition {
     return Math.max(CONNECT_MS_MIN, this.#remainingMs());
   }
 
-  /** Pauses after a failure that may go away. False if the wait for the server is over. */
+  /** Pauses after a failure that may be temporary. False if the wait for the server is over. */
   async mayFollowLoss(): Promise<boolean> {
     this.begin();
     const remainingMs = this.#remainingMs();

@@ -77,7 +77,7 @@ export async function changeRows(link: Link, { put, remove }: RowChanges): Promi
   return written;
 }
 
-/** The parameters of {@link rowsFromArrays}: one array per column. Every row has values for as many columns. */
+/** The parameters of {@link rowsFromArrays}: one array per column. All rows have the same number of values. */
 export function arraysOf(rows: readonly Values[]): Parameter[] {
   return (rows[0] ?? []).map((_, position) => rows.map((row) => row[position] ?? null));
 }

@@ -6,7 +6,7 @@ import { Link } from './link.ts';
 import { Repetition } from './repetition.ts';
 import type { PostgresTarget } from './target.ts';
 
-/** The pause between two questions about the outcome of a transaction. */
+/** The pause between two queries for the outcome of a transaction. */
 const STATUS_PAUSE_MS = 200;
 /** How long to wait for the second connection that shows whether sessions are separate. */
 const SECOND_CONNECTION_MS = 5_000;
@@ -73,13 +73,13 @@ export class Session {
 
   /**
    * Makes sure that no other client shares this session, before anything is claimed in it: a second connection sets
-   * up a session, which must not change this one. If the server allows no second connection, nothing is known.
+   * up a session, which must not change this one. If the server allows no second connection, the check proves nothing.
    * @throws {UsageError} if a proxy serves both with one session.
    */
   async expectOwn(): Promise<void> {
     const second = await Link.connect(this.target, SECOND_CONNECTION_MS).catch(() => undefined);
     try {
-      await this.transaction('look at the session of', async () => undefined);
+      await this.transaction('check the session of', async () => undefined);
     } finally {
       await second?.close();
     }

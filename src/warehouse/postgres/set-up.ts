@@ -46,9 +46,10 @@ export async function setUp(link: NewConnection): Promise<string> {
 }
 
 /**
- * The settings that a session needs, whatever the defaults of server, database and role: an acknowledged commit
- * survives a power loss; waits for locks of others end; a long transaction is not ended; NULL in a list is NULL; and
- * a server frees the locks of a lost client within two minutes. The mark distinguishes this session from others.
+ * The settings that a session needs. They override the defaults of server, database and role: an acknowledged commit
+ * survives a power loss; waits for other sessions' locks end; the server does not end a long transaction; NULL in a list
+ * is NULL; and the server frees the locks of a lost client within two minutes. The mark distinguishes this session from
+ * others.
  */
 function settings(mark: string): string {
   return `

@@ -86,7 +86,7 @@ export function deleteByKey(within: InSchema, table: AnyTable, column: string): 
   return `DELETE FROM ${tableIn(within, table)} AS stored WHERE ${quoted(column)} = ANY ($1::${typeOf(table, column)}[])`;
 }
 
-/** Columns, every one unless named, of the rows that meet all conditions, in key order. */
+/** Selects columns, by default all, of the rows that meet all conditions, in key order. */
 export function selectWhere(
   within: InSchema,
   table: AnyTable,
@@ -97,7 +97,7 @@ export function selectWhere(
   return `SELECT ${columns.map(quoted).join(', ')} FROM ${tableIn(within, table)}${where} ORDER BY ${keyList(table)}`;
 }
 
-/** Number of rows and the sum of each additive column of the rows that meet all conditions. */
+/** Selects the number of rows that meet all conditions, and the sum of each additive column. */
 export function selectSums(
   within: InSchema,
   table: AnyTable,

@@ -53,7 +53,7 @@ function schemaOf(url: URL): string {
     return schema;
   }
   throw new UsageError(`"${schema}" cannot be the schema of a warehouse`, {
-    hint: `name one of 1 to ${SCHEMA_BYTES_MAX} bytes that PostgreSQL keeps for nothing else, for example ?schema=daywalk`,
+    hint: `choose a name of 1 to ${SCHEMA_BYTES_MAX} bytes that PostgreSQL does not reserve, for example ?schema=daywalk`,
   });
 }
 

@@ -8,7 +8,7 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?\+00$/;
 /** Converts an instant of PostgreSQL in UTC to `YYYY-MM-DDTHH:MM:SS.sssZ`. */
 function instantOf(text: string): string {
   const [, day, time, fraction = ''] = INSTANT.exec(text) ?? [];
-  // A value that another program wrote, such as infinity, stays as it is.
+  // A value that another program wrote, such as infinity, is returned unchanged.
   return day === undefined ? text : `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
 }
 

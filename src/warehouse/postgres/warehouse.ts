@@ -100,7 +100,7 @@ function postgresWarehouse(session: Session): Warehouse {
     refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
     damages: async () => [],
     saveCopy: async () => {
-      throw new UsageError(`${location} is no SQLite file that could be saved as one`, {
+      throw new UsageError(`${location} is in PostgreSQL and cannot be saved as a SQLite file`, {
         hint: 'daywalk copy makes a SQLite warehouse of it; a second copy moves only what has changed',
       });
     },
@@ -113,7 +113,7 @@ function postgresWarehouse(session: Session): Warehouse {
 }
 
 function readsOf(session: Session, readers: Readers): Reads {
-  // Within a snapshot, every read is of that snapshot.
+  // While a snapshot is being read, every read uses it.
   const read = <Result>(work: (link: Link) => Promise<Result>) =>
     readers.snapshotLink === undefined ? session.transaction('read', work) : work(readers.snapshotLink);
   return {

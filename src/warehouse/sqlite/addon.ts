@@ -5,20 +5,20 @@ import { messageOf, UsageError } from '../../core/errors.ts';
 
 const load = createRequire(import.meta.url);
 
-/** better-sqlite3 13 ends a Node older than this with a segmentation fault. */
+/** The oldest major version of Node for better-sqlite3 13, which crashes older ones with a segmentation fault. */
 const NODE_MIN_OF_13 = 22;
-/** The first Node whose header files put the call below into what is compiled with them. */
+/** The first major version of Node whose header files compile {@link FATAL_CALL} into an addon. */
 const NODE_WITH_HOOKS = 24;
-/** An addon of better-sqlite3 12 that calls this aborts when its first statement is collected. */
+/** If the addon of better-sqlite3 12 calls this, Node aborts when its first statement is garbage-collected. */
 const FATAL_CALL = 'RemoveEnvironmentCleanupHook';
 
-/** What decides whether better-sqlite3 can be loaded at all. */
+/** The facts that decide whether better-sqlite3 can be loaded. */
 export interface Installation {
   /** The version of better-sqlite3. */
   readonly version: string;
   /** Node's version, without the `v`. */
   readonly node: string;
-  /** The compiled part; undefined where it is not where version 12 has it. */
+  /** Reads the compiled part; undefined if it is not in the place that version 12 uses. */
   readonly addon: () => Buffer | undefined;
 }
 
@@ -27,39 +27,49 @@ export interface Installation {
  * @throws {UsageError} with the remedy when it is missing, does not fit this Node, or would end the process.
  */
 export async function requireAddon(): Promise<void> {
-  refuseFatal(installed());
+  refuseFatal(readInstallation());
   try {
     const { default: Sqlite } = await import('better-sqlite3');
     new Sqlite(':memory:').close();
   } catch (cause) {
-    throw broken(messageOf(cause), 'compile it for this Node with npm rebuild better-sqlite3', cause);
+    throw installationError(
+      messageOf(cause),
+      'compile it for this Node with npm rebuild better-sqlite3',
+      cause,
+    );
   }
 }
 
-/** @throws {UsageError} where loading better-sqlite3, or using it, would end the process without an error. */
+/** @throws {UsageError} if loading or using better-sqlite3 would end the process without an error. */
 export function refuseFatal({ version, node, addon }: Installation): void {
   const sqliteMajor = Number.parseInt(version, 10);
   const nodeMajor = Number.parseInt(node, 10);
   if (sqliteMajor >= 13 && nodeMajor < NODE_MIN_OF_13) {
     const reason = `version ${version} crashes on Node ${node}`;
-    throw broken(reason, `use Node ${NODE_MIN_OF_13} or newer, or install the locked version with npm ci`);
+    throw installationError(
+      reason,
+      `use Node ${NODE_MIN_OF_13} or newer, or install the locked version with npm ci`,
+    );
   }
   if (sqliteMajor < 13 && nodeMajor >= NODE_WITH_HOOKS && addon()?.includes(FATAL_CALL) === true) {
     const reason = `version ${version}, compiled with Node 24.19 or newer, aborts on Node ${node}`;
-    throw broken(reason, 'install the next one with npm install --no-save better-sqlite3@13, or use Node 22');
+    throw installationError(
+      reason,
+      'install the next one with npm install --no-save better-sqlite3@13, or use Node 22',
+    );
   }
 }
 
-function installed(): Installation {
+function readInstallation(): Installation {
   try {
     const manifest = load.resolve('better-sqlite3/package.json');
     return {
       version: versionIn(load(manifest)),
       node: process.versions.node,
-      addon: () => fileAt(join(dirname(manifest), 'build/Release/better_sqlite3.node')),
+      addon: () => readIfPresent(join(dirname(manifest), 'build/Release/better_sqlite3.node')),
     };
   } catch (cause) {
-    throw broken(messageOf(cause), 'install the dependencies with npm ci', cause);
+    throw installationError(messageOf(cause), 'install the dependencies with npm ci', cause);
   }
 }
 
@@ -68,7 +78,7 @@ function versionIn(manifest: unknown): string {
   return known ? String(manifest.version) : '';
 }
 
-function fileAt(path: string): Buffer | undefined {
+function readIfPresent(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch {
@@ -76,7 +86,7 @@ function fileAt(path: string): Buffer | undefined {
   }
 }
 
-function broken(reason: string, remedy: string, cause?: unknown): UsageError {
+function installationError(reason: string, remedy: string, cause?: unknown): UsageError {
   const [first = ''] = reason.split('\n- ').join(' ').split('\nRequire stack');
   return new UsageError(`load better-sqlite3: ${first.replaceAll('\n', ' ')}`, {
     cause,

@@ -20,8 +20,8 @@ export interface ConnectionOptions extends LogWatchOptions {
   /** Create the file if it does not exist. */
   readonly create: boolean;
   /**
-   * The {@link fileAt} that must be at the path.
-   * @default whatever is there
+   * The file that must be at the path, as {@link fileAt} identifies it.
+   * @default any file
    */
   readonly file?: string | undefined;
   /** Aborted when the process must stop; this shortens the wait for another writer. */
@@ -33,7 +33,7 @@ export class Connection {
   readonly #statements = new Map<string, Statement<unknown[]>>();
   readonly db: Database;
   readonly path: string;
-  /** The {@link fileAt} the path when it was opened. */
+  /** The file at the path when it was opened, see {@link fileAt}. */
   readonly file: string | undefined;
   /** True if this connection created the file. */
   readonly isNew: boolean;
@@ -139,7 +139,7 @@ export class Connection {
   }
 
   /**
-   * Lets readers and the writer work at the same time. This alters the file, so it must be known to be a warehouse.
+   * Lets readers and the writer work at the same time. This alters the file, so call it only for a known warehouse.
    */
   useLog(): void {
     this.read('open', () => this.db.pragma('journal_mode = WAL'));

@@ -12,7 +12,7 @@ const USER_VERSION_AT = 60;
 const APPLICATION_ID_AT = 68;
 
 /**
- * Refuses to replace a file unless it is a copy that was published before, and nobody writes to it.
+ * Refuses to replace a file unless it is an earlier published copy that no program writes to.
  * @throws {UsageError} that says what the file is.
  */
 export function expectCopy(path: string, warehousePath: string): void {
@@ -25,12 +25,12 @@ export function expectCopy(path: string, warehousePath: string): void {
     });
   }
   if (!isFile || !isCopy(path)) {
-    throw new UsageError(`${path} is something else than a published copy of a warehouse`, {
+    throw new UsageError(`${path} is not a published copy of a warehouse`, {
       hint: 'name a new file, or remove this one first',
       reason: 'publish-onto-other-file',
     });
   }
-  // SQLite would take it for the log of the new copy.
+  // SQLite would treat it as the log of the new copy.
   const log = [`${path}-wal`, `${path}-journal`].find((side) => existsSync(side));
   if (log !== undefined) {
     throw new UsageError(`another program writes to the copy: there is ${log}`, {

@@ -6,8 +6,8 @@ import { apply, knownMigrations } from './migrate.ts';
 const DAMAGES_MAX = 100;
 
 /**
- * What is damaged in the file, see `Warehouse.damages`: what SQLite finds, also indexes that do not fit their table, and
- * tables and views that are not those that the migrations make. Others may stand beside them.
+ * Finds the damage in the file, see `Warehouse.damages`: what SQLite reports, including indexes that do not match their
+ * tables; and tables, views and indexes of the migrations that are missing or altered. Additional ones are no damage.
  */
 export function damagesOf({ db }: Connection): string[] {
   const found = db.prepare<[], string>(`PRAGMA integrity_check(${DAMAGES_MAX})`).pluck().all();

@@ -2,12 +2,12 @@ import { realpathSync, rmSync } from 'node:fs';
 import { tables } from '../../../schema/tables.ts';
 import type { Connection } from './connection.ts';
 
-/** What a run leaves even if it stored nothing: its record, and what runs remember. */
+/** Tables in which a run leaves rows even if it stored no data: the record of the run, and the state of runs. */
 const TRACES: readonly string[] = [tables.exportRuns.name, tables.exportState.name];
 
 /**
  * Removes the file and its side files if this connection created it and it holds nothing but traces of one run. The
- * caller holds the run lock. Check and removal happen under the file's write lock, so nobody can write in between; a
+ * caller holds the run lock. Check and removal happen under the file's write lock, so no process can write in between; a
  * process that waits for that lock finds the file gone.
  */
 export function discardNew(connection: Connection): boolean {

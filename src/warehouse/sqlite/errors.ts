@@ -19,7 +19,7 @@ export function isBusy(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
 }
 
-/** Turns an error of SQLite into one that names the file and the remedy. Other errors stay as they are. */
+/** Turns an error of SQLite into one that names the file and the remedy. Returns other errors unchanged. */
 export function storageError(error: unknown, doing: string, path: string): unknown {
   if (error instanceof DaywalkError || !(error instanceof Sqlite.SqliteError)) return error;
   if (isBusy(error)) {
@@ -36,7 +36,7 @@ export function storageError(error: unknown, doing: string, path: string): unkno
   });
 }
 
-/** The remedy for a read-only file system, whatever error SQLite reports for it. */
+/** The remedy for a read-only file system, for which SQLite reports several errors. */
 export const HINT_READ_ONLY =
   'the file system is read-only: mount it for writing, or put the warehouse on another one; SQLite writes beside the file even to read it';
 

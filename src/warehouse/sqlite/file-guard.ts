@@ -36,7 +36,7 @@ export class FileGuard {
   /** The write-ahead log; it exists from the first transaction until the file is closed. */
   #log: string | undefined;
 
-  /** @param opened the {@link fileAt} the path when `db` was opened. */
+  /** @param opened the file at the path when `db` was opened, see {@link fileAt}. */
   constructor(db: Database, path: string, opened: string | undefined) {
     this.#db = db;
     this.#path = path;

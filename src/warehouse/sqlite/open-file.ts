@@ -16,7 +16,7 @@ const OPEN_ATTEMPTS_MAX = 3;
 
 export interface OpenFile {
   readonly db: Database;
-  /** The {@link fileAt} of its path. */
+  /** The file at its path, see {@link fileAt}. */
   readonly file: string | undefined;
   /** True if this call created it. */
   readonly isNew: boolean;
@@ -52,7 +52,7 @@ export function openFile(path: string, create: boolean): OpenFile {
   try {
     const opened = { ...openUnreplaced(path, create), isNew };
     const { db } = opened;
-    // Every commit survives a power loss. It costs a tenth more time.
+    // Every commit survives a power loss. This takes a tenth more time.
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
     // Rows come in the order of their keys, so few pages are in use at a time. The usual 16 MB would fill up for

@@ -24,7 +24,7 @@ export function saveCopy(connection: Connection, path: string): SavedCopy {
 
 interface Place {
   readonly target: string;
-  /** Of the copy that is there already, if there is one. */
+  /** The file mode of the copy to replace; undefined if there is none. */
   readonly mode: number | undefined;
 }
 

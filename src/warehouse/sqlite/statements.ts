@@ -48,7 +48,7 @@ export function selectRows(table: AnyTable, scope: readonly string[]): string {
   return selectWhere(table, [equals(scope)]);
 }
 
-/** Columns, every one unless named, of the rows that meet all conditions, in key order. */
+/** Selects columns, by default all, of the rows that meet all conditions, in key order. */
 export function selectWhere(
   table: AnyTable,
   conditions: readonly string[],

@@ -142,11 +142,11 @@ describe('a copy is refused with exit code 2, and nothing changes,', () => {
   test('at the path of another warehouse', async () => {
     const other = await filled();
     await other.close();
-    await refused((place) => copyFileSync(other.path, place), /something else than a published copy/);
+    await refused((place) => copyFileSync(other.path, place), /is not a published copy/);
   });
 
   test('at the path of another database, another file or a folder', async () => {
-    const other = /something else than a published copy/;
+    const other = /is not a published copy/;
     await refused((place) => void new Sqlite(place).exec('CREATE TABLE t (x)').close(), other);
     await refused((place) => writeFileSync(place, 'my notes'), other);
     await refused((place) => writeFileSync(place, ''), other);

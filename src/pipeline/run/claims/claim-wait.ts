@@ -11,7 +11,7 @@ export interface ClaimWaitOptions {
   readonly clock: Clock;
   /** The pause between two attempts to claim the units. */
   readonly pauseMs: number;
-  /** Called once, with what is waited for. */
+  /** Called once, with the units that the worker waits for. */
   readonly warn: (message: string, hint: string) => void;
   /** The visible progress of the other worker. If it has changed when the wait is over, the wait begins again. */
   readonly progress?: () => Promise<string>;

@@ -45,7 +45,7 @@ export class UnitClaims {
   readonly #attempts: ReadonlyMap<string, number>;
   readonly #heldByOthers = new Map<string, DayKey>();
   readonly #lost = new Map<string, number>();
-  /** Units that this run pulls once more, although it has committed them. */
+  /** Units that this run pulls again although it has committed them. */
   readonly #again = new Set<string>();
   readonly #wait: ClaimWait;
   #toFree: DayKey[] = [];
@@ -57,7 +57,7 @@ export class UnitClaims {
     this.#attempts = new Map(options.planned.map((unit) => [unitName(unit), unit.attempts]));
   }
 
-  /** Marks committed units that the run pulls once more. */
+  /** Marks committed units that the run pulls again. */
   allowAgain(units: readonly DayUnit[]): void {
     for (const unit of units) this.#again.add(unitName(unit));
   }

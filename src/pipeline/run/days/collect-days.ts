@@ -25,7 +25,7 @@ export interface DayContext {
   readonly privacy: Privacy;
 }
 
-/** Collects the pages of a batch: each day is validated, normalized, and ends as tables of its own. */
+/** Collects the pages of a batch. Each day is validated and normalized into separate tables. */
 export interface DayCollector {
   /** Adds the rows of a page. Returns how many parts of it were rejected. */
   add(page: AnalyticsPage): number;
@@ -58,7 +58,7 @@ function collector<Row extends { date: string }>(check: RowCheck<Row>, normalize
           const kept = batch.stream === 'users' ? own : lastOf(own, day.unit, day.findings);
           for (const row of kept) day.normalizer.add(row, context);
         }
-        // A rejected part belongs to its day for sure only where one day was requested; a range is refused for it.
+        // In a batch of one day, a rejected part belongs to that day. A longer batch with rejected parts is refused.
         for (const part of rejected) days[0]?.findings.reject(part, exact);
         return rejected.length;
       },

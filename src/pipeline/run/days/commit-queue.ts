@@ -1,10 +1,10 @@
 import { DaywalkError } from '../../../core/errors.ts';
 import { type CommitOutcome, type DayCommit, rowCount } from '../../../warehouse/port.ts';
 
-/** Rows of one transaction at most, unless a single day has more. */
+/** Maximum number of rows in one transaction, unless a single day has more. */
 const GROUP_ROWS_MAX = 4_000;
 const GROUP_UNITS_MAX = 64;
-/** Rows that may wait to be written; a caller that adds more has to wait. */
+/** Maximum number of rows that wait to be written; a caller that adds more has to wait. */
 const WAITING_ROWS_MAX = 8_000;
 
 /** What became of a queued day. */
@@ -75,7 +75,7 @@ export class CommitQueue {
   }
 
   async #write(group: readonly Waiting[]): Promise<void> {
-    // An error that ends the run ends it for the days that wait too: each would wait for the same storage again.
+    // After an error that ends the run, waiting days fail at once. Otherwise each would wait for the same storage.
     if (this.#ended !== undefined) {
       for (const { commit, onWritten } of group) await onWritten({ commit, result: this.#ended });
       return;

@@ -124,7 +124,7 @@ export class DayWork {
       if (this.#parts.outcomes.isGivenUp(batch)) this.#giveUp(batch);
       else await this.#pull(batch);
     } catch (error) {
-      // Failures of the service are handled below. This one is of the warehouse, or a defect.
+      // Failures of the service were handled before. This is a failure of the warehouse, or a defect.
       this.#stop.abort(error);
     }
   }
@@ -201,8 +201,8 @@ export class DayWork {
   }
 
   /**
-   * The digest of the answers and what is stored of them, for a day that will be pulled again. A range has no digest,
-   * because its answers do not divide into days.
+   * Begins the digest of the answers of a single day, with the stored day to compare with. Undefined if no later pull will
+   * compare the digest, and for a range, because its answers do not divide into days.
    */
   #answersOf({ stream, days }: DayBatch): Answers | undefined {
     const { versions, privacy } = this.#options;
@@ -233,7 +233,7 @@ export class DayWork {
     if (held === undefined || others.length > 0) return undefined;
     if (held.unit.stream !== batch.stream || held.unit.day !== day) return undefined;
     this.#prefetched = undefined;
-    // The other pages may be pulled much later, when the day has changed.
+    // The day may change before the other pages are pulled.
     if (held.page.meta.has_more === true) return undefined;
     call.meter.requests += held.requests;
     return held.page;

@@ -1,10 +1,10 @@
 import type { DailyStream } from '../../../core/stream.ts';
 import type { DayBatch } from '../../batch.ts';
 
-/** Characters of answers that all batches in flight may hold together, as rows or as text. */
+/** Maximum number of characters of answers that all batches in flight hold together, as rows or as text. */
 const CHARS_MAX = 16 * 1024 * 1024;
 
-/** What one batch in flight holds in memory. */
+/** The memory that one batch in flight uses. */
 export interface MemoryShare {
   /** Counts a page. Waits while all batches together hold too much. */
   add(page: { readonly text: string }): Promise<void>;
@@ -14,15 +14,15 @@ export interface MemoryShare {
 
 interface Held {
   readonly stream: DailyStream;
-  /** Characters of the next page, judged by earlier ones; 0 once the first page is there. */
+  /** Expected characters of the first page, estimated from earlier pages; 0 once that page is there. */
   expected: number;
   counted: number;
 }
 
 /**
- * Bounds the memory of all batches in flight, however large an organization is. While they hold too much, none begins, and
- * of those under way only the oldest one goes on, so that one always ends. The first answer of a stream shows how large the
- * others will be; the other batches of the stream wait for it.
+ * Bounds the memory of all batches in flight. While they hold too much, no batch begins and only the oldest one continues;
+ * so one batch can always end. The first answer of a stream shows how large the others will be, so the other batches of the
+ * stream wait for it.
  */
 export class MemoryLimit {
   readonly #held = new Set<Held>();
@@ -30,7 +30,7 @@ export class MemoryLimit {
   readonly #perDay = new Map<DailyStream, number>();
   #waiting: (() => void)[] = [];
 
-  /** Begins a batch once there is room for it. Call `end` whatever becomes of the batch. */
+  /** Begins a batch once there is room for it. Call `end` even if the batch fails. */
   async begin({ stream, days }: Pick<DayBatch, 'stream' | 'days'>): Promise<MemoryShare> {
     while (
       this.#isFirstUnderWay(stream) ||

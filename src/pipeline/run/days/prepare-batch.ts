@@ -8,7 +8,7 @@ import { collectDays, type DayContext } from './collect-days.ts';
 import type { AnswersDigest, KnownDay } from './known-answers.ts';
 import type { MemoryShare } from './memory-limit.ts';
 
-/** Up to this many misfits are looked for in shorter ranges. With more, each day is requested alone at once. */
+/** Maximum number of misfits for which shorter ranges are tried. With more, each day is requested alone. */
 const MISFITS_MAX = 3;
 
 /** A day of a batch. */
@@ -21,14 +21,14 @@ export interface PreparedDay {
 /** The outcome of a batch. */
 export interface Prepared {
   readonly days: readonly PreparedDay[];
-  /** The day whose answers are those that its stored content was made of; `days` is empty then. */
+  /** Set if the day's answers are the same as those of its stored content. Then `days` is empty. */
   readonly same?: KnownDay;
 }
 
 /** The digest of a day's answers, and the stored one to compare with. */
 export interface Answers {
   readonly digest: AnswersDigest;
-  /** Undefined where the day is not stored, or not from one clean pull. */
+  /** Undefined if the day is not stored, or if its last pull had findings. */
   readonly known: KnownDay | undefined;
 }
 
@@ -78,7 +78,7 @@ export async function prepareBatch(
   return { days };
 }
 
-/** A page whose text was held, parsed once more. */
+/** Parses the kept text of a page again. */
 function readAgain(page: AnalyticsPage): AnalyticsPage {
   return analyticsPage({ ...page, body: JSON.parse(page.text) }, 'a page that is held');
 }

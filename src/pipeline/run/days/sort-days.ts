@@ -160,7 +160,7 @@ export class DaySorter {
     });
   }
 
-  /** True for a day without a row in a range, unless the day's own answer said so before. */
+  /** True for a day without rows in a range, unless an earlier answer for the day alone had the same content. */
   #isOpenGap({ stream, day, contentSha256, isOwn }: DayCommit): boolean {
     const known = this.#options.ledger.of(stream, day);
     return !isOwn && (known === undefined || parseNotes(known.watch).own !== contentSha256);

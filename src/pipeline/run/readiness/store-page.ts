@@ -22,7 +22,7 @@ export interface ReadinessContext extends DayContext {
   readonly source: Source;
   readonly warehouse: Warehouse;
   readonly clock: Clock;
-  /** Read every report again, whatever the ledger says. */
+  /** Read every report again, even if only new ones are due. */
   readonly force: boolean;
   readonly runId: string;
   readonly acceptLoss: boolean;

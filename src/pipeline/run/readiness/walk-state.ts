@@ -82,9 +82,9 @@ export function parseWalkState(cursor: string | null): WalkState | null {
 
 export interface FirstPassOptions {
   readonly today: UtcDay;
-  /** Read every report, whatever the ledger says. */
+  /** Read every report, even if only new ones are due. */
   readonly force: boolean;
-  /** Records are in quarantine or doubted. Only a full pass shows whether they are right now. */
+  /** Records are in quarantine or doubted. Only a full pass shows whether the service has corrected them. */
   readonly quarantined: boolean;
 }
 

@@ -27,14 +27,14 @@ export class RangeGauge {
   #isRemembered = false;
   #isRefused = false;
   #onTrial = false;
-  /** A trial range was given out, but it may not be claimed. */
+  /** A trial range was given out, but perhaps not claimed yet. */
   #isGivenOut = false;
   readonly #rowsPerDay = new Map<DailyStream, number>();
   readonly #slowMax = new Map<DailyStream, number>();
   readonly #comparing = new Set<DailyStream>();
 
   /**
-   * @param daysMax maximum number of days per request, whatever the service allows.
+   * @param daysMax maximum number of days per request, even if the service allows more.
    * @param rowsPerDay rows per day that earlier runs stored, by stream.
    * @param remembered the longest range that an earlier run learned; null if none did.
    */

@@ -64,7 +64,7 @@ export class Schedule {
     this.#days.set(stream, this.#newestFirst ? ascending.reverse() : ascending);
   }
 
-  /** Moves one unit to the front, as a batch of its own. False if it is not planned. */
+  /** Moves one unit to the front, as a separate batch. False if it is not planned. */
   moveToFront({ stream, day }: DayUnit): boolean {
     const days = this.#days.get(stream) ?? [];
     const index = days.indexOf(day);

@@ -4,29 +4,29 @@ import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
 
 const NOT_FOUND = 404;
 
-/** What most likely happened, and whether it can pass by itself. */
-const UNREACHED: Readonly<Record<Unreached, { readonly cause: string; readonly passes: boolean }>> = {
-  refused: { cause: 'nothing listens there', passes: true },
-  'not-json': { cause: 'a web page or another program answers there, not the API', passes: true },
+/** The most likely cause, and whether it may be temporary. */
+const UNREACHED: Readonly<Record<Unreached, { readonly cause: string; readonly isTemporary: boolean }>> = {
+  refused: { cause: 'nothing listens there', isTemporary: true },
+  'not-json': { cause: 'a web page or another program answers there, not the API', isTemporary: true },
   'not-tls': {
-    cause: 'write http:// where it is plain HTTP, which is for this machine only',
-    passes: false,
+    cause: 'if it is plain HTTP, write http://, which is allowed on this machine only',
+    isTemporary: false,
   },
 };
 
 const WITHOUT_API = 'the API is not there. Write the scheme and the host alone, like https://api.example.com';
 
 /**
- * Explains an error of the very first requests as its most likely cause: a wrong URL. Exit code 2 where that cannot pass
- * by itself, else the error's own. Other errors stay as they are.
+ * Explains an error of the very first requests by its most likely cause, a wrong URL. The exit code is 2 unless the cause
+ * may be temporary; then the error keeps its exit code. Returns other errors unchanged.
  */
 export function firstContactError(error: unknown, baseUrl: string): unknown {
   if (error instanceof ApiError && error.status === NOT_FOUND) {
     return contactError(error, { baseUrl, cause: WITHOUT_API, exitCode: EXIT.usage });
   }
   if (!(error instanceof RequestError) || error.unreached === undefined) return error;
-  const { cause, passes } = UNREACHED[error.unreached];
-  return passes
+  const { cause, isTemporary } = UNREACHED[error.unreached];
+  return isTemporary
     ? contactError(error, {
         baseUrl,
         cause: `${cause}. If it is right, run again later`,

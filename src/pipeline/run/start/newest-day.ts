@@ -56,12 +56,12 @@ export async function identify(
     source,
     { lastDay, streams: every },
     signal,
-  ).catch(deniedLookUp);
+  ).catch(explainDenial);
   if (first === undefined) throw failure;
   return { orgId: first.page.meta.org_id, ...first, serverDate };
 }
 
-function deniedLookUp(error: unknown): never {
+function explainDenial(error: unknown): never {
   if (!(error instanceof CredentialError)) throw error;
   throw new RunError(`look up the organization of the key: ${messageOf(error)}`, {
     cause: error,

@@ -34,12 +34,12 @@ export interface RunScope {
   readonly today: UtcDay;
   /** The last day to request. */
   readonly lastDay: UtcDay;
-  /** The page that named the organization; undefined if none was requested, or none came. */
+  /** The page that the first successful request returned; undefined if none was sent, or if all failed. */
   readonly first: FirstPage | undefined;
 }
 
 /** A clock that is ahead by less matters only around midnight, so there is no warning. */
-const SKEW_TOLD_MS = 10 * 60 * 1000;
+const SKEW_REPORTED_MS = 10 * 60 * 1000;
 
 /**
  * Learns the organization and the last day of a run. Sends nothing if the organization is named and no analytics are
@@ -50,7 +50,7 @@ const SKEW_TOLD_MS = 10 * 60 * 1000;
  */
 export async function learnScope(options: ScopeOptions, signal: AbortSignal): Promise<RunScope> {
   const known = await options.warehouse.organizations();
-  const { orgId, ...newest } = await answering(options, signal, known.length === 0).catch(
+  const { orgId, ...newest } = await requestOrganization(options, signal, known.length === 0).catch(
     (error: unknown) => {
       throw known.length === 0 ? firstContactError(error, options.source.hosts.baseUrl) : error;
     },
@@ -65,13 +65,13 @@ export async function learnScope(options: ScopeOptions, signal: AbortSignal): Pr
   };
 }
 
-type Answering = { readonly orgId: string } & Pick<NewestAnswer, 'first' | 'serverDate'>;
+type KnownOrganization = { readonly orgId: string } & Pick<NewestAnswer, 'first' | 'serverDate'>;
 
-async function answering(
+async function requestOrganization(
   options: ScopeOptions,
   signal: AbortSignal,
   isFirstContact: boolean,
-): Promise<Answering> {
+): Promise<KnownOrganization> {
   const { source, streams, orgId } = options;
   if (orgId === undefined || orgId === null) {
     const { unit, page, requests, ...found } = await identify(source, options, signal);
@@ -108,9 +108,9 @@ async function confirmOrganization(
 }
 
 /**
- * Today and the last day by the earlier clock. If this clock is one day ahead, the last day stays: it is requested,
- * and awaited if the service refuses it. If it is further ahead, several days would fail and others would settle too
- * early.
+ * Returns today and the last day by the earlier clock. If this clock is one day ahead, the last day does not change: it is
+ * requested, and awaited if the service refuses it. If this clock is further ahead, the last day moves back: otherwise
+ * several days would fail and others would settle too early.
  */
 function daysByBothClocks(
   { clock, observe, firstDay, lastDay }: ScopeOptions,
@@ -120,7 +120,7 @@ function daysByBothClocks(
   const today = dayOf(now);
   const serverDay = serverDate === undefined ? today : dayOf(serverDate);
   const daysAhead = daysBetween(serverDay, today);
-  // A service with data of a day that is not over by its Date header does not go by that header.
+  // If the service has data of a day that is not over by its Date header, that header is wrong.
   const hasLaterData = first !== undefined && first.unit.day >= serverDay && first.page.data.length > 0;
   const isDisproved = hasLaterData || serverDay <= FIRST_DAY;
   if (serverDate === undefined || daysAhead <= 0 || isDisproved) return { today, lastDay };
@@ -130,7 +130,7 @@ function daysByBothClocks(
   const capped = daysAhead > 1 && yesterday < lastDay ? yesterday : lastDay;
   if (capped < firstDay)
     throw new RunError(`${clocks}, by which no day from ${firstDay} on is over`, { hint });
-  if (now.getTime() - serverDate.getTime() > SKEW_TOLD_MS)
-    observe({ type: 'warning', message: `${clocks}; the run goes by the earlier one`, hint });
+  if (now.getTime() - serverDate.getTime() > SKEW_REPORTED_MS)
+    observe({ type: 'warning', message: `${clocks}; the run uses the earlier one`, hint });
   return { today: serverDay, lastDay: capped };
 }

@@ -8,7 +8,7 @@ import { isActive, type NormalizedDay } from '../../commit.ts';
 
 const isTrailing = (name: string) => TRAILING_COLUMNS.has(name);
 
-/** How the answer to a settled day differs from what is stored; null where it does not. */
+/** Compares the answer for a settled day with the stored rows. Returns the difference; null if there is none. */
 export async function compareSettledDay(
   warehouse: Pick<Warehouse, 'rowsOf'>,
   unit: LedgerDay,
@@ -20,8 +20,8 @@ export async function compareSettledDay(
 }
 
 /**
- * True for a day without activity that still has none. No row and a row of zeros mean the same. But an idle day has counts
- * over trailing days too, and those must not get lost.
+ * True if a day without activity still has none: no row means the same as a row of zeros. But an idle day may also have
+ * counts over trailing days, and these must not get lost.
  */
 function isStillIdle(unit: LedgerDay, { tables }: NormalizedDay): boolean {
   if (unit.state !== 'empty' || isActive(tables)) return false;

@@ -30,7 +30,7 @@ export interface ModelSumsOptions {
 
 /**
  * Requests the service's sums by model (specification, section 4.2, group_by rules) and compares them with the stored
- * ones: a few hundred bytes a day instead of every user's tokens. A refusal ends this for the run.
+ * ones: a few hundred bytes a day instead of every user's tokens. After a refusal, the run compares no more sums.
  * @param daysMax maximum number of days per request.
  */
 export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number): Promise<void> {
@@ -49,8 +49,8 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
       outcomes.recordFailedLook('tokens', error);
     }
   }
-  // All answers have the same shape. One alone cannot show it: other models look like another shape, and no models
-  // look like none.
+  // All answers have the same shape, but a single one may not show it: it may have no models, or only models that are not
+  // stored, as if they had other names.
   const isComparable = answers.some(({ answered, stored }) =>
     [...answered].some(([day, sums]) => shareModels(sums, stored.get(day))),
   );
@@ -144,7 +144,7 @@ function shareModels(answered: Sums, stored: Sums | undefined): boolean {
   return stored !== undefined && [...answered.keys()].some((model) => stored.has(model));
 }
 
-/** True if both have the same models, and every metric that both have is equal. */
+/** True if both have the same models, and the metrics that both have are equal. */
 function isEqual(answered: Sums, stored: Sums = new Map()): boolean {
   if (answered.size !== stored.size) return false;
   return [...answered].every(([model, values]) => {

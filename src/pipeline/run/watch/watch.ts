@@ -53,8 +53,8 @@ export interface Looked {
 }
 
 /**
- * The watch over settled units: chooses which ones a run compares with the service, and what the comparisons lead to.
- * A settled unit changes only after two runs found the same difference.
+ * The watch over settled units: chooses which ones a run compares with the service, and which days it opens again. A
+ * settled unit is opened only after two runs found the same difference.
  */
 export class Watch {
   readonly #options: WatchOptions;
@@ -137,7 +137,7 @@ export class Watch {
     this.#looks.push(look);
   }
 
-  /** A comparison failed: the next run compares the same stretch once more. */
+  /** A comparison failed: the next run compares the same stretch again. */
   recordFailure(): void {
     this.#isComplete = false;
   }

@@ -5,7 +5,7 @@ import { type CommitOutcome, type DayCommit, rowCount } from '../../port.ts';
 import type { ChunkedDay } from '../commit-day.ts';
 import type { SentError } from './sent-error.ts';
 
-/** A day as it is sent between threads: copying its rows as texts takes a tenth of the time of copying rows. */
+/** A day to send to the thread. Its rows are texts, because copying texts takes a tenth of the time of copying arrays. */
 interface SentDay extends DayEntry {
   readonly tables: readonly { readonly name: string; readonly texts: readonly string[] }[];
 }

@@ -15,7 +15,7 @@ export interface SentError extends Advice {
   readonly message: string;
 }
 
-/** The classes that callers tell apart; a subclass stands before its superclass. */
+/** The classes that callers distinguish; a subclass comes before its superclass. */
 const KINDS = {
   damaged: DamagedError,
   storage: StorageError,
