@@ -2,6 +2,7 @@ import { copyAll } from '../src/copy/copy.ts';
 import type { CopyEvent, CopyReport } from '../src/copy/events.ts';
 import { UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
+import type { Reason } from '../src/core/reasons.ts';
 import { maskUrlPassword } from '../src/settings/mask-url.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { isSameWarehouse } from '../src/warehouse/location.ts';
@@ -35,7 +36,8 @@ export function copyWarehouse(
       hint: 'name another file, database or schema; --warehouse names the source',
     });
   }
-  const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
+  const warn = (message: string, hint: string, reason?: Reason) =>
+    observe({ type: 'warning', message, hint, reason });
   const existing = { clock, signal, create: false };
   return withWarehouse(from, existing, (source) =>
     withWarehouse(to, { clock, signal, warn, create: true }, async (destination) => {

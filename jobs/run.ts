@@ -4,6 +4,7 @@ import { UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { packageVersion } from '../src/core/package.ts';
+import type { Reason } from '../src/core/reasons.ts';
 import type { Stream } from '../src/core/stream.ts';
 import { drainDuringRun } from '../src/hooks/drain/drain-during-run.ts';
 import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
@@ -57,7 +58,8 @@ export function runExport(
 ): Promise<RunReport> {
   const api = requireApi(settings);
   const { clock, observe } = context;
-  const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
+  const warn = (message: string, hint: string, reason?: Reason) =>
+    observe({ type: 'warning', message, hint, reason });
   const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
   return withWarehouse(settings.warehouse, { ...context, warn, create: true }, async (warehouse) => {
     const lock = await takeLock(warehouse, { ...context, warn, wait: request.wait });

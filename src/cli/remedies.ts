@@ -38,6 +38,10 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
     'another program has written to the warehouse; daywalk backfill --force repairs what Daywalk exported',
   'copy-loses-rows':
     'copy to a new destination, or pass --replace to make this one equal and delete these rows',
+  'log-cannot-shrink':
+    'end the transaction of that program, or let it read a copy made with daywalk publish --sqlite',
+  'copy-instead':
+    'daywalk copy --to FILE makes a SQLite warehouse of it; a second copy moves only what has changed',
   'publish-onto-warehouse': 'name another file with --sqlite',
   'publish-onto-other-file': 'name a new file with --sqlite, or remove this one first',
   'lake-not-a-folder': 'name a folder with --parquet; it is created if it does not exist',

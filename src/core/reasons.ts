@@ -27,6 +27,8 @@ export const REASONS = [
   'salt-differs',
   'rows-damaged',
   'copy-loses-rows',
+  'log-cannot-shrink',
+  'copy-instead',
   'publish-onto-warehouse',
   'publish-onto-other-file',
   'lake-not-a-folder',

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
+import type { Reason } from '../core/reasons.ts';
 import { isPostgres, schemeOf } from './location.ts';
 import type { Warehouse } from './port.ts';
 
@@ -10,7 +11,7 @@ export interface OpenOptions {
   /** Aborted when the process must stop; this shortens waits for other programs. */
   readonly signal?: AbortSignal | undefined;
   /** Called with problems that the owner of the machine should know about, and their remedies. */
-  readonly warn?: ((message: string, hint: string) => void) | undefined;
+  readonly warn?: ((message: string, hint: string, reason?: Reason) => void) | undefined;
   /**
    * Size of SQLite's write-ahead log that causes a warning, in bytes.
    * @default 64 MiB

@@ -1,7 +1,7 @@
 import { EXIT } from '../../core/exit-code.ts';
 import { RULES } from '../../core/rules.ts';
 import type { RunEvent, RunReport } from '../../pipeline/events.ts';
-import { unitName } from '../../warehouse/port.ts';
+import { dateOf, unitName } from '../../warehouse/port.ts';
 import type { ReportedEvent } from '../output/reported-event.ts';
 import { hintOf, withHints } from '../remedies.ts';
 import { counted, formatDuration } from '../text/quantity.ts';
@@ -11,8 +11,7 @@ import type { EventWords, LogEntry } from './log.ts';
 /** Turns an event of a job into a log entry. */
 export function describeEvent(event: ReportedEvent): LogEntry {
   const translated = withHint(event);
-  const { type, ...fields } = translated;
-  return { event: type, fields, ...wordsOf(translated) };
+  return { event: translated.type, fields: fieldsOf(translated), ...wordsOf(translated) };
 }
 
 /** Replaces the reason code of an event by the hint of the command line. */
@@ -21,6 +20,20 @@ function withHint(event: ReportedEvent): ReportedEvent {
   if (event.type !== 'warning' && event.type !== 'unit-failed') return event;
   const { reason, facts, ...rest } = event;
   return { ...rest, hint: hintOf(event) };
+}
+
+/** The fields for machines. Every unit has a day, which is empty for readiness. */
+function fieldsOf(event: ReportedEvent): Readonly<Record<string, unknown>> {
+  const { type, ...fields } = event;
+  switch (event.type) {
+    case 'unit-done':
+    case 'unit-elsewhere':
+    case 'unit-failed':
+    case 'unit-doubted':
+      return { stream: event.stream, day: dateOf(event), ...fields };
+    default:
+      return fields;
+  }
 }
 
 function wordsOf(event: ReportedEvent): EventWords {

@@ -15,6 +15,8 @@ export interface NotifySettings {
   readonly template: string | null;
   /** URL of the webhook; a secret. */
   readonly webhook: string | null;
+  /** The setting that holds the URL, for messages. */
+  readonly webhookName: string;
   readonly webhookFormat: 'json' | 'chat';
   readonly timeoutMs: number;
 }
@@ -54,13 +56,13 @@ interface NotifiedEvent {
 }
 
 function webhookOf(
-  { channels, webhook, webhookFormat }: NotifySettings,
+  { channels, webhook, webhookName, webhookFormat }: NotifySettings,
   { name, event, text, receivedAt }: NotifiedEvent,
   warn: Notifiable['warn'],
 ): Notice['webhook'] {
   if (!channels.includes('webhook')) return null;
   if (webhook === null) {
-    warn('no webhook is called: its setting holds no address');
+    warn(`no webhook is called: ${webhookName} holds no address`);
     return null;
   }
   const field = (key: string) => (typeof event[key] === 'string' ? event[key].slice(0, 1_000) : null);

@@ -63,10 +63,9 @@ function readBytes(stream: Readable): Promise<Read> {
 }
 
 function holdsObject(chunks: readonly Buffer[]): boolean {
-  const [first, last] = [chunks.at(0), chunks.at(-1)];
-  if (first === undefined || last === undefined) return false;
+  const last = chunks.at(-1);
   // Checked first, because parsing all chunks again after each new one would take too long.
-  if (!textOf(first).startsWith('{') || !textOf(last).endsWith('}')) return false;
+  if (last === undefined || !textOf(last).endsWith('}')) return false;
   return isObject(parseJson(textOf(Buffer.concat(chunks))));
 }
 

@@ -9,6 +9,7 @@ export function readNotifySettings(reader: SettingReader): NotifySettings {
     events: reader.read(NOTIFY_SETTINGS.notifyEvents),
     template: reader.read(NOTIFY_SETTINGS.notifyTemplate),
     webhook: reader.read(NOTIFY_SETTINGS.notifyWebhook),
+    webhookName: NOTIFY_SETTINGS.notifyWebhook.env,
     webhookFormat: reader.read(NOTIFY_SETTINGS.notifyWebhookFormat),
     timeoutMs: reader.read(NOTIFY_SETTINGS.notifyTimeoutMs),
   };

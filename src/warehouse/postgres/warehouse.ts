@@ -102,6 +102,7 @@ function postgresWarehouse(session: Session): Warehouse {
     saveCopy: async () => {
       throw new UsageError(`${location} is in PostgreSQL and cannot be saved as a SQLite file`, {
         hint: 'daywalk copy makes a SQLite warehouse of it; a second copy moves only what has changed',
+        reason: 'copy-instead',
       });
     },
     discardNew: async () => false,

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import type { Reason } from '../../core/reasons.ts';
 import { isBusy } from './errors.ts';
 
 /** Size from which the write-ahead log is truncated or reported, in bytes. */
@@ -9,7 +10,7 @@ export interface LogWatchOptions {
   /** @default {@link LOG_BYTES_MAX} */
   readonly logBytesMax?: number | undefined;
   /** Called with problems that the owner of the machine should know about, and their remedies. */
-  readonly warn?: ((message: string, hint: string) => void) | undefined;
+  readonly warn?: ((message: string, hint: string, reason?: Reason) => void) | undefined;
 }
 
 /**
@@ -37,6 +38,7 @@ export class LogWatch {
     this.#warn?.(
       `the write-ahead log of ${this.#path} has grown to ${Math.ceil(bytes / 1024 / 1024)} MB: another program keeps a long read transaction open`,
       'end the transaction of that program, or let it read a copy made with daywalk publish',
+      'log-cannot-shrink',
     );
   }
 

@@ -143,7 +143,7 @@ describe('a webhook', () => {
     ['ftp://example.com/canary', 'the webhook is not an http(s) URL'],
     ['canary', 'the webhook is not an http(s) URL'],
     ['https://user:canary@example.com/', 'the webhook has credentials in it'],
-    ['', 'holds no address'],
+    ['', 'DAYWALK_NOTIFY_WEBHOOK holds no address'],
   ])('at %j is refused without showing the URL', async (url, reason) => {
     const { stderr } = await notified(NOTIFICATION, {
       DAYWALK_NOTIFY: 'webhook',

@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readEvent } from '../../../src/hooks/receive/input.ts';
 import { decodeLine, encodeRecord } from '../../../src/hooks/spool/record.ts';
 import { receive, spooledLines } from '../../support/hooks/receive-and-drain.ts';
 import { MAIN } from '../../support/process/daywalk-process.ts';
@@ -81,6 +84,17 @@ describe('a received event', () => {
     expect(code).toBe(0);
     expect(durationMs).toBeLessThan(1_500);
     expect(eventsIn(spool)).toEqual([STOP]);
+  });
+
+  test.each(['\n', ' ', '\uFEFF'])('does not wait either if %j comes before the object', async (first) => {
+    const stream = new PassThrough();
+    const input = readEvent(stream);
+    const startedAt = performance.now();
+    stream.write(first);
+    await setImmediate();
+    stream.write(JSON.stringify(STOP));
+    expect(await input).toMatchObject({ event: STOP });
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });
 

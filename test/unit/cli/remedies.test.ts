@@ -23,6 +23,13 @@ describe('the remedy of a failure', () => {
     );
   });
 
+  test.each([
+    ['log-cannot-shrink', 'daywalk publish --sqlite'],
+    ['copy-instead', 'daywalk copy --to FILE'],
+  ] as const)('of the reason %s is a command with the flag that it needs', (reason, command) => {
+    expect(hintOf({ hint: undefined, reason })).toContain(command);
+  });
+
   test('is the hint of the error where its reason is a rule, or none', () => {
     expect(Object.keys(REMEDIES)).toEqual(expect.arrayContaining([...REASONS]));
     expect(hintOf(new UnitError('x', { reason: 'endless-walk', hint: 'y' }))).toBe('y');

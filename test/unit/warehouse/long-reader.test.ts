@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import type { Reason } from '../../../src/core/reasons.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import type { Values } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
@@ -14,12 +15,12 @@ const rowsOf = (number: number): Values[] =>
   Array.from({ length: 100 }, (_, index) => [`tool ${number} ${index} ${'x'.repeat(900)}`, number, 0, null]);
 
 async function openSmall(path: string) {
-  const warnings: { message: string; hint: string }[] = [];
+  const warnings: { message: string; hint: string; reason?: Reason | undefined }[] = [];
   const warehouse = await openWarehouse(path, {
     clock: new FakeClock({ auto: true }),
     create: true,
     logBytesMax: 200 * KB,
-    warn: (message, hint) => warnings.push({ message, hint }),
+    warn: (message, hint, reason) => warnings.push({ message, hint, reason }),
   });
   const commit = (number: number) =>
     warehouse.commitDay(commitOf({ stream: 'tools', rows: { tools_daily_by_tool: rowsOf(number) } }));
@@ -45,6 +46,7 @@ test('K3: writes continue during a long read transaction, and the growing log is
       /write-ahead log of .* has grown to \d+ MB: another program keeps a long read transaction/,
     ),
     hint: expect.stringContaining('daywalk publish'),
+    reason: 'log-cannot-shrink',
   });
   reader.exec('COMMIT');
   expect(count()).toBe(20 * 100);
