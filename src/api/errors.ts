@@ -15,7 +15,7 @@ export class HttpError extends DaywalkError {
   /** Method and path with query, never a header. */
   readonly target: string;
   readonly method: string;
-  /** With query, below the host. */
+  /** Path with query, below the host. */
   readonly path: string;
 
   constructor(message: string, options: RequestErrorOptions & { effect: ErrorEffect }) {
@@ -25,12 +25,12 @@ export class HttpError extends DaywalkError {
   }
 }
 
-/** Failures whose cause may be the URL: nothing listens there, it does not speak TLS, it is not the API. */
+/** Failures that a wrong URL may cause: nothing listens there, the server does not speak TLS, or it is not the API. */
 export type Unreached = 'refused' | 'not-tls' | 'not-json';
 
 /** A request without a usable answer: connection refused, time-out, cut or oversized body, not JSON. */
 export class RequestError extends HttpError {
-  /** Attempts that make sense for this kind of failure; the caller's own maximum holds too. */
+  /** Maximum number of attempts for this kind of failure; the caller's own maximum applies too. */
   readonly attemptsMax: number;
   readonly unreached: Unreached | undefined;
 
@@ -101,7 +101,7 @@ export class CredentialError extends ApiError {
 
 /** 429 or 503: too many requests, or overloaded. Repeated after `retryAfterMs`, or a jittered wait. */
 export class OverloadError extends ApiError {
-  /** Milliseconds that the service asks to wait; undefined where it does not say. */
+  /** Milliseconds that the service asks to wait; undefined if it names no time. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: ApiErrorOptions & { retryAfterMs: number | undefined }) {
@@ -125,12 +125,13 @@ export interface UnknownOutcomeErrorOptions extends RequestErrorOptions, Partial
 }
 
 /**
- * A creation may have succeeded: the service received the request and did not refuse it. `outcome` is `unknown` where
- * the thing may exist, `created` where it exists and was not described. Never repeated, because that might create another.
+ * A creation may have succeeded: the service received the request and did not refuse it. `outcome` is `unknown` if the
+ * thing may exist, and `created` if it exists but the response does not describe it. Never repeated, because that might
+ * create another one.
  */
 export class UnknownOutcomeError extends ProblemError {
   readonly outcome: 'unknown' | 'created';
-  /** Status of the response; undefined where none came. */
+  /** Status of the response; undefined if none came. */
   readonly status: number | undefined;
 
   constructor(message: string, options: UnknownOutcomeErrorOptions) {

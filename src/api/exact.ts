@@ -51,8 +51,8 @@ function nodesOf(body: unknown, root: Node | undefined, membersOf: MembersOf): M
 type MembersOf = (node: Node) => ReadonlyMap<string | number, Node>;
 
 /**
- * The members of a node by key, computed once per node, because each element of a list may be looked up. Of a name that
- * occurs twice the last one counts, as for JSON.parse.
+ * The members of a node by key, computed once per node, because each element of a list may be looked up. If a name occurs
+ * twice, the last one counts, as in JSON.parse.
  */
 function memberIndex(): MembersOf {
   const known = new Map<Node, Map<string | number, Node>>();

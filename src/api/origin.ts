@@ -2,7 +2,7 @@ import { UsageError } from '../core/errors.ts';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** What requests add to the URL by themselves. */
+/** Matches a path that requests add to the URL by themselves. */
 const API_PATH = /\/api\/(v0|v1|organization)(\/.*)?$/;
 
 /** True for the name or address of this machine, as a URL has it. */
@@ -12,7 +12,7 @@ export function isLoopback(hostname: string): boolean {
 
 /**
  * The origin (with a path prefix, if any) that `text` names, without a trailing slash. Only https is allowed, and http
- * on loopback: the key would cross the network readable otherwise.
+ * on loopback: otherwise the key would cross the network in plain text.
  * @throws {UsageError} when it is not such a URL, or carries credentials, a query or a fragment.
  */
 export function parseOrigin(text: string, name: string): string {
@@ -22,7 +22,7 @@ export function parseOrigin(text: string, name: string): string {
   }
   if (url.username !== '' || url.password !== '') {
     throw new UsageError(`${name} has credentials in it`, {
-      hint: 'remove them; the API key has a setting of its own',
+      hint: 'remove them; set the API key with its own setting',
     });
   }
   if (url.search !== '' || url.hash !== '') {

@@ -25,23 +25,23 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** Application host, which serves the readiness reports. @default baseUrl */
   readonly appUrl?: string;
-  /** Requests in flight at most. The client sends fewer when the service answers 429 or 503. @default 8 */
+  /** Maximum number of requests in flight. The client sends fewer when the service answers 429 or 503. @default 8 */
   readonly concurrency?: number;
-  /** Requests that begin in any 60 seconds at most. @default no limit */
+  /** Maximum number of requests that begin in any 60 seconds. @default no limit */
   readonly maxRequestsPerMinute?: number;
   /** Proxy for other machines, used by CONNECT; loopback hosts are reached directly. @default none */
   readonly proxy?: { readonly url: string; readonly noProxy?: string };
-  /** Milliseconds of one attempt, from its start to the last byte. @default 30000 */
+  /** Time limit of one attempt in milliseconds, from its start to the last byte. @default 30000 */
   readonly requestTimeoutMs?: number;
-  /** Attempts per request at most. @default 6 */
+  /** Maximum number of attempts per request. @default 6 */
   readonly attempts?: number;
   /** Aborts every call of this client. @default never */
   readonly signal?: AbortSignal;
   /** Called before each repetition of a request. @default does nothing */
   readonly onRetry?: TransportOptions['onRetry'];
-  /** Known identifiers of lists that the specification omits; others are sent with a warning. @default no such warnings */
+  /** Known values of settings that the specification leaves open; others cause a warning. @default no such warnings */
   readonly knownIdentifiers?: KnownIdentifiers;
-  /** Called before a request with something deprecated or unknown is sent. @default does nothing */
+  /** Called for each deprecated or unknown value, before the request is sent. @default does nothing */
   readonly onWarning?: (warning: SessionWarning) => void;
 }
 

@@ -24,7 +24,7 @@ export type Creator = (
   options: { signal: AbortSignal },
 ) => Promise<Answer>;
 
-/** How far a creation has come. */
+/** The progress of a creation. */
 interface Progress {
   /** True from just before the first byte of the request is handed to the connection. */
   isSent: boolean;
@@ -51,8 +51,7 @@ export function creator({ timeoutMs, proxy, headers, answerOf }: CreatorOptions)
     const { origin, prefix } = splitOrigin(request.origin);
     const deadline = deadlineOf(timeoutMs, signal);
     const progress: Progress = { isSent: false };
-    // A new connection: the server may be closing a kept one, and a request that is lost there cannot be told from one
-    // that arrived.
+    // A new connection: the server may be closing a kept one, and then nothing shows whether the request arrived.
     const connection = await openConnection(origin, { timeoutMs, proxy });
     try {
       const response = await exchange(connection, {
@@ -101,6 +100,6 @@ function unknownOutcome(
     status: progress.status,
     ...(api !== undefined && { problem: api.problem, requestId: api.requestId }),
     exitCode: why instanceof StoppedError ? why.exitCode : EXIT.upstream,
-    hint: `look into the application for it; trying again may create ${creates} once more`,
+    hint: `look into the application for it; trying again may create ${creates} a second time`,
   });
 }

@@ -1,4 +1,4 @@
-/** Ends a request early. It has one listener; an AbortSignal costs many times as much. */
+/** Ends a request early. It has one listener only, because an AbortSignal takes many times as long. */
 export interface Cancellation {
   readonly isCancelled: boolean;
   /** Sets the function that ends the request; it replaces the one before. */
@@ -11,11 +11,11 @@ export interface Deadline extends Cancellation {
   expired(): boolean;
   /** Waits for something outside the request; afterwards the time limit starts again. */
   suspendedFor(wait: () => Promise<void>): Promise<void>;
-  /** Removes timer and listener. Call it once, whatever happened. */
+  /** Removes timer and listener. Call it once after each request, also after a failed one. */
   clear(): void;
 }
 
-/** Starts a deadline. AbortSignal.any would keep every signal alive as long as the run's. */
+/** Starts a deadline. AbortSignal.any would keep the signal of every request in memory until the run ends. */
 export function deadlineOf(timeoutMs: number, signal: AbortSignal): Deadline {
   let expired = false;
   let isCancelled = signal.aborted;

@@ -10,7 +10,7 @@ import type { Cancellation } from './deadline.ts';
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** The decoded bytes. A body that is no JSON answer is empty if it is too large or broken. */
+  /** The decoded bytes. The body of an error or of a response without JSON is empty if it is too large or broken. */
   readonly body: Buffer;
 }
 
@@ -67,7 +67,7 @@ function receive(connections: Connections, request: Exchange): Promise<Received>
   let controller: Dispatcher.DispatchController | undefined;
   let head: { readonly status: number; readonly headers: Headers } | undefined;
   let bytes = new BodyBytes(ERROR_BODY_BYTES_MAX);
-  // The status of an error is worth more than its body, so it counts even if the body is missing.
+  // The status of an error matters more than its body, so a missing body does not hide the status.
   const fail = (error: unknown) => {
     cancellation.listen(undefined);
     if (head === undefined || isAnswer(head.status, head.headers)) reject(error);
@@ -76,7 +76,7 @@ function receive(connections: Connections, request: Exchange): Promise<Received>
   const abort = () => {
     const reason = new Error('aborted');
     fail(reason);
-    // Without a controller the request has not begun; it is aborted when it does.
+    // Without a controller the request has not begun yet. It is aborted as soon as it begins.
     controller?.abort(reason);
   };
   cancellation.listen(abort);

@@ -10,7 +10,7 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS_/;
 /** OpenSSL's codes for a response that is not TLS; they depend on the version of Node. */
 const NOT_TLS =
   /^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNEXPECTED_MESSAGE))$/;
-/** A second attempt is enough: another program rarely listens there for a moment only. */
+/** Two attempts are enough: the wrong program that listens there rarely goes away. */
 const NOT_TLS_ATTEMPTS = 2;
 
 /** undici's message for an interim response 100, which it treats as the end of the connection. */
@@ -62,7 +62,7 @@ export function explain(error: unknown, { name, timeoutMs, expired, proxy }: Att
     return new RequestError(`${name} was answered with 100 Continue`, {
       target: name,
       cause: error,
-      hint: 'no request expects it: a proxy between this machine and the service speaks HTTP wrongly',
+      hint: 'no request expects this: a proxy between this machine and the service violates HTTP',
     });
   }
   if (NOT_TLS.test(code)) {

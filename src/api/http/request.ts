@@ -17,10 +17,10 @@ export interface AttemptOptions {
   readonly beforeHop: () => Promise<void>;
 }
 
-/** Sends requests: a GET over kept connections, a creation over one of its own. */
+/** Sends requests: a GET over kept connections, a creation over a new one. */
 export interface Requester {
   /**
-   * One attempt: headers to last byte within the time-out, and again for each redirect.
+   * Makes one attempt. The time-out covers it from the start to the last byte, and begins again with each redirect.
    * @throws {RequestError} no usable answer. @throws {ApiError} an error status. @throws {RunError} a redirect to
    * another origin, or a certificate that is not trusted.
    */
@@ -34,7 +34,7 @@ export interface RequesterOptions {
   /** Credential of the application host. @default apiKey */
   readonly appApiKey?: string | null;
   readonly userAgent: string;
-  /** Connections per origin at most. */
+  /** Maximum number of connections per origin. */
   readonly connections: number;
   readonly timeoutMs: number;
   readonly proxy: ProxyOptions | null;
@@ -127,7 +127,7 @@ function reader({
       const path = newPath ?? prefix + request.path;
       const { response, movedTo } = await followRedirects(await poolOf(origin), { ...read, origin, path });
       const answer = answerOf(response, read.name, 'read');
-      // Only a place that has answered is requested directly from then on.
+      // Later requests go there directly, but only once the new place has answered.
       if (movedTo !== undefined) moved.set(from, movedTo);
       return answer;
     } catch (error) {

@@ -22,13 +22,13 @@ export interface Answer {
 /** Reads the response to the request that `name` names: one that reads, or one that creates something. */
 export type AnswerReader = (response: HttpResponse, name: string, purpose: 'read' | 'creation') => Answer;
 
-/** The only status of a complete answer to a read: 202, 203, 206 and the like promise less, whatever the body. */
+/** The only status of a complete answer to a read. Statuses such as 202, 203 and 206 do not promise one. */
 const FULL = 200;
 
 /**
- * A reader of responses: it parses them and removes the key if the service repeats it. It throws {@link RequestError}
- * for a body that is not JSON, the error of the status if that is not 2xx, and {@link UnitError} if the status of a read
- * is 2xx and not 200.
+ * Creates a reader of responses. It parses them and removes the key if the service repeats it. It throws {@link
+ * RequestError} for a body that is not JSON, the error of a status that is not 2xx, and {@link UnitError} if a read is
+ * answered with 2xx other than 200.
  */
 export function answerReader({
   apiKey,
@@ -48,7 +48,8 @@ export function answerReader({
   }
 
   return ({ status, headers: sent, body }, name, purpose) => {
-    if (purpose === 'read' && status !== FULL && status >= 200 && status <= 299) throw partial(status, name);
+    if (purpose === 'read' && status !== FULL && status >= 200 && status <= 299)
+      throw partialError(status, name);
     if (!isAnswer(status, sent)) {
       const headers = redactHeaders(sent);
       if (status < 200 || status > 299) {
@@ -72,14 +73,14 @@ export function answerReader({
     }
     const text = decodeUtf8(body);
     release(body);
-    if (text === undefined) throw malformed(name, 'bytes that are not UTF-8');
+    if (text === undefined) throw malformedError(name, 'bytes that are not UTF-8');
     const requestId = headerOf(sent, 'x-request-id');
     const date = headerOf(sent, 'date');
     return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId), date };
   };
 }
 
-function partial(status: number, name: string): UnitError {
+function partialError(status: number, name: string): UnitError {
   return new UnitError(`${name} answered ${status}, which is not a full answer`, {
     reason: 'partial-status',
     hint: 'a proxy or cache may stand between this machine and the service; the unit is pulled again in the next run',
@@ -90,11 +91,11 @@ function parsed(text: string, name: string): { body: unknown; text: string } {
   try {
     return { body: JSON.parse(text), text };
   } catch (error) {
-    throw malformed(name, 'text that is not JSON', error);
+    throw malformedError(name, 'text that is not JSON', error);
   }
 }
 
-function malformed(name: string, what: string, cause?: unknown): RequestError {
+function malformedError(name: string, what: string, cause?: unknown): RequestError {
   // The network may break a response once; twice is the server's fault.
   return new RequestError(`${name} answered ${what}`, { target: name, attemptsMax: 2, cause });
 }

@@ -7,7 +7,7 @@ export class BodyTooLargeError extends Error {
   }
 }
 
-/** The memory of a larger body is released as soon as it is parsed, before the garbage collector would do it. */
+/** The memory of a larger body is released as soon as it is parsed, without waiting for the garbage collector. */
 const LARGE_BYTES = 1024 * 1024;
 
 /** Collects the bytes of a body. */
@@ -17,7 +17,7 @@ export class BodyBytes {
   readonly #bytesMax: number;
   #bytes = 0;
 
-  /** @param bytesMax bytes at most. */
+  /** @param bytesMax maximum number of bytes. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -60,8 +60,8 @@ export class BodyBytes {
 }
 
 /**
- * Releases the memory of a large body. A garbage collection would do it too, but the text and the values of the body
- * are allocated before the next one.
+ * Releases the memory of a large body. The garbage collector would release it too, but only after the text and the values
+ * of the body were allocated.
  */
 export function release({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0);

@@ -2,11 +2,11 @@ import { createGunzip, gunzipSync } from 'node:zlib';
 import { BodyBytes, BodyTooLargeError } from './body.ts';
 
 /**
- * Up to so many compressed bytes are decoded on this thread, because the way to another one and back costs twice the
- * time of a page. They grow a thousandfold at most, which takes some tens of milliseconds.
+ * Up to this many compressed bytes are decoded on this thread: for a page, sending them to another thread and back takes
+ * twice as long as decoding. They decode to at most a thousand times as many bytes, in some tens of milliseconds.
  */
 const AT_ONCE_BYTES_MAX = 64 * 1024;
-/** Bytes of an output piece, which is also no smaller than the input; zlib needs 64 at least. */
+/** Bounds of the bytes of an output piece. A piece is also no smaller than the input; zlib needs at least 64 bytes. */
 const PIECE_BYTES = { min: 64, max: 1024 * 1024 } as const;
 /** Bytes at the end of a gzip member that hold its decoded length. */
 const LENGTH_BYTES = 4;
@@ -20,7 +20,7 @@ export class UnknownEncodingError extends Error {
   }
 }
 
-/** Characters of an encoding's name that a message repeats. */
+/** Maximum number of characters of an encoding's name in a message. */
 const ENCODING_CHARS_MAX = 40;
 
 /**
@@ -35,7 +35,7 @@ export async function decodeBody(
   const name = encoding?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return bytes;
   if (name !== 'gzip' && name !== 'x-gzip') throw new UnknownEncodingError(name);
-  if (bytes.length > AT_ONCE_BYTES_MAX) return gunzipAside(bytes, bytesMax);
+  if (bytes.length > AT_ONCE_BYTES_MAX) return gunzipInThread(bytes, bytesMax);
   try {
     return gunzipSync(bytes, { maxOutputLength: bytesMax, chunkSize: pieceBytes(bytes) });
   } catch (error) {
@@ -45,19 +45,20 @@ export async function decodeBody(
 }
 
 /**
- * Enough for the whole output if the body states its length correctly. It may not: a body of several members states only
- * the length of the last one. Pieces as large as the input bound their number to a thousand in any case.
+ * The size of an output piece: enough for the whole output if the body states its length correctly. But a body of several
+ * gzip members states only the length of the last one. Pieces are at least as large as the input, so there are never more
+ * than about a thousand.
  */
 function pieceBytes(bytes: Buffer): number {
   const least = Math.max(PIECE_BYTES.min, bytes.length);
   if (bytes.length < LENGTH_BYTES) return least;
   const stated = bytes.readUInt32LE(bytes.length - LENGTH_BYTES);
-  // With one byte more zlib need not check for further output.
+  // With one more byte, zlib need not check for further output.
   return Math.min(PIECE_BYTES.max, Math.max(least, stated + 1));
 }
 
 /** Decodes in another thread, piece by piece. */
-function gunzipAside(bytes: Buffer, bytesMax: number): Promise<Buffer> {
+function gunzipInThread(bytes: Buffer, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const decoded = new BodyBytes(bytesMax);
     const stream = createGunzip();

@@ -1,6 +1,6 @@
 const REDACTED = '[redacted]';
 
-/** A shorter text is no key, and would be replaced in places where it means something else. */
+/** A shorter text is not a key, and redacting it would damage other texts. */
 const KEY_CHARS_MIN = 8;
 
 /**

@@ -13,7 +13,7 @@ import { type ProblemDetails, problemDetailsCheck } from '../shapes/problem-deta
 import { type Headers, headerOf } from './headers.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 
-/** Characters of the server's text that an error message repeats. */
+/** Maximum number of characters of the server's text in an error message. */
 const DETAIL_CHARS_MAX = 300;
 
 /** A response whose status is an error. */

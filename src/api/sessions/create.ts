@@ -8,7 +8,7 @@ import { readSession, type Session } from './session.ts';
 import { type KnownIdentifiers, type SessionWarning, sessionWarnings } from './warnings.ts';
 
 const CREATED = 201;
-/** Levels of nesting at most: few enough to print and store the session without a stack overflow. */
+/** Maximum number of levels of nesting: few enough to print and store the session without a stack overflow. */
 const LEVELS_MAX = 500;
 const NAME = `POST ${SESSIONS_PATH}`;
 

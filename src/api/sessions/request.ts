@@ -20,7 +20,7 @@ export type SessionRequest = Static<typeof SessionRequest>;
 
 const check = Compile(SessionRequest);
 
-/** Violations that one error message names; it counts the rest. */
+/** Maximum number of violations that one error message names; it counts the rest. */
 const NAMED_MAX = 50;
 
 /** All violations of a request; none if it may be sent. */

@@ -41,7 +41,7 @@ export const TokenUsage = Type.Object(
 );
 export type TokenUsage = Static<typeof TokenUsage>;
 
-/** A map with any keys. Not Type.Record: its pattern `^.*$` lets values pass unseen whose key has a line break. */
+/** A map with any keys. Type.Record would not check the values of keys with a line break: its pattern is `^.*$`. */
 function mapOf<Element extends Type.TSchema>(element: Element) {
   return Type.Unsafe<Record<string, Static<Element>>>(Type.Object({}, { additionalProperties: element }));
 }

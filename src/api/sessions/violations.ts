@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   integer: 'a whole number',
 };
 
-/** Findings at most; an unknown property is two of them. */
+/** Maximum number of findings; an unknown property causes two. */
 const FINDINGS_MAX = 20_000;
 
 /** A compiled schema. */
@@ -56,7 +56,7 @@ function violationOf({ keyword, instancePath, params }: Finding, value: unknown,
     { path: pathOf([...keys, ...more], value) || root, message },
   ];
   switch (keyword) {
-    // An unknown property has a second finding of its own.
+    // An unknown property has a second finding, `boolean`.
     case 'additionalProperties':
       return [];
     case 'boolean':

@@ -5,9 +5,9 @@ import type { SessionRequest } from './request.ts';
 import { CURRENT_MODEL, type SessionSettings } from './settings.ts';
 import { violationsOf } from './violations.ts';
 
-/** Something that the service accepts and that deserves a second look. */
+/** A deprecated or unknown value in a request. The service may accept it. */
 export interface SessionWarning {
-  /** Where it stands in the request: `sessionSettings.autonomyMode`. */
+  /** Its path in the request: `sessionSettings.autonomyMode`. */
   readonly path: string;
   readonly message: string;
 }
@@ -82,7 +82,7 @@ function unknown(
   return [
     {
       path: `sessionSettings.${name}`,
-      message: `${name} "${value}" is not among the known ones; sent as it is`,
+      message: `${name} "${value}" is not among the known ones; it is sent unchanged`,
     },
   ];
 }

@@ -25,7 +25,7 @@ export function listOf<Element extends TSchema>(element: Element) {
   return Type.Optional(Type.Union([Type.Array(element), Type.Null()]));
 }
 
-/** Any name. The default pattern of a record leaves out names with a line break, whose values nobody would check. */
+/** Any name. The default pattern of a record does not match names with a line break, so their values would go unchecked. */
 const AnyName = Type.String({ pattern: '^[\\s\\S]*$' });
 
 /** An object keyed by open-ended names. A bad entry costs only itself, see `salvage`. */

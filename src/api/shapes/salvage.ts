@@ -3,8 +3,8 @@ import { Compile, type Validator } from 'typebox/compile';
 import { isObject, isStorable } from '../../core/json.ts';
 
 /**
- * Why a part cannot be used: it does not fit its shape; it holds a text that no database can store; or it is about
- * something else than what was requested, so that it stands for no record of that.
+ * Why a part cannot be used: it does not fit its shape (`wrong-type`); it holds a text that some database cannot store
+ * (`not-storable`); or it does not belong to the requested days (`foreign`).
  */
 export type RejectedKind = 'wrong-type' | 'not-storable' | 'foreign';
 
@@ -12,10 +12,10 @@ export type RejectedKind = 'wrong-type' | 'not-storable' | 'foreign';
 export interface Rejected {
   /** The part as it was parsed: a whole row, or one element of a list or map in it. */
   readonly record: unknown;
-  /** Where it stands in the answer, for example `data[0].by_tool[3]`. */
+  /** Its path in the answer, for example `data[0].by_tool[3]`. */
   readonly path: string;
   readonly kind: RejectedKind;
-  /** What is wrong with it in words, for example `tool must be a text`. */
+  /** What is wrong with it, for example `tool must be a text`. */
   readonly reason: string;
 }
 
@@ -32,7 +32,7 @@ export type RowCheck<Row> = (
 ) => Checked<Row>;
 
 /**
- * Compiles the check of a row shape. A valid row is returned as it is. In an invalid one, bad elements of its lists and
+ * Compiles the check of a row shape. A valid row is returned unchanged. In an invalid one, bad elements of its lists and
  * maps are left out one by one; if the row itself is wrong, all of it is rejected. No value is altered.
  */
 export function rowCheck<Schema extends TSchema>(schema: Schema): RowCheck<Static<Schema>> {
@@ -110,7 +110,7 @@ function salvage(schema: TSchema, value: unknown, place: Place): unknown {
   return isFine(schema, copy, place) ? copy : rejectType(value, place, schema);
 }
 
-/** What is usable of a list or map inside a row; REJECTED for anything else that does not fit. */
+/** The usable rest of a list or map inside a row; REJECTED for any other value. */
 function salvageMember(schema: TSchema, member: unknown, place: Place): unknown {
   const element = listElement(schema);
   if (element !== undefined && Array.isArray(member)) {
@@ -133,12 +133,12 @@ function salvageEntry(schema: TSchema, key: string, item: unknown, place: Place)
   const inside = { ...place, path: `${place.path}[${JSON.stringify(key)}]` };
   if (isStorable(key))
     return propertiesOf(schema) === undefined
-      ? atom(schema, key, item, inside)
+      ? salvageValue(schema, key, item, inside)
       : salvage(schema, item, inside);
   return rejectText({ [key]: item }, inside, 'its name cannot be stored');
 }
 
-function atom(schema: TSchema, key: string, item: unknown, place: Place): unknown {
+function salvageValue(schema: TSchema, key: string, item: unknown, place: Place): unknown {
   return isFine(schema, item, place) ? item : rejectType({ [key]: item }, place, schema);
 }
 
@@ -155,9 +155,9 @@ function rejectText(record: unknown, place: Place, reason: string): typeof REJEC
   return REJECTED;
 }
 
-// The schemas are JSON Schema objects; these read the few forms that src/api/shapes/fields.ts builds.
+// The schemas are JSON Schema objects. The functions below read only the forms that src/api/shapes/fields.ts builds.
 
-/** The fields of an object shape, also of an intersection. */
+/** The fields of an object shape or of an intersection. */
 function propertiesOf(schema: TSchema): Record<string, TSchema> | undefined {
   if ('properties' in schema && isObject(schema.properties))
     return schema.properties as Record<string, TSchema>;

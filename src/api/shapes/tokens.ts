@@ -10,7 +10,7 @@ const credits = {
   cache_write_tokens: Metric,
 };
 
-/** The names under which the model of a breakdown element occurs, the preferred one first. */
+/** The fields that may hold the model of a breakdown element, the preferred one first. */
 export const MODEL_KEYS = ['model_id', 'model', 'model_name', 'group_key'] as const;
 
 const ModelFields = Type.Object({
@@ -23,7 +23,7 @@ const ModelFields = Type.Object({
 });
 
 /**
- * One model of `by_model`. The specification does not show this shape: the model stands under one of
+ * One model of `by_model`. The specification does not show this shape: the model is in one of the fields
  * {@link MODEL_KEYS}, and any metric may be missing.
  */
 export const ModelElement = Type.Intersect([
@@ -32,7 +32,7 @@ export const ModelElement = Type.Intersect([
 ]);
 export type ModelElement = Static<typeof ModelFields>;
 
-/** The names under which the user of a breakdown element occurs, the preferred one first. */
+/** The fields that may hold the user of a breakdown element, the preferred one first. */
 export const USER_KEYS = ['user_id', 'user', 'id', 'group_key'] as const;
 
 const UserFields = Type.Object({
@@ -46,7 +46,7 @@ const UserFields = Type.Object({
   by_model: listOf(ModelElement),
 });
 
-/** One user of `by_user`; not shown in the specification either. The user stands under one of {@link USER_KEYS}. */
+/** One user of `by_user`, not shown in the specification either. The user is in one of the fields {@link USER_KEYS}. */
 export const TokensUserElement = Type.Intersect([
   UserFields,
   Type.Union(USER_KEYS.map((key) => Type.Object({ [key]: Identity }))),

@@ -6,7 +6,7 @@ const WINDOW_MS = 60_000;
 export interface RequestBudget {
   /** Milliseconds until one more request may begin; 0 when it may now. */
   waitMs(): number;
-  /** One more request begins now. */
+  /** Records that a request begins now. */
   spend(): void;
 }
 

@@ -1,8 +1,8 @@
-/** Answers in a row, per request in flight, after which a limit counts as proven. */
+/** Rounds of answers in a row after which a limit counts as proven. */
 const PROOF_ROUNDS = 2;
-/** Answers in a row, per request in flight, after which one more is tried. */
+/** Rounds of answers in a row after which the limit is raised by one. */
 const GROWTH_ROUNDS = 4;
-/** How long the service's own limit is not exceeded again, in milliseconds: at first, and at most. */
+/** How long the service's own limit is held before a higher one is tried, in milliseconds: the first time, and at most. */
 const HOLD_MS = { first: 30_000, max: 600_000 } as const;
 
 /** Requests that were in flight together when one of them was refused. */
@@ -12,20 +12,20 @@ interface Burst {
   readonly limit: number;
   readonly size: number;
   readonly refused: number;
-  /** Those whose outcome is not known yet. */
+  /** Requests whose outcome is not known yet. */
   readonly pending: number;
 }
 
 /**
- * How many requests may be in flight.
+ * The limit of requests in flight, as a state machine.
  *
- * | state | meaning | leaves it |
+ * | state | meaning | next state |
  * |---|---|---|
- * | `unproven` | the limit has not been used for long | two rounds of answers: `proven`; four: one more is tried; a refusal: `counting` |
- * | `counting` | some of a burst were refused; the rest are being counted | when the burst has ended: `unproven` at the number that was answered, or at half where none was |
- * | `proven` | the service has answered so many at once for two rounds: a refusal is not the limit's fault | two more rounds: `trying` |
+ * | `unproven` | the limit has not been used for long | two rounds of answers: `proven`; four rounds: `unproven` with one more request; a refusal: `counting` |
+ * | `counting` | some requests of a burst were refused; the outcomes of the others are counted | the burst has ended: `unproven` at the number of answered requests, or at half if none was answered |
+ * | `proven` | the service has answered this many at once for two rounds: a refusal has another cause | two more rounds: `trying` |
  * | `trying` | one more than `proven` | two rounds of answers: `proven`; a refusal: `held` at one fewer |
- * | `held` | the service's own limit is known | when the hold is over, after four rounds of answers: `trying` |
+ * | `held` | the service's own limit is known | four rounds of answers, and the hold is over: `trying` |
  *
  * A round is one answer for each request that may be in flight. An overload halves the limit in every state.
  */
@@ -34,11 +34,11 @@ export interface Flight {
   readonly limit: number;
   /** The limit never exceeds this. */
   readonly max: number;
-  /** The highest limit that is proven; 0 where none is. */
+  /** The highest proven limit; 0 if none is proven. */
   readonly proven: number;
   /** Answers in a row under this limit. */
   readonly answers: number;
-  /** True once as many as the limit allows were in flight. */
+  /** True once the number of requests in flight has reached the limit. */
   readonly isFull: boolean;
   readonly burst: Burst | undefined;
   readonly heldUntilMs: number;
@@ -63,7 +63,7 @@ export function openFlight(max: number): Flight {
   );
 }
 
-/** A request was answered that was sent under this limit, with `inFlight` in flight, itself included. */
+/** A request that was sent under this limit was answered. `inFlight` counted it and the others when it was sent. */
 export function flightAnswered(
   flight: Flight,
   { inFlight, atMs }: { inFlight: number; atMs: number },
@@ -72,7 +72,7 @@ export function flightAnswered(
   const answers = flight.answers + 1;
   const next = { ...flight, answers, isFull: flight.isFull || inFlight >= limit };
   // What is still pending after so many answers is slow, not refused.
-  if (state === 'counting') return answers < limit * GROWTH_ROUNDS ? next : counted(next);
+  if (state === 'counting') return answers < limit * GROWTH_ROUNDS ? next : endBurst(next);
   const isProven = next.isFull && answers >= limit * PROOF_ROUNDS;
   const isHeld = state === 'held' && atMs < flight.heldUntilMs;
   if (!isHeld && limit < flight.max && answers >= limit * GROWTH_ROUNDS) return withLimit(next, limit + 1);
@@ -80,12 +80,12 @@ export function flightAnswered(
   return next;
 }
 
-/** True where a refusal may mean that too many requests are in flight. */
+/** True if a refusal may mean that too many requests are in flight. */
 export function mayBeTooMany({ state, limit }: Flight): boolean {
   return limit > 1 && state !== 'proven' && state !== 'held';
 }
 
-/** A request was refused because too many are in flight, of which there were `inFlight`, itself included. */
+/** A request was refused because too many were in flight: `inFlight`, including the refused one. */
 export function flightRefused(
   flight: Flight,
   { epoch, inFlight, atMs }: { epoch: number; inFlight: number; atMs: number },
@@ -97,10 +97,10 @@ export function flightRefused(
     return { ...held, state: 'held' };
   }
   const burst = { epoch, limit, size: inFlight, refused: 1, pending: inFlight - 1 };
-  return count({ ...flight, state: 'counting', answers: 0, isFull: false }, burst);
+  return countBurst({ ...flight, state: 'counting', answers: 0, isFull: false }, burst);
 }
 
-/** A request of a burst ended: it was refused or not. */
+/** A request of a burst has ended, refused or not. */
 export function burstEnded(
   flight: Flight,
   { epoch, isRefused }: { epoch: number; isRefused: boolean },
@@ -108,29 +108,29 @@ export function burstEnded(
   const { state, burst } = flight;
   if (state !== 'counting' || burst === undefined || epoch > burst.epoch) return flight;
   const refused = burst.refused + (isRefused ? 1 : 0);
-  return count(flight, { ...burst, refused, pending: burst.pending - 1 });
+  return countBurst(flight, { ...burst, refused, pending: burst.pending - 1 });
 }
 
-/** The service is overloaded: what it answered before says nothing, so the limit is halved. */
+/** The service is overloaded. Its earlier answers prove nothing then, so the limit is halved. */
 export function flightOverloaded(flight: Flight): Flight {
   const limit = Math.max(1, Math.floor(flight.limit / 2));
   return withLimit({ ...flight, proven: Math.min(flight.proven, limit) }, limit);
 }
 
-/** What is proven is doubted, because requests are refused although others are answered. */
+/** No limit counts as proven any more, because requests are refused while others are answered. */
 export function doubted(flight: Flight): Flight {
   return { ...flight, state: 'unproven', proven: 0 };
 }
 
 /** While a burst is being counted, no more than half of it may be in flight. */
-function count(flight: Flight, burst: Burst): Flight {
+function countBurst(flight: Flight, burst: Burst): Flight {
   const next = { ...flight, burst };
-  if (burst.pending === 0) return counted(next);
+  if (burst.pending === 0) return endBurst(next);
   const limit = Math.max(1, Math.min(Math.floor(burst.limit / 2), burst.size - burst.refused));
   return { ...next, limit };
 }
 
-function counted(flight: Flight): Flight {
+function endBurst(flight: Flight): Flight {
   const { burst } = flight;
   if (burst === undefined) return flight;
   const answered = burst.size - burst.refused;

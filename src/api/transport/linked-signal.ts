@@ -3,20 +3,20 @@ import { setMaxListeners } from 'node:events';
 /** A signal that aborts when the caller's signal or the common end signal does. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
-  /** Removes the listeners. Call it once, whatever happened. */
+  /** Removes the listeners. Call it once after each call, also after a failed one. */
   unlink(): void;
 }
 
 interface Link {
   readonly signal: AbortSignal;
-  /** Open calls that use it. */
+  /** Number of open calls that use it. */
   calls: number;
   unlink(): void;
 }
 
 /**
  * Links the signals of callers with `end`. Open calls with the same signal, such as those of one run, share a link.
- * AbortSignal.any would keep every call alive as long as the run's signal.
+ * AbortSignal.any would keep every call in memory until the run ends.
  */
 export function signalLinker(end: AbortSignal): (signal: AbortSignal) => LinkedSignal {
   const links = new Map<AbortSignal, Link>();

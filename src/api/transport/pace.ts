@@ -10,27 +10,27 @@ import {
 } from './flight.ts';
 import { type Rate, rateAnswered, rateRefused, rateSent, rateSuspected, UNKNOWN_RATE } from './rate.ts';
 
-/** The pause after refusals in a row for which the service names none, in milliseconds. */
+/** The pause in milliseconds after a refusal for which the service names no pause. It doubles with each refusal in a row. */
 const PAUSE_MS = { first: 250, max: 8_000 } as const;
 
 /**
  * The pace of requests: how many may be in flight ({@link Flight}), how fast they may begin ({@link Rate}), and a pause
- * that the service asked for. {@link nextPace} is the only way from one pace to the next.
+ * that the service asked for. Only {@link nextPace} computes the next pace.
  */
 export interface Pace {
   readonly flight: Flight;
   readonly rate: Rate;
   /** No request begins before this instant. */
   readonly resumeAtMs: number;
-  /** Refusals that the rate accounts for, since the latest answer. */
+  /** Refusals since the latest answer that were caused by the rate. */
   readonly refusalsInRow: number;
-  /** What has been answered since the latest refusal that changed the pace: requests sent after it, before it, or none. */
+  /** Answers since the latest refusal that changed the pace: to requests sent after it, only to earlier ones, or none. */
   readonly answeredSince: 'newer' | 'older' | 'none';
   /** Counts the refusals that changed the pace. A request of an earlier epoch says nothing about the pace since. */
   readonly epoch: number;
 }
 
-/** What the driver remembers of a request that it sent. */
+/** Facts about a request at the time when it was sent. */
 export interface Sent {
   readonly epoch: number;
   /** Requests in flight when it was sent, itself included. */
@@ -50,9 +50,9 @@ export type PaceEvent =
       readonly request: Sent;
       /** Requests in flight now, this one included. */
       readonly inFlight: number;
-      /** The pause that the service asks for; 0 where it names none. */
+      /** The pause that the service asks for; 0 if it names none. */
       readonly pauseMs: number;
-      /** `limit`: the service counts requests, so fewer help. `overload` may have any cause. */
+      /** `limit`: the service counts requests, so a lower rate helps. `overload`: the cause is unknown. */
       readonly cause: 'limit' | 'overload';
     };
 
@@ -68,7 +68,7 @@ export function openPace(concurrency: number): Pace {
   };
 }
 
-/** Milliseconds until the pace allows the next request to begin; 0 where it may begin now. */
+/** Milliseconds until the pace allows the next request to begin; 0 if it may begin now. */
 export function untilNextMs({ resumeAtMs, rate }: Pace, atMs: number): number {
   return Math.max(0, resumeAtMs - atMs, rate.nextAtMs - atMs);
 }
@@ -79,15 +79,15 @@ export function nextPace(pace: Pace, event: PaceEvent): Pace {
     case 'sent':
       return { ...pace, rate: rateSent(pace.rate, event.atMs) };
     case 'answered':
-      return answered(pace, event);
+      return afterAnswer(pace, event);
     case 'failed':
       return { ...pace, flight: burstEnded(pace.flight, { ...event.request, isRefused: false }) };
     case 'refused':
-      return refused(pace, event);
+      return afterRefusal(pace, event);
   }
 }
 
-function answered(pace: Pace, { request, atMs }: Extract<PaceEvent, { type: 'answered' }>): Pace {
+function afterAnswer(pace: Pace, { request, atMs }: Extract<PaceEvent, { type: 'answered' }>): Pace {
   const isLate = request.epoch < pace.epoch;
   const flight = isLate
     ? burstEnded(pace.flight, { epoch: request.epoch, isRefused: false })
@@ -97,10 +97,10 @@ function answered(pace: Pace, { request, atMs }: Extract<PaceEvent, { type: 'ans
 }
 
 /**
- * A refusal does not say whether too many requests are in flight or too many begin. It is the rate's fault while the
- * rate is used up, or where so many in flight are proven; otherwise it is the fault of those in flight.
+ * The pace after a refusal, which does not say whether too many requests are in flight or too many begin. The rate counts
+ * as the cause while it is used up, or if the number in flight is proven; otherwise the number in flight counts as the cause.
  */
-function refused(pace: Pace, event: Extract<PaceEvent, { type: 'refused' }>): Pace {
+function afterRefusal(pace: Pace, event: Extract<PaceEvent, { type: 'refused' }>): Pace {
   const { request, atMs, inFlight, pauseMs, cause } = event;
   const { flight, rate } = pace;
   const resumeAtMs = Math.max(pace.resumeAtMs, atMs + pauseMs);
@@ -109,7 +109,7 @@ function refused(pace: Pace, event: Extract<PaceEvent, { type: 'refused' }>): Pa
   }
   const next: Pace = { ...pace, resumeAtMs, answeredSince: 'none', epoch: pace.epoch + 1 };
   if (cause === 'overload') return { ...next, flight: flightOverloaded(flight) };
-  // Requests are refused although others are answered: whatever was proven, so many at once are too many now.
+  // Requests are refused while others are answered. So too many are in flight now, even if this number was proven before.
   const isStuck = pace.answeredSince === 'older';
   if (isStuck ? flight.limit > 1 : !rate.isUsedUp && mayBeTooMany(flight)) {
     return {

@@ -6,28 +6,28 @@ import { nextPace, openPace, type PaceEvent, type Sent, untilNextMs } from './pa
 
 /** Options of {@link createPacer}. */
 export interface PacerOptions {
-  /** Requests in flight at most. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
-  /** Requests that begin in any 60 seconds at most; null without a limit. */
+  /** Maximum number of requests that begin in any 60 seconds; null for no limit. */
   readonly maxRequestsPerMinute: number | null;
-  /** Requests at most, all in all. @default null, no limit */
+  /** Maximum number of all requests. @default null, no limit */
   readonly maxRequests?: number | null;
   readonly clock: Clock;
-  /** The pause that a failed request calls for; undefined where the failure says nothing about the pace. */
+  /** The pause after a failed request; undefined if the failure says nothing about the pace. */
   readonly pauseOf: (error: unknown) => Pause | undefined;
 }
 
 /** A refusal: the service gets too many requests, or is overloaded. */
 export interface Pause {
-  /** The pause that the service asks for, in milliseconds; 0 where it names none. */
+  /** The pause that the service asks for, in milliseconds; 0 if it names none. */
   readonly pauseMs: number;
-  /** `limit`: the service counts requests, so a lower rate helps. `overload` may have any cause. */
+  /** `limit`: the service counts requests, so a lower rate helps. `overload`: the cause is unknown. */
   readonly cause: 'limit' | 'overload';
 }
 
 /** Lets requests begin at the pace that the service allows. */
 export interface Pacer {
-  /** Runs `send` when it is its turn. Its outcome is returned, and sets the pace of the following requests. */
+  /** Runs `send` in its turn and returns its result. The outcome changes the pace of later requests. */
   run<Result>(send: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
   /** Waits for the turn of one more request within `run`, such as that of a redirect. */
   turn(signal: AbortSignal): Promise<void>;
@@ -66,7 +66,7 @@ export function createPacer(options: PacerOptions): Pacer {
   }
 
   function untilTurnMs(): number {
-    // A request that will not begin at all need not wait.
+    // A request beyond the maximum fails without a wait.
     if (left <= 0) return 0;
     return Math.max(budget?.waitMs() ?? 0, untilNextMs(pace, clock.monotonicMs()));
   }

@@ -1,14 +1,17 @@
-/** How long a refusal is used for measuring the rate, in milliseconds. */
+/** How long a refusal is used to measure the rate, in milliseconds. */
 const MEMORY_MS = 60_000;
-/** The shortest time between two refusals that measures a rate, and the answers that make it a good measure. */
+/** The shortest time between two refusals that can measure a rate, and the number of answers for a good measurement. */
 const SAMPLE = { ms: 1_000, answers: 20 } as const;
 /** The share of the measured rate that is used. */
 const MARGIN = 0.95;
-/** The least share of a known rate that one refusal leaves: more where the measure is near it, because few answers measure badly. */
+/**
+ * The smallest share of a known rate that is left after one refusal. It is larger if the measured rate is near the known
+ * one, because few answers measure inaccurately.
+ */
 const DROP = { near: 0.8, nearMax: 0.93, farMax: 0.5 } as const;
 /**
- * The share by which a step raises a tested rate: little near the limit, more the longer nothing is refused. An answer
- * is a step, but there are at most four steps a second: a refusal costs a pause, however many requests it delays.
+ * The share by which a step raises a tested rate: small at first, larger the longer nothing is refused. Each answer is a
+ * step, but a second has at most four: the pause after a refusal takes the same time at any rate.
  */
 const GROWTH = [
   { steps: 150, share: 0.0005 },
@@ -16,22 +19,22 @@ const GROWTH = [
   { steps: Number.POSITIVE_INFINITY, share: 0.01 },
 ] as const;
 const STEP_MS = 250;
-/** The share by which a step raises a rate that was measured and not tested yet. */
+/** The share by which a step raises a rate that was measured but not tested yet. */
 const UNTESTED_SHARE = 0.02;
-/** How much of a delay the next request may make up for: a share of the interval, and some milliseconds at least. */
+/** How much delay the next request may make up for: a share of the interval, but at least some milliseconds. */
 const CATCH_UP = { share: 0.04, ms: 20 } as const;
 
 interface Refusal {
   readonly atMs: number;
-  /** Requests that were sent before it and answered. */
+  /** Number of answered requests that were sent before it. */
   readonly answers: number;
 }
 
 /**
- * The rate that the service allows, learned from its refusals. Where a service counts requests, whether in windows or
- * in a bucket, nothing is left at a refusal: the answers between two refusals, over the time between, are its limit.
+ * The rate that the service allows, learned from its refusals. A service that counts requests, in windows or in a bucket,
+ * refuses when none is left. So its limit is the number of answers between two refusals, divided by the time between them.
  *
- * | state | meaning | leaves it |
+ * | state | meaning | next state |
  * |---|---|---|
  * | `unknown` | no limit | the second refusal that measures a rate: `untested` |
  * | `untested` | the limit may be far above: the rate grows fast | a refusal while it is used up: `tested` |
@@ -42,7 +45,7 @@ export interface Rate {
   /** Infinite while the rate is unknown. */
   readonly perMs: number;
   readonly nextAtMs: number;
-  /** True while it is this rate that delays requests. A rate that nobody uses up is not tested by answers. */
+  /** True while this rate delays requests. Answers do not test a rate that is not used up. */
   readonly isUsedUp: boolean;
   readonly answers: number;
   /** Steps of growth since the latest refusal. */
@@ -90,17 +93,17 @@ export function rateAnswered(rate: Rate, { isLate }: { isLate: boolean }): Rate 
   return { ...rate, answers, steps, perMs: perMs * (1 + step * share) };
 }
 
-/** A request was refused for a reason that is not the rate, as far as is known: it is only remembered. */
+/** A request was refused, probably not because of the rate. The refusal is only recorded. */
 export function rateSuspected(rate: Rate, atMs: number): Rate {
   const { answers } = rate;
-  // Nothing can be measured while nothing is answered: a service that is away for a while is not a slow one.
+  // Refusals without answers between them measure nothing: the service may have been down for a while.
   const useful = rate.refusals.filter(
     (refusal) => atMs - refusal.atMs <= MEMORY_MS && refusal.answers < answers,
   );
   return { ...rate, refusals: [...useful, { atMs, answers }] };
 }
 
-/** A request was refused because there were too many; `inFlight` others are still in flight. */
+/** A request was refused because of the rate; `inFlight` others are still in flight. */
 export function rateRefused(
   rate: Rate,
   { atMs, inFlight, pauseMs, isAway }: { atMs: number; inFlight: number; pauseMs: number; isAway: boolean },
@@ -108,9 +111,9 @@ export function rateRefused(
   const { perMs, isUsedUp } = rate;
   const next = rateSuspected(rate, atMs);
   if (isAway) return next;
-  // Those that were let through one by one will be answered; of a crowd nobody knows.
-  const seen = measured(next.refusals, isUsedUp ? inFlight : 0) ?? perMs;
-  // A rate that was growing fast is near the limit, although few of the answers since were as fast.
+  // If the rate delays requests, those in flight will probably be answered. Otherwise that is unknown.
+  const seen = measureRate(next.refusals, isUsedUp ? inFlight : 0) ?? perMs;
+  // A rate that was growing fast is near the limit, although most of the measured answers came at lower rates.
   const isNear = seen > perMs * DROP.near || (rate.state === 'untested' && isUsedUp);
   const drop = isNear ? DROP.nearMax : DROP.farMax;
   const lowered =
@@ -126,7 +129,7 @@ export function rateRefused(
 }
 
 /** The rate between the latest refusal and an earlier one; undefined where they are too close together. */
-function measured(refusals: readonly Refusal[], pending: number): number | undefined {
+function measureRate(refusals: readonly Refusal[], pending: number): number | undefined {
   const last = refusals.at(-1);
   const earlier = refusals.slice(0, -1);
   if (last === undefined) return undefined;

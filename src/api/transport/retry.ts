@@ -16,7 +16,7 @@ export interface Retry {
 
 /** Options of {@link repeatAttempts}. */
 export interface RetryPolicy {
-  /** Attempts per request at most, the first one included. */
+  /** Maximum number of attempts per request, including the first one. */
   readonly attempts: number;
   readonly clock: Clock;
   /** Randomness of the back-off, 0 to 1. */
@@ -35,7 +35,7 @@ export function repeatAttempts<Result>(
   again: () => Promise<Result>,
   { attempts, clock, random, onRetry, signal }: RetryPolicy & { readonly signal: AbortSignal },
 ): Promise<Result> {
-  // Failures of a kind that allows fewer attempts than others; only these use up their own number.
+  // Counts the failures of kinds that have their own maximum of attempts. Other failures do not count towards it.
   let limited = 0;
   return pRetry((attemptNumber) => (attemptNumber === 1 ? first : again()), {
     retries: attempts - 1,
@@ -62,8 +62,8 @@ function isWorthRepeating(error: Error, limited: number): boolean {
 }
 
 /**
- * Milliseconds to wait after a failed attempt: what the service asked for, plus full jitter under an exponential bound,
- * so that many clients do not come back in step.
+ * Milliseconds to wait after a failed attempt: the time that the service asked for, plus full jitter under an exponential
+ * limit, so that many clients do not return at the same time.
  */
 function waitAfter(error: Error, attemptNumber: number, random: () => number): number {
   const asked = error instanceof OverloadError ? error.retryAfterMs : undefined;

@@ -22,25 +22,25 @@ export interface TransportOptions extends RetryPolicy {
   /** Bearer credential of the application host. @default apiKey */
   readonly appApiKey?: string | null;
   readonly userAgent: string;
-  /** Requests in flight at most. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
-  /** Requests that begin in any 60 seconds at most; null without a limit. */
+  /** Maximum number of requests that begin in any 60 seconds; null for no limit. */
   readonly maxRequestsPerMinute: number | null;
-  /** Requests at most, repetitions and redirects included. @default null, no limit */
+  /** Maximum number of all requests, including retries and redirects. @default null, no limit */
   readonly maxRequests?: number | null;
   /** The proxy to other machines. @default null, no proxy */
   readonly proxy?: ProxyOptions | null;
-  /** Milliseconds of one attempt, from its start to the last byte. */
+  /** Time limit of one attempt in milliseconds, from its start to the last byte. */
   readonly requestTimeoutMs: number;
 }
 
-/** Counts what a caller's requests cost. */
+/** Counts a caller's requests and retries. */
 export interface Meter {
   requests: number;
   retries: number;
 }
 
-/** What belongs to one call. */
+/** Options of one call. */
 interface CallOptions {
   /** Ends the call. */
   readonly signal: AbortSignal;

@@ -5,17 +5,17 @@ import { CURSOR_CHARS_MAX, EMPTY_PAGES_MAX, PAGES_MAX, WALK_ROWS_MAX } from '../
 
 /** Options of {@link WalkBounds}. */
 export interface WalkBoundsOptions {
-  /** What is walked, for messages. */
+  /** Name of the walk, for messages. */
   readonly name: string;
-  /** Characters of all answers at most. */
+  /** Maximum number of characters of all answers. */
   readonly charsMax: number;
-  /** What happened to the pages before the failing one, for the hint. */
+  /** States whether the pages before the failing one are stored, for the hint. */
   readonly stored: string;
 }
 
 /**
  * Checks the bounds of one walk: pages, characters, rows, cursors that repeat or are too long, pages without new rows. It
- * remembers a number for each row and cursor, so its own memory is bounded too.
+ * keeps one number for each row and cursor, so its own memory is bounded too.
  */
 export class WalkBounds {
   readonly #options: WalkBoundsOptions;
@@ -91,13 +91,13 @@ function keyOf(row: unknown): string | undefined {
   try {
     return JSON.stringify(row);
   } catch (error) {
-    // Nested deeper than the stack: the row check rejects it.
+    // Nested deeper than the stack allows: the row check rejects the row.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** 53 bits of a text, from two hashes: a walk of a million rows has a collision once in ten thousand times. */
+/** A 53-bit hash of a text, made of two hashes. One of ten thousand walks of a million rows has a collision. */
 function fingerprint(text: string): number {
   let high = 0x811c9dc5;
   let low = 0x9747b28c;

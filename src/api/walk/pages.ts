@@ -24,7 +24,7 @@ export interface ReadinessPage extends Answer {
 export function analyticsPage(answer: Answer, name: string): AnalyticsPage {
   const { body } = answer;
   if (!envelopeCheck.Check(body) || !isStorable(body.meta.org_id))
-    throw malformed(name, 'a "data" array and "meta" with "org_id"', answer);
+    throw malformedError(name, 'a "data" array and "meta" with "org_id"', answer);
   return { ...answer, data: body.data, meta: body.meta };
 }
 
@@ -34,13 +34,13 @@ export function analyticsPage(answer: Answer, name: string): AnalyticsPage {
  */
 export function readinessPage(answer: Answer, name: string): ReadinessPage {
   const { body } = answer;
-  if (!readinessEnvelopeCheck.Check(body)) throw malformed(name, 'a "reports" array', answer);
+  if (!readinessEnvelopeCheck.Check(body)) throw malformedError(name, 'a "reports" array', answer);
   return { ...answer, reports: body.reports };
 }
 
 /**
  * Walks the pages of /users (section 4.2). Only `has_more` ends the walk: a page may be short, empty, or hold more
- * rows than its limit. A cursor beside the end is followed once: an empty page there confirms the end.
+ * rows than its limit. If the last page has a cursor, it is followed once: an empty page there confirms the end.
  * @throws {UnitError} with a `reason`, when paging contradicts itself, a page repeats, or the walk leaves its bounds.
  */
 export async function* walkUsers(
@@ -52,8 +52,8 @@ export async function* walkUsers(
   let page = first ?? (await get(undefined));
   let sent: string | undefined;
   for (;;) {
-    const { hasMore, cursor } = taken(page, bounds, sent);
-    const next = ahead && hasMore && cursor !== undefined ? await begun(get(cursor)) : undefined;
+    const { hasMore, cursor } = takePage(page, bounds, sent);
+    const next = ahead && hasMore && cursor !== undefined ? await whenSent(get(cursor)) : undefined;
     yield page;
     if (cursor === undefined) return;
     const following = await (next?.page ?? get(cursor));
@@ -63,8 +63,8 @@ export async function* walkUsers(
   }
 }
 
-/** Checks a page against the bounds of its walk, and finds the cursor of the next page. */
-function taken(
+/** Checks a page against the bounds of its walk. Returns the cursor of the next page. */
+function takePage(
   page: AnalyticsPage,
   bounds: WalkBounds,
   sent: string | undefined,
@@ -79,7 +79,7 @@ function taken(
     if (hasMore) throw bounds.broken('paging-flags', `${at} has more but no next_cursor`);
     return { hasMore, cursor: undefined };
   }
-  // A last page that repeats its own cursor leads nowhere new.
+  // The cursor of the last page is the one that led to it, so it leads to no other page.
   if (!hasMore && next === sent) return { hasMore, cursor: undefined };
   bounds.takeCursor(next);
   return { hasMore, cursor: next };
@@ -98,12 +98,12 @@ function confirmEnd(page: AnalyticsPage, bounds: WalkBounds): void {
 export interface UsersWalk {
   /** The first page, if it has been pulled already. @default none */
   readonly first?: AnalyticsPage | undefined;
-  /** Requests the next page before the current one is processed, so that the service works meanwhile. @default false */
+  /** Requests the next page while the current one is processed. @default false */
   readonly ahead?: boolean;
 }
 
-/** Returns when the request is on its way. The failure of the page is thrown where it is awaited. */
-async function begun(page: Promise<AnalyticsPage>): Promise<{ readonly page: Promise<AnalyticsPage> }> {
+/** Resolves once the request has been sent. If it fails, awaiting `page` throws the error. */
+async function whenSent(page: Promise<AnalyticsPage>): Promise<{ readonly page: Promise<AnalyticsPage> }> {
   page.catch(() => undefined);
   await afterInput();
   return { page };
@@ -130,7 +130,7 @@ export async function* walkReadiness(
     const pages = bounds.page;
     const lastId = reportIdsOf(page).at(-1);
     if (lastId === undefined) {
-      // The page repeats the reports after the last one with an id: that is the end too.
+      // The page repeats the reports without an ID at the end of the page before, so no other report follows.
       if (pages > 1 && isSame(page.reports, tail)) return;
       if (pages > 1 || startAfter === undefined) {
         throw bounds.broken('endless-walk', `page ${pages} has no report with a reportId to go on from`);
@@ -168,7 +168,7 @@ const NOTHING_STORED = 'nothing of the unit was stored';
 /** The readiness walk stores page by page. */
 const PAGES_STAY = 'the pages before it are kept';
 
-function malformed(name: string, expected: string, answer: Answer): UnitError {
+function malformedError(name: string, expected: string, answer: Answer): UnitError {
   const id = answer.requestId === undefined ? '' : ` (requestId ${answer.requestId})`;
   return new UnitError(`${name} answered JSON without ${expected}${id}`, {
     hint: 'check that the URL is that of the API; nothing of the unit was stored',

@@ -5,8 +5,8 @@ import { READINESS_LIMIT } from '../limits.ts';
 const LIMITS: readonly (number | null)[] = [READINESS_LIMIT, 50, 20, 5, null];
 
 /**
- * The limit of a walk of readiness reports. A service with a smaller maximum may answer 400 instead of capping the limit.
- * Then smaller ones are tried on the first page, and the rest of the walk uses the one that was accepted.
+ * Finds the limit of a walk of readiness reports. A service with a smaller maximum may answer 400 instead of capping the
+ * limit. Then the first page is requested with smaller limits, and the walk keeps the one that the service accepts.
  */
 export class ReportLimit {
   #current: number | null;
@@ -23,7 +23,7 @@ export class ReportLimit {
 
   /**
    * The first page, requested with smaller limits as long as the service answers 400: six requests at most.
-   * @throws the first 400 if no limit was accepted: then it is not about the limit.
+   * @throws the first 400 if no limit was accepted: then the limit is not its cause.
    */
   async firstPage<Page>(pull: (limit: number | undefined) => Promise<Page>): Promise<Page> {
     let refusal: unknown;
