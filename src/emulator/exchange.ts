@@ -26,7 +26,10 @@ export interface ExchangeParts {
   latencyMs(): number;
 }
 
-/** Returns the function that serves a request: it reads it, decides on a fault, prepares, sends and records the response. */
+/**
+ * Returns the function that serves a request: it reads the request, selects a fault, and prepares, sends and records the
+ * response.
+ */
 export function openExchange(
   parts: ExchangeParts,
 ): (request: IncomingMessage, response: ServerResponse, upload: Upload | null) => void {
@@ -72,7 +75,7 @@ function prepareFaulty(
       try {
         parts.revise(request);
       } catch (error) {
-        // The thing to revise may be gone by now. The journal records that; the client does not see it.
+        // What the revision names may no longer exist. The journal records that; the client does not see it.
         if (!(error instanceof UsageError)) throw error;
         journal.missed(id);
       }
@@ -82,7 +85,7 @@ function prepareFaulty(
   });
 }
 
-/** Applies the quirks that concern every response. */
+/** Applies the quirks that affect every response. */
 function applyTransportQuirks(
   prepared: PreparedResponse,
   { gzip, keepAlive }: Quirks,

@@ -5,7 +5,7 @@ import { DAY_MS } from './dataset/population.ts';
 import type { Rule } from './faults/rules.ts';
 import type { Quirks } from './quirks/quirks.ts';
 
-/** How the emulated organization looks and behaves. */
+/** The size and the behaviour of the emulated organization. */
 export interface EmulatorOptions {
   /** The emulated day, `YYYY-MM-DD`; data exist until the day before. */
   readonly today: UtcDay | string;
@@ -74,7 +74,7 @@ export interface EmulatorOptions {
   /**
    * Source of durations and of the time of day for the Date header; the day is always `today`. Use the machine's clock
    * when a client compares the Date header with its own.
-   * @default it is always noon, and durations pass
+   * @default a clock at which it is always noon, with real durations
    */
   readonly clock?: Clock | undefined;
 }

@@ -28,7 +28,7 @@ const OPENAPI_RESPONSE = prepareJson(200, JSON.stringify(OPENAPI_DOCUMENT));
 
 /** The emulated service, independent of HTTP. */
 export interface Service {
-  /** Responds to any request, also by a refusal. */
+  /** Responds to any request. A refusal is a response too. */
   answer(call: ApiCall): PreparedResponse;
   /** The number of the requested page in its walk, from 1; null without pages or for an invalid request. */
   pageOf(target: RequestTarget): number | null;

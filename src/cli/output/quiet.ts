@@ -1,7 +1,10 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Sink } from './sink.ts';
 
-/** To bound the memory, longer output is printed at once. This is ten times the log of a first export of the whole history. */
+/**
+ * To bound the memory, longer output is printed at once. This is ten times the log of a first export of the whole
+ * history.
+ */
 const HELD_CHARS_MAX = 16 * 1024 * 1024;
 
 /** A sink that keeps output in memory until it is released. */

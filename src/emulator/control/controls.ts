@@ -6,17 +6,17 @@ import type { RevisionOutcome, RevisionRequest } from '../world/revision-request
 import type { EmulatedSession } from '../world/sessions.ts';
 import type { JournalSnapshot } from './journal.ts';
 
-/** A repository, as the readiness list filters by it and shows it. */
+/** A repository: the id that filters the readiness list, and the URL that the list shows. */
 export interface EmulatedRepository {
   readonly repoId: string;
   readonly repoUrl: string;
 }
 
-/** What can be read and changed while the emulator runs: by these methods and by requests below `/__admin`. */
+/** Reads and changes the emulator while it runs. Requests below `/__admin` do the same. */
 export interface Controls {
   readonly keys: Keys;
   journal(): JournalSnapshot;
-  /** Starts the counts from 0. The counters that decide when rules fire continue. */
+  /** Sets the counts to 0. The counters of the rules, which decide when they fire, are kept. */
   resetJournal(): void;
   rules(): readonly Rule[];
   /**
@@ -36,7 +36,7 @@ export interface Controls {
    * @throws {UsageError} for an unknown quirk or value.
    */
   setQuirks(changes: Partial<Quirks>): void;
-  /** Restores the default quirks, also those that the emulator was started with. */
+  /** Restores all defaults, even of quirks that were set at the start. */
   resetQuirks(): void;
   /**
    * Sets the delay before each response in milliseconds, 0 to 600,000.

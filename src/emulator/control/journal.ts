@@ -17,7 +17,7 @@ export interface JournalEntry {
   readonly rule: string | null;
 }
 
-/** How often a fault rule matched, fired, and fired without finding anything to change. */
+/** How often a fault rule matched, fired, and fired without an effect. */
 export interface RuleCounts {
   readonly id: string;
   readonly matches: number;
@@ -25,7 +25,7 @@ export interface RuleCounts {
   readonly missed: number;
 }
 
-/** What happened since the start or the last reset. Totals are exact; `recent` is limited. */
+/** The requests since the start or the last reset. Totals are exact; `recent` is limited. */
 export interface JournalSnapshot {
   readonly requests: number;
   readonly inFlight: number;
@@ -35,7 +35,7 @@ export interface JournalSnapshot {
   readonly byStream: Readonly<Record<string, number>>;
   /** By stream and requested days, for example `users 2026-02-03` or `tokens 2026-02-01..2026-02-07`. */
   readonly byDay: Readonly<Record<string, number>>;
-  /** By status sent; `none` where the connection ended without one. */
+  /** By status sent; `none` if the connection ended without a status. */
   readonly byStatus: Readonly<Record<string, number>>;
   /** By role; `none` without a valid key. */
   readonly byRole: Readonly<Record<string, number>>;
@@ -47,7 +47,7 @@ export interface JournalSnapshot {
 
 /** Records the progress of one request. */
 export interface OpenEntry {
-  /** Call it before the status is sent: a client may read the journal as soon as it has its response. */
+  /** Call it before the status is sent, because a client may read the journal as soon as it has its response. */
   sent(status: number): void;
   /** Call it when the response or the connection has ended. */
   ended(): void;
@@ -88,7 +88,7 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
       const entry = createEntry(request, rule);
       countArrival(totals, request, entry.path);
       recent.push(entry);
-      // Trimmed in bulk, so that no request shifts the whole list.
+      // Trimmed in bulk, because trimming at every request would shift the whole list each time.
       if (recent.length > 2 * entriesMax) recent = recent.slice(recent.length - entriesMax);
       return {
         sent(status) {

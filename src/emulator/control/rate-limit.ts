@@ -8,7 +8,7 @@ export interface RateLimiter {
   waitSeconds(quirk: RateLimitQuirk | null, nowMs: number, inFlight: number): number | null;
 }
 
-/** Opens a token bucket. It holds a burst of requests, refills at the rate, and starts full. */
+/** Opens a token bucket. It starts full with the requests of a burst, and refills at the allowed rate. */
 export function openRateLimiter(): RateLimiter {
   let tokens = Number.POSITIVE_INFINITY;
   let filledAtMs = 0;

@@ -6,18 +6,18 @@ import type { Dataset } from './dataset.ts';
 import { hash } from './hash.ts';
 import { CREDITS } from './user-day.ts';
 
-/** What to choose from a day. */
+/** What to choose on a day: the named items, or `count` items that the salt selects. */
 export interface Wish {
   readonly dataset: Dataset;
   readonly day: number;
   readonly stream: DailyStream;
-  /** Decides what is chosen when nothing is named. */
+  /** Selects the items if none are named. */
   readonly salt: number;
   readonly count: number;
   readonly named: readonly string[] | undefined;
 }
 
-/** The chosen things. */
+/** The chosen users, models or languages. */
 export interface Choice {
   /** Their indexes in the population or the catalog. */
   readonly places: readonly number[];
@@ -65,7 +65,7 @@ export function chooseLanguages(wish: Wish): Choice {
   );
 }
 
-/** A remaining one takes over the numbers of those that vanish. */
+/** Chooses items, but never all of them: a remaining item gets the numbers of those that vanish. */
 function chooseExceptOne(
   what: string,
   names: readonly string[],

@@ -23,8 +23,8 @@ const ORG_DAY_BYTES = 4 * 1024;
 const SET_OVERHEAD_BYTES = 128;
 
 /**
- * Every number that the emulator serves, generated on demand. Days count from the first day with data. A day is read
- * by stream, because a revision may have changed only some of the streams.
+ * Every number that the emulator serves, generated on demand. Days count from the first day with data. Methods need the
+ * stream of a day, because a revision may have changed only some streams.
  */
 export interface Dataset {
   readonly population: Population;
@@ -34,9 +34,9 @@ export interface Dataset {
   activeWithin(firstDay: number, lastDay: number, stream: DailyStream): Bitset;
   /** The number of distinct users who were active in the `days` days that end with `lastDay`. */
   distinctUsers(lastDay: number, days: number, stream: DailyStream): number;
-  /** What an active user did. The result is valid until the next call of any method. */
+  /** Returns the numbers of an active user. The result is valid until the next call of any method. */
   userDay(user: number, day: number, stream: DailyStream): UserDay;
-  /** Visits the active users in the order of their ids. The facts are valid during the visit. */
+  /** Visits the active users in the order of their ids. The facts are valid only during the visit. */
   eachUser(day: number, stream: DailyStream, visit: (facts: UserDay, user: number) => void): void;
   /** The sums of a day, or null when nobody was active. */
   orgDay(day: number, stream: DailyStream): OrgDay | null;

@@ -21,7 +21,10 @@ export function drawFiles(draws: Draws, habits: Habits & { without: number }, in
   spreadExtensions(draws, into);
 }
 
-/** Chooses the user's n-th language. The first ones in the catalog are more common. The next one replaces a vanished one. */
+/**
+ * Chooses the user's n-th language. The first languages of the catalog are more common. The next language replaces a
+ * vanished one.
+ */
 function chooseLanguage({ seed, user, without }: Habits & { without: number }, choice: number): number {
   const habit = hash(seed, user, ASPECT.language, choice);
   let language = Math.min(habit % LANGUAGES.length, (habit >>> 8) % LANGUAGES.length);

@@ -4,7 +4,7 @@ import type { Habits } from './spread.ts';
 import { CREDITS, type UserDay } from './user-day.ts';
 
 const ASPECT = { model: 50, season: 51 } as const;
-/** Days after which a user may change the preferred models. */
+/** Number of days after which a user may prefer other models. */
 const FASHION_DAYS = 45;
 
 /** Draws the credits by model. The messages and tool calls must be set. */

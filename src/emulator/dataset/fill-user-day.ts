@@ -10,7 +10,7 @@ import { type DayVariant, isAmong } from './variant.ts';
 const draws = new Draws();
 const ASPECT = { numbers: 20 } as const;
 
-/** Fills `into` with what an active user did. The result depends on the arguments alone. */
+/** Fills `into` with the numbers of an active user. The result depends only on the arguments. */
 export function fillUserDay(
   population: Population,
   user: number,

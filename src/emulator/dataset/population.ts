@@ -17,10 +17,10 @@ const NEVER = 2_000_000_000;
 const WEEKDAY_FACTOR = [1, 1.06, 1.08, 1.03, 0.9, 0.22, 0.18] as const;
 const EMAIL_DOMAINS = ['example.com', 'eng.example.com', 'example.org'] as const;
 
-/** The aspect of a user that a hash decides. Distinct numbers keep the aspects independent. */
+/** The properties of a user that a hash decides. Distinct numbers make the hashes independent. */
 const ASPECT = { joined: 1, leaves: 2, rate: 3, active: 4, email: 5, rename: 6, level: 7 } as const;
 
-/** What decides all users. */
+/** The options that determine all users. */
 export interface PopulationOptions {
   readonly seed: number;
   readonly size: number;
@@ -34,7 +34,7 @@ export interface Population {
   readonly size: number;
   /** The user's id. Ids increase strictly with the number. */
   idOf(user: number): string;
-  /** The first user whose id comes after `id`, which may be any text; `size` without one. */
+  /** The first user whose id comes after `id`, which may be any text; `size` if there is none. */
   firstAfter(id: string): number;
   /** The email on a day. It is null for some users and changes once for others. */
   emailOf(user: number, day: number): string | null;

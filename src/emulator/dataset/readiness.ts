@@ -5,11 +5,14 @@ import { REPOSITORY_NAMES } from './names.ts';
 import { DAY_MS } from './population.ts';
 
 const FIRST_DAY_MS = startOfDayMs(FIRST_DAY);
-/** How much older the oldest reports are than the first day with data. */
+/** The oldest reports are older than the first day with data by this time. */
 const HISTORY_MS = 120 * DAY_MS;
-/** Days by which a start may be later without moving the initial reports, except the newest. */
+/** Starts within the same stretch of this many days have the same initial reports, except the newest. */
 const STEADY_DAYS = 7;
-/** Reports of days that pass while the emulator runs: this number plus the day, counted from the first day with data. */
+/**
+ * A report of a day that passes while the emulator runs has this number plus the day, counted from the first day with
+ * data.
+ */
 const GROWN_FROM = 2_000_000_000;
 const REPORTS_PER_REPOSITORY = 6;
 const ASPECT = { repository: 60, created: 61, order: 62, reportId: 63, repositoryId: 64 } as const;

@@ -1,6 +1,6 @@
 import type { Draws } from './hash.ts';
 
-/** The user whose habits apply. Habits, such as configured servers, depend on the user and not on the day. */
+/** A user. Habits, such as the configured servers, depend on the user and not on the day. */
 export interface Habits {
   readonly seed: number;
   readonly user: number;

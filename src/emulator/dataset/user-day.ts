@@ -3,7 +3,7 @@ import { EXTENSIONS, HOOKS, LANGUAGES, MCP_TOOLS, MODELS, SKILLS, SLASH_COMMANDS
 /** The five credit metrics of one model, in their order in {@link UserDay.models}. */
 export const CREDITS = { billable: 0, input: 1, output: 2, cacheRead: 3, cacheWrite: 4, count: 5 } as const;
 
-/** Creates a day without activity, which is filled again and again. */
+/** Creates a day without activity. The caller fills it again and again. */
 export function createUserDay() {
   return {
     /** A bit per client type on which the user was active; never 0 on an active day. */
@@ -40,13 +40,13 @@ export function createUserDay() {
     hooksBy: new Int32Array(HOOKS.length),
     languages: new Int32Array(LANGUAGES.length),
     extensions: new Int32Array(EXTENSIONS.length),
-    /** {@link CREDITS} numbers per model; a model was used when its input is above 0. */
+    /** {@link CREDITS} numbers per model; a model was used if its input is above 0. */
     models: new Float64Array(MODELS.length * CREDITS.count),
   };
 }
 
 /**
- * What one user did on one day. One object is filled again and again, so that a day of a large organization allocates
- * nothing per user: read what you need before the next fill.
+ * The numbers of one user on one day. One object is reused for all users, so that a day of a large organization allocates
+ * nothing per user. Read its values before it is filled again.
  */
 export type UserDay = ReturnType<typeof createUserDay>;

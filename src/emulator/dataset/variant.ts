@@ -4,23 +4,23 @@ import { hash, unitOf } from './hash.ts';
 export interface DayVariant {
   /** Distinguishes variants in caches; '' for an unchanged day. */
   readonly key: string;
-  /** Nobody was active. */
+  /** True if no user was active. */
   readonly empty: boolean;
-  /** Users who get different numbers. The last entry that includes a user decides. */
+  /** Users who get different numbers. If several entries include a user, the last one applies. */
   readonly renumbered: readonly SomeUsers[];
   /** Users whose data have not arrived yet. */
   readonly hidden: SomeUsers | null;
-  /** Users who are not active although they would be, and users who are active although they would not be. */
+  /** Users removed from the active ones, and users added to them. */
   readonly withoutUsers: readonly number[];
   readonly withUsers: readonly number[];
-  /** Models and languages that do not occur, as bits. Others take over their numbers. */
+  /** Bits of the models and languages that do not occur. Others get their numbers. */
   readonly withoutModels: number;
   readonly withoutLanguages: number;
   /** Sessions by user that were created through the API, in addition to the generated ones. */
   readonly createdSessions?: ReadonlyMap<number, number>;
 }
 
-/** A share of the users, from 0 to 1. The salt, never 0, decides which ones. */
+/** A share of the users, from 0 to 1. The salt, which is never 0, selects the users. */
 export interface SomeUsers {
   readonly salt: number;
   readonly share: number;
@@ -61,7 +61,7 @@ export function applyChanges(changes: readonly DayChange[]): DayVariant {
   );
 }
 
-/** The last change of a user decides. */
+/** Combines lists of users. If a user was added and removed, the last change applies. */
 function merge(
   before: readonly number[],
   added: readonly number[] = [],

@@ -40,7 +40,7 @@ export function answerUsers(world: World, query: Query, range: RequestedRange): 
   const writer = writeRows(world, scope);
   const size = choosePageSize(world, limit, cursor);
   const begin = cursor === null ? 0 : dataset.population.firstAfter(cursor);
-  // A page that a quirk empties repeats nobody, otherwise it would not be empty.
+  // A page that a quirk makes empty does not repeat a user either.
   if (cursor !== null && begin > 0 && size > 0) repeatUser(quirks, writer, days, begin - 1);
 
   let user = nextBit(active, begin);
@@ -71,7 +71,10 @@ export function usersPageNumber(world: World, query: Query, range: RequestedRang
   return 1 + Math.ceil(before / Math.max(1, choosePageSize(world, readUsersLimit(query), cursor)));
 }
 
-/** Chooses the number of users on the page by its cursor alone. An empty page never follows another. */
+/**
+ * Chooses the number of users on the page. The same cursor always gives the same number. Two empty pages never follow
+ * each other.
+ */
 function choosePageSize(world: World, limit: number, cursor: string | null): number {
   const { dataset } = world;
   const quirks = world.quirks();

@@ -43,7 +43,7 @@ const jsonText: Parser<string> = (value, at) => {
   }
 };
 
-/** Accepts only the characters that HTTP allows in the name of a header. */
+/** Rejects names with characters that HTTP does not allow in the name of a header. */
 function headersOf<Value>(value: Parser<Value>): Parser<Readonly<Record<string, Value>>> {
   return (json, at) => {
     const headers = mapOf(value)(json, at);
@@ -71,7 +71,7 @@ function exactlyOne<T extends object>(keys: readonly string[], parser: Parser<T>
 /** `path` is a JSON pointer. In it `*` stands for every element, and a final `-` for a new last element. */
 const operation = tagged('op', {
   set: object({ path: pointer, value: anything }, {}),
-  /** Inserts JSON text unchanged, for example `1e400` or `9007199254740993`. */
+  /** Inserts a JSON text unchanged, for example `1e400` or `9007199254740993`. */
   raw: object({ path: pointer, text: jsonText }, {}),
   remove: object({ path: pointer }, {}),
   /** Repeats a list element right after itself. */

@@ -15,7 +15,7 @@ import { patchJson } from './patch.ts';
 import { fillHeader, fillTemplate, fillTemplates } from './template.ts';
 import { toDelivery } from './transport.ts';
 
-/** What one action changes: the response, its delivery, or the wait before it. */
+/** The effect of one action: a changed response, a delivery, or a wait. */
 interface Effect {
   readonly response?: PreparedResponse;
   readonly delivery?: Delivery;
@@ -35,7 +35,7 @@ export function applyActions(actions: readonly Action[], context: FaultContext):
     delayMs += effect.delayMs ?? 0;
   }
   if (delivery === undefined) return { ...current(), delayMs };
-  // A delivery that shows no response needs none.
+  // If the delivery shows no response, none is prepared.
   return { ...(showsResponse(delivery) ? current() : prepareJson(200, '')), delivery, delayMs };
 }
 

@@ -6,7 +6,7 @@ import type { FaultContext } from './context.ts';
 
 type Mode = ActionOf<'cursor'>['mode'];
 
-/** Breaks the cursor of a response. Without paging to break, it reports a miss. */
+/** Breaks the cursor of a response. Reports a miss if the response has no paging. */
 export function breakCursor(
   mode: Mode,
   current: () => PreparedResponse,

@@ -9,9 +9,12 @@ export interface RuleObserver {
   fired(ruleId: string): void;
 }
 
-/** The rules in force. */
+/** Holds the current fault rules, and decides which one fires. */
 export interface FaultEngine {
-  /** Decides which rule fires on this request; null when none does. Each call counts as one match. */
+  /**
+   * Decides which rule fires on this request; null if none does. Every rule that matches, up to the one that fires,
+   * counts a match.
+   */
   decide(call: ApiCall, pageOf: () => number | null): { readonly id: string; readonly rule: Rule } | null;
   rules(): readonly Rule[];
   /** The ids of the rules, in their order. */
@@ -56,7 +59,7 @@ export function openFaults(observer: RuleObserver): FaultEngine {
 }
 
 function fires(when: When, id: string, url: string, counter: Counter): boolean {
-  // Counting by URL takes memory, so only rules that need it do it.
+  // Counting by URL takes memory, so it is done only for rules that need it.
   const byUrl = when.per === 'request' || when.probability !== undefined ? countUrl(counter, url) : 0;
   const n = when.per === 'request' ? byUrl : counter.matches;
   const after = when.after ?? 0;
@@ -64,7 +67,8 @@ function fires(when: When, id: string, url: string, counter: Counter): boolean {
   if (when.count !== undefined && n > after + when.count) return false;
   if (when.nth !== undefined && ![when.nth].flat().includes(n)) return false;
   if (when.probability === undefined) return true;
-  // Depends on URL and repetition, not on the order of arrival, so a parallel walk meets the same faults as a serial one.
+  // The decision depends on the URL and its repetition, not on the order of requests, so parallel and serial walks get the
+  // same faults.
   return unitOf(hash(hashText(when.seed ?? 0, id), hashText(0, url), byUrl)) < when.probability;
 }
 

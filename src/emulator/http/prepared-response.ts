@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { type Refusal, titleOf } from './refusal.ts';
 
-/** Smaller bodies are not worth compressing. */
+/** Smaller bodies are not compressed. */
 const GZIP_BYTES_MIN = 1_024;
 
 /** A response before it is sent. Immutable: a fault makes a changed copy. */
@@ -56,7 +56,7 @@ export function prepareProblem(refusal: Refusal, requestId: string): PreparedRes
   return prepareJson(status, JSON.stringify({ title: titleOf(status), detail, status, requestId }), headers);
 }
 
-/** Prepares the response to a refused request in a shape that the specification does not show. */
+/** Prepares the response to a refused request in a format that the specification does not show. */
 export function prepareForeign(refusal: Refusal, shape: 'error' | 'text'): PreparedResponse {
   const { status, message, headers } = refusal;
   const title = titleOf(status);

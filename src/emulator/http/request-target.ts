@@ -3,7 +3,7 @@ import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
 import { hashText } from '../dataset/hash.ts';
 import { randomChars } from '../dataset/ids.ts';
 
-/** The path and query of a request, and what follows from them. */
+/** The path and query of a request, and values derived from them. */
 export interface RequestTarget {
   /** Path and query as sent. */
   readonly url: string;

@@ -26,7 +26,7 @@ export async function listen(
     void onRequest(request, response);
   });
   server.on('connection', (socket: Socket) => {
-    // A client may disconnect at any moment; what was being sent to it is no longer needed.
+    // A client may disconnect at any moment, and then no longer needs its response.
     socket.on('error', () => socket.destroy());
   });
   server.listen(address.port, address.host);

@@ -39,7 +39,7 @@ export type DaysByStream = Parsed<typeof daysByStream>;
 
 const PARTIAL_STATUSES = [202, 203, 206, 226] as const;
 
-/** A success status that promises less than the whole response. */
+/** A status of success that does not promise the whole response. */
 export type PartialStatus = (typeof PARTIAL_STATUSES)[number];
 
 const partialStatus: Parser<PartialStatus> = (value, at) =>
@@ -49,34 +49,42 @@ const partialStatus: Parser<PartialStatus> = (value, at) =>
 export const parseLies = object(
   {},
   {
-    /** `meta` names a range `shiftDays` later, 1 by default, earlier below 0. The rows are left out by default. */
+    /**
+     * `meta` names a range that is `shiftDays` later (1 by default) or, if negative, earlier. By default the response
+     * has no rows.
+     */
     otherRange: object({}, { ...where, shiftDays: integer(-366, 366), rows: oneOf('none', 'kept') }),
-    /** These days have no rows in any response. The trailing counts of other days stay as they are. */
+    /** These days have no rows in any response. The weekly and monthly counts of other days do not change. */
     lateDays: daysByStream,
     /** The rows of these days are present, and every number in them is 0. */
     zeroDays: daysByStream,
-    /** Only this share of the users, always the same ones, is active on these days. Sums and counts agree with that. */
+    /** Only this share of the users, always the same ones, is active on these days. Sums and counts agree with it. */
     someUsers: object({ share: number(0, 1) }, { days, streams: listOf(oneOf(...DAILY_STREAMS)) }),
-    /** The state on the morning of an earlier day: no later day, report or revision; numbers as provisional as then. */
+    /**
+     * The state on the morning of an earlier day: no later day, report or revision. Numbers are as provisional as they
+     * were then.
+     */
     rolledBackTo: day,
     /** The readiness list is empty. */
     noReports: boolean,
-    /** What a response about several days lacks: its middle days, a third of the users, a third of each user's days, or all rows. */
+    /**
+     * Responses about several days lack the middle days, a third of the users, a third of each user's days, or all rows.
+     */
     ranges: object(
       { drop: oneOf('middle', 'users', 'user-days', 'all') },
       { streams: where.streams, days: where.days },
     ),
     /**
-     * Contradictory paging of /users: `has_more` is missing or null on every page, or false beside the cursor of a page
-     * that is not the last, or true without a cursor; or the last page has a cursor that leads to an empty one.
+     * Contradictory paging of /users. `has_more` is missing or null on every page, or false although there is a cursor, or
+     * true without a cursor; or the last page has a cursor that leads to an empty page.
      */
     paging: object(
       { says: oneOf('flag-missing', 'flag-null', 'flag-false', 'no-cursor', 'cursor-at-end') },
       usersWhere,
     ),
     /**
-     * Every page of /users has the rows of the first page. It is identical to it, or goes on with new cursors, or the
-     * second page ends the walk.
+     * Every page of /users has the rows of the first page: with the same cursor, with new cursors, or with `has_more`
+     * false from the second page on.
      */
     samePage: object({ says: oneOf('identical', 'goes-on', 'ends') }, usersWhere),
     /** A status that announces a partial response, with half of the rows by default. */

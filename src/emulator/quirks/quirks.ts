@@ -36,7 +36,7 @@ const rateLimit = object(
 /** Responds with 429 above a rate. Requests with a valid key are counted. */
 export type RateLimitQuirk = Parsed<typeof rateLimit>;
 
-/** The values that a quirk accepts, and its default. */
+/** The default of a quirk, and the parser of its values. */
 type Quirk<T> = Parser<T> & { readonly initial: T };
 
 function quirk<T>(initial: NoInfer<T>, parse: Parser<T>): Quirk<T> {

@@ -66,7 +66,7 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    // JSON.parse never returns undefined, so undefined can mean that the text is not JSON.
+    // Stands for text that is not JSON; JSON.parse never returns undefined.
     return undefined;
   }
 }

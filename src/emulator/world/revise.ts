@@ -7,8 +7,9 @@ import type { RevisionKind, RevisionOutcome, RevisionRequest } from './revision-
 import type { World } from './world.ts';
 
 /**
- * Changes past data. The seed, the request and the number of earlier revisions decide what it chooses.
- * @throws {UsageError} when the day is missing or not in the past, or when a named thing does not exist.
+ * Changes past data. The seed, the request and the number of earlier revisions decide which users, models or languages
+ * change.
+ * @throws {UsageError} when the day is missing or not in the past, or when the request names something that does not exist.
  */
 export function revise(request: RevisionRequest, world: World): RevisionOutcome {
   const number = world.revisions.nextNumber();

@@ -2,7 +2,7 @@ import type { UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
 import { day, integer, listOf, number, object, oneOf, type Parsed, text } from '../input/parse.ts';
 
-/** What can be revised. */
+/** The kinds of revisions. */
 export const REVISION_KINDS = [
   'restate',
   'vanish-users',
@@ -23,7 +23,7 @@ export type RevisionKind = (typeof REVISION_KINDS)[number];
 export const parseRevision = object(
   { kind: oneOf(...REVISION_KINDS) },
   {
-    /** The past day that changes. Every kind that changes a day needs it. `revert` takes back this day only. */
+    /** The past day to change. Every kind that changes a day needs it. With it, `revert` undoes only this day. */
     day,
     /** The endpoints that show the change. Default: all of them, so that they stay coherent. */
     streams: listOf(oneOf(...DAILY_STREAMS)),
@@ -31,11 +31,11 @@ export const parseRevision = object(
     count: integer(0, 1_000_000),
     /** The share of users whose numbers `restate` changes. Default 1. */
     share: number(0, 1),
-    /** Which users by id, instead of `count`. */
+    /** The ids of the users, instead of `count`. */
     users: listOf(text),
-    /** Which models by id, instead of `count`. */
+    /** The ids of the models, instead of `count`. */
     models: listOf(text),
-    /** Which languages by name, instead of `count`. */
+    /** The names of the languages, instead of `count`. */
     languages: listOf(text),
     /** The report that `delete-report` and `change-report` change. Default: the newest. */
     reportId: text,

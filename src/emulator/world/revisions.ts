@@ -13,7 +13,7 @@ const ADDED_EVERY_MS = 60_000;
 const VARIANTS_MAX = 20_000;
 /** Separates the salts of provisional numbers from those of revisions, which count from 1. */
 const PROVISIONAL_SALT = 0x70000000;
-/** Decides which users the lie `someUsers` leaves. */
+/** The salt that selects the users whom the lie `someUsers` keeps. */
 const SOME_USERS_SALT = 0x60000000;
 
 /** A change to one day in some streams. */
@@ -35,7 +35,7 @@ export interface Revisions {
   addReports(count: number): void;
   deleteReport(report: number): void;
   changeReport(report: number, salt: number): void;
-  /** Takes back the revisions of one day. Without a day, takes back all revisions including those of reports. */
+  /** Undoes the revisions of one day. Without a day, undoes all revisions including those of reports. */
   revert(day?: UtcDay): void;
   /** Call it when today or the quirks have changed. */
   refresh(): void;
@@ -48,7 +48,7 @@ interface Surroundings {
   readonly quirks: Pick<Quirks, 'inactiveDays' | 'provisionalDays' | 'lies'>;
 }
 
-/** Opens an empty record of revisions. `surroundings` returns what else the days depend on. */
+/** Opens an empty record of revisions. `surroundings` returns the current day and quirks, on which the days also depend. */
 export function openRevisions(surroundings: () => Surroundings): Revisions {
   let days: DatedRevision[] = [];
   let added: readonly number[] = [];

@@ -44,7 +44,7 @@ export interface SessionsOptions {
   readonly users: number;
   /** The emulated instant. */
   now(): Date;
-  /** Monotonic milliseconds, which pass even while the emulated time of day stands still. */
+  /** Monotonic milliseconds. They pass even while the emulated time of day stands still. */
   monotonicMs(): number;
   idOf(user: number): string;
 }

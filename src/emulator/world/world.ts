@@ -11,7 +11,7 @@ import { openRevisions, type Revisions } from './revisions.ts';
 import { withSessions } from './session-days.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 
-/** What decides how the organization looks at the start. */
+/** The options that determine the organization at the start. */
 export interface WorldOptions {
   readonly today: UtcDay;
   readonly seed: number;
@@ -45,7 +45,7 @@ export interface World {
    * is late for a number of requests, each call counts as one of them.
    */
   lastDayWithData(range: { readonly endDate: UtcDay; readonly last: number }): number;
-  /** Grows with every change. A response made under an earlier version is out of date. */
+  /** Increases with every change. Responses of an earlier version are out of date. */
   version(): number;
   /** Call it after every change to `revisions`. */
   changed(): void;

@@ -22,13 +22,19 @@ const HEAD = /^\{"v":1,"at":"([^"]{1,40})","order":"([^"]{1,80})","event":/;
 // Replacing line breaks does not change the value of a JSON text, because inside strings they are always escaped.
 const LINE_BREAKS = /[\r\n]+/g;
 
-/** Encodes a record as a line of the spool. It begins with a line break, which ends an incomplete line of a killed receiver. */
+/**
+ * Encodes a record as a line of the spool. It begins with a line break, which ends an incomplete line of a killed
+ * receiver.
+ */
 export function encodeRecord({ receivedAt, order, text }: SpoolRecord): Buffer {
   const event = text.trim().replace(LINE_BREAKS, ' ');
   return Buffer.from(`\n{"v":1,"at":"${receivedAt}","order":"${order}","event":${event}}\n`);
 }
 
-/** Decodes a line of the spool. An incomplete JSON object is never valid JSON, so a torn line is never taken for a record. */
+/**
+ * Decodes a line of the spool. An incomplete JSON object is never valid JSON, so a torn line is never taken for a
+ * record.
+ */
 export function decodeLine(line: string): SpoolLine {
   const head = HEAD.exec(line);
   const [all = '', receivedAt = '', order = ''] = head ?? [];

@@ -10,7 +10,10 @@ const SEALED = /^sealed-[0-9a-f-]{36}\.jsonl$/;
 export interface SealedSpool {
   /** All sealed files that are still in the spool, sorted by name. */
   readonly files: readonly string[];
-  /** Entries that are not regular files: links, folders, FIFOs. Receivers do not create them, so a drain does not open them. */
+  /**
+   * Entries that are not regular files: links, folders, FIFOs. Receivers do not create them, so a drain does not open
+   * them.
+   */
   readonly others: readonly string[];
 }
 

@@ -15,7 +15,7 @@ export interface PageEnd {
   readonly cursor: string | null;
 }
 
-/** Chooses the cursor that selects the rows: the sent one, or none when every page shows the first rows. */
+/** Chooses the cursor that selects the rows: that of the request, or none if every page shows the first rows. */
 export function chooseCursor(sent: string | null, { samePage }: Lies, scope: RequestScope): string | null {
   return samePage !== undefined && applies(samePage, scope) ? null : sent;
 }
