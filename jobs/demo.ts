@@ -47,7 +47,7 @@ export interface DemoRequest {
 }
 
 /**
- * Starts the emulator on this machine and exports from it over TCP into a warehouse of its own.
+ * Starts the emulator on this machine and exports from it over TCP into a separate warehouse.
  * @throws {UsageError} when a file with the name of the demo warehouse is something else.
  * @throws {BusyError} when another demo writes to the warehouse.
  */

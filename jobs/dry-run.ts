@@ -36,7 +36,7 @@ const PACE_RUNS = 10;
 
 /**
  * Forecasts a run from the warehouse alone: sends no request and writes nothing.
- * @throws {UsageError} if the warehouse exists and is not one
+ * @throws {UsageError} if the location holds something other than a warehouse.
  */
 export function forecastExport(
   settings: Settings,

@@ -17,7 +17,7 @@ export interface PublishRequest {
   readonly sqlite?: string;
 }
 
-/** What was published; null for what was not requested. */
+/** The results of a publish; null for a target that was not requested. */
 export interface PublishReport {
   readonly parquet: LakeReport | null;
   readonly sqlite: SavedCopy | null;

@@ -3,7 +3,7 @@ import type { ColumnKind } from './kinds.ts';
 
 export type { ColumnKind };
 
-/** One column: its kind, what it means, and whether its values may be summed over days and groups. */
+/** One column: its kind, its description, and whether its values may be summed over days and groups. */
 export interface Column<Kind extends ColumnKind = ColumnKind> {
   readonly kind: Kind;
   readonly doc: string;
@@ -14,7 +14,7 @@ export interface Column<Kind extends ColumnKind = ColumnKind> {
 /** The columns of a table, in its order. */
 export type Columns = Readonly<Record<string, Column>>;
 
-/** The source of a table's rows: daily analytics, readiness reports, single calls and hooks, or the exporter itself. */
+/** The source of a table's rows: daily analytics, readiness reports, created sessions and hook events, or the exporter itself. */
 export type TableRole = 'fact' | 'readiness' | 'event' | 'ledger';
 
 /** A table, declared once for every database. */

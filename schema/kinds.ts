@@ -2,7 +2,7 @@
  * What a column can hold. A column is declared once with its kind; its type in either database, whether it may be NULL,
  * and the type of its values in a row all follow from this table.
  *
- * - `key`: text that identifies.
+ * - `key`: text that identifies a row.
  * - `day`: `YYYY-MM-DD`.
  * - `label`: `text` that may be missing.
  * - `metric`: a JSON number, exactly as published.

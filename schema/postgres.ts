@@ -21,7 +21,7 @@ import { KINDS } from './kinds.ts';
 import { allTables } from './tables.ts';
 import { allViews } from './views.ts';
 
-/** Text that is compared by its bytes, as SQLite and the digests do, whatever the locale of the database. */
+/** Text that is compared by its bytes, as in SQLite and the digests, and not by the locale of the database. */
 const byteText = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
 
 const BUILDERS = {

@@ -49,11 +49,11 @@ export function positionsOf<T extends AnyTable>(table: T, columns: readonly Colu
 }
 
 /**
- * Makes a function that collects values by name: each from the object at the index that `sourceOf` returns. What is missing
+ * Makes a function that collects values by name: each from the object at the index that `sourceOf` returns. A missing value
  * becomes NULL.
  *
- * The function is compiled. V8 reads `row["date"]` in place but has to look `row[name]` up, which made it take twice as long
- * to turn records into rows. Where Node.js forbids code generation, the names are looked up.
+ * The function is compiled at run time: V8 reads `row["date"]` directly but has to look up `row[name]`, and with look-ups
+ * the conversion of records into rows took twice as long. If Node.js forbids code generation, the names are looked up.
  */
 export function collectorOf<Sources extends readonly object[]>(
   names: readonly string[],

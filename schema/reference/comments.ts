@@ -23,7 +23,7 @@ function commentsOf(kind: 'TABLE' | 'VIEW', name: string, doc: string, columns: 
   ];
 }
 
-/** What a column means, and whether its values may be added up. */
+/** The description of a column, with a warning if its values must not be added up. */
 export function columnComment({ doc, additive }: Column): string {
   return additive === false ? `${doc}. Do not sum.` : doc;
 }

@@ -2,7 +2,7 @@ import type { AnyTable } from '../../schema/define.ts';
 import type { RowChanges, Values } from '../warehouse/port.ts';
 import type { Difference } from './differences.ts';
 
-/** A transaction that has more rows, or more characters in them, ends where it may: rows that belong together stay so. */
+/** A transaction with more rows or characters ends at the next point that does not separate rows that belong together. */
 const ROWS_MAX = 20_000;
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 
@@ -22,7 +22,7 @@ export class ChangeSet {
     return this.#rows;
   }
 
-  /** True when the transaction should end as soon as it may. */
+  /** True when the transaction should end at the next possible point. */
   get isFull(): boolean {
     return this.#rows >= ROWS_MAX || this.#characters >= CHARACTERS_MAX;
   }

@@ -29,7 +29,7 @@ export interface CopyWork extends Sides {
   readonly destination: Warehouse;
   /** The exclusive lock of the destination. */
   readonly lock: RunLock;
-  /** Make the destination equal whatever it holds, and compare every row. */
+  /** Make the destination equal even if it loses rows, and compare every row. */
   readonly replace: boolean;
   readonly clock: Clock;
   readonly observe: CopyObserver;

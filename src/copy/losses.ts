@@ -6,11 +6,11 @@ import type { UnitPair } from './unit-pairs.ts';
 
 const { hookEvents, sessions, exportRuns } = tables;
 /** Tables whose rows belong to no unit. */
-const UNACCOUNTED: readonly AnyTable[] = [sessions, hookEvents, exportRuns];
+const UNITLESS: readonly AnyTable[] = [sessions, hookEvents, exportRuns];
 
 /** The most names that a message lists; it counts the rest. */
 const EXAMPLES_MAX = 3;
-/** The most events without an organization that are looked for under their new one; further ones count as lost. */
+/** The most events without an organization that are searched for under their new one; further ones count as lost. */
 const FOLLOWED_MAX = 100_000;
 
 /** Number of things that a copy would remove, and the names of the first ones. */
@@ -19,7 +19,7 @@ interface Named {
   readonly examples: string[];
 }
 
-/** What only the destination holds, so that a copy would remove it. */
+/** The data that only the destination holds and that a copy would remove. */
 export interface Losses {
   /** Organizations that the source lacks. */
   readonly organizations: Named;
@@ -52,7 +52,7 @@ export function noteUnits(losses: Losses, pairs: readonly UnitPair[]): void {
 
 /** Notes the sessions, events and runs that a copy would remove. */
 export async function noteRows(losses: Losses, sides: Sides): Promise<void> {
-  for (const table of UNACCOUNTED) {
+  for (const table of UNITLESS) {
     const rows = (await isEmpty(sides, table)) ? 0 : await rowsOnlyStored(sides, table);
     if (rows > 0) losses.rows.set(table.name, rows);
   }

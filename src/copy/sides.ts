@@ -2,7 +2,7 @@ import type { AnyTable } from '../../schema/define.ts';
 import type { ScanScope, Values, Warehouse } from '../warehouse/port.ts';
 import { type Difference, differences } from './differences.ts';
 
-/** What a copy reads: the source, in one snapshot, and the destination as it is so far. */
+/** The two warehouses that a copy reads: the source in one snapshot, and the destination in its current state. */
 export interface Sides {
   readonly source: Warehouse;
   /** A second connection to the destination: rows are read here while others are written. */

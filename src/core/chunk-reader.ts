@@ -30,12 +30,12 @@ export class ChunkReader<Item> {
     return this.item;
   }
 
-  /** Goes on to the next item. */
+  /** Moves to the next item. */
   advance(): void {
     this.#index += 1;
   }
 
-  /** Hands out the items up to the first one that does not match, in the chunks that they came in. */
+  /** Yields the items before the first one that does not match, in the chunks in which they came. */
   async *takeWhile(matches: (item: Item) => boolean): AsyncGenerator<readonly Item[]> {
     while ((await this.fill()) !== undefined) {
       const rest = this.#chunk.slice(this.#index);
@@ -47,7 +47,7 @@ export class ChunkReader<Item> {
     }
   }
 
-  /** Stops reading, wherever it is. */
+  /** Stops reading, also before the end. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

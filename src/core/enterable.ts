@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { hasCode } from './error-code.ts';
 
-/** Folders deep at most; no file system allows as many. */
+/** Maximum depth of a folder; no file system allows as many levels. */
 const DEPTH_MAX = 4096;
 
 /**
@@ -20,7 +20,7 @@ export function closedFolder(folder: string): string | undefined {
   return closed === undefined ? undefined : described(closed);
 }
 
-/** What is below a closed folder counts as closed too. */
+/** True for a closed folder, and for every path below one. */
 function isClosed(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
@@ -37,5 +37,5 @@ function described(path: string): string {
   return `${user} may not enter the folder ${path} (owner ${uid}:${gid}, mode ${rights})`;
 }
 
-/** What the owner of the machine can do about it. */
+/** The remedy for a closed folder. */
 export const HINT_CLOSED = 'give that folder to this user with chown, or run as its owner';

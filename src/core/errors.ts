@@ -13,9 +13,9 @@ export interface DaywalkErrorOptions {
   cause?: unknown;
   /** What the reader can do about it, as one sentence that names no flag and no variable. */
   hint?: string | undefined;
-  /** Why it happened, as a code that a caller can turn into a remedy of its own. */
+  /** Why it happened, as a code that a caller can turn into its own remedy. */
   reason?: Reason | undefined;
-  /** What the reason is about. @default {} */
+  /** Values for the words of the remedy. @default {} */
   facts?: Facts | undefined;
 }
 
@@ -58,7 +58,7 @@ export class NoWarehouseError extends UsageError {
   }
 }
 
-/** One unit cannot be completed now; the others go on. Exit code 4; a rerun pulls the unit again. */
+/** One unit cannot be completed now; the others continue. Exit code 4; the next run pulls the unit again. */
 export class UnitError extends DaywalkError {
   /** The rule by which the response is not believed; undefined for failures of another kind. */
   declare readonly reason: RuleName | undefined;
@@ -100,7 +100,7 @@ export class StorageError extends DaywalkError {
   }
 }
 
-/** The database cannot read back what it stored: a damaged file, a broken page. Exit code 6. */
+/** The database cannot read its stored data, because a file or a page is damaged. Exit code 6. */
 export class DamagedError extends StorageError {
   // For users it is a failure of storage.
   override readonly name = 'StorageError';

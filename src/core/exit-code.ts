@@ -31,7 +31,7 @@ export const EXIT = {
 /** One of the numbers of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Highest rank first. A signal outranks what it caused: an incomplete run. */
+/** Highest rank first. A signal outranks the incomplete run that it caused. */
 const RANK: readonly ExitCode[] = [
   EXIT.defect,
   EXIT.usage,

@@ -2,14 +2,14 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
-/** A lock that the operating system frees at any kind of death of its holder, so that no lock is ever stale. */
+/** A lock that the operating system frees when its holder ends in any way, so that no lock is ever stale. */
 export interface FileLock {
   release(): void;
 }
 
 /**
- * Takes an exclusive lock on a file beside the locked one; creates the file if needed and leaves it there. Returns null if another
- * holder has the lock, in this or another process.
+ * Takes an exclusive lock on a file beside the locked one; creates the file if needed and leaves it there. Returns null if
+ * the lock is held already, in this or another process.
  * @throws {Error} with the code of the file system or SQLite, if the file cannot be created or written
  */
 export function tryFileLock(path: string): FileLock | null {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** What an entry point hands to a job besides its settings and its request. */
+/** What an entry point passes to a job besides its settings and its request. */
 export interface JobContext<Event = never> {
   readonly clock: Clock;
   /** Receives what the job reports while it works. Must not throw, and should return at once. */

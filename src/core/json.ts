@@ -40,7 +40,7 @@ export function isStorable(value: unknown): boolean {
   return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
 }
 
-/** True when lists and objects stand in each other at more than `levels` levels. Works at any depth. */
+/** True when lists and objects are nested more than `levels` levels deep. Works at any depth. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   const left: [value: unknown, depth: number][] = [[value, 0]];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -2,7 +2,7 @@ import type { RuleName } from './rules.ts';
 
 /**
  * Why something failed, where the remedy depends on how the program is used. A caller that knows its own flags and
- * variables turns the code into a remedy; everybody else shows the hint of the error.
+ * variables turns the code into a remedy; other callers show the hint of the error.
  */
 export const REASONS = [
   'key-rejected',
@@ -40,7 +40,7 @@ export const REASONS = [
 /** A code of {@link REASONS}, or the rule by which a response is not believed. */
 export type Reason = (typeof REASONS)[number] | RuleName;
 
-/** What a reason is about, for the words of a remedy. */
+/** Values for the words of a remedy, such as a path or a day. */
 export type Facts = Readonly<Record<string, string>>;
 
 /** What can be done about a failure. */

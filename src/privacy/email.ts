@@ -10,12 +10,12 @@ export type EmailPolicy =
 export interface Privacy {
   /** Equal for equal policies only. Does not reveal the salt. */
   readonly fingerprint: string;
-  /** An email as it is stored; NULL stays NULL. */
+  /** Returns an email as the policy stores it; NULL stays NULL. */
   email(value: string | null | undefined): string | null;
   /** Replaces the emails in a text as the policy says. */
   scrub(text: string): string;
   /**
-   * Replaces the emails in the texts of a JSON text, such as a quarantined record. Everything else stays as it is.
+   * Replaces the emails in the texts of a JSON text, such as a quarantined record. All other text stays unchanged.
    */
   scrubJson(json: string): string;
 }
@@ -24,7 +24,7 @@ export interface Privacy {
 const CACHE_MAX = 100_000;
 
 /**
- * Creates the privacy of a policy. The hash is of the trimmed email in lower case, so that one person has one hash.
+ * Creates the functions that apply a policy. It hashes the trimmed email in lower case, so that one person has one hash.
  */
 export function privacyOf(policy: EmailPolicy): Privacy {
   const fingerprint = createHash('sha256').update(JSON.stringify(policy)).digest('hex');
@@ -53,12 +53,12 @@ const DOMAIN_CHARS_MAX = 255;
 const LOCAL = /[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]+$/u;
 const DOMAIN = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{M}\p{N}-]+)+/u;
 
-/** Names of fields whose value counts as an email, whatever it looks like: `email`, `user_email`, `authorEmail` … */
+/** Names of fields whose value always counts as an email: `email`, `user_email`, `authorEmail` … */
 const EMAIL_FIELDS = [/(?:^|[^a-z])e-?mail(?:[_-]?address)?$/i, /[a-z]Email(?:Address)?$/];
 const MAY_HOLD_EMAIL = /@|\\u0040|e-?mail/i;
 const VALUE_FOLLOWS = /[\t\n\r ]*:[\t\n\r ]*(")?/y;
 
-/** Stands for an email that was dropped. */
+/** Replaces an email that was dropped. */
 const DROPPED = '[dropped]';
 
 function scrubbers(replace: (email: string) => string): Pick<Privacy, 'scrub' | 'scrubJson'> {
@@ -74,7 +74,7 @@ interface Scrubbing {
   replace(email: string): string;
 }
 
-/** Goes through all texts, names of members included. A single pattern would run out of stack on long texts. */
+/** Scrubs all texts, including the names of members. A single pattern would overflow the stack on long texts. */
 function scrubTexts(json: string, { scrub, replace }: Scrubbing): string {
   let done = '';
   let from = 0;
@@ -85,7 +85,7 @@ function scrubTexts(json: string, { scrub, replace }: Scrubbing): string {
     VALUE_FOLLOWS.lastIndex = end;
     const follows = VALUE_FOLLOWS.exec(json);
     if (isEmail || /@|\\u0040/.test(literal)) {
-      // Escapes may hide emails, and an escape must not become a part of one.
+      // An escape may hide an email, and must not become a part of one.
       const text = String(JSON.parse(literal));
       const scrubbed = !isEmail ? scrub(text) : text === DROPPED ? text : replace(text);
       if (scrubbed !== text) {
@@ -109,7 +109,7 @@ function endOfText(json: string, at: number): number {
   return json.length;
 }
 
-/** Searches around each @ only: a pattern over the whole text would need quadratic time. */
+/** Replaces the emails in a text. Searches around each @ only: a pattern over the whole text would need quadratic time. */
 function replaceEmails(text: string, replace: (email: string) => string): string {
   let done = '';
   let from = 0;

@@ -10,7 +10,7 @@ import { writePartition } from './write-partition.ts';
 
 /** Which tables are published, and where to. */
 export interface LakeRequest {
-  /** The folder of the lake; made where it is missing. */
+  /** The folder of the lake; created if it is missing. */
   readonly directory: string;
   /** Other tables in the lake stay as they are. */
   readonly tables: readonly AnyTable[];
@@ -30,7 +30,7 @@ interface LakeSource extends RowSource {
 
 /**
  * Makes a lake hold what the warehouse holds: one Parquet file per table, organization and month, each replaced by one
- * rename where its rows have changed. One snapshot of the warehouse is read, so that all files are of one state. It may
+ * rename if its rows have changed. It reads one snapshot of the warehouse, so that all files show the same state. It may
  * be killed at any instant: each file is then old or new, and the next publish does the rest.
  * @throws {UsageError} when the folder holds something else.
  * @throws {BusyError} when another publish works on the folder.
@@ -59,7 +59,7 @@ async function publishSnapshot(lake: Lake, source: LakeSource, request: LakeRequ
   await lake.markChanging(changed.map(({ path }) => path));
 
   const replaced = new Map<string, Replaced>();
-  const saveInTime = regularly(source, () => lake.saveManifest());
+  const saveInTime = limitFrequency(source, () => lake.saveManifest());
   for (const partition of changed) {
     replaced.set(partition.path, await replace(lake, source, { partition, force, keepEmpty: false }));
     await saveInTime();
@@ -70,8 +70,8 @@ async function publishSnapshot(lake: Lake, source: LakeSource, request: LakeRequ
   return { directory: lake.directory, tables: report };
 }
 
-/** Returns a function that does the work if the last time was {@link SAVE_MANIFEST_EVERY_MS} ago. */
-function regularly({ clock }: LakeSource, work: () => Promise<void>): () => Promise<void> {
+/** Returns a function that runs `work`, but at most once in {@link SAVE_MANIFEST_EVERY_MS}. */
+function limitFrequency({ clock }: LakeSource, work: () => Promise<void>): () => Promise<void> {
   let lastMs = clock.monotonicMs();
   return async () => {
     if (clock.monotonicMs() - lastMs < SAVE_MANIFEST_EVERY_MS) return;

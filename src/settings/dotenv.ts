@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { closedFolder, HINT_CLOSED } from '../core/enterable.ts';
 import { messageOf, UsageError } from '../core/errors.ts';
 
-/** A settings file is short; a longer file only happens to be called `.env`. */
+/** A settings file is short; a longer file named `.env` is something else. */
 const DOTENV_BYTES_MAX = 1024 * 1024;
 const READABLE_BY_OTHERS = 0o044;
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;

@@ -4,7 +4,7 @@ import { messageOf, UsageError } from '../core/errors.ts';
 /** A key is short: a longer file is not a key file. */
 const KEY_FILE_BYTES_MAX = 16 * 1024;
 const READABLE_BY_OTHERS = 0o044;
-/** The mode of a secret that is mounted for the group of a container's user: owned by root, writable by nobody. */
+/** The mode of a secret that is mounted for the group of a container's user: owned by root, and not writable. */
 const MOUNTED_SECRET = 0o440;
 
 /** The content of a key file, and whether other users can read it. */

@@ -88,7 +88,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
 function refusedLine({ line, kind }: DotenvFault): UsageError {
   const [what, hint] = {
     'no-equals-sign': ['has no =', 'write NAME=value, and # before a comment'],
-    'bad-name': ['has a name that is none', 'write NAME=value with letters, digits and _ in the name'],
+    'bad-name': ['has an invalid name', 'write NAME=value with letters, digits and _ in the name'],
     'unclosed-quote': ['begins a value with a quote that is not closed', 'close it, or leave quotes out'],
   }[kind];
   return new UsageError(`.env line ${line} ${what}`, { hint });
@@ -104,7 +104,7 @@ export function soundSettings({ settings, problems }: SettingsReading): Settings
   if (others.length === 0) throw first;
   throw new UsageError(first.message, {
     cause: first,
-    hint: `${first.hint ?? 'correct it'}; ${others.length} more wrong, daywalk config shows all`,
+    hint: `${first.hint ?? 'correct it'}; ${others.length} more problems: daywalk config shows all`,
   });
 }
 

@@ -6,7 +6,7 @@ export interface Setting<Value = unknown, Fallback = unknown> {
   readonly flag: `--${string}` | null;
   /** Placeholder for the value in help, without brackets. */
   readonly placeholder: string;
-  /** What it does, in one line. */
+  /** Describes the setting in one line. */
   readonly doc: string;
   /** Default value; null leaves the setting unset. */
   readonly fallback: Fallback;

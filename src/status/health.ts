@@ -6,7 +6,7 @@ import { daysWithData } from './days-with-data.ts';
 import { isCompleteRun, RUNS_MAX } from './runs.ts';
 
 const HOUR_MS = 3_600_000;
-/** A run that has not ended after this time hangs. */
+/** A run that has not ended after this time counts as hanging. */
 const RUN_MS_MAX = 24 * HOUR_MS;
 /** A stream is silent when it has no data on this many days, up to the newest exported one, … */
 const SILENT_DAYS = 4;

@@ -3,7 +3,7 @@ import type { QuarantineCount, RunRecord, Warehouse } from '../warehouse/port.ts
 import { type OrganizationStatus, readOrganization } from './organization.ts';
 import { isCompleteRun, RUNS_MAX } from './runs.ts';
 
-/** What a warehouse holds, and what it lacks. */
+/** The days, holes and problems of a warehouse. */
 export interface WarehouseStatus {
   readonly warehouse: string;
   readonly asOf: string;

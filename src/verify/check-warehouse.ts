@@ -32,7 +32,7 @@ const allButOrganization = pickerOf(
 /**
  * Checks that every unit holds exactly the rows that the ledger describes (none changed, missing or added), and compares the
  * endpoints with each other. It reads all tables once, in key order: memory holds the ledger of one organization and a chunk
- * of each table. Call inside a snapshot. `checked` is updated as it goes on.
+ * of each table. Call inside a snapshot. `checked` is updated during the check.
  */
 export async function checkWarehouse(
   warehouse: Warehouse,

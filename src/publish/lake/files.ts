@@ -9,7 +9,7 @@ const COLUMN_FOLDER = /^(org_id|month)=/;
 /** The most folders in the path of a partition: table, organization, month. */
 const DEPTH_MAX = 3;
 
-/** Finds every file in a lake whose path is that of a partition, with its size, whoever wrote it. */
+/** Finds every file in a lake whose path is that of a partition, with its size. Other programs may have written some of them. */
 export async function partitionFiles(lake: string): Promise<Map<string, number>> {
   const files = new Map<string, number>();
   const walk = async (folder: string, depth: number): Promise<void> => {

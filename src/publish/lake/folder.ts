@@ -5,7 +5,7 @@ import { DaywalkError, messageOf, StorageError, UsageError } from '../../core/er
 import { syncPath } from '../../core/sync-path.ts';
 import { MANIFEST_FILE, type Manifest, manifestText, parseManifest } from './manifest.ts';
 
-/** Names that a folder may hold and still count as empty: our own files, hidden files, and what a new disk has. */
+/** Names that a folder may hold and still count as empty: Daywalk's own files, hidden files, and those of a new disk. */
 const IN_EMPTY_FOLDER = /^(_daywalk\..*|\..*|lost\+found)$/;
 
 const FOLDER_MODE = 0o700;

@@ -11,12 +11,12 @@ import { MANIFEST_FILE, type Manifest, type PartitionFacts } from './manifest.ts
 import { sameButForCase } from './names.ts';
 
 const LOCK_FILE = '_daywalk.lock';
-/** The partition that is being written. It stands outside of the tables, so that no reader finds it. */
+/** The file that is being written. It is outside the folders of the tables, so that no reader finds it. */
 const PART_FILE = '_daywalk.part';
 
 /** How a partition is replaced. */
 export interface Replacement {
-  /** Of the rows that the file is made from. */
+  /** The signature of the rows from which the file is made. */
   readonly signature: string;
   /** Keep a file without rows. */
   readonly keepEmpty: boolean;
@@ -157,7 +157,7 @@ export class Lake {
     }
   }
 
-  /** Puts a written file in place of a partition, or leaves the partition as it is. */
+  /** Replaces a partition with the written file, unless both have the same bytes or the new file has no rows to keep. */
   async #accept(
     part: string,
     path: string,

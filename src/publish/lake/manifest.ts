@@ -10,7 +10,7 @@ const VERSION = 1;
 
 /** What the manifest says about a partition. */
 export interface PartitionFacts {
-  /** Of the rows that it was made from. If it is equal, there is nothing to do. */
+  /** The signature of the rows from which it was made. If it is equal, there is nothing to do. */
   readonly signature: string;
   readonly rows: number;
   /** Size of its file; 0 if there is none because there are no rows. */
@@ -51,7 +51,7 @@ export function parseManifest(text: string, path: string): Manifest {
   return new Map(Object.entries(partitions).filter(isPartition));
 }
 
-// Whoever wrote the manifest: a path that is not one of a partition must never be opened or removed.
+// Another program may have changed the manifest. A path that is not that of a partition must never be opened or removed.
 function isPartition(entry: [string, unknown]): entry is [string, PartitionFacts] {
   const [path, facts] = entry;
   return (

@@ -4,7 +4,7 @@ import type { Value } from '../../warehouse/port.ts';
 import type { Batch, LakeColumn } from './column.ts';
 import { conversionOf, type LakeValue } from './values.ts';
 
-/** Collects the values of one column until they are a row group. */
+/** Collects the values of one column for a row group. */
 export interface ColumnBuffer {
   /**
    * Adds the values of the rows from `start` to before `end`. Returns how many characters their texts have.
@@ -36,7 +36,7 @@ export function createColumnBuffer(table: string, column: LakeColumn): ColumnBuf
     take() {
       const taken = data;
       data = [];
-      // By itself, the library looks at 1,000 rows, and these do not show that the same 3,000 users come every day.
+      // The library would decide by the first 1,000 rows, which do not show that the same 3,000 users occur every day.
       // An empty dictionary would be valid, but is so rare that readers may not expect it.
       const hasDictionary = isRepetitive && taken.some((value) => value !== null);
       return { ...form, ...(hasDictionary ? { encoding: 'RLE_DICTIONARY' } : {}), data: taken };
@@ -51,7 +51,7 @@ function formOf({ name, type, isOrdered }: LakeColumn): Omit<ColumnSource, 'data
     offsetIndex: false,
     // Numbers are small already, by their dictionary: Snappy would save an eighth of the file for a tenth of the time.
     codec: type === 'string' || type === 'list' ? 'SNAPPY' : 'UNCOMPRESSED',
-    // The library would choose run lengths, which older engines do not read in a page of this version.
+    // The library would choose run-length encoding, which older engines do not read in pages of this version.
     ...(type === 'boolean' ? { encoding: 'PLAIN' } : {}),
   };
 }

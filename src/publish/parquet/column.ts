@@ -10,10 +10,10 @@ export interface Batch {
   readonly languages?: readonly (readonly string[])[];
 }
 
-/** What a column of a Parquet file holds. */
+/** The type of a column in a Parquet file. */
 export type LakeType = 'string' | 'date' | 'timestamp' | 'double' | 'integer' | 'boolean' | 'list';
 
-/** What kind of values a column of a Parquet file holds. */
+/** Properties of the values of a column. */
 interface Shape {
   readonly type: LakeType;
   readonly isRequired: boolean;

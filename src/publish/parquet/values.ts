@@ -18,7 +18,7 @@ export function conversionOf(type: Exclude<LakeType, 'list'>): Conversion {
     case 'string':
       return (value) => (typeof value === 'string' ? value : undefined);
     case 'double':
-      // Adding 0 turns -0 into 0: the dictionary of a column has one zero, and it would be whichever came first.
+      // Adding 0 turns -0 into 0: the dictionary of a column has one zero, which otherwise depends on the order of the rows.
       return (value) => (typeof value === 'number' ? value + 0 : undefined);
     case 'integer':
       return (value) => (Number.isSafeInteger(value) ? BigInt(Number(value)) : undefined);
@@ -31,7 +31,7 @@ export function conversionOf(type: Exclude<LakeType, 'list'>): Conversion {
   }
 }
 
-/** Rows come day by day, so the last result is nearly always the next one too. */
+/** Rows come day by day, so the next result is nearly always the same as the last one. */
 function dateConversion(): Conversion {
   let last: Value = '';
   let days: number | null | undefined = null;

@@ -5,7 +5,7 @@ const NAMES: readonly string[] = [
   ...[SPOOL_SETTING, ...Object.values(NOTIFY_SETTINGS)].flatMap(({ flag }) => (flag === null ? [] : [flag])),
 ];
 
-/** The receiver's flags on a command line, and the words that are none. */
+/** The receiver's flags on a command line, and the words that are not flags. */
 export interface ReceiverFlags {
   readonly flags: Readonly<Record<string, string>>;
   readonly ignored: readonly string[];

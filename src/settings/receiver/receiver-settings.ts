@@ -23,7 +23,7 @@ export interface ReceiverSettings {
   readonly rehearsedNow: Date | null;
   /** True if email addresses must not even reach the spool. Hashing is left to the drain, which can check the salt. */
   readonly dropsEmails: boolean;
-  /** Null if nobody is to be notified; `report` receives one line per wrong setting. */
+  /** Null if no notification is to be sent; `report` receives one line per wrong setting. */
   readonly notification: ((report: (line: string) => void) => NotifySettings) | null;
 }
 

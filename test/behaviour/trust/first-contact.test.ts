@@ -29,7 +29,7 @@ const WRONG: readonly (readonly [
     'speaks plain HTTP although the URL says https',
     async (rig) => rig.emulator.url.replace('http:', 'https:'),
     2,
-    /write http:\/\/ where it is plain HTTP/,
+    /if it is plain HTTP, write http:\/\//,
   ],
   ['refuses connections', async () => `http://127.0.0.1:${await freePort()}`, 4, /nothing listens there/],
   [

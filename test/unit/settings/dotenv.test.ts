@@ -21,8 +21,8 @@ describe('.env', () => {
       '.env line 2 has no =',
     ],
     ['a key alone', '\ncanary-4f1e9a\n', '.env line 2 has no ='],
-    ['a name with a blank', 'MY NAME=x\n', '.env line 1 has a name that is none'],
-    ['no name', '=canary-4f1e9a\n', '.env line 1 has a name that is none'],
+    ['a name with a blank', 'MY NAME=x\n', '.env line 1 has an invalid name'],
+    ['no name', '=canary-4f1e9a\n', '.env line 1 has an invalid name'],
     [
       'a quote that nothing closes',
       '# key\nDAYWALK_API_KEY="canary-4f1e9a\nDAYWALK_LOG=json\n',
