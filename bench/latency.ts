@@ -6,7 +6,7 @@ import { childScript, runNode } from './support/process.ts';
 
 const DELAYS_MS = [10, 50];
 
-/** Shows whether processing overlaps with waiting for pages. Both lanes have eight requests in flight. */
+/** Shows whether a run processes pages while it waits for others. Both lanes have eight requests in flight. */
 export const latency: Benchmark = {
   number: 3,
   title: 'First sync from a slow service ÷ fetching and discarding the same pages',

@@ -28,7 +28,7 @@ function table(results: readonly Result[]): string {
   return `\n${lines.join('\n')}\n\n${when}\n\n`;
 }
 
-/** Queries that take less than 50 ms are not listed; the page says so. */
+/** False for queries that take less than 50 ms. The page says that they are not listed. */
 function isWorthARow({ unit, value }: Measure): boolean {
   return unit !== 's' || value >= 0.05;
 }

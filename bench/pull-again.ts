@@ -3,7 +3,7 @@ import { expectNothingWritten, runExport, UNSETTLED } from './support/daywalk.ts
 import { inTurns, ratio, time } from './support/measure.ts';
 import { USERS_OF_60_DAYS } from './support/pages.ts';
 
-/** Cost of a night without news: the same pages, compared by digests; with --force, row by row. */
+/** Cost of a night without changes: the pages are compared by digests, or with --force row by row. */
 export const pullAgain: Benchmark = {
   number: 2,
   title: 'Re-pulling unchanged days of users ÷ their first sync',

@@ -10,7 +10,7 @@ import { fitted, formattedSizes } from './size/fit.ts';
 import { measure, type Organization, type Size } from './size/measure.ts';
 import { withSchema } from './size/postgres-size.ts';
 
-/** Small organizations are measured over more days; otherwise half-empty pages would hide the cost of a day. */
+/** Small organizations are measured over more days, because half-empty pages would distort the cost of a day. */
 const ORGANIZATIONS: readonly Organization[] = [
   { users: 50, days: 120 },
   { users: 250, days: 60 },

@@ -8,7 +8,7 @@ import { runNode } from './support/process.ts';
 const ROUNDS_FACTOR = 5;
 const EVENT = JSON.stringify({ hook_event_name: 'Stop', session_id: 'session-1', cwd: '/srv/app' });
 
-/** Time until anything happens: for a person who asks for help, and for an agent at every hook. */
+/** Start-up time of `daywalk --help`, and of `daywalk hook`, which the client tool starts for every event. */
 export const startUp: Benchmark = {
   number: 11,
   title: 'Start-up ÷ an empty Node program',

@@ -1,7 +1,7 @@
 // Builds in a folder beside dist/, and replaces the previous build while programs run from it.
 //
-// Each file is renamed into place: first chunks, then the entry points that import them. Renaming the whole folder would
-// need two steps with a moment without dist/, in which a hook call would fail.
+// Each file is renamed into place: first the chunks, then the entry points that import them. Renaming the whole folder would
+// need two steps; between them there would be no dist/, and a hook call would fail.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -32,7 +32,7 @@ const INPUTS = [
   'tsconfig.json',
   'tsconfig.build.json',
 ];
-/** A build needs at most half a minute on a slow machine; an older lock belongs to a dead process. */
+/** A build takes at most half a minute on a slow machine, so an older lock belongs to a dead process. */
 const LOCK_MS_MAX = 300_000;
 const LOCK_PAUSE_MS = 100;
 /** Chunks of earlier builds stay this long, because running programs may still load them. */
@@ -77,7 +77,7 @@ export async function withBuildLock(root, build) {
   }
 }
 
-/** Puts a finished build into place. If it is killed at any moment, dist/ still works and is built again. */
+/** Puts a finished build into place. After a kill at any moment dist/ still works, and the next start builds it again. */
 export function putInPlace(root, part, inputs) {
   const dist = join(root, 'dist');
   const files = filesIn(part, '.').sort((a, b) => rankOf(a) - rankOf(b));
@@ -140,7 +140,7 @@ async function takeLock(lock) {
   const own = `${lock}-${process.pid}`;
   writeFileSync(own, JSON.stringify({ host: hostname(), pid: process.pid }));
   try {
-    // A link is created completely or not at all, so nobody reads half a lock.
+    // A link is created completely or not at all, so no process reads an incomplete lock.
     for (let waited = 0; !link(own, lock); waited += LOCK_PAUSE_MS) {
       if (waited > LOCK_MS_MAX) throw new Error(`another build holds ${lock}; remove it if there is none`);
       if (isLeft(lock)) rmSync(lock, { force: true });

@@ -1,7 +1,7 @@
 // Builds dist/: type declarations, the program as a few bundled files, and the migrations.
 //
-// Node needs about half a millisecond to find and load a file, and the libraries have a thousand files: without bundles, a
-// short run spent half of its time on them. Native and rarely used packages are not bundled.
+// Node needs about half a millisecond to find and load a file, and the libraries have a thousand files. Without bundles, a
+// short run spends half of its time loading them. Native and rarely used packages are not bundled.
 //
 // `npx daywalk` in a clone runs this before every start. It builds only if an input has changed, and programs that run
 // from dist/ meanwhile always find their files: see build-place.mjs.

@@ -1,5 +1,5 @@
-# Part of ci-image.sh: runs the files in $tree like a container. The tools that build images restrict neither root nor
-# rights of the programs that they start, so this uses the kernel directly, including a separate list of processes.
+# Part of ci-image.sh: runs the files in $tree like a container. The tools that build images do not restrict the programs
+# that they start, so this script uses namespaces and capabilities of the kernel directly.
 
 mapfile -t entry < <(inspect '{{range .OCIv1.Config.Entrypoint}}{{println .}}{{end}}' | sed '/^$/d')
 mapfile -t environment < <(inspect '{{range .OCIv1.Config.Env}}{{println .}}{{end}}' | sed '/^$/d')
@@ -53,7 +53,7 @@ for _ in $(seq 100); do [ -s "$work/emulator" ] && break || sleep 0.1; done
 url=$(node -p "JSON.parse(require('fs').readFileSync('$work/emulator', 'utf8')).url")
 key=$(node -p "JSON.parse(require('fs').readFileSync('$work/emulator', 'utf8')).apiKey")
 
-# The sandbox is as strict as claimed.
+# Checks that the sandbox has the promised restrictions.
 give 1000
 inside 1000 sh -c 'touch /app/x' 2>/dev/null && fail 'its root can be written'
 inside 1000 grep -q '^CapBnd:.*[1-9a-f]' /proc/self/status && fail 'it has capabilities'

@@ -68,7 +68,7 @@ install_schemathesis() {
 }
 
 # Without the hooks, schemathesis sees no rows and creates no sessions, so success would prove nothing.
-# It stores its state in the working directory.
+# schemathesis stores its state in the working directory.
 schemathesis() (
   cd "$work"
   SCHEMATHESIS_HOOKS=hooks PYTHONPATH=$root/test/support/emulator/schemathesis PYTHONDONTWRITEBYTECODE=1 \

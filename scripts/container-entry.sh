@@ -1,6 +1,6 @@
 #!/bin/sh
-# The first process of the container. The kernel drops signals that the first process does not handle. Node needs a tenth
-# of a second until it does, a shell a thousandth. The shell forwards signals and exits with Node's exit code.
+# The first process of the container. The kernel drops signals that the first process does not handle. Node takes a tenth of
+# a second to install its handlers, a shell a thousandth. The shell forwards signals and exits with Node's exit code.
 node=
 stopped=
 stop() {

@@ -44,7 +44,7 @@ function withoutRowid(statement: string): string {
     : statement;
 }
 
-/** The generator adds the default schema, and quotes the collation of keys like a type; both are corrected. */
+/** Corrects the generator, which adds the default schema and quotes the collation of keys like a type. */
 function inSearchPath(statement: string): string {
   return statement.replaceAll('"public".', '').replaceAll('"text COLLATE "C""', 'text COLLATE "C"');
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Packages that dist/ imports by name; all others are bundled. */
 const IMPORTED = ['better-sqlite3', 'pg', 'pg-copy-streams'];
-/** Needs no compiler and runs on Node 22 or newer. The lock file has version 12, which also runs on Node 20. */
+/** This version needs no compiler, and runs on Node 22 or newer. The lock file has version 12, which also runs on Node 20. */
 const DRIVER = {
   version: '13.2.0',
   integrity:
@@ -33,7 +33,7 @@ for (const name of loadedPackages()) {
 }
 makeReadable(app);
 
-/** A tag could mean any version, and the lock file has a different one, so the version is checked. */
+/** Checks the version of the driver, because a tag could name any version and the lock file has another one. */
 function expectDriver() {
   const { packages } = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8'));
   const { version, integrity } = packages['node_modules/better-sqlite3'];
@@ -69,7 +69,7 @@ function isOfPackage(path) {
   return isOfProgram(path) && !SOURCES.test(basename(path));
 }
 
-/** Without this, a clone that only its owner can read would give an image that its user cannot start. */
+/** Makes files readable for all users. Otherwise a clone that only its owner can read gives an image that its user cannot start. */
 function makeReadable(path) {
   const status = statSync(path);
   const isOpenable = status.isDirectory() || (status.mode & 0o100) !== 0;

@@ -100,7 +100,7 @@ async function dumpPostgres(url: string): Promise<string> {
   await client.query(`DROP SCHEMA ${SCHEMA} CASCADE`);
   await client.end();
   if (digest.warehouse !== expected.warehouse) throw new Error('the two databases have different content');
-  // A driver cannot send psql commands, or settings that older servers do not know.
+  // Removes psql commands, which a driver cannot send, and settings that older servers do not know.
   return dump
     .split('\n')
     .filter((line) => !/^(\\|SET (transaction_timeout|default_table_access_method))/.test(line))

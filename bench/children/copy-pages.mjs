@@ -1,5 +1,5 @@
-// The least that stores the pages in PostgreSQL: per day, users through COPY into a temporary table and one INSERT that
-// returns the written ones, and their languages in the same way.
+// Does the minimum to store the pages in PostgreSQL. For each day it copies the users into a temporary table, inserts them
+// with one INSERT that returns the written users, and stores their languages in the same way.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';

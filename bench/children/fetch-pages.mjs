@@ -1,4 +1,4 @@
-// The least that fetches the pages, eight at a time, and throws them away.
+// Does the minimum to fetch the pages: eight requests at a time, and the responses are discarded.
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 

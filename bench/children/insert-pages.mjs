@@ -1,4 +1,4 @@
-// The least that stores the pages in SQLite: parsed, and inserted by prepared statements, a transaction per day.
+// Does the minimum to store the pages in SQLite: parses them, and inserts each day by prepared statements in a transaction.
 import { readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { daysOfPages } from './pages-on-disk.mjs';

@@ -18,7 +18,7 @@ export interface Section {
   readonly lines: readonly Line[];
 }
 
-/** A way to write, with its own session. */
+/** A way to write, and the session that it uses. */
 interface Lane {
   readonly way: Way;
   readonly client: pg.Client;
@@ -75,7 +75,7 @@ async function writeAll(lane: Lane, groups: readonly Unit[][], expected: number)
   return ms;
 }
 
-/** The units, unchanged and changed, and how many of them share a transaction. */
+/** The units before and after a change, and the number of units per transaction. */
 export interface Work {
   readonly title: string;
   readonly tables: readonly AnyTable[];

@@ -21,9 +21,9 @@ export type Step = (client: pg.Client) => Promise<number>;
 /** A way to write units. */
 export interface Way {
   readonly name: string;
-  /** Whether all steps of a transaction are sent at once, or each one waits for the previous response. */
+  /** True if all steps of a transaction are sent at once; otherwise each step waits for the previous response. */
   readonly pipelined: boolean;
-  /** True if it fails for rows that are stored already. */
+  /** True if the way fails for rows that are already stored. */
   readonly loadOnly?: boolean;
   /** Statements before the first transaction of a session. */
   readonly session?: (tables: readonly AnyTable[]) => string[];

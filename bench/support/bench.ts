@@ -9,10 +9,10 @@ import { type Organization, type Service, startService } from './service.ts';
 /** Result of a benchmark, or the reason why it cannot run here. */
 export type Outcome = { readonly measures: readonly Measure[] } | { readonly skipped: string };
 
-/** One comparison. */
+/** A benchmark: a comparison of Daywalk with the minimum for the same task. */
 export interface Benchmark {
   readonly number: number;
-  /** What is compared with what, for the report. */
+  /** The two sides of the comparison, for the report. */
   readonly title: string;
   run(bench: Bench): Promise<Outcome>;
 }
@@ -20,7 +20,7 @@ export interface Benchmark {
 /** Reason for skipping a PostgreSQL benchmark. */
 export const NO_POSTGRES = 'no PostgreSQL answers; name one in DAYWALK_BENCH_POSTGRES';
 
-/** Data of most benchmarks: 3,000 users over half a year, of which most pull the first 60 days. */
+/** The organization of most benchmarks: 3,000 users over half a year. Most benchmarks pull its first 60 days. */
 export const LARGE: Organization = { users: 3_000, days: 180 };
 
 /** Shared resources of benchmarks: files, services and prepared pages, created on first use. */

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 
-/** The tables that the users fill. */
+/** The tables of the stream users. */
 export const USER_TABLES = ['user_daily', 'user_daily_languages'];
 
 /** Total number of rows in some tables of a SQLite file. */

@@ -6,7 +6,7 @@ import { childScript } from './process.ts';
 
 /** Cache for all pages of a benchmark, so that none is generated during a measurement. */
 const CACHE_BYTES_MAX = 2 * 1024 ** 3;
-/** Requests in the journal: more than any preparing pull sends. */
+/** Number of requests in the journal: more than the pull that prepares the pages sends. */
 const JOURNAL_ENTRIES_MAX = 50_000;
 
 /** An organization. */

@@ -58,7 +58,7 @@ describe('README.md', () => {
     ['how to resume', /\*\*resume\*\*/, 'docs/operations.md'],
     ['how to see holes', /\*\*see holes\*\*/, 'docs/operations.md'],
     ['how to move from SQLite to PostgreSQL', /From SQLite to PostgreSQL/, 'docs/moving.md'],
-    ['what is stored of people, and how to store less', /store less/, 'docs/privacy.md'],
+    ['what is stored about people, and how to store less', /store less/, 'docs/privacy.md'],
   ])('says %s, and links to the details', (_, words, link) => {
     expect(text).toMatch(words);
     expect(text).toContain(`](${link})`);
