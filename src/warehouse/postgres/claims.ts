@@ -4,7 +4,7 @@ import { type LedgerUnit, type LockOptions, type RunLock, type UnitKey, unitName
 import { readUnitRows } from './ledger.ts';
 import type { Link } from './link.ts';
 import { lockKey } from './lock-key.ts';
-import type { Session } from './session.ts';
+import type { PostgresSession } from './session.ts';
 
 /**
  * How long to try for the run lock after the connection was lost. The server frees the locks of a lost client within
@@ -18,7 +18,7 @@ const REGAIN_PAUSE_MS = 250;
  * session ends. A new session holds none of them, so claims of the old one count as lost.
  */
 export class Claims {
-  readonly #session: Session;
+  readonly #session: PostgresSession;
   /** The generation of the session that took each lock, by the lock's key. */
   readonly #held = new Map<string, number>();
   /**
@@ -29,7 +29,7 @@ export class Claims {
   /** True once a check has shown that no proxy shares the session. */
   #isOwn = false;
 
-  constructor(session: Session) {
+  constructor(session: PostgresSession) {
     this.#session = session;
   }
 

@@ -9,7 +9,7 @@ import { programPath } from '../../core/package.ts';
 import type { Link } from './link.ts';
 import { lockKey } from './lock-key.ts';
 import { expectCreatable } from './schema-rights.ts';
-import type { Session } from './session.ts';
+import type { PostgresSession } from './session.ts';
 import { tableIn } from './statements.ts';
 
 const FOLDER = programPath('schema/migrations/postgres');
@@ -25,7 +25,10 @@ export function knownMigrations(): MigrationMeta[] {
  * @throws {UsageError} if the schema holds something else, has a newer version, or is missing and must not be
  * created.
  */
-export async function migrate(session: Session, { create }: { readonly create: boolean }): Promise<void> {
+export async function migrate(
+  session: PostgresSession,
+  { create }: { readonly create: boolean },
+): Promise<void> {
   const known = knownMigrations();
   const { schema, location } = session.target;
   const isDone = await session.transaction('read the schema of', async (link) => {

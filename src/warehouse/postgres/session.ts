@@ -11,7 +11,7 @@ const STATUS_PAUSE_MS = 200;
 /** How long to wait for the second connection that shows whether sessions are separate. */
 const SECOND_CONNECTION_MS = 5_000;
 
-export interface SessionOptions {
+export interface PostgresSessionOptions {
   readonly clock: Clock;
   /** Aborted when the process must stop; this shortens the wait for a server. */
   readonly signal?: AbortSignal | undefined;
@@ -23,7 +23,7 @@ export interface SessionOptions {
  * The connection for all claims and writes, one transaction at a time. It reconnects after the server ended it. What
  * the old session held, such as advisory locks, is then lost, and {@link Session.generation} has changed.
  */
-export class Session {
+export class PostgresSession {
   readonly target: PostgresTarget;
   readonly clock: Clock;
   readonly warn: (message: string, hint: string) => void;
@@ -33,7 +33,7 @@ export class Session {
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   readonly #queue = new SerialQueue();
 
-  private constructor(target: PostgresTarget, link: Link, { clock, signal, warn }: SessionOptions) {
+  private constructor(target: PostgresTarget, link: Link, { clock, signal, warn }: PostgresSessionOptions) {
     this.target = target;
     this.#link = link;
     this.clock = clock;
@@ -43,9 +43,9 @@ export class Session {
     });
   }
 
-  static async open(target: PostgresTarget, options: SessionOptions): Promise<Session> {
+  static async open(target: PostgresTarget, options: PostgresSessionOptions): Promise<PostgresSession> {
     try {
-      return new Session(target, await Link.connect(target), options);
+      return new PostgresSession(target, await Link.connect(target), options);
     } catch (error) {
       throw storageError(error, 'open the warehouse', target.location);
     }

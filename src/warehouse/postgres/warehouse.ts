@@ -21,7 +21,7 @@ import {
   refreshStatistics,
   startRun,
 } from './runs.ts';
-import { Session, type SessionOptions } from './session.ts';
+import { PostgresSession, type PostgresSessionOptions } from './session.ts';
 import { doubtUnit, failUnit, noteUnits, reopenDays } from './settle-days.ts';
 import { parseTarget } from './target.ts';
 
@@ -35,9 +35,9 @@ const encodeSession = encoderOf(tables.sessions);
  */
 export async function openPostgres(
   url: string,
-  options: SessionOptions & { readonly create: boolean },
+  options: PostgresSessionOptions & { readonly create: boolean },
 ): Promise<Warehouse> {
-  const session = await Session.open(parseTarget(url), options);
+  const session = await PostgresSession.open(parseTarget(url), options);
   try {
     await migrate(session, options);
   } catch (error) {
@@ -74,7 +74,7 @@ type UnitWrites = Pick<
   | 'reopenDays'
 >;
 
-function postgresWarehouse(session: Session): Warehouse {
+function postgresWarehouse(session: PostgresSession): Warehouse {
   const { location } = session.target;
   const claims = new Claims(session);
   const readers = new Readers(session.target);
@@ -113,7 +113,7 @@ function postgresWarehouse(session: Session): Warehouse {
   };
 }
 
-function readsOf(session: Session, readers: Readers): Reads {
+function readsOf(session: PostgresSession, readers: Readers): Reads {
   // While a snapshot is being read, every read uses it.
   const read = <Result>(work: (link: Link) => Promise<Result>) =>
     readers.snapshotLink === undefined ? session.transaction('read', work) : work(readers.snapshotLink);
@@ -137,7 +137,7 @@ function readsOf(session: Session, readers: Readers): Reads {
   };
 }
 
-function unitWritesOf(session: Session, claims: Claims): UnitWrites {
+function unitWritesOf(session: PostgresSession, claims: Claims): UnitWrites {
   const commitDaysOf = (commits: readonly DayCommit[]) =>
     session.transaction(`commit ${namesOf(commits)} to`, (link) => {
       claims.expectHeld(commits.map((day) => dayKey(day.orgId, day)));
