@@ -43,20 +43,20 @@ export async function emulateService(
   const { rulesFile, quirksFile, today, ...options } = request;
   const rules = readJson(rulesFile, parseRules);
   const quirks = readJson(quirksFile, parseQuirks);
-  const emulator = await listening(request.port, () =>
+  const emulator = await explainPortErrors(request.port, () =>
     startEmulator({ ...options, rules, quirks, clock, today: today ?? dayOf(clock.now()) }),
   );
   try {
     const { url, apiKey, orgId } = emulator;
     onListening({ url, apiKey, orgId });
-    await aborted(signal);
+    await waitForAbort(signal);
   } finally {
     await emulator.close();
   }
 }
 
 /** Turns the errors of an unusable port into usage errors. */
-async function listening<Started>(port: number, start: () => Promise<Started>): Promise<Started> {
+async function explainPortErrors<Started>(port: number, start: () => Promise<Started>): Promise<Started> {
   try {
     return await start();
   } catch (error) {
@@ -79,7 +79,7 @@ function readJson<Value>(file: string | undefined, parse: (json: unknown) => Val
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });

@@ -102,7 +102,7 @@ async function record(
   const failure = (why: string, cause?: unknown) =>
     new StorageError(`session ${sessionId} was created, but not recorded in ${warehouse.location}: ${why}`, {
       cause,
-      hint: 'keep its id: it exists, and creating it again would make a second one',
+      hint: 'keep its ID: the session exists, and another attempt would create a second one',
     });
   const row = sessionRow(created, { orgId, privacy: privacyOf(settings.emails) });
   if (!isStorable(row)) throw failure('the response contains text that cannot be stored');

@@ -44,7 +44,7 @@ interface ValueTypes {
   flag: 0 | 1;
 }
 
-/** The type of the values of a column in a row. */
+/** The type of a column's values in a row. */
 export type ValueOf<Kind extends ColumnKind> = Kind extends ColumnKind
   ?
       | ValueTypes[(typeof KINDS)[Kind]['value']]

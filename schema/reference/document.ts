@@ -10,7 +10,7 @@ export interface ColumnDocument {
   readonly meaning: string;
   readonly type: { readonly sqlite: string; readonly postgres: string };
   readonly nullable: boolean;
-  /** Whether its values may be summed over days and groups; null where it is no published number. */
+  /** Whether its values may be summed over days and groups; null if it is not a published number. */
   readonly additive: boolean | null;
 }
 

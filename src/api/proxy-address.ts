@@ -2,7 +2,7 @@ import { UsageError } from '../core/errors.ts';
 
 /**
  * The address of a proxy, http or https; without a scheme it is http, as in other programs.
- * @throws {UsageError} when it is no such address; it may hold a password, so no error shows any part of it.
+ * @throws {UsageError} for any other text. The text may hold a password, so no error shows any part of it.
  */
 export function parseProxy(text: string): string {
   const address = text.includes('://') ? text : `http://${text}`;

@@ -61,13 +61,13 @@ export async function noteRows(losses: Losses, sides: Sides): Promise<void> {
 /** Describes the losses in words; returns null if there are none. */
 export function describeLosses({ organizations, missing, newer, rows }: Losses): string | null {
   const parts = [
-    ...(organizations.count === 0 ? [] : [`all of ${listed(organizations)}`]),
+    ...(organizations.count === 0 ? [] : [`all of ${listNames(organizations)}`]),
     ...(missing.count === 0
       ? []
-      : [`${count(missing.count, 'unit')} that the source lacks (${listed(missing)})`]),
+      : [`${count(missing.count, 'unit')} that the source lacks (${listNames(missing)})`]),
     ...(newer.count === 0
       ? []
-      : [`${count(newer.count, 'unit')} pulled later than the source's (${listed(newer)})`]),
+      : [`${count(newer.count, 'unit')} pulled later than the source's (${listNames(newer)})`]),
     ...[...rows].map(([table, number]) => `${count(number, 'row')} of ${table}`),
   ];
   return parts.length === 0 ? null : parts.join('; ');
@@ -105,7 +105,7 @@ function note(named: Named, name: string): void {
   if (named.examples.length < EXAMPLES_MAX) named.examples.push(name);
 }
 
-function listed({ count: all, examples }: Named): string {
+function listNames({ count: all, examples }: Named): string {
   const more = all - examples.length;
   return `${examples.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

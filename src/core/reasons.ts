@@ -1,7 +1,7 @@
 import type { RuleName } from './rules.ts';
 
 /**
- * Why something failed, where the remedy depends on how the program is used. A caller that knows its own flags and
+ * Codes for failures whose remedy depends on how the program is used. A caller that knows its own flags and
  * variables turns the code into a remedy; other callers show the hint of the error.
  */
 export const REASONS = [

@@ -17,7 +17,7 @@ export interface Doubt {
   /** The UTC days on which runs found it. */
   readonly seenOn: readonly UtcDay[];
   /**
-   * Which rows are missing. For readiness: the report ids. For days: one bit per stored row in key order, in base64;
+   * Which rows are missing. For readiness: the report IDs. For days: one bit per stored row in key order, in base64;
    * valid while the stored rows stay the same.
    */
   readonly missing: readonly string[] | string;

@@ -10,7 +10,7 @@ const MOST_OF = 20;
 /** What storing an answer would remove. */
 export interface Loss {
   readonly rule: LossRule;
-  /** The stored rows that are missing: their positions in key order, or report ids. */
+  /** The stored rows that are missing: their positions in key order, or report IDs. */
   readonly missing: readonly number[] | readonly string[];
   /** Stored rows with activity. */
   readonly of: number;

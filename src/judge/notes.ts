@@ -13,7 +13,7 @@ export interface Noted {
   readonly trailing?: boolean;
 }
 
-/** What the ledger remembers about a unit besides its content, as JSON in the column `watch`. */
+/** Facts about a unit that later runs need, stored as JSON in the ledger's column `watch`. */
 export interface Notes {
   /** A difference that was seen once. It must be seen a second time before it counts. */
   readonly noted?: Noted;
@@ -77,7 +77,7 @@ export function notesAfterDoubt(text: string | null): string | null {
   return notesText({ ...parseNotes(text), noted: undefined, due: undefined });
 }
 
-/** The notes of a unit that is opened again: the difference that caused it does not do so twice. */
+/** The notes of a unit that is opened again. The difference that opened it will not open it again soon. */
 export function notesAfterReopening(text: string | null): string | null {
   const { noted, ...notes } = parseNotes(text);
   const reopenedFor = noted === undefined ? {} : { reopenedFor: noted.sha256, reopenedAt: noted.at };

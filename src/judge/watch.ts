@@ -103,7 +103,7 @@ export function afterWatch(
   return { olderFrom: older?.first ?? before.olderFrom, heavyOn: heavy ? today : before.heavyOn };
 }
 
-/** How the service's answer for a settled unit differs from what is stored; null if it does not. */
+/** The difference between the service's answer for a settled unit and the stored content; null if there is none. */
 export type Seen = Pick<Noted, 'sha256' | 'by' | 'trailing'> | null;
 
 /** The result of a comparison. */

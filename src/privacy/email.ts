@@ -31,14 +31,14 @@ export function privacyOf(policy: EmailPolicy): Privacy {
   if (policy.mode === 'keep') {
     return { fingerprint, email: (value) => value ?? null, scrub: (text) => text, scrubJson: (json) => json };
   }
-  if (policy.mode === 'drop') return { fingerprint, email: () => null, ...scrubbers(() => DROPPED) };
-  const hash = cached((email) =>
+  if (policy.mode === 'drop') return { fingerprint, email: () => null, ...createScrubbers(() => DROPPED) };
+  const hash = memoize((email) =>
     createHmac('sha256', policy.salt).update(email.trim().toLowerCase()).digest('hex'),
   );
   return {
     fingerprint,
     email: (value) => (value === null || value === undefined ? null : hash(value)),
-    ...scrubbers(hash),
+    ...createScrubbers(hash),
   };
 }
 
@@ -61,7 +61,7 @@ const VALUE_FOLLOWS = /[\t\n\r ]*:[\t\n\r ]*(")?/y;
 /** Replaces an email that was dropped. */
 const DROPPED = '[dropped]';
 
-function scrubbers(replace: (email: string) => string): Pick<Privacy, 'scrub' | 'scrubJson'> {
+function createScrubbers(replace: (email: string) => string): Pick<Privacy, 'scrub' | 'scrubJson'> {
   const scrub = (text: string) => replaceEmails(text, replace);
   return {
     scrub,
@@ -124,7 +124,7 @@ function replaceEmails(text: string, replace: (email: string) => string): string
   return done + text.slice(from);
 }
 
-function cached(compute: (text: string) => string): (text: string) => string {
+function memoize(compute: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {
     let value = known.get(text);

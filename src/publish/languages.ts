@@ -12,7 +12,7 @@ const dateOf = readerOf(tables.userDaily, 'date');
 const userIdOf = readerOf(tables.userDaily, 'user_id');
 
 /**
- * Adds to rows of `user_daily` of one organization the list of languages of each user and day, sorted; it is empty where
+ * Adds to rows of `user_daily` of one organization the list of languages of each user and day, sorted; it is empty if
  * there are none. Both tables are read side by side in key order, `user_daily_languages` by {@link LANGUAGE_COLUMNS}.
  */
 export async function* withLanguages(

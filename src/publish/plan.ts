@@ -24,7 +24,7 @@ export interface PlannedPartition {
 /**
  * Plans the partitions of a table. Call inside a snapshot, and read their rows inside the same one. The ledger alone shows
  * which months of the analytics have changed; tables without units are read for that.
- * @throws {UsageError} for an organization whose id is too long for a folder.
+ * @throws {UsageError} for an organization whose ID is too long for a folder.
  */
 export async function planTable(
   source: RowSource,

@@ -90,7 +90,7 @@ async function planAll(source: LakeSource, tables: readonly AnyTable[]): Promise
 }
 
 /**
- * Completes a table whose partitions are in place: writes a file without rows where it has no rows, and removes files
+ * Completes a table whose partitions are in place: writes a file without rows if it has no rows, and removes files
  * that are no partition of it. Returns what was published of it.
  */
 async function finishTable(

@@ -21,10 +21,10 @@ export function passwordsOf(text: string): string[] {
   const url = new URL(text);
   const parameters = ['password', 'sslpassword'].map((name) => url.searchParams.get(name) ?? '');
   const written = [...parameters, url.password];
-  return [...new Set([...written, ...written.map(decoded)])].filter((password) => password !== '');
+  return [...new Set([...written, ...written.map(decode)])].filter((password) => password !== '');
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -65,7 +65,7 @@ export function createSettingReader(sources: SettingSources, uses: readonly AnyS
       entries.push({ setting, value: setting.show(value), source: given.source, problem: null });
       return value;
     } catch (error) {
-      const problem = refused(given, error);
+      const problem = problemOf(given, error);
       problems.push(problem);
       entries.push({ setting, value: null, source: given.source, problem });
       return byDefault.value;
@@ -103,6 +103,6 @@ function shownDefault(setting: Defaults<unknown>): string | null {
   return setting.fallback === null ? null : String(setting.fallback);
 }
 
-function refused(given: Given, error: unknown): UsageError {
+function problemOf(given: Given, error: unknown): UsageError {
   return new UsageError(`${given.where}: ${messageOf(error)}`, { cause: error, ...adviceOf(error) });
 }

@@ -45,7 +45,7 @@ export interface StreamStatus {
   readonly settled: number;
   readonly rows: number;
   readonly lastPulledAt: string | null;
-  /** The newest day that has stored activity; null where none has, and for readiness. */
+  /** The newest day that has stored activity; null if there is none, and for readiness. */
   readonly newestDataDay: UtcDay | null;
 }
 

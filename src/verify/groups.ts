@@ -19,7 +19,7 @@ interface TableReader {
 export class Groups {
   readonly #readers: ReadonlyMap<AnyTable, TableReader>;
 
-  /** Rows belong to one group where the first `keyLength` columns of their keys are the same. */
+  /** Rows belong to one group if the first `keyLength` columns of their keys are equal. */
   constructor(warehouse: Warehouse, tables: readonly AnyTable[], keyLength: number) {
     this.#readers = new Map(
       tables.map((table) => {

@@ -139,9 +139,9 @@ export interface Warehouse {
   commitDays(commits: readonly DayCommit[]): Promise<CommitOutcome[]>;
   /** Stores one page of readiness reports and the position of the walk. */
   commitReadinessPage(page: ReadinessPageCommit): Promise<CommitOutcome>;
-  /** The ids of those reports that are stored with the same content. */
+  /** The IDs of those reports that are stored with the same content. */
   knownReports(orgId: string, tables: readonly TableRows[]): Promise<ReadonlySet<string>>;
-  /** The ids of all stored reports. */
+  /** The IDs of all stored reports. */
   reportIds(orgId: string): Promise<readonly string[]>;
   /** Ends a readiness walk: deletes the reports that are gone, and writes state and digest of the unit. */
   endReadinessWalk(end: ReadinessWalkEnd): Promise<CommitOutcome>;
@@ -155,7 +155,7 @@ export interface Warehouse {
   reopenDays(orgId: string, days: readonly ReopenedDay[]): Promise<LedgerDay[]>;
 
   /**
-   * Stores hook events, and assigns this organization to events that were stored without one. An event whose id is
+   * Stores hook events, and assigns this organization to events that were stored without one. An event whose ID is
    * stored already, under any organization, is not stored again. Returns the number of rows written.
    */
   storeHookEvents(commit: HookEventCommit): Promise<number>;
@@ -191,7 +191,7 @@ export interface Warehouse {
     columns?: readonly ColumnOf<T>[],
   ): AsyncIterable<readonly Values[]>;
   /**
-   * Reads all rows of a table in a small scope, such as a day, in key order and at once. Use it while commits go on:
+   * Reads all rows of a table in a small scope, such as a day, in key order and at once. Use it while commits continue:
    * SQLite cannot commit during an unfinished {@link scan}.
    */
   rowsOf<T extends AnyTable>(
@@ -221,7 +221,7 @@ export interface Warehouse {
   /**
    * Writes one state of the whole warehouse as a single SQLite file without side files, and puts it in place at once:
    * readers see the old copy or the new one.
-   * @throws {UsageError} if this database cannot do that, or if something other than such a copy is in the place.
+   * @throws {UsageError} if this database cannot do that, or if the path holds something other than such a copy.
    */
   saveCopy(path: string): Promise<SavedCopy>;
 

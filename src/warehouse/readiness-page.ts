@@ -6,7 +6,7 @@ import type { LedgerReadiness, TableRows, Values } from './port.ts';
 /** The tables of the readiness reports, the reports first. */
 export const READINESS_TABLES = tablesOf('readiness');
 
-/** Reads the id of the report from the rows of one of {@link READINESS_TABLES}. */
+/** Reads the ID of the report from the rows of one of {@link READINESS_TABLES}. */
 export function reportIdOf(table: AnyTable): (row: Values) => string {
   const read = readerOf(table, 'report_id');
   return (row) => String(read(row));

@@ -1,4 +1,4 @@
-/** Sums over the rows of one table in a unit: by column the sum, NULL where every value is; and `rows`. */
+/** The number of rows of one table in a unit, and the sum of each additive column; null if all its values are NULL. */
 export interface TableSums {
   readonly name: string;
   readonly sums: Readonly<Record<string, number | null>>;

@@ -105,7 +105,7 @@ export function isDayUnit(unit: LedgerUnit): unit is LedgerDay {
   return unit.kind === 'day';
 }
 
-/** The name of a unit, without anything else that is known of it. */
+/** The name of a unit, without its other fields. */
 export function bareName(unit: UnitName): UnitName {
   return unit.stream === 'readiness' ? { stream: unit.stream } : { stream: unit.stream, day: unit.day };
 }

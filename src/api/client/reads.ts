@@ -61,7 +61,7 @@ export async function readRows<Row>(
   check: RowCheck<Row>,
 ): Promise<Rows<Row>> {
   checkRange(query);
-  return checked(await readPage(context, query.stream, query), check);
+  return checkRows(await readPage(context, query.stream, query), check);
 }
 
 /** Makes the function that reads an endpoint, plain or grouped. */
@@ -89,7 +89,7 @@ export async function* readUsers(context: ReadContext, query: UsersQuery): Async
   const limit = checkLimit(query.limit ?? USERS_LIMIT.max, USERS_LIMIT.max);
   const get = (cursor: string | undefined) =>
     readPage(context, 'users', { ...query, limit, cursor: cursor ?? query.cursor });
-  for await (const page of walkUsers(get, 'GET users')) yield checked(page, checkUsers);
+  for await (const page of walkUsers(get, 'GET users')) yield checkRows(page, checkUsers);
 }
 
 /** Reads the pages of readiness reports. */
@@ -124,7 +124,7 @@ async function readPage(
   return analyticsPage(answer, `GET ${stream}`);
 }
 
-function checked<Row>(page: AnalyticsPage, check: RowCheck<Row>): Rows<Row> {
+function checkRows<Row>(page: AnalyticsPage, check: RowCheck<Row>): Rows<Row> {
   const { rows, rejected } = check(page.data, { path: 'data', text: page.text });
   return { data: rows, meta: page.meta, rejected };
 }

@@ -76,7 +76,7 @@ export function answerReader({
     if (text === undefined) throw malformedError(name, 'bytes that are not UTF-8');
     const requestId = headerOf(sent, 'x-request-id');
     const date = headerOf(sent, 'date');
-    return { status, ...parsed(redact(text), name), requestId: requestId && redact(requestId), date };
+    return { status, ...parseBody(redact(text), name), requestId: requestId && redact(requestId), date };
   };
 }
 
@@ -87,7 +87,7 @@ function partialError(status: number, name: string): UnitError {
   });
 }
 
-function parsed(text: string, name: string): { body: unknown; text: string } {
+function parseBody(text: string, name: string): { body: unknown; text: string } {
   try {
     return { body: JSON.parse(text), text };
   } catch (error) {

@@ -21,7 +21,7 @@ export interface ErrorResponse {
   readonly target: string;
   readonly status: number;
   readonly headers: Headers;
-  /** The body as far as it was read. */
+  /** The part of the body that was read. */
   readonly body: string;
   /** This machine's clock, used if the server sent no Date. */
   readonly now: Date;

@@ -15,7 +15,7 @@ export interface SessionWarning {
 const List = Type.Optional(Type.Array(Type.String()));
 
 /**
- * Identifiers of the lists that the specification omits, as far as you know them: `providers` for `providerLock`,
+ * The identifiers that you know of the lists that the specification omits: `providers` for `providerLock`,
  * `apiProviders` for `apiProviderLock`, `compactionModels` for `compactionModel`, where `current-model` and `custom:…`
  * are always known. An unknown identifier is still sent, with a warning. A missing list never warns.
  */
@@ -57,14 +57,14 @@ export function sessionWarnings(
   const { autonomyMode, providerLock, apiProviderLock, compactionModel } = sessionSettings;
   const isOwnModel = compactionModel === CURRENT_MODEL || compactionModel?.startsWith('custom:') === true;
   return [
-    ...(autonomyMode === undefined ? [] : [deprecated(autonomyMode)]),
-    ...unknown('providerLock', providerLock, known.providers),
-    ...unknown('apiProviderLock', apiProviderLock, known.apiProviders),
-    ...(isOwnModel ? [] : unknown('compactionModel', compactionModel, known.compactionModels)),
+    ...(autonomyMode === undefined ? [] : [deprecationWarning(autonomyMode)]),
+    ...unknownValueWarning('providerLock', providerLock, known.providers),
+    ...unknownValueWarning('apiProviderLock', apiProviderLock, known.apiProviders),
+    ...(isOwnModel ? [] : unknownValueWarning('compactionModel', compactionModel, known.compactionModels)),
   ];
 }
 
-function deprecated(mode: NonNullable<SessionSettings['autonomyMode']>): SessionWarning {
+function deprecationWarning(mode: NonNullable<SessionSettings['autonomyMode']>): SessionWarning {
   return {
     path: 'sessionSettings.autonomyMode',
     message:
@@ -73,7 +73,7 @@ function deprecated(mode: NonNullable<SessionSettings['autonomyMode']>): Session
   };
 }
 
-function unknown(
+function unknownValueWarning(
   name: string,
   value: string | undefined,
   known: readonly string[] | undefined,

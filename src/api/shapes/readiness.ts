@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Flag, FractionalInstant, Identity, Label, Metric, recordOf } from './fields.ts';
 
-/** One criterion of a report. `numerator` is null where the criterion was skipped (specification, section 2.5). */
+/** One criterion of a report. `numerator` is null if the criterion was skipped (specification, section 2.5). */
 export const Criterion = Type.Object({ numerator: Metric, denominator: Metric, rationale: Label });
 export type Criterion = Static<typeof Criterion>;
 

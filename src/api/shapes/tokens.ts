@@ -37,7 +37,7 @@ export const USER_KEYS = ['user_id', 'user', 'id', 'group_key'] as const;
 
 const UserFields = Type.Object({
   user_id: Label,
-  // Beside a user id these may be anything, such as an object or a number.
+  // If `user_id` holds the ID, these may hold any value, such as an object or a number.
   user: Type.Optional(Type.Unknown()),
   id: Type.Optional(Type.Unknown()),
   group_key: Label,

@@ -128,7 +128,7 @@ export function rateRefused(
   };
 }
 
-/** The rate between the latest refusal and an earlier one; undefined where they are too close together. */
+/** The rate between the latest refusal and an earlier one; undefined if they are too close together. */
 function measureRate(refusals: readonly Refusal[], pending: number): number | undefined {
   const last = refusals.at(-1);
   const earlier = refusals.slice(0, -1);

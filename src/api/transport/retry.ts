@@ -39,7 +39,7 @@ export function repeatAttempts<Result>(
   let limited = 0;
   return pRetry((attemptNumber) => (attemptNumber === 1 ? first : again()), {
     retries: attempts - 1,
-    // The wait happens below, where the error is known.
+    // The wait happens below, because it depends on the error.
     minTimeout: 0,
     factor: 1,
     onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {

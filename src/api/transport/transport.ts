@@ -48,7 +48,7 @@ interface CallOptions {
   readonly meter?: Meter;
 }
 
-/** Sends requests: paced, repeated where that helps, counted. */
+/** Sends requests at the right pace, repeats failed ones if that can help, and counts them. */
 export interface Transport {
   /**
    * The answer to a request, after as many attempts as the options allow.

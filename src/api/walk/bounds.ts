@@ -71,7 +71,7 @@ export class WalkBounds {
       throw this.broken('long-cursor', `page ${this.#pages} has a cursor of ${cursor.length} characters`);
     const before = this.#cursors.size;
     if (this.#cursors.add(fingerprint(cursor)).size === before)
-      throw this.broken('endless-walk', `page ${this.#pages} repeats the cursor "${shortened(cursor)}"`);
+      throw this.broken('endless-walk', `page ${this.#pages} repeats the cursor "${shorten(cursor)}"`);
   }
 
   /** The error of a walk that breaks a rule. */
@@ -109,6 +109,6 @@ function fingerprint(text: string): number {
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
 
-function shortened(cursor: string): string {
+function shorten(cursor: string): string {
   return cursor.length > 64 ? `${cursor.slice(0, 64)}…` : cursor;
 }

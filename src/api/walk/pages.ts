@@ -155,7 +155,7 @@ function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   }
 }
 
-/** The ids of the reports of a page, including reports that are otherwise malformed. */
+/** The IDs of the reports of a page, including reports that are otherwise malformed. */
 export function reportIdsOf(page: ReadinessPage): string[] {
   return page.reports.filter(hasId).map(({ reportId }) => reportId);
 }

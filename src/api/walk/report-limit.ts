@@ -16,7 +16,7 @@ export class ReportLimit {
     this.#current = known;
   }
 
-  /** The limit that the service accepts, as far as is known; null for none. */
+  /** The limit for the next request; null for none. */
   get current(): number | null {
     return this.#current;
   }

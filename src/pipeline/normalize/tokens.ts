@@ -81,7 +81,7 @@ function mappingPerName<Name extends string, Made>(
   return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, Made>;
 }
 
-/** The first name under which an element is identified, and its id there. */
+/** Finds the first field that identifies an element, and the ID in it. */
 function identityOf<Name extends string>(
   names: readonly Name[],
   element: { readonly [Key in Name]?: unknown },

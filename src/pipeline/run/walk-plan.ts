@@ -31,14 +31,14 @@ interface PlannedRun {
   readonly work: DayWork;
   /** Names of the days that the run pulls. */
   readonly toPull: Set<string>;
-  /** Pulls the readiness reports, where they are planned. */
+  /** Pulls the readiness reports if they are planned. */
   pullReadiness(): Promise<void>;
 }
 
 /**
  * Plans a run and pulls everything: the planned units and the recent settled ones together, then the older settled days,
  * then the days that turned out to differ.
- * @throws what ended the run before everything was pulled.
+ * @throws the error that ended the run before everything was pulled.
  */
 export async function walkPlan(options: NamedRun, counts: RunCounts, stop: AbortController): Promise<void> {
   const run = await planRun(options, counts, stop);
@@ -105,7 +105,7 @@ async function createParts(
   return { schedule, gauge, claims, queue, outcomes, known, sorter, looks, watch };
 }
 
-/** Pulls what the schedule holds, and what its answers, lost claims or workers that died add to it. */
+/** Pulls all scheduled units, including those that answers, lost claims and other workers' freed claims add meanwhile. */
 async function pullUntilDone({ options, stop, parts, work }: PlannedRun): Promise<void> {
   const { schedule, claims, queue } = parts;
   do {

@@ -29,7 +29,7 @@ export function monthColumnOf({ role, columns }: AnyTable): string | null {
 
 /**
  * Returns the path of the file of a partition, relative to the lake.
- * @throws {UsageError} for an organization whose id is too long for a folder.
+ * @throws {UsageError} for an organization whose ID is too long for a folder.
  */
 export function pathOf({ table, orgId, month }: Partition): string {
   const folders = [table.name, folderOf('org_id', orgId)];

@@ -27,7 +27,8 @@ export function createColumnBuffer(table: string, column: LakeColumn): ColumnBuf
       for (let at = start; at < end; at += 1) {
         const value = rows[at]?.[position] ?? null;
         const converted = convert === null ? (languages[at] ?? []) : value === null ? null : convert(value);
-        if (converted === undefined || (converted === null && isRequired)) throw misfit(table, column, value);
+        if (converted === undefined || (converted === null && isRequired))
+          throw misfitError(table, column, value);
         if (typeof converted === 'string') characters += converted.length;
         data.push(converted);
       }
@@ -56,7 +57,7 @@ function formOf({ name, type, isOrdered }: LakeColumn): Omit<ColumnSource, 'data
   };
 }
 
-function misfit(table: string, { name, type }: LakeColumn, value: Value): StorageError {
+function misfitError(table: string, { name, type }: LakeColumn, value: Value): StorageError {
   return new StorageError(
     `publish ${table}.${name}: the warehouse has ${JSON.stringify(value)} where a ${type} belongs`,
     {

@@ -12,7 +12,7 @@ export interface ReceiverFlags {
 }
 
 /**
- * Reads the flags of the receiver and refuses none: an event with a wrong flag is still received.
+ * Reads the flags of the receiver. It never refuses a command line, because a wrong flag must not lose the event.
  */
 export function readFlags(argv: readonly string[]): ReceiverFlags {
   const flags: Record<string, string> = {};

@@ -1,7 +1,7 @@
 import { spoolOf } from '../../hooks/spool/location.ts';
 import { readDotenv } from '../dotenv.ts';
 
-/** Where the place of the spool may be set. */
+/** The sources in which the folder of the spool may be set. */
 export interface SpoolSources {
   readonly flags: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -35,7 +35,7 @@ function textOf(text: string | undefined): string | null {
   return trimmed === '' ? null : trimmed;
 }
 
-// The folder belongs to the agent's work; an unreadable `.env` there must not lose the event.
+// The agent works in this folder. An unreadable `.env` there must not lose the event.
 function dotenvOf(directory: string): Readonly<Record<string, string | undefined>> {
   try {
     return readDotenv(directory).values;

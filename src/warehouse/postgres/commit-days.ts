@@ -76,7 +76,7 @@ async function writeContent(
   const counts = new Map<string, number>();
   const count = (name: string, rows: number) => counts.set(name, (counts.get(name) ?? 0) + rows);
   for (const [table, units] of byTable(commits)) {
-    const part = puttable(table, units);
+    const part = toPuttable(table, units);
     const stored = await storedKeys(link, table, units);
     if (stored.length === 0 && isWorthCopying(part) && (await isOpenToCopies(link, table))) {
       await copyRows(link, part);
@@ -99,7 +99,7 @@ async function writeContent(
 
 type UnitPart = { readonly commit: DayCommit; readonly part: EncodedRows };
 
-function puttable(table: AnyTable, units: readonly UnitPart[]): Puttable {
+function toPuttable(table: AnyTable, units: readonly UnitPart[]): Puttable {
   return {
     table,
     count: units.reduce((sum, { part }) => sum + part.count, 0),

@@ -71,7 +71,7 @@ export function isLostBehind(error: unknown): boolean {
 export function storageError(error: unknown, doing: string, location: string): unknown {
   if (error instanceof DaywalkError) return error;
   const state = sqlState(error);
-  if (state === undefined) return isLost(error) ? unreachable(error, doing, location) : error;
+  if (state === undefined) return isLost(error) ? unreachableError(error, doing, location) : error;
   const message = `${doing} ${location}: ${messageOf(error)} (${state})`;
   const hintIn = (list: readonly [RegExp, string][]) => list.find(([pattern]) => pattern.test(state))?.[1];
   const busy = hintIn(BUSY);
@@ -89,7 +89,7 @@ export function storageError(error: unknown, doing: string, location: string): u
   });
 }
 
-function unreachable(error: unknown, doing: string, location: string): StorageError {
+function unreachableError(error: unknown, doing: string, location: string): StorageError {
   // For a host with several addresses there is one error for all of them, without a message.
   const parts: unknown[] = error instanceof AggregateError ? error.errors : [error];
   return new StorageError(`${doing} ${location}: ${parts.map(messageOf).join('; ')}`, {

@@ -40,7 +40,7 @@ async function takeHomeless(link: Link): Promise<Values[]> {
   return homeless;
 }
 
-/** The ids of events that are stored already, also under another organization or none. */
+/** The IDs of events that are stored already, also under another organization or none. */
 async function knownEvents(
   link: Link,
   orgs: readonly string[],

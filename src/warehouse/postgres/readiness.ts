@@ -70,7 +70,7 @@ export async function endReadinessWalk(link: Link, end: ReadinessWalkEnd): Promi
   return { rowsWritten, restated, units: [unit] };
 }
 
-/** The ids of all stored reports, see `Warehouse.reportIds`. */
+/** The IDs of all stored reports, see `Warehouse.reportIds`. */
 export async function storedReports(link: Link, orgId: string): Promise<string[]> {
   const reports = tableIn(link, tables.readinessReports);
   const stored = await link.query(`SELECT "report_id" FROM ${reports} WHERE "org_id" = $1`, [orgId]);

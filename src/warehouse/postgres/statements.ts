@@ -40,7 +40,7 @@ export function typeOf(table: AnyTable, column: string): string {
 export function upsertFrom(within: InSchema, table: AnyTable, source: string): string {
   const values = Object.keys(table.columns).filter((name) => !table.key.includes(name));
   const assignments = values.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ');
-  const differs = values.map((name) => differing(table, name)).join(' OR ');
+  const differs = values.map((name) => columnDiffers(table, name)).join(' OR ');
   const conflict = values.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments} WHERE ${differs}`;
   return (
     `INSERT INTO ${tableIn(within, table)} AS stored (${columnList(table)}) ${source} ` +
@@ -49,7 +49,7 @@ export function upsertFrom(within: InSchema, table: AnyTable, source: string): s
 }
 
 /** `json` keeps the text and has no equality operator. */
-function differing(table: AnyTable, column: string): string {
+function columnDiffers(table: AnyTable, column: string): string {
   const cast = typeOf(table, column) === 'json' ? '::text' : '';
   return `stored.${quoted(column)}${cast} IS DISTINCT FROM excluded.${quoted(column)}${cast}`;
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-/** Returns which file a path leads to; undefined where there is none, or none that this user may see. */
+/** Identifies the file that a path leads to; undefined if there is none, or if this user may not see it. */
 export function fileAt(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true });

@@ -90,7 +90,7 @@ function sumsOfAll(connection: Connection, orgId: string): string {
   return sumsOf(connection, READINESS_TABLES, { ...orgScope(orgId), sha256: null });
 }
 
-/** The ids of all stored reports, see `Warehouse.reportIds`. */
+/** The IDs of all stored reports, see `Warehouse.reportIds`. */
 export function storedReports(connection: Connection, orgId: string): string[] {
   const stored = connection
     .prepareRows('SELECT report_id FROM "readiness_reports" WHERE org_id = ?')

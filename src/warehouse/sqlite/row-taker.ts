@@ -40,14 +40,14 @@ export function* takenRows(
   try {
     // LIMIT keeps the condition outside of the inner query, so that it sees the rows in order.
     const read = db.prepare(`SELECT 1 FROM (${sql} LIMIT -1) WHERE ${TAKE}(${number}, ${names})`);
-    for (const _ of read.iterate(...values)) yield handOut(taker);
-    if (taker.rows.length > 0) yield handOut(taker);
+    for (const _ of read.iterate(...values)) yield takeChunk(taker);
+    if (taker.rows.length > 0) yield takeChunk(taker);
   } finally {
     takers.delete(number);
   }
 }
 
-function handOut(taker: Taker): readonly Values[] {
+function takeChunk(taker: Taker): readonly Values[] {
   const { rows } = taker;
   taker.rows = [];
   return rows;

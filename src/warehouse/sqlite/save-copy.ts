@@ -16,9 +16,9 @@ export function saveCopy(connection: Connection, path: string): SavedCopy {
     const before = statSync(path, { throwIfNoEntry: false });
     const target = before === undefined ? path : realpathSync(path);
     if (before !== undefined) expectCopy(target, connection.path);
-    return lockedCopy(connection, { target, mode: before?.mode });
+    return copyUnderLock(connection, { target, mode: before?.mode });
   } catch (error) {
-    throw explained(error, path);
+    throw explain(error, path);
   }
 }
 
@@ -28,7 +28,7 @@ interface Place {
   readonly mode: number | undefined;
 }
 
-function lockedCopy(connection: Connection, place: Place): SavedCopy {
+function copyUnderLock(connection: Connection, place: Place): SavedCopy {
   const hidden = join(dirname(place.target), `.${basename(place.target)}`);
   const lock = tryFileLock(`${hidden}.lock`);
   if (lock === null) {
@@ -74,7 +74,7 @@ function remove(part: string): void {
   for (const side of ['', '-journal']) rmSync(`${part}${side}`, { force: true });
 }
 
-function explained(error: unknown, path: string): unknown {
+function explain(error: unknown, path: string): unknown {
   const known = storageError(error, 'copy the warehouse to', path);
   if (known instanceof DaywalkError || !(error instanceof Error) || !('code' in error)) return known;
   return new StorageError(`copy the warehouse to ${path}: ${messageOf(error)}`, {

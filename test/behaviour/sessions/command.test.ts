@@ -250,7 +250,7 @@ describe('a session that was created and cannot be recorded', () => {
     const [session] = rig.emulator.sessions();
     expect(stdout).toContain(session?.sessionId);
     expect(stderr).toContain(`session ${session?.sessionId} was created, but not recorded in ${rig.path}`);
-    expect(stderr).toContain('creating it again would make a second one');
+    expect(stderr).toContain('another attempt would create a second one');
   });
 });
 

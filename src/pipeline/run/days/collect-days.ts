@@ -39,7 +39,10 @@ interface Normalizer<Row> {
 }
 
 /** Joins the validation of a stream and its normalizer. */
-function collector<Row extends { date: string }>(check: RowCheck<Row>, normalizer: () => Normalizer<Row>) {
+function createCollector<Row extends { date: string }>(
+  check: RowCheck<Row>,
+  normalizer: () => Normalizer<Row>,
+) {
   return (batch: DayBatch, { orgId, privacy }: DayContext): DayCollector => {
     const days = batch.days.map((day) => ({
       unit: { stream: batch.stream, day },
@@ -84,11 +87,11 @@ function lastOf<Row>(rows: readonly Row[], { stream, day }: DayUnit, findings: F
 
 /** The shape and the normalizer of each stream. Add a new endpoint with daily rows here. */
 const COLLECTORS: Readonly<Record<DailyStream, (batch: DayBatch, context: DayContext) => DayCollector>> = {
-  tokens: collector<TokensRow>(rowCheck(TokensRow), normalizeTokens),
-  tools: collector(rowCheck(ToolsRow), normalizeTools),
-  activity: collector(rowCheck(ActivityRow), normalizeActivity),
-  productivity: collector(rowCheck(ProductivityRow), normalizeProductivity),
-  users: collector(rowCheck(UserRow), normalizeUsers),
+  tokens: createCollector<TokensRow>(rowCheck(TokensRow), normalizeTokens),
+  tools: createCollector(rowCheck(ToolsRow), normalizeTools),
+  activity: createCollector(rowCheck(ActivityRow), normalizeActivity),
+  productivity: createCollector(rowCheck(ProductivityRow), normalizeProductivity),
+  users: createCollector(rowCheck(UserRow), normalizeUsers),
 };
 
 /** A collector for the days of a batch. */

@@ -7,7 +7,7 @@ import {
   unitName,
 } from '../../../warehouse/port.ts';
 
-/** How many characters are hashed at once. */
+/** Maximum number of characters that are hashed at once. */
 const SLICE_CHARS = 256 * 1024;
 
 /** A stored day with the digest of its answers. */

@@ -18,7 +18,7 @@ export interface NextLooks {
   readonly empty: readonly DayCommit[];
 }
 
-/** A day of /users as a range answered it. */
+/** The answer of a range of /users for one of its days. */
 interface UsersRange {
   readonly days: readonly UtcDay[];
   readonly activeUsers: number;
@@ -105,7 +105,8 @@ export class SecondLooks {
   }
 
   /**
-   * What to do next. Call when nothing is under way. Nothing is requested twice, so this comes to an end.
+   * Decides what to request or commit next. Call when no request is in flight. It requests nothing twice, so repeated calls
+   * come to an end.
    * @param daysMax maximum number of days per request.
    */
   next(daysMax: number): NextLooks {
@@ -155,7 +156,7 @@ export class SecondLooks {
 
   #viewOfUnit(unit: LedgerDay, active: number | null): UnitView {
     const from = this.#seen.get(unit.day)?.get(unit.stream) ?? 'ledger';
-    // If a range repeats what the day's own answer said, no second request is needed.
+    // If a range has the same content as an answer for the day alone, no second request is needed.
     const isKnown = from === 'range' && parseNotes(unit.watch).own === unit.contentSha256;
     const isActive = ['loaded', 'quarantined', 'doubted'].includes(unit.state);
     return { from: isKnown ? 'ledger' : from, isActive, isShort: isShortOf(unit, active) };

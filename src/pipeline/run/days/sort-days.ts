@@ -74,7 +74,7 @@ export class DaySorter {
 
   /**
    * Sorts the days of a batch.
-   * @param pulled the requests, which count for the first day, and the digest of the answers where there is one.
+   * @param pulled the requests, which count for the first day, and the digest of the answers if there is one.
    */
   async sort(batch: DayBatch, days: readonly PreparedDay[], pulled: Pulled): Promise<Sorted> {
     const ready: ReadyDay[] = [];
@@ -176,7 +176,7 @@ export class DaySorter {
     watch.recordLook({ unit, by: 'rows', seen });
   }
 
-  /** A day without a row speaks for the other days of a range without rows. */
+  /** Compares the other days of a range without rows, as if each had been answered without rows like this day. */
   async #compareOthers(day: NormalizedDay, others: readonly UtcDay[]): Promise<void> {
     const { stream } = day.unit;
     for (const other of others) {

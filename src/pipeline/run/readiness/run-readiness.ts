@@ -32,7 +32,7 @@ export interface ReadinessRun extends Omit<ReadinessContext, 'onPage'> {
 export async function pullReadiness(work: ReadinessRun): Promise<void> {
   const key = readinessKey(work.orgId);
   try {
-    const unit = await claimed(work);
+    const unit = await claimUnit(work);
     if (unit === undefined) return;
     const before = work.planned.find(({ stream }) => stream === 'readiness')?.attempts ?? 0;
     if (unit.attempts !== before && unit.state !== 'failed') work.outcomes.recordOtherWorker(unit);
@@ -44,7 +44,7 @@ export async function pullReadiness(work: ReadinessRun): Promise<void> {
 }
 
 /** Claims the unit. Undefined if the run ends first, or if another worker holds it for too long. */
-async function claimed(work: ReadinessRun): Promise<LedgerUnit | undefined> {
+async function claimUnit(work: ReadinessRun): Promise<LedgerUnit | undefined> {
   const { lock, orgId, clock, stop, outcomes, warehouse } = work;
   const key = readinessKey(orgId);
   const warn = (message: string, hint: string) => outcomes.warn(message, hint);
@@ -71,7 +71,7 @@ async function claimed(work: ReadinessRun): Promise<LedgerUnit | undefined> {
 async function walkClaimed(work: ReadinessRun): Promise<void> {
   for (let lost = 0; lost < LOST_MAX; lost += 1) {
     if ((await walk(work, { mayBeLost: true })) === 'ended') return;
-    if ((await claimed(work)) === undefined) return;
+    if ((await claimUnit(work)) === undefined) return;
   }
   await walk(work, { mayBeLost: false });
 }

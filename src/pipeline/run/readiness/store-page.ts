@@ -40,7 +40,7 @@ export interface ReadinessOutcome {
   readonly doubt: StandingDoubt | null;
 }
 
-/** The ids of reports and the digests of quarantined records that a pass saw. */
+/** The IDs of reports and the digests of quarantined records that a pass saw. */
 export type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
 
 /** How a pass ended. */
@@ -111,7 +111,7 @@ function normalizePage(page: ReadinessPage, { orgId, privacy }: DayContext, find
 
 /**
  * Ends a walk: deletes the reports that are gone, unless their loss is doubted.
- * @param pass.stored the ids of the reports that were stored when the walk began.
+ * @param pass.stored the IDs of the reports that were stored when the walk began.
  */
 export async function endWalk(
   context: ReadinessContext,

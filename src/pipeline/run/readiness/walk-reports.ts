@@ -55,7 +55,7 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
   let state = firstPass(last, { today, force, quarantined: unit !== null && needsFull });
   for (;;) {
     const resumed = state.startAfter !== null;
-    const pass = await onePass(context, call, state, total);
+    const pass = await readPass(context, call, state, total);
     if (!resumed) {
       await endWalk(context, call, { ...pass, today, stored }, total);
       return total;
@@ -66,7 +66,7 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
 }
 
 /** Reads one pass. Starts over if the service no longer knows the report under the cursor. */
-async function onePass(
+async function readPass(
   context: ReadinessContext,
   call: PullCall,
   from: WalkState,

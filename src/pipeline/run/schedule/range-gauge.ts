@@ -12,7 +12,7 @@ const BATCH_ROWS_TARGET = 8_000;
 const COMPARED_ROWS_TARGET = 95_000;
 /** After this many days, a range that the service refused is tried again. */
 const REFUSAL_DAYS = 31;
-/** After a slower answer the next ranges are shorter, well before requests time out. */
+/** After a slower answer the next ranges are shorter, so that requests do not time out. */
 const SLOW_ANSWER_MS = 8_000;
 
 /**
@@ -63,7 +63,7 @@ export class RangeGauge {
     this.#slowMax.set(stream, 1);
   }
 
-  /** The longest range that the service answers, as far as known, and whether it refuses longer ones. */
+  /** The longest range that the service has answered, and whether it refuses longer ones. */
   get learned(): { readonly days: number; readonly isRefused: boolean } {
     return { days: this.#proven, isRefused: this.#isRefused };
   }
@@ -122,14 +122,14 @@ export class RangeGauge {
 }
 
 /**
- * What a run remembers about ranges. `refusedOn` is the UTC day on which a longer one was refused; null if none was.
+ * The longest allowed range, which a run stores for the next ones. `refusedOn` is the UTC day on which a longer one was refused; null if none was.
  */
 export interface LongestRange {
   readonly days: number;
   readonly refusedOn: UtcDay | null;
 }
 
-/** What an earlier run remembered; null if there is nothing, or if a refusal is so old that it may no longer hold. */
+/** Reads what an earlier run stored about ranges; null if there is nothing, or if its refusal is too old to rely on. */
 export function rememberedRange(text: string | null, today: UtcDay): LongestRange | null {
   const value = text === null ? null : parseJson(text);
   if (!isObject(value) || typeof value['days'] !== 'number') return null;

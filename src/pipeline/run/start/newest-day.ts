@@ -42,8 +42,8 @@ export interface NewestRequest {
 /**
  * Requests the newest day to learn which organization the key belongs to; the ledger is keyed by it. If one endpoint
  * fails, the others are tried, so that one broken endpoint does not stop the export.
- * @throws the first failure if every attempt failed; at once an error that ends the run, such as a refused
- * credential.
+ * @throws the first failure if every attempt failed. An error that ends the run, such as a refused credential, is thrown
+ * at once.
  */
 export async function identify(
   source: Source,
@@ -96,7 +96,7 @@ export async function requestNewest(
       if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
       learned.failure ??= error;
       if (error instanceof BadRequestError) learned.serverDate ??= error.serverDate;
-      // A service that is down is down for every endpoint; only a refusal is about this one.
+      // If the service is down, all endpoints are. Only an error status may concern this endpoint alone.
       else if (error.effect === 'retry' && !('status' in error)) break;
     }
   }

@@ -40,7 +40,7 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
     for (const { days } of watch.modelDays) {
       for (const batch of batchesOf('tokens', days, daysMax)) {
         if (signal.aborted) return;
-        answers.push(await answerTo(options, batch));
+        answers.push(await requestSums(options, batch));
       }
     }
   } catch (error) {
@@ -79,7 +79,7 @@ interface SumsAnswer {
   readonly stored: ReadonlyMap<string, Sums>;
 }
 
-async function answerTo(options: ModelSumsOptions, batch: DayBatch): Promise<SumsAnswer> {
+async function requestSums(options: ModelSumsOptions, batch: DayBatch): Promise<SumsAnswer> {
   const { source, orgId, signal } = options;
   const call: PullCall = { signal, meter: { requests: 0, retries: 0 } };
   const page = await pullGrouped(source, batch, GROUP_BY.tokens, call);
