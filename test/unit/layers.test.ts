@@ -108,7 +108,7 @@ describe('the source files', () => {
     expect(shown(imports.filter(({ to }) => !known.has(to) && !to.endsWith('.json')))).toEqual([]);
   });
 
-  it('include the scripts that run in a thread or a process of their own', () => {
+  it('include the scripts that run in a separate thread or process', () => {
     const started = [
       'src/warehouse/sqlite/writer/entry.ts',
       'src/hooks/notify/messenger.ts',
@@ -117,7 +117,7 @@ describe('the source files', () => {
     expect(imports.map(({ to }) => to)).toEqual(expect.arrayContaining(started));
   });
 
-  it('name no flag and no variable below the settings: the command line turns reason codes into remedies', () => {
+  it('below the settings name no flag and no variable, because the command line turns reason codes into remedies', () => {
     const knows = (path: string) => FLOORS[roomOf(path)] >= FLOORS['src/settings/'];
     const namesIn = (text: string) =>
       text.match(/--[a-z][a-z-]+|\b(DAYWALK|NODE|HTTPS?|NO)_[A-Z_]+\b/g) ?? [];
@@ -136,7 +136,7 @@ describe('the source files', () => {
     expect(long.map(({ path }) => path)).toEqual([]);
   });
 
-  it('have names that say something', () => {
+  it('have descriptive names', () => {
     const vague = /(^|\/|-)(utils?|helpers?|common|misc|shared|stuff)(\/|-|\.ts$)/;
     expect(sources.filter(({ path }) => vague.test(path)).map(({ path }) => path)).toEqual([]);
   });
@@ -161,7 +161,7 @@ describe('imports, those of types included', () => {
     expect(shown(upward)).toEqual([]);
   });
 
-  it('form no circle', () => {
+  it('form no cycle', () => {
     expect(circlesIn(imports)).toEqual([]);
   });
 
@@ -184,7 +184,7 @@ describe('imports, those of types included', () => {
     expect(shown(users.filter(({ from }) => !EMULATOR_JOBS.includes(from)))).toEqual([]);
   });
 
-  it('of the API contract by the emulator are types and paths, so that no bug agrees with itself', () => {
+  it('of the API contract by the emulator are only types and paths, so that the two share no bug', () => {
     const users = imports.filter(
       ({ from, to }) => roomOf(from) === 'src/emulator/' && roomOf(to) === 'src/api/',
     );
@@ -192,7 +192,7 @@ describe('imports, those of types included', () => {
     expect(shown(users.filter(({ to, isType }) => !isType && to !== 'src/api/paths.ts'))).toEqual([]);
   });
 
-  it('of the warehouse by other rooms are of its port and its few doors, never of a database', () => {
+  it('of the warehouse by other rooms lead to its port and a few named files, never to an adapter', () => {
     const users = imports.filter(
       ({ from, to }) => roomOf(to) === 'src/warehouse/' && roomOf(from) !== 'src/warehouse/',
     );
@@ -202,7 +202,7 @@ describe('imports, those of types included', () => {
 });
 
 describe('the process', () => {
-  it('is met by programs only: arguments, environment, streams, signals, exit', () => {
+  it('is used only by entry points: arguments, environment, streams, signals, exit', () => {
     const touching =
       /\bprocess\s*\.\s*(argv|env|stdin|stdout|stderr|exit|exitCode|kill|on|once|abort|chdir|cwd)\b/;
     const foreign = filesMatching(touching).filter(
@@ -214,7 +214,7 @@ describe('the process', () => {
     expect(foreign).toEqual([]);
   });
 
-  it('lends its time, its timers and its chance to the clock and to a few files with a socket or a child process', () => {
+  it('gives time, timers and random numbers only to the clock and to a few files with a socket or a child process', () => {
     const touching =
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bset(Timeout|Interval)\b|from 'node:timers/;
     const using = filesMatching(touching).filter(
@@ -223,7 +223,7 @@ describe('the process', () => {
     expect(using).toEqual(TIMED.toSorted());
   });
 
-  it('is not written to by console: results and logs go where the command line sends them', () => {
+  it('has no console output: the command line writes results and logs', () => {
     expect(filesMatching(/\bconsole\.\w+\(/)).toEqual([]);
   });
 });

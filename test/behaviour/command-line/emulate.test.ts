@@ -43,7 +43,7 @@ test('emulate prints its URL in one line, and serves a whole export', async () =
   expect(await ended).toMatchObject({ code: 143, stderr: expect.not.stringContaining('daywalk:') });
 });
 
-test('emulate takes its day from the clock, and prints its generated key even where the environment holds the same one', async () => {
+test('emulate takes its day from the clock, and prints its generated key even if the environment contains the same key', async () => {
   const env = { DAYWALK_NOW: '2026-01-20T12:00:00Z', DAYWALK_API_KEY: 'trial-key-2' };
   const { child, ended, service } = await emulate(['--api-key', 'trial-key-2'], env);
   expect(service.apiKey).toBe('trial-key-2');

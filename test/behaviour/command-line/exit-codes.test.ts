@@ -215,7 +215,7 @@ describe('a defect', () => {
   });
 });
 
-test('Z4: the key is nowhere, even when the service echoes it in every error', async () => {
+test('Z4: no output contains the key, even if the service echoes it in every error', async () => {
   const echo = { type: 'status', status: 400, detail: 'bad key {{apiKey}} \u001b[31m' };
   const rules = parseRules([
     { match: { stream: 'tools' }, action: echo },

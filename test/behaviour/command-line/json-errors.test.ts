@@ -51,7 +51,7 @@ describe('with logs as JSON, an error on standard error is one line of JSON', ()
     });
   });
 
-  test('but plain text where a flag says so, or nothing is set', async () => {
+  test('but plain text if a flag selects it, or if nothing is set', async () => {
     const env = { DAYWALK_LOG: 'json' };
     const args = ['status', '--warehouse', '/nonexistent/w.db'];
     expect((await daywalkInProcess([...args, '--log', 'pretty'], { env })).stderr).toMatch(

@@ -167,7 +167,7 @@ describe('on a terminal', () => {
   });
 
   test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])(
-    'with %j there are no control codes, and a line appears now and then',
+    'with %j there are no control codes, and progress is logged at intervals',
     (env) => {
       open(env);
       for (const event of [started, planned(10), done, failed]) reporting.observe(event);

@@ -133,7 +133,7 @@ onEachCopyable((database) => {
       expect(await contentOf(to)).toEqual(await contentOf(from));
     });
 
-    test('loses rows that are in no ledger', async () => {
+    test('loses rows that have no ledger row', async () => {
       const { place, from, to } = await copied(database);
       await place.execute(
         "INSERT INTO tokens_daily SELECT org_id, '2025-12-24', 1, 1, 1, 1, 1, NULL FROM tokens_daily WHERE date = '2026-02-02'",

@@ -109,7 +109,7 @@ describe('shapes', () => {
     expect((await criteria()).filter((id) => !before.includes(id))).toHaveLength(2);
   });
 
-  test('orgId answers for another organization', async () => {
+  test('orgId names another organization in responses', async () => {
     const at = await probe({ quirks: { orgId: 'org_other' } });
     for (const stream of ['tokens', 'users'] as const) {
       expect((await at.get(pathOf(stream, DAY))).json.meta.org_id).toBe('org_other');
@@ -172,7 +172,7 @@ describe('days', () => {
     expect((await at.get(pathOf('activity', '2026-01-14'))).status).toBe(200);
   });
 
-  test('lateBatch leaves yesterday empty for so many requests, or until it is switched off', async () => {
+  test('lateBatch leaves yesterday empty for a number of requests, or until it is switched off', async () => {
     const at = await probe({ quirks: { lateBatch: 2, emptyDays: 'zeros' } });
     const yesterday = '2026-05-31';
     expect(await at.rows('activity', '2026-05-29')).toHaveLength(1);

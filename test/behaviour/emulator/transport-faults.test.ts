@@ -23,7 +23,7 @@ async function settled(at: Probe): Promise<void> {
   }
 }
 
-test('hang sends no answer', async () => {
+test('hang sends no response', async () => {
   const at = await withFault({ type: 'hang' });
   const wire = await rawGet(at.emulator, PATH, 150);
   expect([wire.end, wire.bytes.length]).toEqual(['timeout', 0]);
@@ -63,7 +63,7 @@ test.each([0, 1, 100, 5_000])('cut after %d bytes sends less than the announced 
   expect((await at.get(PATH)).text.length).toBe(promised);
 });
 
-test('cut without a length looks like a complete answer', async () => {
+test('cut without a length looks like a complete response', async () => {
   const at = await withFault({ type: 'cut', bytes: 100, framing: 'close' });
   const wire = await rawGet(at.emulator, PATH);
   expect(wire.head).not.toMatch(/content-length|transfer-encoding/);
@@ -99,7 +99,7 @@ test('a drip ends when the client disconnects', async () => {
   expect(at.emulator.journal().inFlight).toBe(0);
 });
 
-test('delay waits before the answer', async () => {
+test('delay waits before the response', async () => {
   const at = await withFault({ type: 'delay', ms: 120 });
   const started = performance.now();
   expect((await at.get(PATH)).status).toBe(200);

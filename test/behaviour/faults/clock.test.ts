@@ -110,7 +110,7 @@ onEachDatabase((database) => {
       ).toEqual([parseDay('2026-01-14')]);
     });
 
-    test('F5: is also noticed with a named organization', async () => {
+    test('F5: is also detected with a named organization', async () => {
       const rig = await smallRig(database, { today: TOMORROW });
       const { report, events } = await rig.run({
         now: shiftDay(TOMORROW, 2),

@@ -190,7 +190,7 @@ describe('a drain', () => {
     expect(stderr).toContain(spool);
   });
 
-  test('continues although nobody reads its output', () => {
+  test('continues although no process reads its output', () => {
     const { warehouse, spool } = place();
     fill(spool, EVENTS);
     const call = [

@@ -55,7 +55,7 @@ describe('the exit code of a hook', () => {
   const BLOCKABLE = ['PreToolUse', 'UserPromptSubmit', 'Stop', 'SubagentStop'];
   const OTHERS = ['PostToolUse', 'Notification', 'PreCompact', 'SessionStart', 'SessionEnd', 'Invented'];
 
-  test.each([...BLOCKABLE, ...OTHERS])('means to %s what section 6 says', async (event) => {
+  test.each([...BLOCKABLE, ...OTHERS])('has the effect on %s that section 6 specifies', async (event) => {
     const exits = ['exit 0', 'exit 1', 'exit 2', 'exit 3', 'kill -9 $$'];
     const fired = await configured({ [event]: [entry(exits)] }).fire(event);
     const blocks = BLOCKABLE.includes(event);
@@ -138,7 +138,7 @@ describe('the hooks that run', () => {
     expect(fired.stderr).toContain('the matcher is not a regular expression');
   });
 
-  test('run once if their commands are identical, from either shape of the file', async () => {
+  test('run once if their commands are identical, in both forms of the file', async () => {
     const events = {
       Stop: [entry(['echo x >> ran', 'echo x >> ran']), entry(['echo x >> ran', 'echo y >> other'])],
     };

@@ -117,7 +117,7 @@ describe('a webhook', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('that never answers delays nobody', async () => {
+  test('that never responds does not delay the receiver', async () => {
     const { calls, url } = await webhook({ silent: true });
     const env = {
       DAYWALK_NOTIFY: 'webhook',
@@ -129,7 +129,7 @@ describe('a webhook', () => {
     await until(() => calls.length > 0);
   });
 
-  test('that answers with a redirect is not followed', async () => {
+  test('that responds with a redirect is not followed', async () => {
     const other = await webhook();
     const { calls, url } = await webhook({ status: 307, location: other.url });
     await notified(NOTIFICATION, { DAYWALK_NOTIFY: 'webhook', DAYWALK_NOTIFY_WEBHOOK: url });
@@ -180,7 +180,7 @@ describe('the desktop', () => {
     ]);
   });
 
-  test('without a notification program, or with one that hangs, delays nobody', async () => {
+  test('without a notification program, or with one that hangs, does not delay the receiver', async () => {
     const { env } = desktop('sleep 20');
     const { durationMs, stderr } = await notified(NOTIFICATION, { ...env, DAYWALK_NOTIFY_TIMEOUT_MS: '100' });
     expect(durationMs).toBeLessThan(3_000);

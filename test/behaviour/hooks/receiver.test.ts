@@ -36,14 +36,14 @@ describe('a received event', () => {
     ['a flag before a variable', ['--spool', 'here'], { DAYWALK_SPOOL: 'there' }, 'here'],
     ['the default', [], {}, 'daywalk.db.spool'],
     ['a warehouse that is not a file', [], { DAYWALK_WAREHOUSE: 'postgres://u@h/d' }, 'daywalk.db.spool'],
-  ])('goes where %s says', async (_, args, env, folder) => {
+  ])('is stored in the folder that %s names', async (_, args, env, folder) => {
     const cwd = tempDir();
     await receive(JSON.stringify(STOP), { cwd, args, env });
     expect(readdirSync(cwd)).toEqual([folder]);
     expect(eventsIn(join(cwd, folder))).toEqual([STOP]);
   });
 
-  test('goes where .env says, unless a stronger source says otherwise', async () => {
+  test('is stored in the folder that .env names, unless a stronger source names another', async () => {
     const cwd = tempDir();
     writeFileSync(join(cwd, '.env'), 'DAYWALK_WAREHOUSE=from-file.db\n');
     await receive(JSON.stringify(STOP), { cwd });

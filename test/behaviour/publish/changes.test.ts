@@ -147,7 +147,7 @@ describe('a partition', () => {
     ]);
   });
 
-  test('that somebody removed, truncated or added is repaired', async () => {
+  test('that another program removed, truncated or added is repaired', async () => {
     const { warehouse } = await twoByTwo();
     const { lake } = await lakeOf(warehouse.path, { tables: [tables.tokensDaily] });
     const expected = await rowsIn(lake, tables.tokensDaily);

@@ -102,7 +102,7 @@ test('removed days are found even if their whole comparison range is empty', asy
   ).toBe(0);
 });
 
-test('a record that belongs to no day hides no other day of its range', async () => {
+test('a record that belongs to no day does not hide other days of its range', async () => {
   const spoil: Edit = (row, { path }) =>
     path.includes('/tools') && row['date'] === '2026-02-01' ? { ...row, tool_calls: 'many' } : row;
   const { warehouse, nights } = await filled({}, {}, spoil);

@@ -179,7 +179,7 @@ describe('on SQLite', () => {
       expect((await unitOf(rig, 'users', YOUNG))?.['doubted_at']).not.toBe(since);
     });
 
-    test('is not made up for by rows of another day', async () => {
+    test('is not offset by rows of another day', async () => {
       const rig = await nightsOf(sqlite);
       await nights(rig, '2026-02-18', '2026-02-20');
       const before = await rig.digest();

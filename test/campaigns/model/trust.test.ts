@@ -31,7 +31,7 @@ const REVEALING_SEEDS: Readonly<Record<keyof typeof MUTATIONS, number>> = {
  * lying night changes nothing that is settled, no loss is stored before it was found on three days, and nothing is settled
  * as confirmed that the other streams of its day contradict.
  */
-test('the rules of trust keep a warehouse true in worlds that lie', () => {
+test('the rules of trust keep a warehouse correct although the service lies', () => {
   const random = seeded('worlds that lie');
   const worlds = answersMax(5_000, 20);
   for (let number = 1; number <= worlds; number += 1) {
@@ -42,7 +42,7 @@ test('the rules of trust keep a warehouse true in worlds that lie', () => {
   countUp('worlds that lie', 'in the model', worlds);
 });
 
-describe('the same worlds fail where', () => {
+describe('the same worlds fail if', () => {
   test.for(Object.entries(MUTATIONS))('%s', ([name, rules]) => {
     const seed = Object.entries(REVEALING_SEEDS).find(([fault]) => fault === name)?.[1] ?? 0;
     const world = randomWorld(seed);

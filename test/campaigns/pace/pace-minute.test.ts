@@ -59,7 +59,7 @@ describe('in real time, after ten seconds,', () => {
     ['60 requests a minute', { requestsPerMinute: 60 }, 120_000],
     ['60 requests a minute, one by one', { requestsPerMinute: 60, burst: 1 }, 120_000],
     ['600 requests a minute', { requestsPerMinute: 600, burst: 20 }, 60_000],
-  ])('%s are used to nine tenths, and less than a fiftieth is refused', async (what, rateLimit, forMs) => {
+  ])('a run uses nine tenths of %s, and less than a fiftieth is refused', async (what, rateLimit, forMs) => {
     const rig = await yearOf({ rateLimit });
     const measured = await measure(rig, { concurrency: 8, forMs });
     printMeasured(what, rateLimit.requestsPerMinute, measured);
@@ -68,7 +68,7 @@ describe('in real time, after ten seconds,', () => {
     expect(measured.refusedShare).toBeLessThan(0.02);
   });
 
-  test('8 allowed simultaneous requests are used to nine tenths by a run with --concurrency 32', async () => {
+  test('a run with --concurrency 32 uses nine tenths of 8 allowed simultaneous requests', async () => {
     // What 8 in flight bring on this machine, when nobody asks for more.
     const calm = await measure(await yearOf({}, 200), { concurrency: 8, forMs: 20_000 });
     const rig = await yearOf({ rateLimit: { inFlight: 8 } }, 200);
@@ -79,7 +79,7 @@ describe('in real time, after ten seconds,', () => {
     expect(measured.refusedShare).toBeLessThan(0.02);
   });
 
-  test('a service that refuses everything for two of twenty seconds is used to nine tenths of the rest', async () => {
+  test('a run uses nine tenths of the remaining time if the service refuses everything for two of twenty seconds', async () => {
     const calm = await measure(await yearOf({}, 100), { concurrency: 8, forMs: 20_000 });
     const rig = await yearOf({}, 100);
     const control = new AbortController();

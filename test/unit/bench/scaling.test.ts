@@ -47,7 +47,7 @@ describe('docs/scaling.md', () => {
   });
 });
 
-it('has the constants of the line through the smallest and the largest organization of the page', () => {
+it('derives the constants from the smallest and the largest organization of the page', () => {
   const page = readFileSync('docs/scaling.md', 'utf8');
   const sizes = page.split('\n').flatMap((line) => {
     const cells = line.split('|').map((cell) => Number(cell.replaceAll(',', '')));
@@ -82,7 +82,7 @@ describe('the arithmetic', () => {
     expect(requests).toBeLessThan(counted.backfill * 1.7);
   });
 
-  it('never makes a slower service or a lower limit cheaper', () => {
+  it('never computes a shorter backfill for a slower service or a lower limit', () => {
     const paces = [
       { latencyMs: 50, perMinute: null },
       { latencyMs: 200, perMinute: null },

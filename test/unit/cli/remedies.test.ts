@@ -6,7 +6,7 @@ import type { RunReport } from '../../../src/pipeline/events.ts';
 import { readSources } from '../../support/structure/sources.ts';
 
 describe('the remedy of a failure', () => {
-  test.each(REASONS)('of the reason %s is one sentence, which some error leads to', (reason) => {
+  test.each(REASONS)('of the reason %s is one sentence, and some error has this reason', (reason) => {
     const facts = { proxy: 'p', baseUrl: 'b', cause: 'c', file: 'f', firstDay: 'd', status: '401' };
     const hint = hintOf({ hint: undefined, reason, facts });
     expect(hint).toMatch(/^\S.*[^.\s]$/);
@@ -17,7 +17,7 @@ describe('the remedy of a failure', () => {
     expect(givers.length).toBeGreaterThan(1);
   });
 
-  test('names the facts', () => {
+  test('contains the facts of the error', () => {
     expect(hintOf({ hint: 'x', reason: 'proxy-failed', facts: { proxy: 'http://proxy:3128' } })).toBe(
       'HTTPS_PROXY is http://proxy:3128: check that it lets this host through, or name the host in NO_PROXY',
     );
@@ -30,14 +30,14 @@ describe('the remedy of a failure', () => {
     expect(hintOf({ hint: undefined, reason })).toContain(command);
   });
 
-  test('is the hint of the error where its reason is a rule, or none', () => {
+  test('is the hint of the error if its reason is a rule, or if it has no reason', () => {
     expect(Object.keys(REMEDIES)).toEqual(expect.arrayContaining([...REASONS]));
     expect(hintOf(new UnitError('x', { reason: 'endless-walk', hint: 'y' }))).toBe('y');
     expect(hintOf({ hint: 'y' })).toBe('y');
     expect(hintOf({ hint: undefined })).toBeUndefined();
   });
 
-  test('stands in the problems of a report in place of the code', () => {
+  test('replaces the reason code in the problems of a report', () => {
     const problem = { message: 'm', hint: 'h', reason: 'key-rejected', facts: {}, units: 2 } as const;
     const report = { problems: [problem] } as unknown as RunReport;
     expect(withHints(report).problems).toEqual([{ message: 'm', hint: REMEDIES['key-rejected'], units: 2 }]);

@@ -197,7 +197,7 @@ describe('the summary of a run', () => {
     for (const line of own) expect(widthOf(line)).toBeLessThanOrEqual(Math.max(width, 73));
   });
 
-  test('of a run that ended before it learned anything', () => {
+  test('of a run that ended before the service named the organization', () => {
     const lines = draw({
       exitCode: 3,
       orgId: null,

@@ -24,7 +24,7 @@ test('callers continue one per round of the event loop, in order', async () => {
   expect(new Set(rounds).size).toBe(4);
 });
 
-test('a caller that arrives when nobody waits continues in the next round', async () => {
+test('a caller that arrives when no other waits continues in the next round', async () => {
   await afterInput();
   expect(await roundsUntil(afterInput())).toBe(1);
 });

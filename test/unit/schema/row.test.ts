@@ -18,7 +18,7 @@ describe('rows by name', () => {
     expect(encoderOf(toolsDailyByTool)(tool)).toEqual(['org_1', '2026-02-01', 'Read', null, 0, null]);
   });
 
-  test('an encoder gives the same where code may not be generated', () => {
+  test('an encoder gives the same result if code generation is forbidden', () => {
     vi.stubGlobal('Function', function refuse() {
       throw new EvalError('code generation from strings is disallowed for this context');
     });
@@ -31,7 +31,7 @@ describe('rows by name', () => {
     expect(decoderOf(toolsDailyByTool)(encoderOf(toolsDailyByTool)(tool))).toEqual(tool);
   });
 
-  test('a reader finds one column, and positions fail for a name that is no column', () => {
+  test('a reader finds one column, and an unknown column name fails', () => {
     expect(readerOf(toolsDailyByTool, 'tool')(encoderOf(toolsDailyByTool)(tool))).toBe('Read');
     expect(() => positionsOf<typeof exportState>(exportState, ['nam' as 'name'])).toThrow(
       'export_state has no column nam',

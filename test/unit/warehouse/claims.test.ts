@@ -44,7 +44,7 @@ onEachDatabase((database) => {
       await lock.release();
     });
 
-    it('blocks nobody once it is released, whether the units were committed or not', async () => {
+    it('blocks no other claim once it is released, whether the units were committed or not', async () => {
       const warehouse = await open(database);
       const lock = await warehouse.lock();
       const wanted = [unit('2026-02-01'), unit('2026-02-02')];

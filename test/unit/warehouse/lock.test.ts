@@ -72,7 +72,7 @@ onEachDatabase((database) => {
       await lock.release();
     });
 
-    it('prevents nobody from reading and writing', async () => {
+    it('does not prevent reading and writing', async () => {
       const warehouse = await open(database);
       const lock = await warehouse.lock(ALONE);
       const other = await open(warehouse.place);

@@ -20,7 +20,7 @@ function answer(rows: string): [unknown[], { path: string; text: string }] {
 }
 
 describe('a bad element of a list', () => {
-  it('costs only itself, and is reported with its place and reason', () => {
+  it('is the only part that is left out, and is reported with its place and reason', () => {
     const [rows, options] = answer(
       '[{"date":"2026-02-01","tool_calls":9,"by_tool":[{"tool":"Read","invocations":1},{"invocations":2},{"tool":"Edit","invocations":"3"},7,{"tool":"Grep"}]}]',
     );
@@ -45,7 +45,7 @@ describe('a bad element of a list', () => {
     ]);
   });
 
-  it('costs only itself in every list, and in a list inside a list', () => {
+  it('is the only part that is left out, in every list and in nested lists', () => {
     const [rows, options] = answer(
       JSON.stringify([
         {
@@ -66,7 +66,7 @@ describe('a bad element of a list', () => {
     ]);
   });
 
-  it('costs only itself in a list of texts', () => {
+  it('is the only part that is left out of a list of texts', () => {
     const [rows, options] = answer(
       '[{"date":"2026-02-01","user_id":"u","languages":["Go",null,"a\\u0000b",5]}]',
     );
@@ -81,7 +81,7 @@ describe('a bad element of a list', () => {
 });
 
 describe('a bad entry of a map', () => {
-  it('costs only itself', () => {
+  it('is the only part that is left out', () => {
     const [rows, options] = answer(
       '[{"date":"2026-02-01","daily_active_users_by_client":{"web":1,"cli":"2","__proto__":3,"x":1e400}}]',
     );
@@ -96,7 +96,7 @@ describe('a bad entry of a map', () => {
     ]);
   });
 
-  it('costs only itself when its name cannot be stored', () => {
+  it('is the only part that is left out if its name cannot be stored', () => {
     const [rows, options] = answer(
       '[{"date":"2026-02-01","daily_active_users_by_client":{"a\\u0000":1,"web":2}}]',
     );
@@ -105,7 +105,7 @@ describe('a bad entry of a map', () => {
     expect(rejected).toMatchObject([{ kind: 'not-storable', reason: 'its name cannot be stored' }]);
   });
 
-  it('costs only itself in a report', () => {
+  it('is the only part that is left out of a report', () => {
     const [rows, options] = answer(
       '[{"reportId":"r","createdAt":1,"repoUrl":"x","apps":{".":{"description":5}},"report":{"a":{"numerator":1},"b":{"numerator":"1"},"c":null}}]',
     );
@@ -122,7 +122,7 @@ describe('a bad entry of a map', () => {
 });
 
 describe('a list or map of a wrong type', () => {
-  it.each([5, 'x', { a: 1 }, true])('costs the whole row when it is %j', (bad) => {
+  it.each([5, 'x', { a: 1 }, true])('rejects the whole row if it is %j', (bad) => {
     const [rows, options] = answer(JSON.stringify([{ ...DATE, by_tool: bad }, DATE]));
     expect(checkTools(rows, options)).toEqual({
       rows: [DATE],
@@ -137,7 +137,7 @@ describe('a list or map of a wrong type', () => {
     });
   });
 
-  it('costs the whole row when it is a list instead of a map', () => {
+  it('rejects the whole row if it is a list instead of a map', () => {
     const [rows, options] = answer(JSON.stringify([{ ...DATE, daily_active_users_by_client: [1] }]));
     expect(checkActivity(rows, options).rejected).toMatchObject([{ path: 'data[0]' }]);
   });

@@ -19,14 +19,14 @@ setMaxListeners(0, signal);
 const LATENCY_MS = 200;
 const PAUSE_MS = 1000;
 
-/** What a run of requests against a service that bears so many at once comes to. */
+/** Runs requests against a service that allows `allowed` simultaneous requests, and returns their results. */
 async function paced({
-  bears,
+  allowed,
   concurrency,
   seconds,
   refusesAfterMs = 1,
 }: {
-  bears: number;
+  allowed: number;
   concurrency: number;
   seconds: number;
   refusesAfterMs?: number;
@@ -38,11 +38,11 @@ async function paced({
   const refused: number[] = [];
   const levels: number[] = [];
   const send = async () => {
-    // The way there.
+    // The time until the request arrives.
     await clock.sleep(1);
     inFlight += 1;
     try {
-      if (inFlight > bears) {
+      if (inFlight > allowed) {
         await clock.sleep(refusesAfterMs);
         throw new Refusal(PAUSE_MS);
       }
@@ -68,26 +68,26 @@ async function paced({
 
 describe('the limit of requests in flight', () => {
   test.each([
-    { bears: 8, concurrency: 32, refusesAfterMs: 1 },
-    { bears: 8, concurrency: 32, refusesAfterMs: LATENCY_MS },
-    { bears: 3, concurrency: 8, refusesAfterMs: 1 },
-    { bears: 3, concurrency: 8, refusesAfterMs: LATENCY_MS },
-    { bears: 20, concurrency: 64, refusesAfterMs: 1 },
-    { bears: 20, concurrency: 64, refusesAfterMs: LATENCY_MS },
-    { bears: 1, concurrency: 16, refusesAfterMs: 1 },
+    { allowed: 8, concurrency: 32, refusesAfterMs: 1 },
+    { allowed: 8, concurrency: 32, refusesAfterMs: LATENCY_MS },
+    { allowed: 3, concurrency: 8, refusesAfterMs: 1 },
+    { allowed: 3, concurrency: 8, refusesAfterMs: LATENCY_MS },
+    { allowed: 20, concurrency: 64, refusesAfterMs: 1 },
+    { allowed: 20, concurrency: 64, refusesAfterMs: LATENCY_MS },
+    { allowed: 1, concurrency: 16, refusesAfterMs: 1 },
   ])(
-    'finds the $bears of $concurrency simultaneous requests that a service allows within four seconds, also with refusals after $refusesAfterMs ms',
+    'finds within four seconds that a service allows $allowed of $concurrency simultaneous requests and refuses after $refusesAfterMs ms',
     async (service) => {
       const { answered, refused, levels, since } = await paced({ ...service, seconds: 24 });
-      const share = since(4000)(answered) / ((service.bears * 20_000) / (LATENCY_MS + 1));
+      const share = since(4000)(answered) / ((service.allowed * 20_000) / (LATENCY_MS + 1));
       expect(share).toBeGreaterThan(0.95);
       expect(since(4000)(refused) / since(4000)(answered)).toBeLessThan(0.02);
-      expect(levels.at(-1)).toBe(service.bears);
+      expect(levels.at(-1)).toBe(service.allowed);
     },
   );
 
-  test('stays where nothing is refused', async () => {
-    const { levels, refused } = await paced({ bears: 32, concurrency: 32, seconds: 5 });
+  test('does not change if nothing is refused', async () => {
+    const { levels, refused } = await paced({ allowed: 32, concurrency: 32, seconds: 5 });
     expect(new Set(levels)).toEqual(new Set([32]));
     expect(refused).toEqual([]);
   });
@@ -111,7 +111,7 @@ describe('the states of the limit', () => {
     return flight;
   }
 
-  test('unproven → proven after two rounds of answers; a refusal is not its fault from then on', () => {
+  test('unproven → proven after two rounds of responses; later refusals do not lower it', () => {
     const open = openFlight(8);
     expect(open).toMatchObject({ state: 'unproven', limit: 8 });
     expect(mayBeTooMany(open)).toBe(true);
@@ -121,18 +121,18 @@ describe('the states of the limit', () => {
     expect(mayBeTooMany(proven)).toBe(false);
   });
 
-  test('stays unproven where fewer are in flight than it allows', () => {
+  test('stays unproven while fewer requests are in flight than it allows', () => {
     let flight = openFlight(8);
     for (let n = 0; n < 100; n += 1) flight = flightAnswered(flight, { inFlight: 7, atMs: 0 });
     expect(flight).toMatchObject({ state: 'unproven', limit: 8 });
   });
 
-  test('unproven → counting at a refusal, with half as many in flight → unproven at the number that was answered', () => {
+  test('unproven → counting after a refusal, with half of the limit → unproven at the number of successful requests', () => {
     expect(flightRefused(openFlight(8), refusal)).toMatchObject({ state: 'counting', limit: 4 });
     expect(afterBurst()).toMatchObject({ state: 'unproven', limit: 5 });
   });
 
-  test('falls to half where all of the burst were refused, and never below one', () => {
+  test('falls to half if the whole burst was refused, and never below one', () => {
     let flight = flightRefused(openFlight(2), { ...refusal, inFlight: 2 });
     flight = burstEnded(flight, { epoch: 0, isRefused: true });
     expect(flight.limit).toBe(1);
@@ -144,7 +144,7 @@ describe('the states of the limit', () => {
     expect(burstEnded(counting, { epoch: 1, isRefused: true })).toBe(counting);
   });
 
-  test('counting ends after four rounds of answers, however slow the rest of the burst is', () => {
+  test('counting ends after four rounds of responses, even if the rest of the burst is slow', () => {
     expect(answer(flightRefused(openFlight(8), refusal), 16)).toMatchObject({ state: 'unproven', limit: 7 });
   });
 
@@ -154,7 +154,7 @@ describe('the states of the limit', () => {
     expect(answer(trying, 6 * 2)).toMatchObject({ state: 'proven', limit: 6, proven: 6 });
   });
 
-  test('trying → held at a refusal → trying when the hold is over, which is longer each time', () => {
+  test('trying → held after a refusal → trying after a pause that grows each time', () => {
     const held = flightRefused(answer(afterBurst(), 5 * 4), { ...refusal, atMs: 1000 });
     expect(held).toMatchObject({ state: 'held', limit: 5, heldUntilMs: 31_000 });
     expect(mayBeTooMany(held)).toBe(false);
@@ -164,7 +164,7 @@ describe('the states of the limit', () => {
     expect(flightRefused(trying, { ...refusal, atMs: 40_000 }).heldUntilMs).toBe(100_000);
   });
 
-  test('any → half at an overload', () => {
+  test('any state → half of the limit after an overload', () => {
     expect(flightOverloaded(answer(openFlight(8), 16))).toMatchObject({
       state: 'proven',
       limit: 4,

@@ -59,7 +59,7 @@ describe('a pacer', () => {
     expect(begun).toEqual([0, 0, 0, WINDOW_MS, WINDOW_MS, WINDOW_MS, 2 * WINDOW_MS, 2 * WINDOW_MS]);
   });
 
-  it('keeps between one request and the most allowed in flight, whatever the service answers', async () => {
+  it('keeps at least one request and at most the concurrency in flight, whatever the service responds', async () => {
     const answers = fc.array(fc.constantFrom('ok', 'refused', 'failed'), { minLength: 1, maxLength: 120 });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 9 }), answers, async (concurrency, outcomes) => {
@@ -91,7 +91,7 @@ describe('a pacer', () => {
     );
   });
 
-  it('halves once for a burst of refusals, and again for a refusal of what began after', async () => {
+  it('halves once for a burst of refusals, and again if a later request is refused', async () => {
     const clock = new FakeClock({ auto: true });
     const pacer = pacerOf({ concurrency: 16, clock });
     const burst = (size: number) =>
@@ -106,7 +106,7 @@ describe('a pacer', () => {
     expect(levels).toEqual([8, 4, 2, 1, 1, 1]);
   });
 
-  it('halves at an overload, however many were borne before, and comes back', async () => {
+  it('halves after an overload, even at a proven concurrency, and recovers', async () => {
     const clock = new FakeClock({ auto: true });
     const overload = { pauseMs: 0, cause: 'overload' } as const;
     const pacer = createPacer({
@@ -133,7 +133,7 @@ describe('a pacer', () => {
     expect(levels.at(-1)).toBe(8);
   });
 
-  it('sends as many as it may and not one more, whatever waits', async () => {
+  it('sends exactly as many requests as allowed, even if many wait', async () => {
     const clock = new FakeClock({ auto: true });
     const pacer = pacerOf({ concurrency: 4, maxRequestsPerMinute: 3, maxRequests: 7, clock });
     let begun = 0;
@@ -149,13 +149,13 @@ describe('a pacer', () => {
     expect(await thrownBy(pacer.turn(signal))).toMatchObject({ name: 'RequestsSpentError', exitCode: 4 });
   });
 
-  it('does not slow down for failures that are no refusals', async () => {
+  it('does not slow down after failures that are not refusals', async () => {
     const pacer = pacerOf({ concurrency: 8, clock: new FakeClock() });
     for (let n = 0; n < 20; n += 1) await thrownBy(pacer.run(() => Promise.reject(new Error('cut')), signal));
     expect(pacer.concurrency).toBe(8);
   });
 
-  it('comes back to the most allowed after enough answers', async () => {
+  it('returns to the full concurrency after enough successful responses', async () => {
     const pacer = pacerOf({ concurrency: 5, clock: new FakeClock() });
     await thrownBy(pacer.run(() => Promise.reject(new Refusal(0)), signal));
     expect(pacer.concurrency).toBe(2);
@@ -169,7 +169,7 @@ describe('a pacer', () => {
     expect(pacer.concurrency).toBe(5);
   });
 
-  it('holds everyone back until the longest pause is over', async () => {
+  it('delays all requests until the longest pause is over', async () => {
     const clock = new FakeClock();
     const pacer = pacerOf({ concurrency: 4, clock });
     const refuse = (pauseMs: number) =>
@@ -187,7 +187,7 @@ describe('a pacer', () => {
     expect(begun).toEqual([20_000, 20_000, 20_000, 20_000]);
   });
 
-  it('lets nobody begin after an abort', async () => {
+  it('starts no request after an abort', async () => {
     const clock = new FakeClock();
     const pacer = pacerOf({ concurrency: 1, maxRequestsPerMinute: 1, clock });
     const control = new AbortController();

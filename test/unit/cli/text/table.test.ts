@@ -61,7 +61,7 @@ describe('a table', () => {
     expect(lines[3]).toContain('evil\\x1b[2J\\nname');
   });
 
-  test('marks cells without moving them', () => {
+  test('colours cells without moving them', () => {
     const style = createStyle(true);
     const cells = [[{ content: 'bad', paint: style.red }, 7]];
     const header = [{ header: 'state' }, { header: 'n', align: 'right' as const }];

@@ -19,7 +19,7 @@ function unknownFieldsOf(value: unknown): Record<string, unknown> {
   return Object.fromEntries(entries.filter(([name]) => name.startsWith('new ')));
 }
 
-describe('fields that nobody knows', () => {
+describe('unknown fields', () => {
   it.each(DAILY_STREAMS)('of a row of %s are all kept in extra, as sent', (stream) => {
     fc.assert(
       fc.property(rowOf[stream], (row) => {

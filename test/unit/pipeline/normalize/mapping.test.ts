@@ -39,14 +39,14 @@ describe('a mapping', () => {
     expect(context.findings.drift).toEqual([]);
   });
 
-  test('makes NULL of what is missing, and keeps unknown fields, also those with the name of a given column', () => {
+  test('turns missing fields into NULL, and keeps unknown fields, even those with the name of a given column', () => {
     const record = { tool: 'Read', tier: 'service', date: 7, other: 1 };
     const row = rowOf<Shape>(record, { date: '2026-02-01', tier: null }, contextOf(record));
     expect(row.slice(0, -1)).toEqual(['org_1', '2026-02-01', 'Read', null, null, null]);
     expect(row.at(-1)).toBe('{"date":7,"other":1,"tier":"service"}');
   });
 
-  test('does not compile where a column has no field, another type, or is not given', () => {
+  test('does not compile if a column has no field or another type, or is not given', () => {
     // The compiler checks these: without an error below one of the comments, tsc fails.
     const cases = (
       user: UserRow,

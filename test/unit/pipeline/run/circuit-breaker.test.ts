@@ -55,7 +55,7 @@ describe('the circuit breaker', () => {
     expect(STREAMS.filter((stream) => breaker.isOpen(stream))).toEqual(['users']);
   });
 
-  it('also abandons a stream with malformed answers', () => {
+  it('also abandons a stream with malformed responses', () => {
     const breaker = createCircuitBreaker();
     for (let n = 0; n < 5; n += 1) breaker.recordFailure('users', new UnitError('no "data"'));
     expect(breaker.isOpen('users')).toBe(true);

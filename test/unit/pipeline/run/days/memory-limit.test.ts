@@ -44,7 +44,7 @@ describe('batches in flight', () => {
     expect(await isOver((await third).add(page(1)))).toBe(true);
   });
 
-  it('wait for the first answer of their stream, then for as much memory as that needed', async () => {
+  it('wait for the first response of their stream, then for as much memory as it needed', async () => {
     const memory = new MemoryLimit();
     const first = await memory.begin(TOKENS);
     const second = memory.begin(TOKENS);

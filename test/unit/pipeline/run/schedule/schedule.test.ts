@@ -97,7 +97,7 @@ describe('the order of a run', () => {
     expect(taken.map(({ stream, days }) => `${stream} ${days[0]}`)).toEqual(unitsOf(2).map(named));
   });
 
-  it('begins with the newest days where asked to', () => {
+  it('begins with the newest days on request', () => {
     const units = unitsOf(10).toReversed();
     const [first] = takeAll(new Schedule(units, { newestFirst: true }), 4);
     expect(first?.days).toEqual(daysFrom(shiftDay(FIRST, 6), shiftDay(FIRST, 9)));
