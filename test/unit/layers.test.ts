@@ -37,7 +37,10 @@ const FLOORS = {
 
 type Room = keyof typeof FLOORS;
 
-/** The order of the pipeline's own parts: each may import what stands before it. The stages, of one rank, import each other's types only. */
+/**
+ * The order of the parts of the pipeline: each may import earlier parts. Stages have the same rank, and import only
+ * types from each other.
+ */
 const PIPELINE_RANKS: readonly (readonly [part: RegExp, rank: number])[] = [
   [/^src\/pipeline\/forecast\//, 3],
   [/^src\/pipeline\/run\//, 2],
@@ -59,7 +62,7 @@ const WAREHOUSE_DOORS = [
 /** The jobs whose work is to serve the emulator. */
 const EMULATOR_JOBS = ['jobs/demo.ts', 'jobs/demo-warehouse.ts', 'jobs/emulate.ts'];
 
-/** Programs: files that run as a process of their own, and so may meet it. */
+/** Entry points: files that run as a separate process, and may therefore use it. */
 const PROGRAMS = ['src/cli/main.ts', 'src/hooks/notify/messenger.ts'];
 /** The room of the program that the process belongs to. */
 const PROCESS_ROOM = 'src/cli/process/';

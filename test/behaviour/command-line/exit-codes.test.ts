@@ -41,7 +41,7 @@ describe('the exit code of a run is', () => {
       { match: { stream: 'tools', day: '2026-02-08' }, action: { type: 'status', status: 500 } },
     ]);
     const rig = await createRig({ rules });
-    // A process of its own: the code must leave it, too.
+    // A separate process, so that its real exit code is tested.
     const { code, stdout } = await daywalk(['run', ...LAST_DAYS, '--attempts', '2'], { env: envOf(rig) });
     expect(code).toBe(4);
     expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/1 unit: .*tools.*answered 500/);
@@ -189,7 +189,7 @@ function withKeyFile(rig: Rig, more: Record<string, string>): Record<string, str
 }
 
 describe('a defect', () => {
-  // What nobody expects, happening in the middle of a run.
+  // Causes an unexpected error in the middle of a run.
   const sabotage = [
     '--import',
     `data:text/javascript,setTimeout(() => { throw new TypeError('boom ${CANARY}') }, 300)`,

@@ -150,7 +150,7 @@ test('faults do not affect admin requests', async () => {
 });
 
 describe('a web page that reaches the emulator through its own host name', () => {
-  /** The status of a request with these headers; fetch lets nobody set Host. */
+  /** Returns the status of a request with these headers. Does not use fetch, which does not allow setting Host. */
   function statusFor(at: Probe, headers: Record<string, string>, method = 'GET'): Promise<number> {
     const { port } = new URL(at.emulator.url);
     return new Promise((resolve, reject) => {

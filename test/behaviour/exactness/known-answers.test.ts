@@ -24,7 +24,7 @@ onEachDatabase((database) => {
       const rig = await createRig({ today, users: 5 }, { database });
       await rig.run({ settings });
       expect([...(await answersOf(rig)).values()].every((answers) => answers !== null)).toBe(true);
-      // Another digest of the content would be found wrong by whoever compares the content with it.
+      // A wrong digest. A run that compared the content with it would notice the difference.
       const planted = 'f'.repeat(64);
       await rig.place.execute(
         `UPDATE export_units SET content_sha256 = '${planted}' WHERE settled_at IS NULL AND date <> ''`,

@@ -123,7 +123,7 @@ describe('daywalk hooks install', () => {
     const added =
       '\t\t{\n\t\t\t"hooks": [\n\t\t\t\t{\n\t\t\t\t\t"type": "command",\n\t\t\t\t\t"command": "a",\n\t\t\t\t\t"timeout": 10\n\t\t\t\t}\n\t\t\t]\n\t\t}';
     expect(after).toContain(added);
-    // Without what was added it is the file from before, but for the comma.
+    // Without the added hook, the file differs from the previous one only by a comma.
     expect(after.replace(`,\n${added}`, '')).toBe(before);
     expect(readFileSync(`${file}.bak`, 'utf8')).toBe(before);
   });

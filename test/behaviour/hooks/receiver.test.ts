@@ -172,7 +172,7 @@ describe('for any input, the receiver exits with 0 and reports in one line what 
   test('a full disk', () => {
     const { args, spool } = inFolder();
     mkdirSync(spool);
-    // A limit on the size of files stands for the disk; the record before the limit is whole, the one across it is torn.
+    // A limit on the size of files simulates a full disk. The record before the limit is whole, the one across it is torn.
     const event = JSON.stringify({ ...STOP, message: 'x'.repeat(300) });
     const call = () =>
       spawnSync(

@@ -22,7 +22,7 @@ const ADDON =
   ) ?? '';
 const NODE_MAJOR = Number.parseInt(process.versions.node, 10);
 
-/** Installs the program with a better-sqlite3 of its own, and lets it be broken. */
+/** Installs the program with a separate copy of better-sqlite3, which the test can break. */
 function installation(breakIt: (folder: string) => void) {
   const folder = tempDir();
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });

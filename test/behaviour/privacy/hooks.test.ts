@@ -12,7 +12,7 @@ const EMAIL = 'Ada.Lovelace@example.com';
 const HASH = createHmac('sha256', 'pepper').update(EMAIL.toLowerCase()).digest('hex');
 const SALTED = { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'pepper' };
 
-/** An email in every place of an event: fields of its own, known texts, nested input, names of members. */
+/** An email in every place of an event: email fields, known texts, nested input, names of members. */
 const EVENT = {
   hook_event_name: 'Notification',
   session_id: `s of ${EMAIL}`,

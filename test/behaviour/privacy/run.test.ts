@@ -22,7 +22,7 @@ async function bytesOf({ place }: Rig): Promise<string> {
   ].join('\n');
 }
 
-/** An email stands in a known column, in an unknown field and in a record that is set aside. */
+/** The email is in a known column, in an unknown field and in a quarantined record. */
 const RULES = [
   {
     match: { stream: 'users' as const },

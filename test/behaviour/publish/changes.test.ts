@@ -75,7 +75,7 @@ describe('a second publish', () => {
     const { lake } = await lakeOf(rig.path);
     const before = filesIn(lake);
     rig.emulator.revise({ kind: 'restate', day: yesterday });
-    // So few tools are left of so many that it is doubted.
+    // The response lacks more than half of the tools, so the loss is doubted.
     await rig.run();
     await rig.run({ acceptLoss: true });
     expect(await rig.value('SELECT COUNT(*) FROM restatements')).toBe(5);

@@ -10,7 +10,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const FIRST_NIGHT = parseDay('2026-02-05');
 
-/** A row as it is to be answered; null for none, undefined for a request that fails. */
+/** A row for the response; null for no row, undefined for a request that fails. */
 type Edit = (
   row: Record<string, unknown>,
   asked: { path: string; isAlone: boolean },

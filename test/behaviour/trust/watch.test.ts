@@ -121,7 +121,7 @@ describe('the watch over settled days', () => {
     expect(rules).toMatchObject([{ firings: 1, missed: 0 }]);
     expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0 });
     expect(byDay).toMatchObject({ 'tools 2026-01-18..2026-02-02': 1, 'tools 2026-02-03..2026-02-17': 1 });
-    // The round goes on.
+    // The round continues.
     expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-14..2026-01-17': 1 });
   });
 

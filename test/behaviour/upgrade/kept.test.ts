@@ -83,7 +83,7 @@ onEachDatabase((database) => {
         settled_at: isHole ? null : held?.settled_at,
       });
       expect(unit['confirmed'] === null).toBe(unit.settled_at === null);
-      // The digest of the answers has a column of its own; the cursor is that of the readiness reports only.
+      // The digest of the responses has its own column; only the readiness reports have a cursor.
       const answers = unit.date === '' ? null : answersIn(held?.cursor ?? null);
       expect(unit['answers_sha256']).toBe(answers);
       expect(unit.cursor).toBe(unit.date === '' ? held?.cursor : null);

@@ -25,7 +25,7 @@ onEachDatabase((database) => {
     const sum = result.findings.find(({ what }) => what === 'tokens_daily.billable_tokens');
     expect(sum).toMatchObject({ expected: stored });
     expect(sum?.found).not.toBe(stored);
-    // Writes nothing: what the service answers now is fetched by a run.
+    // The comparison has written nothing. Only the next run stores the new responses.
     expect((await verify(rig)).findings).toEqual([]);
     await rig.run({ ...RANGE, force: true });
     const what = 'user_daily.billable_tokens = tokens_daily.billable_tokens';

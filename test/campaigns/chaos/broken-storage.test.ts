@@ -21,11 +21,14 @@ const HEAPS_MB = [9, 4, 6, 8, 10, 11, 12, 13, 14];
 const USERS = IS_LONG ? 1_000 : 10;
 /** The sync of a commit, in every run. */
 const A_COMMIT = { call: 'fsync', n: 12 };
-/** How often days are committed together depends on what comes in first, so that the last sync of one run may be another's last but one. */
+/**
+ * How often days are committed together depends on what comes in first, so that the last sync of one run may be
+ * another's last but one.
+ */
 const ATTEMPTS = 10;
 /** Less than the log of any run that restates. */
 const LOG_BYTES_MIN = 50_000;
-/** A point that no run comes to. */
+/** A point that no run reaches. */
 const NOWHERE = { call: 'fsync', n: 1_000_000 };
 const NO_STRACE = 'strace is not here, and nothing else makes a sync fail';
 
@@ -43,7 +46,7 @@ test('S2: a failed sync ends the run with exit code 6 or does no harm, and the n
     for (const isForGood of IS_LONG ? [false, true] : [true]) {
       await scene.reset();
       const { code, said } = await runFailingAt(scene, point, 'EIO', isForGood);
-      // A sync of the checkpoint when the file is closed may fail: what it copies is safe in the log.
+      // The sync of the checkpoint on close may fail, because the log still has the copied content.
       expect([0, 6], `${point.call} ${point.n}: ${said}`).toContain(code);
       if (code === 6) {
         failedRuns += 1;

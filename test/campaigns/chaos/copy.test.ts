@@ -40,7 +40,7 @@ async function filled(name: string, size: Size): Promise<string> {
   return path;
 }
 
-/** Copies until so many transactions of readiness reports are committed. */
+/** Copies until this number of transactions with readiness reports is committed. */
 async function stopAfter(transactions: number, from: string, to: string): Promise<void> {
   const controller = new AbortController();
   let committed = 0;

@@ -38,7 +38,8 @@ onEachDatabase((database) => {
       await scene.expectWhole();
       if (isKilled) {
         kills += 1;
-        // Now and then what is left is looked after at once; otherwise by the next run, which is killed as well.
+        // Sometimes an undisturbed run completes the warehouse at once; otherwise the next run, which is killed too,
+        // continues.
         if (random() < 0.15) {
           scene.emulator.setRules([]);
           await scene.finish();

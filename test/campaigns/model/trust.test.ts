@@ -6,7 +6,7 @@ import { seeded } from '../../support/random/seed.ts';
 import { answersMax } from '../../support/suite/campaign-length.ts';
 import { countUp } from '../../support/suite/campaign-totals.ts';
 
-/** Worlds among which each fault shows, so that the test is known to be able to fail. */
+/** For each mutation of the rules, a world in which it causes a fault. This shows that the test can fail. */
 const REVEALING_SEEDS: Readonly<Record<keyof typeof MUTATIONS, number>> = {
   'a difference is believed at the first look': 2,
   'nothing is watched': 2,
@@ -21,15 +21,15 @@ const REVEALING_SEEDS: Readonly<Record<keyof typeof MUTATIONS, number>> = {
 };
 
 /**
- * The rules of `src/judge` and of the ledger, over whole lives of warehouses: the data are late, partial, restated and
- * deleted, the service lies in nine ways for 1 to 20 nights, requests fail, records are malformed, nights are missed, runs
- * are killed between any two transactions, `--force` and `--accept-loss` are used.
+ * Applies the rules of `src/judge` and of the ledger to whole lives of warehouses. Data is late, partial, restated and
+ * deleted; the service lies in nine ways for 1 to 20 nights; requests fail, records are malformed, nights are missed; runs
+ * are killed between any two transactions, and use `--force` and `--accept-loss`.
  *
- * 35 honest nights after the last lie every settled unit is as the service says, and every other one is young, or
- * contradicts itself. What stays believed is what nothing looks at any more: users of days older than the month that is
- * looked at once a week, and their tokens, where the sums by model are as they were or are not to be had. On the way, one
- * lying night changes nothing that is settled, no loss is stored before it was found on three days, and nothing is settled
- * as confirmed that the other streams of its day contradict.
+ * 35 honest nights after the last lie, every settled unit equals the data of the service, and every other unit is young or
+ * contradicts itself. The only exceptions are units that no run compares any more: users of days older than the month that
+ * is compared once a week, and their tokens if the sums by model have not changed or are not available. Until then, one
+ * lying night changes no settled unit, no loss is stored before it was found on three days, and no unit settles as
+ * confirmed while other streams of its day contradict it.
  */
 test('the rules of trust keep a warehouse correct although the service lies', () => {
   const random = seeded('worlds that lie');

@@ -40,7 +40,7 @@ async function measure(
   };
 }
 
-/** A year with many pages, so that no run comes to its end before it is stopped. */
+/** A year with many pages, so that no run ends before it is stopped. */
 const yearOf = (quirks: Partial<Quirks>, latencyMs = 0) =>
   createRig({ today: TODAY, users: 100, latencyMs, quirks: { usersLimitCap: 2, ...quirks } });
 
@@ -69,7 +69,7 @@ describe('in real time, after ten seconds,', () => {
   });
 
   test('a run with --concurrency 32 uses nine tenths of 8 allowed simultaneous requests', async () => {
-    // What 8 in flight bring on this machine, when nobody asks for more.
+    // The throughput of 8 requests in flight on this machine, without a limit of the service.
     const calm = await measure(await yearOf({}, 200), { concurrency: 8, forMs: 20_000 });
     const rig = await yearOf({ rateLimit: { inFlight: 8 } }, 200);
     const measured = await measure(rig, { concurrency: 32, forMs: 20_000 });

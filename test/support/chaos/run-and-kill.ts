@@ -138,7 +138,7 @@ export interface Alive {
   readonly begun: Promise<void>;
 }
 
-/** Runs the command in a process of its own; `whileRunning` may kill it. */
+/** Runs the command in a separate process, which `whileRunning` may kill. */
 export function runProcess(
   subject: Subject,
   nodeArgs: readonly string[] = [],

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../../src/core/clock.ts';
 /** Speed-up of the waits between attempts; request time-outs use real time. */
 const HURRY = 40;
 
-/** Creates a clock that stands at an instant, and whose durations and waits pass `hurry` times faster. */
+/** Creates a clock that always shows the same instant. Its durations and waits pass `hurry` times faster. */
 export function hurriedClock(instant: string, hurry = HURRY): Clock {
   return {
     ...systemClock(new Date(instant)),

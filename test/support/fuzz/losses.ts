@@ -18,7 +18,7 @@ export function lossOf(
   { rows, aside }: { readonly rows: Expected; readonly aside: readonly Aside[] },
   active: readonly number[],
 ): Loss {
-  // What is set aside stands for a row, unless it is about another day. Records that are alike are kept once.
+  // A quarantined record counts as a row, unless it is about another day. Equal records are kept once.
   const own = aside.filter(({ isForeign }) => isForeign !== true);
   const counts = [own.length, new Set(own.map(({ value }) => normal(value))).size];
   const [most, fewest] = counts.map((count) => lossBeside(stream, held, { rows, aside: count }, active));

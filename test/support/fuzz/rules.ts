@@ -140,7 +140,7 @@ export function isRecord(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** No database can hold NUL or half of a character, wherever it stands. */
+/** Some databases cannot hold NUL or half of a character anywhere in a text. */
 export function canBeStored(value: unknown): boolean {
   const left: unknown[] = [value];
   // Without recursion: no stack is as deep as an answer may be.

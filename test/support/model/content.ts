@@ -10,7 +10,7 @@ export interface Person {
   readonly model: 'a' | 'b';
 }
 
-/** One day of one stream, as it is answered and as it is stored. */
+/** One day of one stream, in a response or in the warehouse. */
 export interface Content {
   /** Replaces the digest: equal for equal content. */
   readonly text: string;

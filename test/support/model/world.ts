@@ -14,7 +14,7 @@ export interface Said {
 /** One day of an organization: the answers by stream, each from a night on. */
 export type DayHistory = Readonly<Record<DailyStream, readonly Said[]>>;
 
-/** All answers of a service, and what happens to the runs. Nights and days are numbers: day 0 is the first. */
+/** All responses of a service, and the events that affect the runs. Nights and days are numbers from 0. */
 export interface World {
   readonly seed: number;
   readonly days: readonly DayHistory[];

@@ -24,7 +24,7 @@ export const inFlightRule =
   (_, inFlight) =>
     inFlight < max ? 0 : 1000;
 
-/** A token bucket: so many a minute, and `burst` at once. */
+/** A token bucket: it allows a number of requests per minute, and `burst` at once. */
 export function bucketRule(perMinute: number, burst: number): Rule {
   const perMs = perMinute / 60_000;
   let tokens = burst;

@@ -13,7 +13,7 @@ export interface Serving {
   readonly url: string;
 }
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface KeptProcess extends Serving {
   /** Ends it and waits until it has gone. */
   stop(): Promise<void>;

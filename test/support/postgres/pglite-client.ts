@@ -22,7 +22,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 
 let clients = 0;
 
-/** Serves one connection: what a client of PostgreSQL sends is run by PGlite. */
+/** Serves one connection: PGlite executes the messages of a PostgreSQL client. */
 export class PgliteClient {
   readonly #socket: Socket;
   readonly #backend: PgliteBackend;

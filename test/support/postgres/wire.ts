@@ -7,7 +7,7 @@ export interface Message {
 
 const NOTHING = Buffer.alloc(0);
 
-/** A message as it is sent. */
+/** A message in the format of the protocol. */
 export function encode({ type, body }: Message): Buffer {
   const head = Buffer.alloc(5);
   head.write(type, 0, 'latin1');

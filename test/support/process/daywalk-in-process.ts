@@ -14,7 +14,7 @@ export interface EndedHere {
 
 /**
  * Runs a whole command line, which must never print the API key of the rigs, inside this process, where a test needs its result and no process: to start one takes longer
- * than most commands do. Paths must be absolute: the working directory of this process stays what it is.
+ * than most commands do. Paths must be absolute: the working directory of this process does not change.
  */
 export async function daywalkInProcess(
   args: readonly string[],

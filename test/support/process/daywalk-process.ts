@@ -15,7 +15,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A command that is running as a process of its own. */
+/** A command that runs in a separate process. */
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -23,14 +23,17 @@ export interface Running {
   stderr(): string;
 }
 
-/** Starts the compiled command line, which must never print the API key of the rigs, with nothing of this process's environment but the path. */
+/**
+ * Starts the compiled command line, which must never print the API key of the rigs, with nothing of this process's
+ * environment but the path.
+ */
 export function startDaywalk(
   args: readonly string[],
   options: {
     cwd?: string;
     env?: Readonly<Record<string, string>>;
     nodeArgs?: readonly string[];
-    /** What stands on standard input; nothing unless given. */
+    /** The content of standard input; empty by default. */
     input?: string;
   } = {},
 ): Running {

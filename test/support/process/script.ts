@@ -13,7 +13,7 @@ export interface ScriptEnd {
   readonly stderr: string;
 }
 
-/** A script in a process of its own. */
+/** A script in a separate process. */
 export interface Script {
   readonly child: ChildProcess;
   readonly ended: Promise<ScriptEnd>;
@@ -33,7 +33,7 @@ export interface ScriptOptions {
 const NOBODY = 65_534;
 
 /**
- * Runs a TypeScript module as a process of its own, which is killed when the test ends. Its imports are relative to
+ * Runs a TypeScript module in a separate process, which is killed when the test ends. Its imports are relative to
  * the project. It is bundled before: to load the sources one by one takes three times as long.
  */
 export function startScript(source: string, options: ScriptOptions = {}): Script {

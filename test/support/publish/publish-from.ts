@@ -1,4 +1,4 @@
-// Apart from the lake's own checks, which load DuckDB: scripts that publish in a process of their own need none.
+// Separate from the checks of the lake, which load DuckDB. Scripts that publish in a separate process do not need it.
 import { type PublishReport, type PublishRequest, publish } from '../../../jobs/publish.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Rig } from '../rig/rig.ts';

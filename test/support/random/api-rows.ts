@@ -60,7 +60,7 @@ const unknownFields: Arbitrary<Json> = fc.oneof(
   },
 );
 
-/** An object with the required fields, any of the optional ones, and some that nobody knows. */
+/** An object with the required fields, any of the optional ones, and some unknown ones. */
 function record(required: Record<string, Arbitrary<unknown>>, optional: Record<string, Arbitrary<unknown>>) {
   const known = fc.record({ ...required, ...optional }, { requiredKeys: Object.keys(required) });
   return fc.tuple(known, unknownFields).map(([fields, others]): Json => ({ ...fields, ...others }));

@@ -4,7 +4,7 @@ export type Random = () => number;
 /** The seed of this run; `DAYWALK_SEED=n` repeats one. */
 export const SEED = Number(process.env['DAYWALK_SEED'] ?? Date.now() % 1_000_000);
 
-/** Random numbers from the seed of this run, which is printed. Each `name` has a sequence of its own. */
+/** Random numbers from the seed of this run, which is printed. Each `name` has its own sequence. */
 export function seeded(name: string): Random {
   process.stderr.write(`DAYWALK_SEED=${SEED} repeats: ${name}\n`);
   let hash = SEED;

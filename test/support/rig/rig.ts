@@ -28,9 +28,9 @@ export interface RunRequest extends Partial<ExportRequest> {
   readonly now?: UtcDay;
   readonly settings?: Partial<Settings>;
   readonly signal?: AbortSignal;
-  /** Another clock than the one that stands at `now`. */
+  /** The clock; by default, a clock that always shows `now`. */
   readonly clock?: Clock;
-  /** Told what happens, while it happens. */
+  /** Receives the events of the run. */
   readonly onEvent?: RunObserver;
 }
 

@@ -1,6 +1,6 @@
 import { daywalkInProcess, type EndedHere } from '../process/daywalk-in-process.ts';
 
-/** Runs `daywalk sessions create` inside this process, where a test needs no process of its own. */
+/** Runs `daywalk sessions create` inside this process, for tests that need no separate process. */
 export function createInProcess(
   args: readonly string[],
   options: { env: Record<string, string>; input?: string; cwd?: string },

@@ -69,7 +69,7 @@ export interface PostAnswer {
   readonly json: any;
 }
 
-/** Sends a creation without the client. A text is sent as it is, anything else as JSON. */
+/** Sends a creation without the client. A text is sent unchanged, anything else as JSON. */
 export async function post(
   emulator: Emulator,
   body: unknown,

@@ -3,7 +3,7 @@ import { EVERY_SETTING, USAGE } from './emulated-service.ts';
 const { inputTokens: _, ...LACKING } = USAGE;
 const EFFORTS = ['none', 'dynamic', 'off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
-/** Values of one field of the settings (specification, section 2.1): what is accepted, and what is not. */
+/** Accepted and rejected values of one field of the settings (specification, section 2.1). */
 export interface FieldRow {
   readonly field: string;
   readonly good: readonly unknown[];

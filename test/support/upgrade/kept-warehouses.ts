@@ -29,7 +29,7 @@ export function keptFacts(version: string): KeptFacts {
   return JSON.parse(readFileSync(join(FOLDER, `${version}.json`), 'utf8'));
 }
 
-/** Puts the warehouse that a version has left behind into a place of its own. */
+/** Restores the warehouse of an earlier version in a new place. */
 export async function restored(version: string, database: Database): Promise<Place> {
   const place = database.place();
   const kept = (kind: string) => gunzipSync(readFileSync(join(FOLDER, `${version}.${kind}.gz`)));

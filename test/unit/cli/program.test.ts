@@ -14,7 +14,7 @@ const parse = (line: string, known = commands) =>
     width: 80,
   });
 
-/** The message and hint of what a command line is refused with. */
+/** Returns the message and the hint of the error for a command line. */
 function refusal(line: string): { message: string; hint: string | undefined; exitCode: number } {
   try {
     parse(line);

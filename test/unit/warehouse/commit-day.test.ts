@@ -334,7 +334,7 @@ onEachDatabase((database) => {
       expect(await digestOf(warehouse)).toEqual(before);
       expect(await ledger(warehouse.place)).toEqual(unit);
       expect(await warehouse.place.query('SELECT * FROM restatements')).toEqual([]);
-      // And the warehouse goes on working.
+      // The warehouse still works afterwards.
       expect(await warehouse.commitDay(commitOf({ rows: ROWS }))).toMatchObject({ restated: true });
     });
   });

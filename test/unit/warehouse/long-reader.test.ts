@@ -52,7 +52,7 @@ test('K3: writes continue during a long read transaction, and the growing log is
   expect(count()).toBe(20 * 100);
   reader.close();
   const warningsBefore = warnings.length;
-  // Without the reader the log is used from its beginning again, and it stays as small as it is allowed to be.
+  // Without the reader, SQLite reuses the log from its beginning, and the log stays within its limit.
   for (let number = 21; number <= 24; number += 1) await commit(number);
   expect(warnings).toHaveLength(warningsBefore);
   await warehouse.close();

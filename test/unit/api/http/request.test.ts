@@ -302,7 +302,7 @@ describe('a malformed body', () => {
   });
 });
 
-/** The connection of the first request is closed: what still arrives on it belongs to nobody. */
+/** The connection of the first request is closed, so data that still arrives on it is ignored. */
 async function expectGivenUp(server: RawServer): Promise<void> {
   await expect.poll(() => server.connections - server.open).toBeGreaterThan(0);
 }

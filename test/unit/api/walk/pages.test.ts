@@ -94,7 +94,7 @@ describe('the walk over the users', () => {
         fc.array(fc.nat(5), { minLength: 1, maxLength: 12 }),
         fc.boolean(),
         async (sizes, ahead) => {
-          // At most ten pages in a row may be empty, and every other page has a row of its own.
+          // At most ten pages in a row may be empty, and every other page has a new row.
           const pages = sizes.map((size, at) =>
             Array.from({ length: size || at % 2 }, (_, row) => [at, row]),
           );

@@ -119,7 +119,7 @@ function groupBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): 
   return groups;
 }
 
-/** The sum of what is there; NULL where nothing is. */
+/** The sum of the present values; NULL if there are none. */
 function sum(values: readonly unknown[]): number | null {
   const numbers = values.filter((value) => typeof value === 'number');
   return numbers.length === 0
@@ -186,7 +186,7 @@ describe.each(DAILY_STREAMS)('the content of %s', (stream) => {
     fc.assert(
       fc.property(rowOf[stream], random, (row, numbers) => {
         const other = shuffled(row, () => numbers.next().value);
-        // What nobody knows may be a list whose order means something.
+        // An unknown field may be a list whose order matters.
         const same = {
           ...(other as Json),
           ...Object.fromEntries(Object.entries(row).filter(([name]) => name.startsWith('new '))),

@@ -7,7 +7,7 @@ import { commitOf } from '../../../../support/warehouse/commit-of.ts';
 
 const FIRST = parseDay('2026-02-01');
 
-/** A day with so many rows. */
+/** A day with this number of rows. */
 function dayOf(offset: number, rows = 1): DayCommit {
   const models = Array.from({ length: rows }, (_, n) => [`m${n}`, null, 1, null, null, null, null, null]);
   return commitOf({ day: shiftDay(FIRST, offset), rows: { tokens_daily_by_model: models } });
