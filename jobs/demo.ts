@@ -30,7 +30,6 @@ export interface QueryResult {
   readonly rows: readonly (readonly (string | number | null)[])[];
 }
 
-/** What a demo did. */
 export interface DemoResult {
   readonly report: RunReport;
   /** File name in the working directory. */

@@ -13,7 +13,6 @@ import type { RunRecord } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import { type ExportRequest, planRequest, WATCH_DAYS } from './run.ts';
 
-/** What a run would do. */
 export interface ExportForecast {
   /** Null if the warehouse holds no organization, or several and none is named. */
   readonly orgId: string | null;

@@ -18,7 +18,6 @@ import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
 import { takeLock } from '../src/warehouse/take-lock.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
-/** What to export. */
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */
   readonly command: string;

@@ -23,7 +23,6 @@ export interface VerifyRequest {
   readonly seed?: number | undefined;
 }
 
-/** What a verification checked and found. */
 export interface Verification extends Readonly<Checked> {
   readonly warehouse: string;
   /** What was pulled again; null when nothing was requested. */

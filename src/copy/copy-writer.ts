@@ -8,7 +8,6 @@ export interface TableCounts {
   removed: number;
 }
 
-/** What a copy has done so far. */
 export interface CopyCounts {
   unitsMoved: number;
   unitsUnchanged: number;
@@ -39,7 +38,6 @@ export type Commit = Pick<Extract<CopyEvent, { type: 'copied' }>, 'what' | 'firs
   readonly units: UnitOutcomes;
 };
 
-/** What a {@link CopyWriter} needs. */
 export interface CopyWriterOptions {
   readonly destination: Warehouse;
   /** The exclusive lock of the destination. */

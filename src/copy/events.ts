@@ -25,7 +25,6 @@ export type CopyEvent =
 
 export type CopyObserver = (event: CopyEvent) => void;
 
-/** What a copy did to one table. */
 export interface CopiedTable {
   readonly table: string;
   /** Rows in the source. */
@@ -38,7 +37,6 @@ export interface CopiedTable {
   readonly isSame: boolean;
 }
 
-/** What a copy did. */
 export interface CopyReport {
   /** Source and destination, without passwords. */
   readonly from: string;

@@ -147,14 +147,14 @@ export class DefectError extends DaywalkError {
   }
 }
 
-/** What can be done about anything thrown. */
+/** Returns the advice of a thrown value; without a hint if it has none. */
 export function adviceOf(error: unknown): Advice {
   if (!(error instanceof DaywalkError)) return { hint: undefined };
   const { hint, reason, facts } = error;
   return { hint, reason, facts };
 }
 
-/** The message of anything thrown. */
+/** Returns the message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -43,7 +43,7 @@ export type Reason = (typeof REASONS)[number] | RuleName;
 /** Values for the words of a remedy, such as a path or a day. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** What can be done about a failure. */
+/** The remedy for a failure. */
 export interface Advice {
   /** One sentence that holds for every caller: it names no flag and no variable. */
   readonly hint: string | undefined;

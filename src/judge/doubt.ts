@@ -17,7 +17,7 @@ export interface Doubt {
   /** The UTC days on which runs found it. */
   readonly seenOn: readonly UtcDay[];
   /**
-   * Which rows are missing. For readiness: the report IDs. For days: one bit per stored row in key order, in base64;
+   * The missing rows. For readiness: the report IDs. For days: one bit per stored row in key order, in base64;
    * valid while the stored rows stay the same.
    */
   readonly missing: readonly string[] | string;
@@ -28,7 +28,7 @@ export interface StandingDoubt extends Doubt {
   readonly since: string;
 }
 
-/** What happens to a loss: it is accepted, or doubted. */
+/** The decision about a loss: accept it or doubt it. */
 export type Weighed =
   | { readonly verdict: 'accept' }
   | { readonly verdict: 'doubt'; readonly doubt: StandingDoubt };

@@ -7,7 +7,7 @@ export type LossRule = (typeof LOSS_RULES)[number];
 /** With this many stored rows or more, losing more than half of them is doubted. */
 const MOST_OF = 20;
 
-/** What storing an answer would remove. */
+/** The rows that storing an answer would remove. */
 export interface Loss {
   readonly rule: LossRule;
   /** The stored rows that are missing: their positions in key order, or report IDs. */

@@ -1,6 +1,5 @@
 import type { DailyStream } from '../core/stream.ts';
 
-/** What a run knows about one unit of a day. */
 export interface UnitView {
   /**
    * The source: a range without a row for the day (`gap`), a range, the day's own answer, or the ledger, if the run
@@ -20,7 +19,7 @@ export interface RequestedAlone {
   readonly rule: 'streams-disagree' | 'fewer-users';
 }
 
-/** What must be requested again before a day is judged. */
+/** The requests that are needed before a day is judged. */
 export interface SecondLook {
   readonly alone: readonly RequestedAlone[];
   /** The stream in which a gap is requested again, if no stream has activity. */

@@ -33,7 +33,6 @@ export interface WatchState {
   readonly isAgain?: boolean;
 }
 
-/** What a run compares. */
 export interface WatchPlan {
   readonly recent: Stretch;
   /** Null if all of history is recent. */
@@ -106,7 +105,6 @@ export function afterWatch(
 /** The difference between the service's answer for a settled unit and the stored content; null if there is none. */
 export type Seen = Pick<Noted, 'sha256' | 'by' | 'trailing'> | null;
 
-/** The result of a comparison. */
 export interface Look {
   readonly notes: Notes;
   /** The same difference was seen before, long enough ago: the day should be reopened. */

@@ -19,7 +19,6 @@ export interface NormalizedDay {
   readonly findings: Findings;
 }
 
-/** How a day was pulled. */
 export interface Pull {
   readonly rule: SettleRule;
   readonly runId: string;

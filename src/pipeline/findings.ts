@@ -21,7 +21,7 @@ export interface Nested {
   readonly text: string | null;
 }
 
-/** What the answers of a unit contained besides its rows: records set aside, unknown fields, contradictions. */
+/** Collects problems in the answers of a unit: records that cannot be stored, unknown fields and contradictions. */
 export class Findings {
   readonly #quarantined = new Map<string, QuarantinedRecord>();
   /** Digests of records that are about something else. */

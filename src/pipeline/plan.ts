@@ -2,7 +2,6 @@ import { daysFrom, type UtcDay } from '../core/day.ts';
 import { isDailyStream, type Stream } from '../core/stream.ts';
 import { type DayUnit, type LedgerUnit, unitName } from '../warehouse/port.ts';
 
-/** What a run should bring up to date. */
 export interface PlanRequest {
   readonly firstDay: UtcDay;
   readonly lastDay: UtcDay;

@@ -17,7 +17,6 @@ export interface Source {
   readonly hosts: Hosts;
 }
 
-/** What every pull needs. */
 export interface PullCall {
   readonly signal: AbortSignal;
   /** Counts the requests of the unit. */

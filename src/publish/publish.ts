@@ -18,7 +18,6 @@ export interface LakeRequest {
   readonly force: boolean;
 }
 
-/** What a publish did. */
 export interface LakeReport {
   readonly directory: string;
   readonly tables: readonly PublishedTable[];

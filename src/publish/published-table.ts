@@ -1,6 +1,5 @@
 import type { Replaced } from './lake/lake.ts';
 
-/** What a publish did to one table. */
 export interface PublishedTable {
   readonly table: string;
   /** Numbers of files by outcome. */

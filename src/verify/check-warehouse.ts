@@ -12,7 +12,7 @@ import { Groups } from './groups.ts';
 import { contradictionsOf } from './ledger-row.ts';
 import { readUnit } from './unit-reading.ts';
 
-/** How much a check has covered. */
+/** Counts of what a check has covered. */
 export interface Checked {
   /** Number of units whose stored rows were compared with their digest. */
   units: number;

@@ -70,7 +70,6 @@ export function rowCount({ unchanged, tables }: DayCommit): number {
   return unchanged?.rows ?? tables.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** What a commit did. */
 export interface CommitOutcome {
   /** Fact rows inserted, updated or deleted; 0 when the content was the same. */
   readonly rowsWritten: number;

@@ -2,12 +2,11 @@ import type { Clock } from '../core/clock.ts';
 import { BusyError } from '../core/errors.ts';
 import type { LockOptions, RunLock, Warehouse } from './port.ts';
 
-/** How long to wait for another run at most; longer than any run takes. */
+/** The longest wait for another run; longer than any run takes. */
 const WAIT_MS_MAX = 24 * 60 * 60 * 1000;
 /** The pause between two attempts. */
 const PAUSE_MS = 500;
 
-/** How to wait for a lock. */
 export interface LockWait extends LockOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;

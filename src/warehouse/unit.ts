@@ -77,7 +77,7 @@ export interface UnitRecord {
   readonly runId: string | null;
   /** Active users according to the content; null for streams that count none. */
   readonly activeUsers: number | null;
-  /** What the watch found, as JSON text, see `src/judge/notes.ts`. */
+  /** Notes of the watch as JSON text, see `src/judge/notes.ts`. */
   readonly watch: string | null;
 }
 

@@ -34,7 +34,6 @@ export interface ReportsPage {
   readonly rejected: readonly Rejected[];
 }
 
-/** What every read of a client uses. */
 export interface ReadContext {
   readonly transport: Transport;
   readonly hosts: Hosts;

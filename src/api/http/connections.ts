@@ -31,7 +31,7 @@ export interface Connections {
   destroy(): Promise<void>;
 }
 
-/** Keeps connections to an origin, `connections` at most. */
+/** Keeps at most `connections` connections to an origin. */
 export async function openPool(
   origin: string,
   options: ConnectionOptions & { readonly connections: number },

@@ -24,7 +24,6 @@ export type Creator = (
   options: { signal: AbortSignal },
 ) => Promise<Answer>;
 
-/** The progress of a creation. */
 interface Progress {
   /** True from just before the first byte of the request is handed to the connection. */
   isSent: boolean;

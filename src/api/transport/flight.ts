@@ -71,7 +71,7 @@ export function flightAnswered(
   const { state, limit, proven } = flight;
   const answers = flight.answers + 1;
   const next = { ...flight, answers, isFull: flight.isFull || inFlight >= limit };
-  // What is still pending after so many answers is slow, not refused.
+  // A request that is still pending after this many answers is slow, not refused.
   if (state === 'counting') return answers < limit * GROWTH_ROUNDS ? next : endBurst(next);
   const isProven = next.isFull && answers >= limit * PROOF_ROUNDS;
   const isHeld = state === 'held' && atMs < flight.heldUntilMs;

@@ -40,7 +40,6 @@ export interface Meter {
   retries: number;
 }
 
-/** Options of one call. */
 interface CallOptions {
   /** Ends the call. */
   readonly signal: AbortSignal;

@@ -1,6 +1,5 @@
 import type { RunRecord } from '../../warehouse/port.ts';
 
-/** How long a run is expected to take. */
 export interface DurationForecast {
   readonly durationMs: number;
   /** True while no run with a similar number of requests has ended. Then the duration may be several times too long or too short. */

@@ -9,7 +9,6 @@ import type { RunProblem, RunReport } from '../events.ts';
 /** Maximum number of distinct problems in a report. The ledger has the error of each unit. */
 const PROBLEMS_MAX = 50;
 
-/** How a unit ended that did not fail. */
 export interface DoneUnit {
   readonly state: UnitState;
   readonly restated: boolean;

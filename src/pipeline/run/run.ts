@@ -62,7 +62,7 @@ async function recordEnd({ warehouse, clock }: RunOptions, report: RunReport): P
   try {
     await warehouse.endRun({ ...end, endedAt: clock.now() });
   } catch (error) {
-    // What ended the run matters more than the missing record; status shows a run without an end.
+    // The error that ended the run matters more than the missing record; status shows a run without an end.
     if (!OUTRANKS_RECORD.has(exitCode)) throw error;
   }
 }

@@ -21,7 +21,6 @@ import {
 import type { FindingList } from '../finding.ts';
 import { compareGroups } from './compare-groups.ts';
 
-/** What was pulled again. */
 export interface PulledAgain {
   /** The same seed chooses the same units of the same ledger. */
   readonly seed: number;

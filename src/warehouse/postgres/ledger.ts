@@ -160,7 +160,7 @@ export async function writeRestatement(
   }
 }
 
-/** What a restatement records of the stored rows of a unit, see {@link restatementText}. */
+/** Computes the text that a restatement stores for the rows of a unit, see {@link restatementText}. */
 export async function sumsOf(
   link: Link,
   specs: readonly AnyTable[],
@@ -190,14 +190,14 @@ async function insertRestatement(link: Link, row: Values): Promise<boolean> {
   return written.length > 0;
 }
 
-/** What is remembered under a name, see `Warehouse.state`. */
+/** Reads the value stored under a name, see `Warehouse.state`. */
 export async function readState(link: Link, orgId: string, name: string): Promise<string | null> {
   const sql = selectWhere(link, exportState, ['"org_id" = $1', '"name" = $2'], ['value']);
   const [[value] = []] = await link.query(sql, [orgId, name]);
   return typeof value === 'string' ? value : null;
 }
 
-/** Remembers a JSON text, see `Warehouse.setState`. */
+/** Stores a JSON text under a name, see `Warehouse.setState`. */
 export async function writeState(link: Link, orgId: string, name: string, value: string): Promise<void> {
   await putRows(link, { table: exportState, rows: [encodeState({ org_id: orgId, name, value })] });
 }

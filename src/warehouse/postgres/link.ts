@@ -10,7 +10,7 @@ import { setUp } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
 import { valueTypes } from './values.ts';
 
-/** How long connecting may take, and each statement that sets the connection up. */
+/** Time limit for connecting, and for each statement that sets up the connection. */
 const CONNECT_TIMEOUT_MS = 15_000;
 
 /** The value of a parameter. A list becomes an array. */

@@ -24,7 +24,7 @@ const OF_REPORTS = ['"org_id" = $1', '"report_id" = ANY ($2::text[])'];
 /** Reports that are deleted with one statement. */
 const GONE_REPORTS_MAX = 1000;
 
-/** Which reports of `page` are stored with the same content, see `Warehouse.knownReports`. */
+/** Finds the reports of `page` that are stored with the same content, see `Warehouse.knownReports`. */
 export async function knownReports(
   link: Link,
   orgId: string,

@@ -185,14 +185,14 @@ export function writeRestatement(
   }
 }
 
-/** What is remembered under a name, see `Warehouse.state`. */
+/** Reads the value stored under a name, see `Warehouse.state`. */
 export function readState(connection: Connection, orgId: string, name: string): string | null {
   const sql = selectWhere(tables.exportState, ['"org_id" = ?', '"name" = ?'], ['value']);
   const [value] = (connection.prepareRows(sql).get(orgId, name) as Values | undefined) ?? [];
   return typeof value === 'string' ? value : null;
 }
 
-/** Remembers a JSON text, see `Warehouse.setState`. Call inside a transaction. */
+/** Stores a JSON text under a name, see `Warehouse.setState`. Call inside a transaction. */
 export function writeState(connection: Connection, orgId: string, name: string, value: string): void {
   putRows(connection, { table: tables.exportState, rows: [encodeState({ org_id: orgId, name, value })] });
 }

@@ -29,7 +29,7 @@ function reportScope(orgId: string, reportId: string): Scope {
   return { columns: ['org_id', 'report_id'], values: [orgId, reportId] };
 }
 
-/** Which reports of `page` are stored with the same content, see `Warehouse.knownReports`. */
+/** Finds the reports of `page` that are stored with the same content, see `Warehouse.knownReports`. */
 export function knownReports(
   connection: Connection,
   orgId: string,

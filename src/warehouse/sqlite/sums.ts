@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import type { Scope } from './rows.ts';
 import { selectSums } from './statements.ts';
 
-/** What a restatement records of the stored rows of a unit, see {@link restatementText}. */
+/** Computes the text that a restatement stores for the rows of a unit, see {@link restatementText}. */
 export function sumsOf(
   connection: Connection,
   tables: readonly AnyTable[],

@@ -7,10 +7,9 @@ const GROUP_UNITS_MAX = 64;
 /** Maximum number of rows that wait to be written; a caller that adds more has to wait. */
 const WAITING_ROWS_MAX = 8_000;
 
-/** What became of a queued day. */
 export interface Written {
   readonly commit: DayCommit;
-  /** What the commit did, or the error because of which nothing of the day was stored. */
+  /** The outcome of the commit, or the error because of which nothing of the day was stored. */
   readonly result: CommitOutcome | { readonly error: unknown };
 }
 

@@ -31,7 +31,6 @@ import { type Answers, prepareBatch } from './prepare-batch.ts';
 import type { SecondLooks } from './second-looks.ts';
 import type { DaySorter, ReadyDay, Sorted } from './sort-days.ts';
 
-/** What every part of a run uses. */
 export interface DayWorkOptions {
   readonly source: Source;
   readonly warehouse: Warehouse;

@@ -11,14 +11,12 @@ import type { MemoryShare } from './memory-limit.ts';
 /** Maximum number of misfits for which shorter ranges are tried. With more, each day is requested alone. */
 const MISFITS_MAX = 3;
 
-/** A day of a batch. */
 export interface PreparedDay {
   readonly day: NormalizedDay;
   /** Rows that the service sent for it. */
   readonly rows: number;
 }
 
-/** The outcome of a batch. */
 export interface Prepared {
   readonly days: readonly PreparedDay[];
   /** Set if the day's answers are the same as those of its stored content. Then `days` is empty. */
@@ -32,7 +30,6 @@ export interface Answers {
   readonly known: KnownDay | undefined;
 }
 
-/** What a caller may add to {@link prepareBatch}. */
 export interface PrepareOptions {
   /** The first page, if it was pulled already. */
   readonly first?: AnalyticsPage | undefined;

@@ -21,7 +21,6 @@ import type { KnownDay } from './known-answers.ts';
 import type { PreparedDay } from './prepare-batch.ts';
 import type { SecondLooks } from './second-looks.ts';
 
-/** What {@link DaySorter} needs. */
 export interface DaySorterOptions {
   readonly orgId: string;
   readonly runId: string;
@@ -44,7 +43,6 @@ export interface ReadyDay {
   readonly warnings: readonly string[];
 }
 
-/** What to do with the days of a batch. */
 export interface Sorted {
   readonly ready: readonly ReadyDay[];
   /** Days that must be requested alone before they are judged. */
@@ -55,7 +53,6 @@ export interface Sorted {
   readonly rows: number;
 }
 
-/** How the answer to a day was pulled. */
 interface Pulled {
   readonly requests: number;
   readonly answersSha256: string | null;

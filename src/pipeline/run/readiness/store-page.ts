@@ -43,7 +43,6 @@ export interface ReadinessOutcome {
 /** The IDs of reports and the digests of quarantined records that a pass saw. */
 export type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
 
-/** How a pass ended. */
 export interface Pass {
   readonly state: WalkState;
   /** Everything that the service has; null if the pass did not see all of it. */

@@ -10,7 +10,6 @@ interface SentDay extends DayEntry {
   readonly tables: readonly { readonly name: string; readonly texts: readonly string[] }[];
 }
 
-/** What the thread starts with. */
 export interface ThreadStart {
   readonly path: string;
   /** The file that must be at the path, see `fileAt`. */
