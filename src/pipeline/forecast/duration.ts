@@ -2,7 +2,7 @@ import type { RunRecord } from '../../warehouse/port.ts';
 
 export interface DurationForecast {
   readonly durationMs: number;
-  /** True while no run with a similar number of requests has ended. Then the duration may be several times too long or too short. */
+  /** True while no run with a similar number of requests has ended. Then the duration may be wrong by several times. */
   readonly isEstimate: boolean;
 }
 

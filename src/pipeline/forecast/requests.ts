@@ -222,7 +222,10 @@ export function watchOf(options: {
 /** Stored days before the planned ones whose users are likely to be active on days that are not stored yet. */
 export const USERS_KNOWN_DAYS = 7;
 
-/** Counts distinct users. For days that are not stored, it uses the same number of newest stored days, up to {@link USERS_KNOWN_DAYS}. */
+/**
+ * Counts distinct users. For days that are not stored, it uses the same number of days back from the newest stored one, at
+ * most {@link USERS_KNOWN_DAYS}.
+ */
 export function userCounter(usersByDay: ReadonlyMap<UtcDay, readonly number[]>): ForecastFacts['usersOn'] {
   const newest = [...usersByDay.keys()].toSorted().at(-1);
   return (days) => {

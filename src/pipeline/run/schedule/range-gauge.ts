@@ -122,7 +122,8 @@ export class RangeGauge {
 }
 
 /**
- * The longest allowed range, which a run stores for the next ones. `refusedOn` is the UTC day on which a longer one was refused; null if none was.
+ * The longest allowed range, which a run stores for the next ones. `refusedOn` is the UTC day on which a longer one was
+ * refused; null if none was.
  */
 export interface LongestRange {
   readonly days: number;
