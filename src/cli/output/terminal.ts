@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { createStyle, type Style } from '../text/style.ts';
 
-/** The width of a line, in cells, where it is unknown. */
+/** The width of a line in cells, if the terminal does not report it. */
 export const COLUMNS_DEFAULT = 80;
 const COLUMNS_MIN = 20;
 

@@ -15,7 +15,7 @@ import { refuseFatal } from '../../../src/warehouse/sqlite/addon.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** Version 12 is compiled where it is installed, version 13 brings a file for each platform along. */
+/** Version 12 is compiled during installation; version 13 contains a file for each platform. */
 const ADDON =
   ['build/Release/better_sqlite3.node', `prebuilds/${process.platform}-${process.arch}.node`].find((path) =>
     existsSync(join(ROOT, 'node_modules/better-sqlite3', path)),

@@ -36,7 +36,9 @@ onDatabase(postgres, () => {
       await strangers.makeEmpty();
       const schema = `"${new URL(strangers.location).searchParams.get('schema')}"`;
       await strangers.execute(traps(schema));
-      // The path of the role names them first: whatever is looked up before it is set would be theirs.
+      // The search path of the role names these schemas first. A name that is resolved before Daywalk sets its own path
+      // would
+      // be found there.
       const path = `${schema.replaceAll(' ', '\\ ')},pg_catalog`;
       const warehouse = await open(withSettings(postgres.place(), { search_path: path }));
       await warehouse.commitDay(commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));

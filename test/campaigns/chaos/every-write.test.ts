@@ -35,7 +35,7 @@ onEachDatabase((database) => {
             printProgress(`${database.name}, ${name}: ${index} of ${points.length} points`);
           await scene.reset();
           const { isKilled, code, said } = await runKilledAt(scene, point);
-          // Some calls depend on what comes in first, and the last of them may not come at all.
+          // Some calls depend on the order of responses, so the last of them may not occur.
           if (isKilled) kills += 1;
           else expect(code, said).toBe(scene.exitCode);
           await scene.expectWhole();

@@ -21,15 +21,15 @@ export const METHOD = IS_TRACED
   ? 'by strace'
   : `by a counting layer${IS_LONG ? ', because strace is not here' : ''}`;
 
-/** What a run works on: where its warehouse is, and its settings as environment variables. */
+/** The warehouse of a run, and its settings as environment variables. */
 export interface Subject {
   readonly path: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The exit code of a run that nothing disturbs. */
+  /** The exit code of an undisturbed run. */
   readonly exitCode: number;
 }
 
-/** The n-th call of a kind, at which something happens to a run. */
+/** The n-th call of a kind, at which a run is killed or fails. */
 export interface Point {
   readonly call: string;
   readonly n: number;
@@ -47,7 +47,7 @@ export interface End {
 const FILE_CALLS = ['openat', 'pwrite64', 'write', 'fsync', 'fdatasync', 'ftruncate', 'unlink', 'rename'];
 const SOCKET_CALLS = ['write', 'writev', 'sendto', 'sendmsg'];
 
-/** Every point of an undisturbed run on this warehouse, which is filled by that. */
+/** Returns every point of an undisturbed run, which fills this warehouse. */
 export async function pointsOf(subject: Subject): Promise<Point[]> {
   const counts = IS_TRACED ? await tracedCounts(subject) : await layerCounts(subject);
   return Object.entries(counts).flatMap(([call, count]) =>
@@ -55,14 +55,14 @@ export async function pointsOf(subject: Subject): Promise<Point[]> {
   );
 }
 
-/** A run that is killed as it enters a call; it may end before it gets there. */
+/** Runs and kills at the entry of a call. The run may end before it reaches the call. */
 export function runKilledAt(subject: Subject, { call, n }: Point): Promise<End> {
   return IS_TRACED
     ? traced(subject, ['-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=${n}`])
     : layered(subject, { KILL_AT: `${n}`, KILL_KIND: call });
 }
 
-/** A run in which calls of a kind fail, from the n-th on. */
+/** Runs with calls of a kind that fail, from the n-th call on. */
 export function runFailingAt(subject: Subject, { call, n }: Point, error: string, all = false): Promise<End> {
   return traced(subject, [
     '-e',
@@ -77,7 +77,7 @@ function traced(subject: Subject, inject: readonly string[], output = '/dev/null
   return ended('strace', [...args, process.execPath, MAIN, 'run', '--log', 'silent'], subject.env);
 }
 
-/** Limits the trace to the files of a warehouse, of those that are files. */
+/** Limits the trace to the files of a SQLite warehouse. A server has no files to trace. */
 function filesOf({ path }: Subject): string[] {
   if (isServer(path)) return [];
   const files = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((suffix) => path + suffix);

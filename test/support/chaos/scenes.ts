@@ -14,21 +14,21 @@ import { type Contents, contentsOf, expectSame, expectWhole } from './stored-uni
 const SMALL = { users: 4, reports: 5, today: '2026-01-17', quirks: { readinessLimitCap: 2 } } as const;
 const NEXT_DAY = parseDay('2026-01-18');
 
-/** A run that is to be disturbed, again and again from the same beginning. */
+/** A run that a test disturbs repeatedly, each time from the same initial state. */
 export interface Scene extends Subject {
   readonly emulator: Emulator;
   readonly place: Place;
-  /** Makes the warehouse what it was before the run. */
+  /** Restores the warehouse to its state before the run. */
   reset(): Promise<void>;
-  /** Every unit holds what it held before the undisturbed run, or what it holds after it. */
+  /** Asserts that every unit has its content before or after the undisturbed run. */
   expectWhole(): Promise<void>;
-  /** Runs undisturbed, here in this process; then the warehouse is what the undisturbed run made of it. */
+  /** Runs undisturbed in this process, and asserts that the warehouse equals the result of the undisturbed run. */
   finish(): Promise<void>;
   /** The content of the warehouse, its digest and its ledger are those of the undisturbed run. */
   expectDone(): Promise<void>;
 }
 
-/** The first run of an organization, on a warehouse that is not there yet. */
+/** The first run of an organization, which creates the warehouse. */
 export async function firstRun(database: Database, options: Partial<EmulatorOptions> = {}): Promise<Scene> {
   const emulator = await emulate(options);
   const after = rigOver(emulator, sqlite.place());

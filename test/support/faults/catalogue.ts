@@ -10,7 +10,7 @@ export interface Fault {
   readonly cause: string;
   /** What the program must do about it. */
   readonly expect: string;
-  /** The exit code, where the fault decides it. */
+  /** The exit code, if the fault determines it. */
   readonly exit?: number;
 }
 

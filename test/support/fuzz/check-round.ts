@@ -37,7 +37,7 @@ export function faultsOf(round: Round): string[] {
   const done = namesOf(ends, 'unit-done');
   const doubted = namesOf(ends, 'unit-doubted');
   const walks = walksOf(round.served);
-  // A service that is taken to be down, and an answer about another organization, leave units out.
+  // A run leaves out units if the service seems to be down, or if a response names another organization.
   const isCutShort = report.orgId === null || report.unitsLeftOut > 0;
   const names = new Set([...before.names(), ...after.names(), ...walks.keys()]);
   for (const name of names) {
@@ -108,7 +108,7 @@ function endsOf(events: readonly RunEvent[]): Ends {
   return ends;
 }
 
-/** The units that ended so at last. */
+/** The names of the units whose last event has this type. */
 function namesOf(ends: Ends, type: (typeof ENDS)[number]): Set<string> {
   return new Set([...ends].flatMap(([name, list]) => (list.at(-1) === type ? [name] : [])));
 }
@@ -201,7 +201,7 @@ function readinessFaults(round: Round, done: ReadonlySet<string>): string[] {
   return fault === undefined ? faults : [...faults, describeFault(`readiness: ${fault}`, pages)];
 }
 
-/** True for a walk from the first page to an empty one in which each page follows on the one before. */
+/** True for a walk from the first page to an empty page without gaps between the pages. */
 function isPlainWalk(pages: readonly Served[], judged: readonly ReturnType<typeof judgeReports>[]): boolean {
   let cursor: string | null = null;
   for (const [index, page] of judged.entries()) {

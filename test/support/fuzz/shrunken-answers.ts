@@ -3,9 +3,9 @@ import type { Clean, CleanAnswers } from './service.ts';
 
 /** What an organization has lost. */
 export interface Shrinkage {
-  /** Days of which the service knows nothing any more. */
+  /** Days for which the service no longer has data. */
   readonly days: ReadonlySet<string>;
-  /** Days on which only users remain whose id ends so; their number is that of the active users, too. */
+  /** Days on which only the users whom the function accepts remain. The number of active users agrees. */
   readonly users: ReadonlyMap<string, (userId: string) => boolean>;
   readonly hasReport: (reportId: string) => boolean;
 }
@@ -13,7 +13,7 @@ export interface Shrinkage {
 /** The answers of an organization without losses. */
 export const WHOLE: Shrinkage = { days: new Set(), users: new Map(), hasReport: () => true };
 
-/** The answers of an emulator without what the organization has lost. */
+/** The responses of an emulator without the lost data of the organization. */
 export class ShrunkenAnswers {
   readonly #clean: CleanAnswers;
   readonly #lost: Shrinkage;

@@ -38,7 +38,7 @@ const NO_SUMS: ReadonlyMap<string, number> = new Map();
 export const NO_ROW: Content = { text: '', rows: 0, keys: [], activeUsers: null, plain: '', sums: NO_SUMS };
 const NO_USER: Content = { ...NO_ROW, activeUsers: 0 };
 
-/** True for a content in which something happened. */
+/** True for a content with activity. */
 export function isActive({ keys }: Content): boolean {
   return keys.length > 0;
 }

@@ -32,11 +32,11 @@ export function readCstring(body: Buffer, offset: number): { readonly text: stri
   return { text: body.toString('utf8', offset, zero), end: zero + 1 };
 }
 
-/** Cuts what arrives on a socket into messages. */
+/** Splits the bytes of a socket into messages. */
 export class MessageReader {
   #rest: Buffer = NOTHING;
 
-  /** Adds what has arrived. */
+  /** Adds received bytes. */
   push(data: Buffer): void {
     this.#rest = this.#rest.length === 0 ? data : Buffer.concat([this.#rest, data]);
   }
@@ -52,7 +52,7 @@ export class MessageReader {
     return this.#take(0)?.subarray(4);
   }
 
-  /** A whole message whose length stands at `at`. */
+  /** A whole message whose length is at `at`. */
   #take(at: number): Buffer | undefined {
     if (this.#rest.length < at + 4) return undefined;
     const end = at + this.#rest.readInt32BE(at);

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
  */
 export const CANARY_KEY = 'sk-canary-7d1f0e9b4c5a48b2';
 
-/** Files that a test puts a key into, for the program to read it there. */
+/** Files into which a test writes a key, so that the program reads it. */
 const KEY_FILE = /^(\.env|key|api-key|.*\.key)$/;
 /** Larger files are made by campaigns that have no service. */
 const FILE_BYTES_MAX = 32 * 1024 * 1024;

@@ -25,7 +25,7 @@ export function daysAsked(rig: Rig): string[] {
   return daysOf(requestsOf(rig));
 }
 
-/** The days that requests name, each once, in order; those for one stream, where it is named. */
+/** Returns the days that requests name, each once, in order; with a stream, only the days of its requests. */
 export function daysOf(requests: readonly Seen[], stream = ''): string[] {
   const days = requests.flatMap(({ path, query: { startDate, endDate } }) =>
     startDate === undefined || endDate === undefined || !path.endsWith(stream)

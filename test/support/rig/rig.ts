@@ -16,15 +16,15 @@ import { CANARY_KEY, expectNoCanary } from './canary-key.ts';
 /** The default today of a rig's service and runs. */
 export const TODAY = parseDay('2026-02-10');
 
-/** What a run did, and what it said meanwhile. */
+/** The report and the events of a run. */
 export interface Ran {
   readonly report: RunReport;
   readonly events: readonly RunEvent[];
 }
 
-/** What a run is asked, besides the defaults of a rig. */
+/** The request of a run; the rig supplies the defaults. */
 export interface RunRequest extends Partial<ExportRequest> {
-  /** The day at 03:00 UTC of which the run takes place. */
+  /** The day of the run, which starts at 03:00 UTC. */
   readonly now?: UtcDay;
   readonly settings?: Partial<Settings>;
   readonly signal?: AbortSignal;
@@ -37,13 +37,13 @@ export interface RunRequest extends Partial<ExportRequest> {
 /** An emulated service and a warehouse, with runs between them over TCP. */
 export interface Rig {
   readonly emulator: Emulator;
-  /** The day on which its runs believe to be. */
+  /** The current day of its runs. */
   readonly today: UtcDay;
   readonly place: Place;
   /** The setting of the warehouse: a path or a URL. */
   readonly path: string;
   readonly settings: Settings;
-  /** Runs an export; `now` is a day, at 03:00 UTC of which the run takes place. */
+  /** Runs an export, at 03:00 UTC of the day `now`. */
   run(request?: RunRequest): Promise<Ran>;
   /** The digest of the warehouse's content. */
   digest(): Promise<string>;
@@ -55,7 +55,7 @@ export interface Rig {
   value<Cell extends Value = string>(query: string, ...values: Value[]): Promise<Cell | undefined>;
 }
 
-/** Builds a rig that takes itself down when the test ends. */
+/** Builds a rig, which is closed when the test ends. */
 export async function createRig(
   options: Partial<EmulatorOptions> = {},
   { database = sqlite }: { readonly database?: Database } = {},
@@ -66,7 +66,7 @@ export async function createRig(
   return rigOver(emulator, database.place(), today);
 }
 
-/** A rig over a service and a place that exist already, for example to fill a second warehouse from the same service. */
+/** Builds a rig with an existing service and place, for example to fill a second warehouse from the same service. */
 export function rigOver(emulator: Emulator, place: Place, today = TODAY): Rig {
   const settings: Settings = {
     apiKey: emulator.apiKey,

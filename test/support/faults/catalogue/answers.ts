@@ -1,6 +1,6 @@
 import type { Fault } from '../catalogue.ts';
 
-/** Faults of what the service answers: payloads, paging, restatements and lies. */
+/** Faults of responses: payloads, paging, restatements and lies. */
 export const answerFaults: readonly Fault[] = [
   {
     id: 'P1',
