@@ -1,7 +1,10 @@
 /** How long a refusal is used to measure the rate, in milliseconds. */
 const MEMORY_MS = 60_000;
-/** The shortest time between two refusals that can measure a rate, and the number of answers for a good measurement. */
-const SAMPLE = { ms: 1_000, answers: 20 } as const;
+/**
+ * The shortest time between two refusals that can measure a rate, the number of answers for a good measurement, and the
+ * share of a request by which a count is taken to be wrong.
+ */
+const SAMPLE = { ms: 1_000, answers: 20, error: 0.2 } as const;
 /** The share of the measured rate that is used. */
 const MARGIN = 0.95;
 /**
@@ -112,9 +115,11 @@ export function rateRefused(
   const next = rateSuspected(rate, atMs);
   if (isAway) return next;
   // If the rate delays requests, those in flight will probably be answered. Otherwise that is unknown.
-  const seen = measureRate(next.refusals, isUsedUp ? inFlight : 0) ?? perMs;
+  const measured = measureRate(next.refusals, isUsedUp ? inFlight : 0);
+  const seen = measured?.perMs ?? perMs;
   // A rate that was growing fast is near the limit, although most of the measured answers came at lower rates.
-  const isNear = seen > perMs * DROP.near || (rate.state === 'untested' && isUsedUp);
+  const seenMax = seen + (measured?.errorPerMs ?? 0);
+  const isNear = seenMax > perMs * DROP.near || (rate.state === 'untested' && isUsedUp);
   const drop = isNear ? DROP.nearMax : DROP.farMax;
   const lowered =
     rate.state === 'unknown' ? MARGIN * seen : MARGIN * Math.min(perMs, Math.max(seen, perMs * drop));
@@ -128,12 +133,20 @@ export function rateRefused(
   };
 }
 
-/** The rate between the latest refusal and an earlier one; undefined if they are too close together. */
-function measureRate(refusals: readonly Refusal[], pending: number): number | undefined {
+/**
+ * The rate between the latest refusal and an earlier one, with its possible error; undefined if they are too close
+ * together.
+ */
+function measureRate(
+  refusals: readonly Refusal[],
+  pending: number,
+): { readonly perMs: number; readonly errorPerMs: number } | undefined {
   const last = refusals.at(-1);
   const earlier = refusals.slice(0, -1);
   if (last === undefined) return undefined;
   const since = earlier.findLast((refusal) => last.answers - refusal.answers >= SAMPLE.answers) ?? earlier[0];
-  if (since === undefined || last.atMs - since.atMs < SAMPLE.ms) return undefined;
-  return (last.answers + pending - since.answers + 1) / (last.atMs - since.atMs);
+  if (since === undefined) return undefined;
+  const forMs = last.atMs - since.atMs;
+  if (forMs < SAMPLE.ms) return undefined;
+  return { perMs: (last.answers + pending - since.answers + 1) / forMs, errorPerMs: SAMPLE.error / forMs };
 }
