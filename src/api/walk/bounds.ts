@@ -97,7 +97,7 @@ function keyOf(row: unknown): string | undefined {
   }
 }
 
-/** A 53-bit hash of a text, made of two hashes. One of ten thousand walks of a million rows has a collision. */
+/** A 53-bit hash of a text, made of two hashes. One of 18,000 walks of a million rows has a collision. */
 function fingerprint(text: string): number {
   let high = 0x811c9dc5;
   let low = 0x9747b28c;
