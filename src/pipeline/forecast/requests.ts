@@ -13,14 +13,13 @@ import {
 } from '../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../batch.ts';
 import { type Plan, type PlanRequest, planUnits } from '../plan.ts';
+import { CLAIMED_UNITS } from '../run/claims/claimed-batches.ts';
 import { KnownLedger } from '../run/known-ledger.ts';
 import { firstPass, parseWalkState } from '../run/readiness/walk-state.ts';
 import { type LongestRange, RangeGauge, rowsPerDay } from '../run/schedule/range-gauge.ts';
 import { Schedule } from '../run/schedule/schedule.ts';
 import { Watch } from '../run/watch/watch.ts';
 
-/** Units that a worker claims at a time, as in `claimed-batches.ts`. */
-const CLAIMED_UNITS = 16;
 /** Assumed rows per day of a stream without stored rows. They only decide when ranges become shorter. */
 const ROWS_UNKNOWN = 50;
 /** Assumed pages of readiness reports before the first walk: one with reports, and the empty one that ends the walk. */

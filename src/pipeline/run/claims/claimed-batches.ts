@@ -7,7 +7,7 @@ import type { UnitClaims } from './unit-claims.ts';
  * About how many units are claimed at once: enough to keep all requests busy, few enough to leave some to other
  * workers.
  */
-const CLAIMED_UNITS = 16;
+export const CLAIMED_UNITS = 16;
 
 export interface ClaimedBatchesOptions {
   readonly schedule: Schedule;
