@@ -1,3 +1,4 @@
+import { utc } from '@date-fns/utc';
 import { isValid } from 'date-fns/isValid';
 import { parse } from 'date-fns/parse';
 
@@ -28,7 +29,7 @@ export function parseHttpDate(text: string): Date | undefined {
   const words = text.replace(/ +/g, ' ');
   for (const [shape, format] of FORMS) {
     const match = shape.exec(words)?.[1];
-    const date = match === undefined ? undefined : parse(`${match} Z`, format, CENTURY_MS);
+    const date = match === undefined ? undefined : parse(`${match} Z`, format, CENTURY_MS, { in: utc });
     if (date !== undefined && isValid(date)) return date;
   }
   return undefined;

@@ -49,6 +49,11 @@ describe('Retry-After', () => {
 });
 
 describe('an HTTP date', () => {
+  it('is not moved by the hour that a local clock skips in spring', () => {
+    // The suite runs in Auckland, where 02:00 on this day does not exist.
+    expect(parseHttpDate('Sun, 30 Sep 2153 02:00:00 GMT')?.toISOString()).toBe('2153-09-30T02:00:00.000Z');
+  });
+
   it('is read correctly in every time zone', () => {
     fc.assert(
       fc.property(
