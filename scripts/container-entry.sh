@@ -5,7 +5,12 @@ node=
 stopped=
 stop() {
   stopped=$1
-  [ -z "$node" ] || kill -s "$1" "$node" 2>/dev/null
+  [ -z "$node" ] || forward
+}
+# A child that is not Node yet still has the traps of this shell for an instant, and would lose the signal.
+forward() {
+  sleep 0.05 2>/dev/null
+  kill -s "$stopped" "$node" 2>/dev/null
 }
 trap 'stop TERM' TERM
 # Background processes of a shell ignore SIGINT until Node handles it.
@@ -15,7 +20,7 @@ trap 'stop INT' INT
 exec 3<&0
 node /app/dist/src/cli/main.js "$@" <&3 3<&- &
 node=$!
-[ -z "$stopped" ] || kill -s "$stopped" "$node" 2>/dev/null
+[ -z "$stopped" ] || forward
 
 wait "$node"
 code=$?
