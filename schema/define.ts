@@ -14,8 +14,11 @@ export interface Column<Kind extends ColumnKind = ColumnKind> {
 /** The columns of a table, in its order. */
 export type Columns = Readonly<Record<string, Column>>;
 
-/** The source of a table's rows: daily analytics, readiness reports, created sessions and hook events, or the exporter itself. */
-export type TableRole = 'fact' | 'readiness' | 'event' | 'ledger';
+/**
+ * The source of a table's rows: daily analytics, readiness reports, created sessions and hook events, the exporter itself,
+ * a person who loaded them (`dimension`), or other tables (`rollup`: recomputed, so it can be lost without harm).
+ */
+export type TableRole = 'fact' | 'readiness' | 'event' | 'ledger' | 'dimension' | 'rollup';
 
 /** A table, declared once for every database. */
 export interface Table<C extends Columns = Columns> {
@@ -47,9 +50,11 @@ function column<Kind extends ColumnKind>(kind: Kind) {
 
 export const key = column('key');
 export const day = column('day');
+export const date = column('date');
 export const text = column('text');
 export const label = column('label');
 export const integer = column('integer');
+export const amount = column('amount');
 export const count = column('count');
 export const flag = column('flag');
 export const instant = column('instant');
@@ -110,6 +115,7 @@ export function table<By extends Columns, Values extends Columns>(spec: {
   stream?: Stream;
   by: By;
   values: Values;
+  indexes?: Readonly<Record<string, readonly string[]>>;
 }): Table<By & Values> {
   return {
     name: spec.name,
@@ -118,6 +124,7 @@ export function table<By extends Columns, Values extends Columns>(spec: {
     stream: spec.stream ?? null,
     key: Object.keys(spec.by),
     columns: { ...spec.by, ...spec.values },
+    ...(spec.indexes !== undefined && { indexes: spec.indexes }),
   };
 }
 

@@ -3,9 +3,9 @@
  * and the type of its values in a row all follow from this table.
  *
  * - `key`: text that identifies a row.
- * - `day`: `YYYY-MM-DD`.
+ * - `day`: `YYYY-MM-DD`. `date`: a day that may be missing.
  * - `label`: `text` that may be missing.
- * - `metric`: a JSON number, exactly as published.
+ * - `metric`: a JSON number, exactly as published. `amount`: a number that a person has given, such as a price.
  * - `integer`: a whole number that the specification calls an integer.
  * - `count`: a whole number that this program counts.
  * - `flag`: 0 or 1.
@@ -20,9 +20,11 @@
 export const KINDS = {
   key: { value: 'text', isNullable: false, sqlite: 'TEXT', postgres: 'text' },
   day: { value: 'text', isNullable: false, sqlite: 'TEXT', postgres: 'date' },
+  date: { value: 'text', isNullable: true, sqlite: 'TEXT', postgres: 'date' },
   text: { value: 'text', isNullable: false, sqlite: 'TEXT', postgres: 'text' },
   label: { value: 'text', isNullable: true, sqlite: 'TEXT', postgres: 'text' },
   metric: { value: 'number', isNullable: true, sqlite: 'REAL', postgres: 'double precision' },
+  amount: { value: 'number', isNullable: false, sqlite: 'REAL', postgres: 'double precision' },
   integer: { value: 'number', isNullable: true, sqlite: 'INTEGER', postgres: 'bigint' },
   count: { value: 'number', isNullable: false, sqlite: 'INTEGER', postgres: 'bigint' },
   flag: { value: 'flag', isNullable: true, sqlite: 'INTEGER', postgres: 'boolean' },

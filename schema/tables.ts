@@ -1,5 +1,6 @@
-import type { AnyTable } from './define.ts';
+import type { AnyTable, TableRole } from './define.ts';
 import { activityDaily, activityDailyByClient } from './tables/activity.ts';
+import { budgets, people, prices } from './tables/dimensions.ts';
 import { hookEvents, sessions } from './tables/events.ts';
 import {
   exportRuns,
@@ -15,6 +16,16 @@ import {
   productivityDailyByLanguage,
 } from './tables/productivity.ts';
 import { readinessReportApps, readinessReportCriteria, readinessReports } from './tables/readiness.ts';
+import {
+  dates,
+  orgMonthly,
+  rollupMarks,
+  userEmails,
+  userMonthly,
+  users,
+  userTeams,
+  userWeekly,
+} from './tables/rollups.ts';
 import {
   tokensDaily,
   tokensDailyByModel,
@@ -64,6 +75,17 @@ export const tables = {
   quarantine,
   schemaDrift,
   exportState,
+  people,
+  prices,
+  budgets,
+  dates,
+  users,
+  userWeekly,
+  userMonthly,
+  orgMonthly,
+  userTeams,
+  userEmails,
+  rollupMarks,
 } as const;
 
 /** Every table, in the order of {@link tables}. */
@@ -74,5 +96,10 @@ export function tablesOf(stream: string): AnyTable[] {
   return allTables.filter((table) => table.stream === stream);
 }
 
-/** The tables with data of the service: all but the exporter's own. Digests cover their content. */
-export const contentTables: readonly AnyTable[] = allTables.filter((table) => table.role !== 'ledger');
+const CONTENT: ReadonlySet<TableRole> = new Set(['fact', 'readiness', 'event']);
+
+/** The tables with data of the service and its clients. Digests cover their content. */
+export const contentTables: readonly AnyTable[] = allTables.filter((table) => CONTENT.has(table.role));
+
+/** The tables that cannot be recomputed from others: all but the rollups. */
+export const sourceTables: readonly AnyTable[] = allTables.filter((table) => table.role !== 'rollup');

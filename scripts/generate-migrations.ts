@@ -34,14 +34,22 @@ interface Dialect {
   statements(before: Snapshot, now: Snapshot): Promise<string[]>;
 }
 
-const byDay = new Set(allTables.filter((table) => table.role === 'fact').map((table) => table.name));
+const byKey = new Set(
+  allTables.filter(({ role }) => role === 'fact' || role === 'rollup').map(({ name }) => name),
+);
 
-/** Fact tables are queried only by key, so rows are stored in the key's B-tree: a seventh smaller. */
+/** Facts and rollups are queried only by key, so rows are stored in the key's B-tree: a seventh smaller. */
 function withoutRowid(statement: string): string {
   const name = /^CREATE TABLE `([^`]+)`/.exec(statement)?.[1];
-  return name !== undefined && byDay.has(name)
+  return name !== undefined && byKey.has(name)
     ? statement.replace(/\);\s*$/, ') WITHOUT ROWID;\n')
     : statement;
+}
+
+/** Drops views first, so that a table can take the name of a view. */
+function viewsFirst(statements: readonly string[]): string[] {
+  const isDrop = (statement: string) => statement.startsWith('DROP VIEW');
+  return [...statements.filter(isDrop), ...statements.filter((statement) => !isDrop(statement))];
 }
 
 /** Corrects the generator, which adds the default schema and quotes the collation of keys like a type. */
@@ -92,7 +100,7 @@ async function generate(dialect: Dialect): Promise<void> {
     : { version: '7', dialect: name, entries: [] };
   const before = lastSnapshot(meta) ?? dialect.empty;
   const now = await dialect.snapshot(before);
-  const statements = await dialect.statements(before, now);
+  const statements = viewsFirst(await dialect.statements(before, now));
   if (statements.length === 0) {
     process.stdout.write(`the migrations of ${name} are up to date\n`);
     return;

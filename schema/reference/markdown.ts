@@ -30,6 +30,18 @@ const GROUPS: readonly { readonly role: TableRole; readonly title: string; reado
     title: 'Sessions and hook events',
     doc: 'Sessions are stored when they are created, hook events when the spool is drained.',
   },
+  {
+    role: 'dimension',
+    title: 'People, prices and budgets',
+    doc: 'What people have loaded from CSV files. The service knows none of it.',
+  },
+  {
+    role: 'rollup',
+    title: 'Rollups',
+    doc:
+      'Recomputed from the other tables at the end of each run, so no digest covers them. Until then they show the state ' +
+      'of the last run; `rollup_marks` says which units they were computed from.',
+  },
   { role: 'ledger', title: 'Ledger and findings', doc: 'What was pulled, when, and what was wrong with it.' },
 ];
 

@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash, warehouseSha256 } from '../../schema/digest.ts';
-import { allTables } from '../../schema/tables.ts';
+import { contentTables, sourceTables } from '../../schema/tables.ts';
 import type { Warehouse } from '../warehouse/port.ts';
 import type { CopyObserver } from './events.ts';
 import { canonicalRow } from './same-row.ts';
@@ -21,18 +21,18 @@ export interface Comparison {
   readonly digest: { readonly from: string; readonly to: string };
 }
 
-/** Reads every table of both sides, the ledger too, and compares their digests. Call inside a snapshot of each side. */
+/** Reads every table of both sides but the rollups, the ledger too, and compares their digests. Call inside a snapshot of each side. */
 export async function compareSides(sides: Sides, observe: CopyObserver): Promise<Comparison> {
   const tables: ComparedTable[] = [];
   const content = { from: new Map<string, string>(), to: new Map<string, string>() };
-  for (const table of allTables) {
+  for (const table of sourceTables) {
     observe({ type: 'copy-comparing', table: table.name });
     const [from, to] = await Promise.all(
       [sides.source, sides.stored].map((warehouse) => hashTable(warehouse, table, sides.signal)),
     );
     if (from === undefined || to === undefined) continue;
     tables.push({ table: table.name, rows: from.rows, isSame: from.sha256 === to.sha256 });
-    if (table.role === 'ledger') continue;
+    if (!contentTables.includes(table)) continue;
     content.from.set(table.name, from.sha256);
     content.to.set(table.name, to.sha256);
   }
@@ -44,7 +44,7 @@ export async function compareSides(sides: Sides, observe: CopyObserver): Promise
 
 async function hashTable(warehouse: Warehouse, table: AnyTable, signal: AbortSignal) {
   // Content is stored in canonical form. The JSON of the ledger is not: the databases may store it in different forms.
-  const isLedger = table.role === 'ledger';
+  const isLedger = !contentTables.includes(table);
   const canonical = canonicalRow(table);
   const hash = new ContentHash();
   hash.begin(table);

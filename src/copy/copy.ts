@@ -21,6 +21,9 @@ const UNITLESS = [
   tables.schemaDrift,
   tables.exportRuns,
   tables.exportState,
+  tables.people,
+  tables.prices,
+  tables.budgets,
 ] as const;
 
 /** A copy to make. */

@@ -1,4 +1,5 @@
 import type { AnyTable } from '../../schema/define.ts';
+import type { Dialect, SQL } from '../../schema/query.ts';
 import type { ColumnOf, RowOf } from '../../schema/row.ts';
 import type { tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
@@ -99,6 +100,22 @@ export interface SavedCopy {
   readonly bytes: number;
 }
 
+/** A row that a query returned: its values by the names of the columns. */
+export type QueryRow = Readonly<Record<string, Value>>;
+
+/**
+ * The steps of a transaction, written once for every database: a generator that yields statements, and rows to insert or
+ * update, and receives the rows that each statement returned. It may run again from the start after a conflict, so it must
+ * read all that it needs from the database.
+ *
+ * @example
+ * function* clearPrices(orgId: string): Steps<void> {
+ *   const [row] = yield sql`SELECT COUNT(*) AS stored FROM prices WHERE org_id = ${orgId}`;
+ *   if (row?.['stored'] !== 0) yield sql`DELETE FROM prices WHERE org_id = ${orgId}`;
+ * }
+ */
+export type Steps<Result> = Generator<SQL | TableRows, Result, readonly QueryRow[]>;
+
 /** After this many written rows, the caller should call {@link Warehouse.refreshStatistics}. */
 export const MUCH_WRITTEN_ROWS = 10_000;
 
@@ -112,6 +129,8 @@ export const MUCH_WRITTEN_ROWS = 10_000;
 export interface Warehouse {
   /** The path or URL without password. */
   readonly location: string;
+  /** The database, which decides the dialect of queries. */
+  readonly dialect: Dialect;
 
   /**
    * Takes the run lock.
@@ -205,6 +224,16 @@ export interface Warehouse {
    * ledger. Returns how many rows were inserted, updated or deleted.
    */
   change(changes: RowChanges): Promise<number>;
+
+  /** Runs a query that only reads. Inside {@link inSnapshot} it reads the snapshot. */
+  select(query: SQL): Promise<readonly QueryRow[]>;
+  /**
+   * Runs steps in one transaction, which sees one state of the database.
+   * @param doing the first words of an error message: `load people into`
+   */
+  transact<Result>(doing: string, steps: () => Steps<Result>): Promise<Result>;
+  /** Runs work while no other process runs work under the same name. Waits for it; SQLite has one writer anyway. */
+  oneAtATime<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
 
   /**
    * Updates the statistics by which the database plans queries. Call after many rows were written. Changes no row.

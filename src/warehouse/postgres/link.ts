@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { SerialQueue } from '../../core/serial-queue.ts';
-import type { Values } from '../port.ts';
+import type { QueryRow, Values } from '../port.ts';
 import { isLost, sqlState } from './errors.ts';
 import { setUp } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
@@ -68,6 +68,12 @@ export class Link {
   /** Runs a statement; its rows are arrays in the order of the columns. */
   async query(sql: string, values: readonly Parameter[] = []): Promise<Values[]> {
     return (await this.#send(sql, values)).rows;
+  }
+
+  /** Runs a statement that is used rarely, so it is not kept prepared; its rows have named columns. */
+  async records(sql: string, values: readonly Parameter[]): Promise<QueryRow[]> {
+    const query = { text: sql, values: [...values], types: valueTypes, ...this.#limit };
+    return (await this.#next(() => this.#client.query<QueryRow>(query))).rows;
   }
 
   /** Runs a statement. Returns how many rows it inserted, updated or deleted. */

@@ -37,6 +37,19 @@ export class Readers {
     });
   }
 
+  /** Runs a read on the connection of the snapshot, or in a transaction of its own. */
+  read<Result>(work: (link: Link) => Promise<Result>): Promise<Result> {
+    return this.#explained('read', async () => {
+      if (this.#snapshot !== undefined) return work(this.#snapshot);
+      const link = await this.#begin();
+      try {
+        return await work(link);
+      } finally {
+        await this.#end(link);
+      }
+    });
+  }
+
   /** See `Warehouse.scan`. */
   async *scan(
     table: AnyTable,

@@ -11,6 +11,8 @@ const STATUS_PAUSE_MS = 200;
 /** How long to wait for the second connection that shows whether sessions are separate. */
 const SECOND_CONNECTION_MS = 5_000;
 
+type Isolation = 'READ COMMITTED' | 'REPEATABLE READ';
+
 export interface PostgresSessionOptions {
   readonly clock: Clock;
   /** Aborted when the process must stop; this shortens the wait for a server. */
@@ -68,7 +70,12 @@ export class PostgresSession {
    * transaction together.
    */
   transaction<Result>(doing: string, work: (link: Link) => Promise<Result>): Promise<Result> {
-    return this.#queue.add(() => this.#transact(doing, work));
+    return this.#queue.add(() => this.#transact(doing, work, 'READ COMMITTED'));
+  }
+
+  /** As {@link transaction}, but all statements see the same state of the database. */
+  repeatableRead<Result>(doing: string, work: (link: Link) => Promise<Result>): Promise<Result> {
+    return this.#queue.add(() => this.#transact(doing, work, 'REPEATABLE READ'));
   }
 
   /**
@@ -91,12 +98,16 @@ export class PostgresSession {
     await this.#link.close();
   }
 
-  async #transact<Result>(doing: string, work: (link: Link) => Promise<Result>): Promise<Result> {
+  async #transact<Result>(
+    doing: string,
+    work: (link: Link) => Promise<Result>,
+    isolation: Isolation,
+  ): Promise<Result> {
     const repetition = new Repetition(this.clock, () => this.#stoppedAtMs);
     for (;;) {
       const generation = this.#generation;
       try {
-        return await this.#attempt(work, repetition);
+        return await this.#attempt(work, repetition, isolation);
       } catch (error) {
         const isAgain =
           (isConflict(error) && repetition.mayFollowConflict()) ||
@@ -106,12 +117,16 @@ export class PostgresSession {
     }
   }
 
-  async #attempt<Result>(work: (link: Link) => Promise<Result>, repetition: Repetition): Promise<Result> {
+  async #attempt<Result>(
+    work: (link: Link) => Promise<Result>,
+    repetition: Repetition,
+    isolation: Isolation,
+  ): Promise<Result> {
     const link = await this.#connected(repetition);
     let transactionId: string;
     let result: Result;
     try {
-      transactionId = await begin(link);
+      transactionId = await begin(link, isolation);
       result = await work(link);
     } catch (error) {
       if (!link.isLost) await link.script('ROLLBACK').catch(() => undefined);
@@ -174,10 +189,10 @@ export class PostgresSession {
  * Begins a transaction and returns its id.
  * @throws {UsageError} if it runs in another session than the one that this connection set up.
  */
-async function begin(link: Link): Promise<string> {
+async function begin(link: Link, isolation: Isolation): Promise<string> {
   link.staged.clear();
   const [row] = await link.script(
-    "BEGIN; SELECT pg_current_xact_id(), current_setting('daywalk.session', true)",
+    `BEGIN ISOLATION LEVEL ${isolation}; SELECT pg_current_xact_id(), current_setting('daywalk.session', true)`,
   );
   const [transactionId, mark] = row ?? [];
   if (mark !== link.mark) {

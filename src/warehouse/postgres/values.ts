@@ -2,7 +2,7 @@ import { types } from 'pg';
 import { canonicalText } from '../../core/json-text.ts';
 import type { Value } from '../port.ts';
 
-const { BOOL, INT4, INT8, FLOAT8, TIMESTAMPTZ, JSONB } = types.builtins;
+const { BOOL, INT4, INT8, FLOAT8, NUMERIC, TIMESTAMPTZ, JSONB } = types.builtins;
 const INSTANT = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?\+00$/;
 
 /** Converts an instant of PostgreSQL in UTC to `YYYY-MM-DDTHH:MM:SS.sssZ`. */
@@ -17,6 +17,7 @@ const PARSERS: Readonly<Record<number, (text: string) => Value>> = {
   [INT4]: Number,
   [INT8]: Number,
   [FLOAT8]: Number,
+  [NUMERIC]: Number,
   [TIMESTAMPTZ]: instantOf,
   [JSONB]: canonicalText,
 };

@@ -8,6 +8,7 @@ import { storeHookEvents } from './hook-events.ts';
 import { readReadiness, readState, readUnits, writeState } from './ledger.ts';
 import type { Link } from './link.ts';
 import { migrate } from './migrate.ts';
+import { oneAtATime, runSteps, select } from './queries.ts';
 import { Readers } from './readers.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows, putRows } from './rows.ts';
@@ -60,6 +61,7 @@ type Reads = Pick<
   | 'restatementCount'
   | 'scan'
   | 'rowsOf'
+  | 'select'
   | 'inSnapshot'
 >;
 type UnitWrites = Pick<
@@ -80,6 +82,7 @@ function postgresWarehouse(session: PostgresSession): Warehouse {
   const readers = new Readers(session.target);
   return {
     location,
+    dialect: 'postgres',
     ...readsOf(session, readers),
     ...unitWritesOf(session, claims),
     lock: (options) => claims.lock(options),
@@ -97,6 +100,8 @@ function postgresWarehouse(session: PostgresSession): Warehouse {
     acceptQuarantine: (scope, at) =>
       session.transaction('accept records in the quarantine of', (link) => acceptQuarantine(link, scope, at)),
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
+    transact: (doing, steps) => session.repeatableRead(doing, (link) => runSteps(link, steps())),
+    oneAtATime: (name, work) => oneAtATime(session, name, work),
     refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
     damages: async () => [],
     saveCopy: async () => {
@@ -133,6 +138,7 @@ function readsOf(session: PostgresSession, readers: Readers): Reads {
       for await (const chunk of readers.scan(table, scope, columns)) rows.push(...chunk);
       return rows;
     },
+    select: (query) => readers.read((link) => select(link, query)),
     inSnapshot: (work) => readers.inSnapshot(work),
   };
 }

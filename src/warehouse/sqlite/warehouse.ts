@@ -17,6 +17,7 @@ import {
 } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
 import { migrate, refreshStatistics } from './migrate.ts';
+import { runSteps, select } from './queries.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows } from './rows.ts';
 import {
@@ -52,6 +53,7 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
   const { path } = connection;
   return {
     location: path,
+    dialect: 'sqlite',
     lock: async () => runLock(connection),
     organizations: async () => connection.read('read', () => readOrganizations(connection)),
     units: async (orgId, streams) => connection.read('read', () => readUnits(connection, orgId, streams)),
@@ -95,6 +97,9 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
     rowsOf: (table, scope, columns) => readRows(connection, table, scope, columns),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
+    select: async (query) => connection.read('read', () => select(connection, query)),
+    transact: (doing, steps) => connection.transaction(doing, () => runSteps(connection, steps())),
+    oneAtATime: (_, work) => work(),
     saveCopy: async (copy) => saveCopy(connection, copy),
     refreshStatistics: () =>
       connection.transaction('measure the tables of', () => refreshStatistics(connection)),

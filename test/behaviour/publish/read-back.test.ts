@@ -12,9 +12,11 @@ import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 const TYPES: Readonly<Record<ColumnKind, string>> = {
   key: 'VARCHAR',
   day: 'DATE',
+  date: 'DATE',
   text: 'VARCHAR',
   label: 'VARCHAR',
   metric: 'DOUBLE',
+  amount: 'DOUBLE',
   integer: 'BIGINT',
   count: 'BIGINT',
   flag: 'BOOLEAN',

@@ -35,9 +35,11 @@ const READ: Readonly<
 > = {
   key: [(name) => name, textOf],
   day: [(name) => `strftime(${name}, '%Y-%m-%d')`, textOf],
+  date: [(name) => `strftime(${name}, '%Y-%m-%d')`, textOf],
   text: [(name) => name, textOf],
   label: [(name) => name, textOf],
   metric: [(name) => name, numberOf],
+  amount: [(name) => name, numberOf],
   integer: [(name) => name, numberOf],
   count: [(name) => name, numberOf],
   flag: [(name) => `${name}::INTEGER`, numberOf],

@@ -30,9 +30,11 @@ const metric = fc.oneof(
 const VALUES: Readonly<Record<ColumnKind, fc.Arbitrary<Value>>> = {
   key: text,
   day: instant.map((value) => value.slice(0, 10)),
+  date: fc.option(instant.map((value) => value.slice(0, 10))),
   text,
   label: fc.option(text),
   metric: fc.option(metric),
+  amount: metric,
   integer: fc.option(whole),
   count: whole,
   flag: fc.option(fc.constantFrom(0, 1)),

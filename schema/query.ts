@@ -1,0 +1,45 @@
+import { CasingCache } from 'drizzle-orm/casing';
+import { type SQL, sql } from 'drizzle-orm/sql';
+
+export { type SQL, sql };
+
+/** A database that a warehouse can be in. */
+export type Dialect = 'sqlite' | 'postgres';
+
+/** A statement as a driver takes it: text with placeholders, and the values of these in order. */
+export interface CompiledQuery {
+  readonly text: string;
+  readonly values: readonly (string | number | null)[];
+}
+
+/**
+ * Compiles a query for a database. Values become parameters, never text.
+ *
+ * @example
+ * compileQuery(sql`SELECT date FROM tokens_daily WHERE org_id = ${orgId}`, 'postgres');
+ * // { text: 'SELECT date FROM tokens_daily WHERE org_id = $1', values: [orgId] }
+ */
+export function compileQuery(query: SQL, dialect: Dialect): CompiledQuery {
+  const placeholder = dialect === 'sqlite' ? () => '?' : (index: number) => `$${index + 1}`;
+  const { sql: text, params } = query.toQuery(configOf(placeholder));
+  return { text, values: params.map(parameterOf) };
+}
+
+/** The text of a query with its values written as literals, for people to read and to copy. */
+export function queryText(query: SQL): string {
+  return sql`${query}`.inlineParams().toQuery(configOf(() => '?')).sql;
+}
+
+function configOf(escapeParam: (index: number) => string) {
+  return {
+    escapeName: (name: string) => `"${name.replaceAll('"', '""')}"`,
+    escapeParam,
+    escapeString: (text: string) => `'${text.replaceAll("'", "''")}'`,
+    casing: new CasingCache(),
+  };
+}
+
+function parameterOf(value: unknown): string | number | null {
+  if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
+  throw new TypeError(`a query has a parameter of type ${typeof value}`);
+}

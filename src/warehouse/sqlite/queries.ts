@@ -1,0 +1,30 @@
+import { compileQuery, type SQL } from '../../../schema/query.ts';
+import type { QueryRow, Steps } from '../port.ts';
+import type { Connection } from './connection.ts';
+import { putRows } from './rows.ts';
+
+/** See `Warehouse.select`. */
+export function select({ db }: Connection, query: SQL): readonly QueryRow[] {
+  const { text, values } = compileQuery(query, 'sqlite');
+  return db.prepare<unknown[], QueryRow>(text).all(...values);
+}
+
+/** Runs the steps of a transaction, see `Warehouse.transact`. Call inside a transaction. */
+export function runSteps<Result>(connection: Connection, steps: Steps<Result>): Result {
+  let step = steps.next();
+  while (step.done !== true) {
+    if ('table' in step.value) {
+      putRows(connection, step.value);
+      step = steps.next([]);
+    } else step = steps.next(runStatement(connection, step.value));
+  }
+  return step.value;
+}
+
+function runStatement({ db }: Connection, query: SQL): readonly QueryRow[] {
+  const { text, values } = compileQuery(query, 'sqlite');
+  const statement = db.prepare<unknown[], QueryRow>(text);
+  if (statement.reader) return statement.all(...values);
+  statement.run(...values);
+  return [];
+}
