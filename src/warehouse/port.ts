@@ -14,6 +14,7 @@ import type {
   UnitFailure,
   UnitNotes,
 } from './commits.ts';
+import type { QueryRow, Steps } from './queries.ts';
 import type { EncodedRows, TableRows, Value, Values } from './rows.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
 import type { LedgerDay, LedgerReadiness, LedgerUnit, UnitKey } from './unit.ts';
@@ -22,6 +23,7 @@ export type { SettleRule } from '../judge/agreement.ts';
 export * from './commits.ts';
 export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-rows.ts';
 export { keyOfValues } from './ledger-rows.ts';
+export type { QueryRow, Steps } from './queries.ts';
 export * from './unit.ts';
 export type { EncodedRows, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
 
@@ -99,22 +101,6 @@ export interface SavedCopy {
   readonly path: string;
   readonly bytes: number;
 }
-
-/** A row that a query returned: its values by the names of the columns. */
-export type QueryRow = Readonly<Record<string, Value>>;
-
-/**
- * The steps of a transaction, written once for every database: a generator that yields statements, and rows to insert or
- * update, and receives the rows that each statement returned. It may run again from the start after a conflict, so it must
- * read all that it needs from the database.
- *
- * @example
- * function* clearPrices(orgId: string): Steps<void> {
- *   const [row] = yield sql`SELECT COUNT(*) AS stored FROM prices WHERE org_id = ${orgId}`;
- *   if (row?.['stored'] !== 0) yield sql`DELETE FROM prices WHERE org_id = ${orgId}`;
- * }
- */
-export type Steps<Result> = Generator<SQL | TableRows, Result, readonly QueryRow[]>;
 
 /** After this many written rows, the caller should call {@link Warehouse.refreshStatistics}. */
 export const MUCH_WRITTEN_ROWS = 10_000;
