@@ -17,6 +17,8 @@ export interface DaywalkErrorOptions {
   reason?: Reason | undefined;
   /** Values for the words of the remedy. @default {} */
   facts?: Facts | undefined;
+  /** Further lines after the message, such as the other mistakes in a file. @default [] */
+  details?: readonly string[] | undefined;
 }
 
 /**
@@ -27,6 +29,7 @@ export class DaywalkError extends Error implements Advice {
   readonly hint: string | undefined;
   readonly reason: Reason | undefined;
   readonly facts: Facts;
+  readonly details: readonly string[];
   readonly exitCode: ExitCode;
   readonly effect: ErrorEffect;
 
@@ -36,6 +39,7 @@ export class DaywalkError extends Error implements Advice {
     this.hint = options.hint;
     this.reason = options.reason;
     this.facts = options.facts ?? {};
+    this.details = options.details ?? [];
     this.exitCode = options.exitCode;
     this.effect = options.effect;
   }

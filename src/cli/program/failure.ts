@@ -8,6 +8,8 @@ import { escapeForTerminal } from '../text/escape.ts';
 export interface Failure {
   readonly exitCode: ExitCode;
   readonly message: string;
+  /** Further lines after the message. */
+  readonly details: readonly string[];
   readonly hint: string;
   /** The stacks of the error and its causes. */
   readonly stack: string;
@@ -17,19 +19,21 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   const stack = stackOf(error);
   if (error instanceof DaywalkError) {
-    return { exitCode: error.exitCode, message: error.message, hint: hintOf(error) ?? '', stack };
+    const { exitCode, message, details } = error;
+    return { exitCode, message, details, hint: hintOf(error) ?? '', stack };
   }
   return {
     exitCode: EXIT.defect,
     message: `a defect in daywalk: ${messageOf(error)}`,
+    details: [],
     hint: 'report it with the output of DAYWALK_DEBUG=1; committed data is safe, and a rerun resumes',
     stack,
   };
 }
 
-/** A failure as lines for people: the message, the hint, and with `debug` the stack. */
+/** A failure as lines for people: the message and its details, the hint, and with `debug` the stack. */
 export function describeFailure(failure: Failure, { debug }: { readonly debug: boolean }): string[] {
-  const lines = [`daywalk: ${oneLine(failure.message)}`];
+  const lines = [`daywalk: ${oneLine(failure.message)}`, ...failure.details.map(oneLine)];
   if (failure.hint !== '') lines.push(`hint: ${oneLine(failure.hint)}`);
   if (debug) lines.push(...failure.stack.split('\n').map(escapeForTerminal));
   return lines;
@@ -37,13 +41,13 @@ export function describeFailure(failure: Failure, { debug }: { readonly debug: b
 
 /** Writes a failure to a log, with its exit code as a field. */
 export function logFailure(log: Log, failure: Failure, { debug }: { readonly debug: boolean }): void {
-  const { exitCode, message, hint, stack } = failure;
+  const { exitCode, message, details, hint, stack } = failure;
   log.write({
     level: 'error',
     event: 'command-failed',
     message,
     hint: hint === '' ? undefined : hint,
-    fields: { exitCode, ...(debug ? { stack } : {}) },
+    fields: { exitCode, ...(details.length > 0 ? { details } : {}), ...(debug ? { stack } : {}) },
   });
 }
 

@@ -1,0 +1,68 @@
+import { isDay, type UtcDay } from '../../core/day.ts';
+import { UsageError } from '../../core/errors.ts';
+
+/** The longest text of a cell. A key of PostgreSQL has room for it in any script. */
+const TEXT_CHARS_MAX = 500;
+
+/**
+ * Turns the text of a cell into a value. The text is trimmed and not empty.
+ * @throws {UsageError} whose message goes on after the name of the column and the text: `is not …`.
+ */
+export type CellParser<Value> = (text: string) => Value;
+
+/** A column that a CSV file may have. */
+export interface CsvColumn<Value> {
+  /** True if the file must have the column, with a value in every row. */
+  readonly isRequired: boolean;
+  readonly parse: CellParser<Value>;
+  /** The value of an empty cell and of a column that the file does not have. */
+  readonly absent: Value;
+}
+
+/** A column that the file must have, with a value in every row. */
+export function required<Value>(parse: CellParser<Value>): CsvColumn<Value | null> & { isRequired: true } {
+  return { isRequired: true, parse, absent: null };
+}
+
+/** A column that the file may have; an empty cell is null. */
+export function optional<Value>(parse: CellParser<Value>): CsvColumn<Value | null> & { isRequired: false } {
+  return { isRequired: false, parse, absent: null };
+}
+
+/** Text on one line, 500 characters at most. */
+export const textCell: CellParser<string> = (text) => {
+  if (/\p{Cc}/u.test(text)) {
+    throw new UsageError('contains a line break or a control character', { hint: 'write it on one line' });
+  }
+  if (text.length <= TEXT_CHARS_MAX) return text;
+  throw new UsageError(`has ${text.length} characters`, {
+    hint: `write ${TEXT_CHARS_MAX} characters at most`,
+  });
+};
+
+/** A day, `YYYY-MM-DD`. */
+export const dayCell: CellParser<UtcDay> = (text) => {
+  if (isDay(text)) return text;
+  throw new UsageError('is not a calendar day written YYYY-MM-DD', {
+    hint: 'write days as YYYY-MM-DD, for example 2026-05-01; in a spreadsheet, give the column the format Text',
+  });
+};
+
+/** A month, `YYYY-MM`. */
+export const monthCell: CellParser<string> = (text) => {
+  if (/^\d{4}-\d{2}$/.test(text) && isDay(`${text}-01`)) return text;
+  throw new UsageError('is not a month written YYYY-MM', {
+    hint: 'write months as YYYY-MM, for example 2026-05; in a spreadsheet, give the column the format Text',
+  });
+};
+
+/** The most digits that a number keeps without loss. */
+const DIGITS_MAX = 15;
+
+/** A number of 0 or more, with a decimal point. */
+export const amountCell: CellParser<number> = (text) => {
+  const hint = 'write a number of 0 or more, for example 1250.50: a decimal point, no other separator';
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError('is not a number of 0 or more', { hint });
+  if (text.replace('.', '').replace(/^0+/, '').length <= DIGITS_MAX) return Number(text);
+  throw new UsageError(`has more than ${DIGITS_MAX} digits`, { hint });
+};
