@@ -1,10 +1,14 @@
 import { utc } from '@date-fns/utc';
 // Imported one by one: loading the whole library takes as long as the rest of a command.
 import { addDays } from 'date-fns/addDays';
+import { addYears } from 'date-fns/addYears';
 import { differenceInCalendarDays } from 'date-fns/differenceInCalendarDays';
 import { format } from 'date-fns/format';
 import { getISODay } from 'date-fns/getISODay';
+import { getISOWeek } from 'date-fns/getISOWeek';
+import { getISOWeekYear } from 'date-fns/getISOWeekYear';
 import { isValid } from 'date-fns/isValid';
+import { lastDayOfMonth } from 'date-fns/lastDayOfMonth';
 import { parse } from 'date-fns/parse';
 import { startOfMonth } from 'date-fns/startOfMonth';
 import { subDays } from 'date-fns/subDays';
@@ -53,6 +57,11 @@ export function shiftDay(day: UtcDay, days: number): UtcDay {
   return brand(format(addDays(instantOf(day), days, inUtc), PATTERN, inUtc));
 }
 
+/** Moves a day by a number of years. From 29 February it comes to 28 February where there is no 29th. */
+export function shiftYears(day: UtcDay, years: number): UtcDay {
+  return brand(format(addYears(instantOf(day), years, inUtc), PATTERN, inUtc));
+}
+
 /** Counts the days from `earlier` to `later`; negative if `later` comes first. */
 export function daysBetween(earlier: UtcDay, later: UtcDay): number {
   return differenceInCalendarDays(instantOf(later), instantOf(earlier), inUtc);
@@ -72,6 +81,17 @@ export function weekdayOf(day: UtcDay): number {
 /** Returns the first day of the month of `day`. */
 export function monthOf(day: UtcDay): UtcDay {
   return brand(format(startOfMonth(instantOf(day), inUtc), PATTERN, inUtc));
+}
+
+/** Returns the last day of the month of `day`. */
+export function monthEndOf(day: UtcDay): UtcDay {
+  return brand(format(lastDayOfMonth(instantOf(day), inUtc), PATTERN, inUtc));
+}
+
+/** Returns the ISO week of `day`, and the year of that week. */
+export function isoWeekOf(day: UtcDay): { readonly iso_year: number; readonly iso_week: number } {
+  const instant = instantOf(day);
+  return { iso_year: getISOWeekYear(instant, inUtc), iso_week: getISOWeek(instant, inUtc) };
 }
 
 /** Returns midnight UTC at the start of `day`, in Unix milliseconds. */

@@ -60,6 +60,8 @@ const WAREHOUSE_DOORS = [
   'choose-organization',
   'digest',
   'email-salt',
+  'rollups/refresh',
+  'rollups/current',
 ];
 
 /** The jobs whose work is to serve the emulator. */

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { messageOf } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { MUCH_WRITTEN_ROWS } from '../../warehouse/port.ts';
+import { refreshRollups } from '../../warehouse/rollups/refresh.ts';
 import type { RunReport } from '../events.ts';
 import { RunCounts } from './run-counts.ts';
 import type { NamedRun, RunOptions } from './run-options.ts';
@@ -27,12 +28,26 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
     counts.recordEnd(error);
     if (counts.orgId === null) counts.doubted = await countDoubtedBefore(options);
   }
+  await refreshAll(options, counts);
   if (counts.rowsWritten >= MUCH_WRITTEN_ROWS) await refreshStatistics(options);
   const { requests, retries } = source.transport.totals;
   const report = counts.report(run, { requests, retries, durationMs: clock.monotonicMs() - startedMs });
   await recordEnd(options, report);
   observe({ type: 'run-ended', report });
   return report;
+}
+
+/** Computes the rollups that differ from the ledger, also after units failed or an earlier run was killed. */
+async function refreshAll(options: RunOptions, counts: RunCounts): Promise<void> {
+  const { warehouse, clock, signal, force, streams } = options;
+  const { orgId, range } = counts;
+  if (orgId === null || signal.aborted || counts.exitCode === EXIT.storage) return;
+  const forced = force && streams.includes('users') && range !== null ? range : undefined;
+  try {
+    await refreshRollups(warehouse, { orgId, now: clock.now(), signal, force: forced });
+  } catch (error) {
+    counts.recordEnd(error);
+  }
 }
 
 /** A failure is only a warning: queries are slower, and the data are complete. */

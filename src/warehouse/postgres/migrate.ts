@@ -3,11 +3,13 @@ import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import pg from 'pg';
 import { CREATE_HISTORY, HISTORY_TABLE } from '../../../schema/history.ts';
 import { commentsSql } from '../../../schema/reference/comments.ts';
-import { allTables } from '../../../schema/tables.ts';
+import { allTables, tables } from '../../../schema/tables.ts';
 import { NoWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
+import { fillRollups } from '../rollups/fill.ts';
 import type { Link } from './link.ts';
 import { lockKey } from './lock-key.ts';
+import { runSteps } from './queries.ts';
 import { expectCreatable } from './schema-rights.ts';
 import type { PostgresSession } from './session.ts';
 import { tableIn } from './statements.ts';
@@ -57,7 +59,14 @@ export async function migrate(
       ]);
     }
     if (missing.length > 0) await link.script(commentsSql());
+    if (missing.length > 0 && missing.length < known.length) await fillTables(link, session.clock.now());
   });
+}
+
+/** Fills the new tables. Runs of an earlier version commit nothing meanwhile, so all statements see the same units. */
+async function fillTables(link: Link, now: Date): Promise<void> {
+  await link.script(`LOCK TABLE ${tableIn(link, tables.exportUnits)} IN SHARE MODE`);
+  await runSteps(link, fillRollups('postgres', now));
 }
 
 function pending(known: MigrationMeta[], applied: readonly number[], location: string): MigrationMeta[] {

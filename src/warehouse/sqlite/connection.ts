@@ -39,16 +39,16 @@ export class Connection {
   readonly isNew: boolean;
   readonly #guard: FileGuard;
   #hasWritten = false;
-  readonly #clock: Clock;
+  readonly clock: Clock;
   readonly #log: LogWatch;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   readonly #queue = new SerialQueue();
 
   constructor(path: string, options: ConnectionOptions) {
     this.path = path;
-    this.#clock = options.clock;
+    this.clock = options.clock;
     options.signal?.addEventListener('abort', () => {
-      this.#stoppedAtMs = this.#clock.monotonicMs();
+      this.#stoppedAtMs = this.clock.monotonicMs();
     });
     const { db, file, isNew } = openFile(path, options.create);
     this.db = db;
@@ -181,17 +181,17 @@ export class Connection {
   }
 
   async #begin(doing: string): Promise<void> {
-    const since = this.#clock.monotonicMs();
+    const since = this.clock.monotonicMs();
     for (;;) {
       try {
         this.db.exec('BEGIN IMMEDIATE');
         return;
       } catch (error) {
-        const nowMs = this.#clock.monotonicMs();
+        const nowMs = this.clock.monotonicMs();
         const isOver = nowMs - since >= BUSY_WAIT_MS || nowMs - this.#stoppedAtMs >= BUSY_WAIT_STOPPED_MS;
         if (!isBusy(error) || isOver) throw storageError(error, doing, this.path);
       }
-      await this.#clock.sleep(BUSY_PAUSE_MS);
+      await this.clock.sleep(BUSY_PAUSE_MS);
     }
   }
 }

@@ -3,7 +3,9 @@ import type { Database } from 'better-sqlite3';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import { UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
+import { fillRollups } from '../rollups/fill.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
+import { runSteps } from './queries.ts';
 
 /** Bits of `PRAGMA optimize`: analyze (0x02) every table, not only those that this connection has read (0x10000). */
 const OPTIMIZE_ALL_TABLES = 0x10002;
@@ -37,6 +39,7 @@ export async function migrate(connection: Connection): Promise<void> {
       record.run(migration.hash, migration.folderMillis);
     }
     db.pragma(`application_id = ${APPLICATION_ID}`);
+    if (missing.length < known.length) runSteps(connection, fillRollups('sqlite', connection.clock.now()));
     // Readers cannot use a new index before it is analyzed, and runs over a settled history would not do that.
     if (missing.length < known.length) refreshStatistics(connection);
   });

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
+const SUMS =
+  'billable_tokens, tool_calls, sessions, messages, user_messages, assistant_messages, files_created, files_edited, git_commits, git_prs_created, mcp_calls, skill_calls, slash_commands, hooks, thinking_tokens';
+const USER_DAYS = 'user_email, first_active_on, last_active_on, active_days';
 const CREDITS = 'billable_tokens, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens';
 
 /**
@@ -38,7 +41,18 @@ export_runs | run_id | org_id, command, started_at, ended_at, exit_code, units_d
 restatements | org_id, stream, date, detected_at | before, after
 quarantine | org_id, stream, date, record_sha256 | reason, path, record, first_seen_at, accepted_at
 schema_drift | org_id, stream, path | kind, sample, first_seen_on
-export_state | org_id, name | value`;
+export_state | org_id, name | value
+people | org_id, person, valid_from | valid_to, name, team, department, cost_center, manager_email
+prices | org_id, valid_from | valid_to, currency, price_per_million
+budgets | org_id, month, team | amount, currency
+dates | date | iso_year, iso_week, week_start, month, quarter, weekday, is_weekend
+users | org_id, user_id | ${USER_DAYS}, billable_tokens, tool_calls, sessions, messages, user_messages, files_created, files_edited, git_commits, git_prs_created, team, active_days_30
+user_weekly | org_id, week_start, user_id | ${USER_DAYS}, ${SUMS}
+user_monthly | org_id, month, user_id | ${USER_DAYS}, ${SUMS}
+org_monthly | org_id, month | active_users, new_users, user_days, ${SUMS}
+user_teams | org_id, user_id, valid_from | valid_to, person, team, department, cost_center
+user_emails | org_id, month, user_id, user_email | last_seen_on
+rollup_marks | org_id, rollup, date | content_sha256`;
 
 interface Expected {
   readonly name: string;
@@ -79,7 +93,6 @@ onEachDatabase((database) => {
         'model_mix',
         'readiness_latest',
         'today_so_far',
-        'users',
       ]);
     });
 
@@ -115,6 +128,8 @@ const TYPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SQLite: {
     key: 'text!',
     day: 'text!',
+    date: 'text',
+    amount: 'real!',
     text: 'text!',
     label: 'text',
     metric: 'real',
@@ -129,6 +144,8 @@ const TYPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PostgreSQL: {
     key: 'text COLLATE "C"!',
     day: 'date!',
+    date: 'date',
+    amount: 'double precision!',
     text: 'text!',
     label: 'text',
     metric: 'double precision',

@@ -161,23 +161,6 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('users', () => {
-    it('has one row per user: the latest known email, first and last day, totals', async () => {
-      const { place } = await filled(database);
-      expect(await place.query('SELECT * FROM users ORDER BY user_id')).toMatchObject([
-        {
-          user_id: 'u-1',
-          user_email: 'new@example.com',
-          first_active_on: '2026-02-01',
-          last_active_on: '2026-02-03',
-          active_days: 2,
-          billable_tokens: 65,
-        },
-        { user_id: 'u-2', user_email: null, active_days: 2, billable_tokens: 7, sessions: 10 },
-      ]);
-    });
-  });
-
   describe('model_mix', () => {
     it('gives each model its share of the day, or NULL if nothing is known', async () => {
       const { place } = await filled(database);

@@ -1,0 +1,83 @@
+import { sql } from '../../../schema/query.ts';
+import { isDay, type UtcDay } from '../../core/day.ts';
+import type { QueryRow, Steps } from '../queries.ts';
+import { type PersonRow, peopleSha256, readPeople } from './people-digest.ts';
+
+/** The rollups that carry marks: `user_weekly`; the tables by month; `users` with `user_teams`. */
+export const MARKED_ROLLUPS = ['weekly', 'monthly', 'users'] as const;
+
+/** One of {@link MARKED_ROLLUPS}. */
+export type MarkedRollup = (typeof MARKED_ROLLUPS)[number];
+
+/** The `date` of the mark that holds the digest of the people. */
+export const PEOPLE_MARK = '';
+
+/** A unit of `users` with stored content, as the ledger has it. */
+export interface StoredDay {
+  readonly day: UtcDay;
+  /** Number of rows of the unit in all its tables. */
+  readonly rows: number;
+  readonly contentSha256: string;
+}
+
+/** What the ledger holds of an organization, and what its rollups were computed from. */
+export interface Standing {
+  /** In order of their days. */
+  readonly stored: readonly StoredDay[];
+  /** By rollup: the days whose content differs from what the rollup was computed from. */
+  readonly stale: Readonly<Record<MarkedRollup, readonly UtcDay[]>>;
+  readonly people: readonly PersonRow[];
+  /** The people differ from those that `users` was computed from. */
+  readonly isPeopleStale: boolean;
+  /** The newest loaded day: what "today" means in `users`. Null if no day has rows. */
+  readonly today: UtcDay | null;
+}
+
+/** Reads the standing of an organization's rollups. All steps must see the same state of the database. */
+export function* readStanding(orgId: string): Steps<Standing> {
+  const units = yield sql`
+    SELECT date, rows, content_sha256 FROM export_units
+    WHERE org_id = ${orgId} AND stream = 'users' AND content_sha256 IS NOT NULL ORDER BY date`;
+  const marks = yield sql`SELECT rollup, date, content_sha256 FROM rollup_marks WHERE org_id = ${orgId}`;
+  const people = yield* readPeople(orgId);
+  return standingOf(units, marks, people);
+}
+
+/** Compares the ledger with the marks. Rows that this version cannot read are left out; `verify` reports them. */
+function standingOf(
+  units: readonly QueryRow[],
+  marks: readonly QueryRow[],
+  people: readonly PersonRow[],
+): Standing {
+  const stored = units.flatMap(({ date, rows, content_sha256 }) =>
+    isDay(date) ? [{ day: date, rows: Number(rows), contentSha256: String(content_sha256) }] : [],
+  );
+  const marked: Record<MarkedRollup, Map<unknown, unknown>> = {
+    weekly: new Map(),
+    monthly: new Map(),
+    users: new Map(),
+  };
+  for (const { rollup, date, content_sha256 } of marks) {
+    const name = MARKED_ROLLUPS.find((known) => known === rollup);
+    if (name !== undefined) marked[name].set(date, content_sha256);
+  }
+  return {
+    stored,
+    stale: {
+      weekly: staleDays(stored, marked.weekly),
+      monthly: staleDays(stored, marked.monthly),
+      users: staleDays(stored, marked.users),
+    },
+    people,
+    isPeopleStale: marked.users.get(PEOPLE_MARK) !== peopleSha256(people),
+    today: stored.findLast(({ rows }) => rows > 0)?.day ?? null,
+  };
+}
+
+/** The days whose mark is missing or differs, and those whose mark has no unit any more. */
+function staleDays(stored: readonly StoredDay[], marks: ReadonlyMap<unknown, unknown>): UtcDay[] {
+  const known = new Set<unknown>(stored.map(({ day }) => day));
+  const changed = stored.filter(({ day, contentSha256 }) => marks.get(day) !== contentSha256);
+  const gone = [...marks.keys()].filter((day) => !known.has(day));
+  return [...changed.map(({ day }) => day), ...gone.filter(isDay)];
+}
