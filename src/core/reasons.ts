@@ -18,6 +18,8 @@ export const REASONS = [
   'first-contact',
   'requests-spent',
   'no-warehouse',
+  'no-organization',
+  'organization-unclear',
   'warehouse-path',
   'warehouse-is-folder',
   'warehouse-is-foreign',

@@ -14,7 +14,8 @@ export async function chooseOrganization(
   const [only, ...others] = known;
   if (only === undefined) {
     throw new UsageError(`the warehouse ${warehouse.location} knows no organization yet`, {
-      hint: 'export the data of one first, with daywalk run',
+      hint: 'export the data of an organization first',
+      reason: 'no-organization',
     });
   }
   if (asked === undefined && others.length === 0) return only;
@@ -22,5 +23,10 @@ export async function chooseOrganization(
     asked === undefined
       ? `the warehouse ${warehouse.location} holds ${known.length} organizations`
       : `the warehouse ${warehouse.location} does not know the organization "${asked}"`;
-  throw new UsageError(problem, { hint: `choose one with --organization: ${known.join(', ')}` });
+  const organizations = known.join(', ');
+  throw new UsageError(problem, {
+    hint: `choose one of ${organizations}`,
+    reason: 'organization-unclear',
+    facts: { organizations },
+  });
 }
