@@ -52,6 +52,16 @@ function viewsFirst(statements: readonly string[]): string[] {
   return [...statements.filter(isDrop), ...statements.filter((statement) => !isDrop(statement))];
 }
 
+/**
+ * A snapshot without the views that a later one no longer has. The generator asks whether a new view is a renamed old one
+ * when it finds both; with this snapshot between the two it never does.
+ */
+function withViewsOf(before: Snapshot, now: Snapshot): Snapshot {
+  const names = Object.keys(now['views'] ?? {});
+  const kept = Object.entries(before['views'] ?? {}).filter(([name]) => names.includes(name));
+  return { ...before, views: Object.fromEntries(kept) };
+}
+
 /** Corrects the generator, which adds the default schema and quotes the collation of keys like a type. */
 function inSearchPath(statement: string): string {
   return statement.replaceAll('"public".', '').replaceAll('"text COLLATE "C""', 'text COLLATE "C"');
@@ -100,7 +110,11 @@ async function generate(dialect: Dialect): Promise<void> {
     : { version: '7', dialect: name, entries: [] };
   const before = lastSnapshot(meta) ?? dialect.empty;
   const now = await dialect.snapshot(before);
-  const statements = viewsFirst(await dialect.statements(before, now));
+  const kept = withViewsOf(before, now);
+  const statements = viewsFirst([
+    ...(await dialect.statements(before, kept)),
+    ...(await dialect.statements(kept, now)),
+  ]);
   if (statements.length === 0) {
     process.stdout.write(`the migrations of ${name} are up to date\n`);
     return;

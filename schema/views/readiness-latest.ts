@@ -1,37 +1,15 @@
-import { count, instant, key, label, orgColumn, ratio, type View } from '../define.ts';
+import type { View } from '../define.ts';
 import { type Cast, castInSqlite, plain } from './cast.ts';
+import { RANKED_REPORTS, reportScores, scoreColumns } from './readiness-scores.ts';
 
 const select = (cast: Cast) => `
-WITH ranked AS (
-  SELECT org_id, repo_url, report_id, created_at, branch, commit_hash,
-    ROW_NUMBER() OVER (PARTITION BY org_id, repo_url ORDER BY created_at DESC, report_id DESC) AS recency
-  FROM readiness_reports
-)
-SELECT r.org_id, r.repo_url, r.report_id, r.created_at, r.branch, r.commit_hash,
-  ${cast('COUNT(c.criterion_id)', 'INTEGER')} AS criteria,
-  ${cast('COUNT(c.numerator)', 'INTEGER')} AS criteria_evaluated,
-  ${cast('SUM(CASE WHEN c.numerator >= c.denominator THEN 1 ELSE 0 END)', 'INTEGER')} AS criteria_passed,
-  ${cast('AVG(c.numerator * 1.0 / NULLIF(c.denominator, 0))', 'REAL')} AS score
-FROM ranked r
-LEFT JOIN readiness_report_criteria c ON c.org_id = r.org_id AND c.report_id = r.report_id
-WHERE r.recency = 1
-GROUP BY r.org_id, r.repo_url, r.report_id, r.created_at, r.branch, r.commit_hash
+WITH ${RANKED_REPORTS}
+${reportScores(cast, { from: 'ranked', where: 'r.recency = 1' })}
 `;
 
 export const readinessLatest = {
   name: 'readiness_latest',
   doc: 'The latest report of each repository. Its score is the mean of numerator / denominator over the evaluated criteria.',
-  columns: {
-    ...orgColumn,
-    repo_url: key('URL of the repository'),
-    report_id: key('ID of the report'),
-    created_at: instant('when the report was created'),
-    branch: label('branch'),
-    commit_hash: label('commit'),
-    criteria: count('number of criteria in the report'),
-    criteria_evaluated: count('number of criteria that were not skipped'),
-    criteria_passed: count('number of criteria that all sub-applications pass'),
-    score: ratio('mean share of sub-applications that pass, 0 to 1; NULL if nothing was evaluated'),
-  },
+  columns: scoreColumns,
   select: { sqlite: select(castInSqlite), postgres: select(plain) },
 } satisfies View;

@@ -90,9 +90,16 @@ onEachDatabase((database) => {
       expect(namesOf(true).toSorted()).toEqual([
         'coverage',
         'daily_overview',
+        'failing_criteria',
+        'inactive_users',
         'model_mix',
+        'monthly_overview',
+        'readiness_history',
         'readiness_latest',
+        'restated_days',
+        'thinking_share_by_user',
         'today_so_far',
+        'weekly_overview',
       ]);
     });
 
