@@ -50,6 +50,9 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
   'lake-folder-taken': 'name a new or an empty folder with --parquet',
   'lake-is-foreign': 'name a new folder with --parquet',
   'lake-is-newer': 'update daywalk, or name a new folder with --parquet',
+  'metric-not-additive': ({ instead = '', grain = '' }) =>
+    grain === '' ? `use ${instead}, or --by date` : `use ${instead} --by ${grain}`,
+  'metric-needs-dimension': ({ dimension = '' }) => `add it: --by date,${dimension}`,
 };
 
 /** Returns the remedy of the command line; without one, the hint of the error. */

@@ -37,6 +37,8 @@ export const REASONS = [
   'lake-folder-taken',
   'lake-is-foreign',
   'lake-is-newer',
+  'metric-not-additive',
+  'metric-needs-dimension',
 ] as const;
 
 /** A code of {@link REASONS}, or the rule by which a response is not believed. */

@@ -1,27 +1,7 @@
+import type { Dimension } from '../../schema/metrics.ts';
 import type { UtcDay } from '../core/day.ts';
 
-/** The parts that an answer can be cut into. Which of them a metric has depends on its source. */
-export const DIMENSIONS = [
-  'date',
-  'week',
-  'month',
-  'user',
-  'team',
-  'model',
-  'tier',
-  'client',
-  'tool',
-  'server',
-  'skill',
-  'slash_command',
-  'hook',
-  'language',
-  'delegation_level',
-  'repository',
-] as const;
-
-/** One of {@link DIMENSIONS}. `week` is the Monday of the week, `month` is `YYYY-MM`. */
-export type Dimension = (typeof DIMENSIONS)[number];
+export { DIMENSIONS, type Dimension } from '../../schema/metrics.ts';
 
 /** What to compute. */
 export interface MetricQuestion {

@@ -1,0 +1,138 @@
+import { tables } from '../tables.ts';
+import { type Metric, type SnapshotMeasure, type Source, source, sum } from './define.ts';
+
+const credits = source({ table: tables.tokensDaily, stream: 'tokens' });
+const creditsByModel = source({
+  table: tables.tokensDailyByModel,
+  stream: 'tokens',
+  columns: { model: ['model_id'], tier: ['model_tier'] },
+});
+const activity = source({ table: tables.activityDaily, stream: 'activity' });
+const clients = source({
+  table: tables.activityDailyByClient,
+  stream: 'activity',
+  columns: { client: ['client'] },
+});
+const tools = source({ table: tables.toolsDaily, stream: 'tools' });
+
+type CreditColumn = keyof typeof tables.tokensDaily.columns;
+
+const tokens = (column: CreditColumn, title: string, doc: string, name: string = column): Metric => ({
+  name,
+  title,
+  unit: column === 'billable_tokens' ? 'credits' : 'tokens',
+  doc,
+  source: credits,
+  breakdown: creditsByModel,
+  measure: { kind: 'term', term: sum(column) },
+});
+
+const published = (column: string, title: string, doc: string): Metric => ({
+  name: `published_${column}`,
+  title,
+  unit: column,
+  doc,
+  source: activity,
+  measure: { kind: 'term', term: sum(column) },
+});
+
+const snapshot = (
+  name: string,
+  title: string,
+  doc: string,
+  part: { unit: string; source: Source; measure: Omit<SnapshotMeasure, 'kind'> },
+): Metric => ({ name, title, doc, ...part, measure: { kind: 'snapshot', ...part.measure } });
+
+const people = (column: string, from: Source = activity) => ({
+  unit: 'users',
+  source: from,
+  measure: { column, instead: 'active_users' },
+});
+
+const autonomy = (column: string) => ({
+  unit: 'calls per turn',
+  source: tools,
+  measure: { column, instead: 'tool_calls_per_user_message' },
+});
+
+/** What the service publishes for the organization as a whole. It is never mixed with numbers from user rows. */
+export const publishedMetrics: readonly Metric[] = [
+  tokens(
+    'billable_tokens',
+    'Credits as published',
+    'Credits of the organization as the service publishes them, including those of no user.',
+    'published_billable_tokens',
+  ),
+  tokens('input_tokens', 'Input tokens', 'Raw input tokens.'),
+  tokens('output_tokens', 'Output tokens', 'Output tokens.'),
+  tokens('cache_read_tokens', 'Cache reads', 'Tokens read from the cache.'),
+  tokens('cache_write_tokens', 'Cache writes', 'Tokens written to the cache.'),
+  {
+    name: 'cache_share',
+    title: 'Cache share',
+    unit: 'ratio',
+    doc: 'Tokens read from the cache, divided by these and the raw input tokens, 0 to 1.',
+    source: credits,
+    measure: {
+      kind: 'ratio',
+      numerator: sum('cache_read_tokens'),
+      denominator: sum('cache_read_tokens', 'input_tokens'),
+    },
+  },
+  snapshot(
+    'published_dau',
+    'Daily active users as published',
+    'Distinct users active on the day.',
+    people('daily_active_users'),
+  ),
+  snapshot(
+    'published_wau',
+    'Weekly active users as published',
+    'Distinct users active in the 7 days that end on the day.',
+    people('weekly_active_users'),
+  ),
+  snapshot(
+    'published_mau',
+    'Monthly active users as published',
+    'Distinct users active in the 30 days that end on the day.',
+    people('monthly_active_users'),
+  ),
+  snapshot(
+    'published_client_dau',
+    'Daily active users by client as published',
+    'Distinct users active on the day with a client. Someone who uses several clients counts once in each.',
+    {
+      unit: 'users',
+      source: clients,
+      measure: { column: 'daily_active_users', instead: 'active_users', needs: 'client' },
+    },
+  ),
+  snapshot(
+    'published_autonomy_ratio_avg',
+    'Average autonomy ratio as published',
+    'Average number of tool calls per user turn.',
+    autonomy('autonomy_ratio_avg'),
+  ),
+  snapshot(
+    'published_autonomy_ratio_p50',
+    'Median autonomy ratio as published',
+    'Median number of tool calls per user turn.',
+    autonomy('autonomy_ratio_p50'),
+  ),
+  snapshot(
+    'published_autonomy_ratio_p90',
+    'High autonomy ratio as published',
+    '90th percentile of the number of tool calls per user turn.',
+    autonomy('autonomy_ratio_p90'),
+  ),
+  published(
+    'sessions',
+    'Sessions as published',
+    'Sessions of the organization as the service publishes them.',
+  ),
+  published(
+    'messages',
+    'Messages as published',
+    'Messages from users and the assistant as the service publishes them.',
+  ),
+];

@@ -1,0 +1,148 @@
+import { tables } from '../tables.ts';
+import { distinctUsers, type Metric, type Source, source, sum, type Term } from './define.ts';
+
+/** One row per user and day. Everything about users comes from here, so that no two metrics disagree. */
+export const userRows = source({
+  table: tables.userDaily,
+  stream: 'users',
+  columns: { delegation_level: ['delegation_level'] },
+  hasUsers: true,
+});
+
+const languageRows = source({
+  table: tables.userDailyLanguages,
+  stream: 'users',
+  columns: { language: ['language'] },
+  hasUsers: true,
+});
+
+type SumColumn = keyof typeof tables.userDaily.columns;
+
+const total = (name: SumColumn, title: string, unit: string, doc: string): Metric => ({
+  name,
+  title,
+  unit,
+  doc,
+  source: userRows,
+  measure: { kind: 'term', term: sum(name) },
+});
+
+const ratio = (
+  name: string,
+  { title, unit, doc, of, to }: { title: string; unit: string; doc: string; of: Term; to: Term },
+): Metric => ({
+  name,
+  title,
+  unit,
+  doc,
+  source: userRows,
+  measure: { kind: 'ratio', numerator: of, denominator: to },
+});
+
+const people = (
+  name: string,
+  title: string,
+  doc: string,
+  part: { source: Source; measure: Metric['measure'] },
+) => ({
+  name,
+  title,
+  unit: 'users',
+  doc,
+  ...part,
+});
+
+export const userMetrics: readonly Metric[] = [
+  people('active_users', 'Active users', 'Distinct users with activity.', {
+    source: userRows,
+    measure: { kind: 'term', term: distinctUsers },
+  }),
+  people('new_users', 'New users', 'Users whose first activity ever is in the period.', {
+    source: userRows,
+    measure: { kind: 'new users' },
+  }),
+  people(
+    'language_users',
+    'Users by language',
+    'Distinct users who worked in at least one programming language.',
+    {
+      source: languageRows,
+      measure: { kind: 'term', term: distinctUsers },
+    },
+  ),
+  total('billable_tokens', 'Credits', 'credits', 'Credits that users consumed.'),
+  total('sessions', 'Sessions', 'sessions', 'Sessions that users started.'),
+  total('messages', 'Messages', 'messages', 'Messages from users and the assistant.'),
+  total('user_messages', 'User messages', 'messages', 'Messages from users.'),
+  total('assistant_messages', 'Assistant messages', 'messages', 'Messages from the assistant.'),
+  total('tool_calls', 'Tool calls', 'calls', 'Tool calls.'),
+  total('mcp_calls', 'MCP calls', 'calls', 'Calls of tools of MCP servers.'),
+  total('skill_calls', 'Skill calls', 'calls', 'Calls of skills.'),
+  total('slash_commands', 'Slash commands', 'commands', 'Slash commands that users entered.'),
+  total('hooks', 'Hooks', 'invocations', 'Invocations of hooks.'),
+  total('files_created', 'Files created', 'files', 'Files created.'),
+  total('files_edited', 'Files edited', 'files', 'Files edited.'),
+  total('git_commits', 'Commits', 'commits', 'Git commits.'),
+  total('git_prs_created', 'Pull requests', 'pull requests', 'Pull requests created.'),
+  ratio('sessions_per_active_user', {
+    title: 'Sessions per active user',
+    unit: 'sessions per user',
+    doc: 'Sessions divided by active users.',
+    of: sum('sessions'),
+    to: distinctUsers,
+  }),
+  ratio('tokens_per_commit', {
+    title: 'Credits per commit',
+    unit: 'credits per commit',
+    doc: 'Credits divided by git commits. All credits count, also those of users without a commit.',
+    of: sum('billable_tokens'),
+    to: sum('git_commits'),
+  }),
+  ratio('tokens_per_pr', {
+    title: 'Credits per pull request',
+    unit: 'credits per pull request',
+    doc: 'Credits divided by pull requests. All credits count, also those of users without a pull request.',
+    of: sum('billable_tokens'),
+    to: sum('git_prs_created'),
+  }),
+  ratio('tool_calls_per_user_message', {
+    title: 'Tool calls per user message',
+    unit: 'calls per message',
+    doc: "Tool calls divided by messages from users. The service's autonomy ratio is its own number and is not recomputed.",
+    of: sum('tool_calls'),
+    to: sum('user_messages'),
+  }),
+  ratio('files_per_session', {
+    title: 'Files per session',
+    unit: 'files per session',
+    doc: 'Files created and edited, divided by sessions.',
+    of: sum('files_created', 'files_edited'),
+    to: sum('sessions'),
+  }),
+  ratio('thinking_share', {
+    title: 'Thinking share',
+    unit: 'ratio',
+    doc: 'Share of the credits of user days on which the primary model had the tier thinking, 0 to 1.',
+    of: {
+      kind: 'sum',
+      columns: ['billable_tokens'],
+      where: { column: 'primary_model_tier', equals: 'thinking', rollupColumn: 'thinking_tokens' },
+    },
+    to: sum('billable_tokens'),
+  }),
+  {
+    name: 'cost',
+    title: 'Cost',
+    unit: 'currency',
+    doc: 'Credits of each day times its price per million. Without a price for a day with credits there is no cost.',
+    source: userRows,
+    measure: { kind: 'term', term: { kind: 'cost' } },
+  },
+  ratio('cost_per_active_user', {
+    title: 'Cost per active user',
+    unit: 'currency',
+    doc: 'Cost divided by active users.',
+    of: { kind: 'cost' },
+    to: distinctUsers,
+  }),
+];

@@ -1,0 +1,140 @@
+import type { Metric } from '../../schema/metrics.ts';
+import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
+import type { QueryRow, Warehouse } from '../warehouse/port.ts';
+import { checkAdditivity, checkDimensions } from './check-question.ts';
+import { findMetric } from './find-metric.ts';
+import type { Period } from './period.ts';
+import { type AnswerPrices, pricesOfAnswer } from './prices-of-answer.ts';
+import { readProvenance } from './provenance.ts';
+import { PHRASES } from './query/dialect.ts';
+import { termsOf } from './query/measures.ts';
+import { queryOf } from './query/metric-query.ts';
+import { type CurrentRollup, needsTeam, type Plan } from './query/plan.ts';
+import type { MetricAnswer, MetricQuestion, MetricRow } from './question.ts';
+
+/** What answers are read from. */
+export type AnswerSource = Pick<Warehouse, 'dialect' | 'units' | 'select' | 'inSnapshot'>;
+
+/** A question whose period is known. */
+export type DatedQuestion = MetricQuestion & Period;
+
+/**
+ * Answers a question from one snapshot of the warehouse. Do not call it inside another snapshot.
+ * @throws {UsageError} if the metric does not exist, does not have the dimensions or filters, or does not add up.
+ */
+export function answerMetric(warehouse: AnswerSource, question: MetricQuestion): Promise<MetricAnswer> {
+  return warehouse.inSnapshot(async () => {
+    const { plan, provenance } = await planIn(warehouse, question);
+    const prices = usesPrices(plan.metric) ? await pricesOfAnswer(warehouse, plan) : undefined;
+    const rows = await warehouse.select(queryOf(plan));
+    const { name, unit } = plan.metric;
+    return {
+      metric: name,
+      org_id: plan.orgId,
+      unit: unit === 'currency' ? (prices?.currency ?? unit) : unit,
+      from: plan.from,
+      until: plan.until,
+      rows: rows.map(rowOf),
+      days: provenance.days,
+      run_id: provenance.run_id,
+      warnings: [...peopleWarnings(plan, await hasPeople(warehouse, plan)), ...priceWarnings(prices)],
+    };
+  });
+}
+
+/**
+ * The SQL that {@link answerMetric} would run now, with its values as literals, for the database of the warehouse.
+ * @throws {UsageError} as {@link answerMetric} does.
+ */
+export function metricSql(warehouse: AnswerSource, question: MetricQuestion): Promise<string> {
+  return warehouse.inSnapshot(async () => {
+    const { plan } = await planIn(warehouse, question);
+    if (usesPrices(plan.metric)) await pricesOfAnswer(warehouse, plan);
+    return queryText(queryOf(plan));
+  });
+}
+
+/**
+ * The query for a question whose period is known, without a look at a warehouse.
+ * @param rollups the rollups that the query may read, because they are current where it runs.
+ * @throws {UsageError} if the metric does not exist, does not have the dimensions or filters, or does not add up.
+ */
+export function metricQuery(
+  dialect: Dialect,
+  question: DatedQuestion,
+  { rollups = new Set() }: { readonly rollups?: ReadonlySet<CurrentRollup> } = {},
+): SQL {
+  return queryOf(planOf(dialect, question, rollups));
+}
+
+async function planIn(warehouse: AnswerSource, question: MetricQuestion) {
+  const { orgId, from, until } = question;
+  const metric = findMetric(question.metric);
+  checkDimensions(metric, question);
+  const provenance = await readProvenance(warehouse, {
+    orgId,
+    streams: [metric.source.stream],
+    from,
+    until,
+  });
+  const period = { from: provenance.from, until: provenance.until };
+  const plan = planOf(warehouse.dialect, { ...question, ...period }, new Set());
+  return { plan, provenance };
+}
+
+function planOf(dialect: Dialect, question: DatedQuestion, rollups: ReadonlySet<CurrentRollup>): Plan {
+  const { orgId, by, from, until, team, user } = question;
+  const metric = findMetric(question.metric);
+  const grain = checkDimensions(metric, question);
+  checkAdditivity(metric, question, { grain, period: { from, until } });
+  const { source, breakdown } = metric;
+  const needsBreakdown =
+    breakdown !== undefined && by.some((dimension) => breakdown.columns[dimension] !== undefined);
+  return {
+    phrases: PHRASES[dialect],
+    metric,
+    source: needsBreakdown ? breakdown : source,
+    orgId,
+    from,
+    until,
+    by,
+    grain,
+    team,
+    user,
+    rollups,
+  };
+}
+
+function rowOf(row: QueryRow): MetricRow {
+  const { value = null } = row;
+  return { ...row, value: typeof value === 'number' ? value : null };
+}
+
+function usesPrices(metric: Metric): boolean {
+  return termsOf(metric).some(({ kind }) => kind === 'cost');
+}
+
+async function hasPeople(warehouse: AnswerSource, { orgId }: Plan): Promise<boolean> {
+  const rows = await warehouse.select(sql`SELECT person FROM people WHERE org_id = ${orgId} LIMIT 1`);
+  return rows.length > 0;
+}
+
+function peopleWarnings(plan: Plan, hasPeople: boolean): string[] {
+  if (hasPeople) return [];
+  const { kind } = plan.metric.measure;
+  if (kind === 'licensed users' || kind === 'inactive users') {
+    return [`no people are loaded, so ${plan.metric.name} is not known; load them with daywalk people load`];
+  }
+  if (!needsTeam(plan)) return [];
+  return ['no people are loaded, so nobody has a team; load them with daywalk people load'];
+}
+
+function priceWarnings(prices: AnswerPrices | undefined): string[] {
+  const days = prices?.daysWithoutPrice ?? 0;
+  if (days === 0) return [];
+  const [what, them] =
+    days === 1
+      ? ['1 day with credits has no price', 'it']
+      : [`${days} days with credits have no price`, 'them'];
+  return [`${what}, so the cost of what contains ${them} is not known; load prices with daywalk prices load`];
+}

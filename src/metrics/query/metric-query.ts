@@ -1,0 +1,47 @@
+import type { Dimension } from '../../../schema/metrics.ts';
+import { type SQL, sql } from '../../../schema/query.ts';
+import { bucketsOf, daysOf } from './buckets.ts';
+import type { Facts } from './facts.ts';
+import { factsOf, termsOf } from './measures.ts';
+import { columnName, type Plan } from './plan.ts';
+import { selectSql, withSql } from './select.ts';
+
+/**
+ * The query for a metric: one row for each bucket and group, with the dimensions in the order of the question, sorted by
+ * them, and `value`.
+ */
+export function queryOf(plan: Plan): SQL {
+  const { grain, by } = plan;
+  const facts = factsOf(plan);
+  const withPrice = termsOf(plan.metric).some(({ kind }) => kind === 'cost');
+  const days = grain === undefined && !withPrice ? [] : daysOf(plan, { withPrice });
+  const main = selectSql({
+    columns: [...by.map((dimension) => dimensionColumn(plan, dimension)), sql`${finalValue(facts)} AS value`],
+    from: [
+      sql`buckets b`,
+      grain === undefined ? sql`CROSS JOIN facts f` : sql.raw(`LEFT JOIN facts f ON f.${grain} = b.${grain}`),
+    ],
+    orderBy: by.map((dimension) => orderOf(plan, dimension)),
+  });
+  return withSql([...days, bucketsOf(plan), ...facts.named], main);
+}
+
+function dimensionColumn({ grain }: Plan, dimension: Dimension): SQL {
+  if (dimension === grain) return sql`b.${columnName(dimension)}`;
+  return dimension === 'user' ? sql`f.user_id AS "user"` : sql`f.${columnName(dimension)}`;
+}
+
+function orderOf({ grain, phrases }: Plan, dimension: Dimension): SQL {
+  if (dimension === grain) return sql`b.${columnName(dimension)}`;
+  return sql`${phrases.sortable(sql`f.${columnName(dimension)}`)} NULLS LAST`;
+}
+
+function finalValue({ nothing, isByDay, onlyIf }: Facts): SQL {
+  const cases = [
+    ...(isByDay ? [sql`WHEN b.stored_days = 0 THEN NULL`] : []),
+    ...(onlyIf === undefined ? [] : [sql`WHEN NOT ${onlyIf} THEN NULL`]),
+    ...(nothing === 'zero' ? [sql`WHEN COALESCE(f.row_count, 0) = 0 THEN 0`] : []),
+  ];
+  if (cases.length === 0) return sql`f.value`;
+  return sql`CASE ${sql.join([...cases, sql`ELSE f.value`], sql.raw('\n    '))}\n  END`;
+}

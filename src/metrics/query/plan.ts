@@ -1,0 +1,46 @@
+import type { Source } from '../../../schema/metrics/define.ts';
+import type { Dimension, Grain, Metric } from '../../../schema/metrics.ts';
+import { type SQL, sql } from '../../../schema/query.ts';
+import type { UtcDay } from '../../core/day.ts';
+import type { Phrases } from './dialect.ts';
+
+/** A rollup that may be read because it is current in the snapshot of the query. */
+export type CurrentRollup = 'weekly' | 'monthly' | 'users';
+
+/** A question that has been checked, with all that a query needs. */
+export interface Plan {
+  readonly phrases: Phrases;
+  readonly metric: Metric;
+  /** The source of the metric, or its breakdown if a dimension needs it. */
+  readonly source: Source;
+  readonly orgId: string;
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  readonly by: readonly Dimension[];
+  /** The dimension of `by` that cuts the period into buckets. */
+  readonly grain: Grain | undefined;
+  readonly team: string | null | undefined;
+  readonly user: string | undefined;
+  readonly rollups: ReadonlySet<CurrentRollup>;
+}
+
+/** The dimensions of a plan that do not cut the period. */
+export function groupsOf({ by, grain }: Plan): readonly Dimension[] {
+  return by.filter((dimension) => dimension !== grain);
+}
+
+/** True if the query needs the team of each row. */
+export function needsTeam({ by, team }: Plan): boolean {
+  return by.includes('team') || team !== undefined;
+}
+
+/** The column of a dimension in subqueries. `user` is a reserved word in PostgreSQL. */
+export function columnName(dimension: Dimension): SQL {
+  return sql.raw(dimension === 'user' ? 'user_id' : dimension);
+}
+
+/** The conditions on the team of a row; none without a filter. */
+export function teamConditions({ team }: Plan, column: SQL): SQL[] {
+  if (team === undefined) return [];
+  return [team === null ? sql`${column} IS NULL` : sql`${column} = ${team}`];
+}

@@ -1,0 +1,113 @@
+import type { Dimension, Term } from '../../../schema/metrics.ts';
+import { type SQL, sql } from '../../../schema/query.ts';
+import { columnName, groupsOf, needsTeam, type Plan, teamConditions } from './plan.ts';
+import type { NamedQuery } from './select.ts';
+import type { RowKind } from './terms.ts';
+
+/** The rows `r` that a metric is computed from, and the expression of each dimension over them. */
+export interface Rows {
+  readonly kind: RowKind;
+  /** Subqueries that `from` uses. */
+  readonly named: readonly NamedQuery[];
+  readonly from: readonly SQL[];
+  readonly where: readonly SQL[];
+  /** The bucket of a row; undefined if the period is one bucket. */
+  readonly bucket: SQL | undefined;
+}
+
+/** A dimension of grouped rows: what to group by, and the column of the result. */
+export interface Group {
+  readonly expression: SQL;
+  readonly column: SQL;
+}
+
+/** The rows of the source in the period, with the filters of the question. */
+export function dailyRows(plan: Plan, terms: readonly Term[]): Rows {
+  const { source, orgId, from, until, grain } = plan;
+  const table = sql.raw(source.table.name);
+  const usesDays = grain === 'week' || grain === 'month' || terms.some(({ kind }) => kind === 'cost');
+  return {
+    kind: 'daily',
+    named: [],
+    from: [
+      // The days come first, so that SQLite reads the rows of one day after the other by the key.
+      ...(usesDays ? [sql`days d`, sql`CROSS JOIN ${table} r`] : [sql`${table} r`]),
+      ...teamJoin(plan),
+    ],
+    where: [
+      sql`r.org_id = ${orgId}`,
+      usesDays ? sql`r.date = d.date` : sql`r.date BETWEEN ${from} AND ${until}`,
+      ...userConditions(plan),
+      ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : []),
+    ],
+    bucket: bucketOf(plan),
+  };
+}
+
+/** The first row ever of each user whose first row is in the period. */
+export function firstRows(plan: Plan): Rows {
+  const { orgId, from, until, grain, rollups } = plan;
+  const firstDays = rollups.has('users')
+    ? sql`  SELECT user_id, first_active_on AS date
+  FROM users
+  WHERE org_id = ${orgId}`
+    : sql`  SELECT user_id, MIN(date) AS date
+  FROM user_daily
+  WHERE org_id = ${orgId}
+  GROUP BY user_id`;
+  const days = grain === 'week' || grain === 'month' ? [sql`JOIN days d ON d.date = n.date`] : [];
+  return {
+    kind: 'daily',
+    named: [{ name: 'first_days', body: firstDays }],
+    from: [
+      sql`first_days n`,
+      sql`JOIN user_daily r ON r.org_id = ${orgId} AND r.user_id = n.user_id AND r.date = n.date`,
+      ...days,
+      ...teamJoin(plan),
+    ],
+    where: [
+      sql`n.date BETWEEN ${from} AND ${until}`,
+      ...userConditions(plan),
+      ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : []),
+    ],
+    bucket: bucketOf(plan),
+  };
+}
+
+/** The conditions on the user of a row; none without a filter. */
+export function userConditions({ user }: Plan): SQL[] {
+  return user === undefined ? [] : [sql`r.user_id = ${user}`];
+}
+
+/** The groups of the rows: their bucket, then the other dimensions of the question. */
+export function groupsOfRows(plan: Plan, { bucket }: Rows): Group[] {
+  const { grain } = plan;
+  const own = groupsOf(plan).map((dimension) => ({
+    expression: expressionOf(plan, dimension),
+    column: columnName(dimension),
+  }));
+  if (bucket === undefined || grain === undefined) return own;
+  return [{ expression: bucket, column: columnName(grain) }, ...own];
+}
+
+function bucketOf({ grain }: Plan): SQL | undefined {
+  if (grain === undefined) return undefined;
+  return sql.raw(grain === 'date' ? 'r.date' : `d.${grain}`);
+}
+
+function teamJoin(plan: Plan): SQL[] {
+  if (!needsTeam(plan)) return [];
+  return [
+    sql`LEFT JOIN user_teams t ON t.org_id = r.org_id AND t.user_id = r.user_id
+    AND r.date BETWEEN t.valid_from AND t.valid_to`,
+  ];
+}
+
+function expressionOf({ source }: Plan, dimension: Dimension): SQL {
+  if (source.hasUsers && dimension === 'user') return sql`r.user_id`;
+  if (source.hasUsers && dimension === 'team') return sql`t.team`;
+  const [first, ...rest] = source.columns[dimension] ?? [];
+  if (first === undefined) throw new TypeError(`${source.table.name} has no dimension ${dimension}`);
+  const parts = rest.map((column) => `CASE WHEN r.${column} <> '' THEN ' / ' || r.${column} ELSE '' END`);
+  return sql.raw([`r.${first}`, ...parts].join(' || '));
+}
