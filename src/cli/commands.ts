@@ -4,6 +4,7 @@ import { copy } from './commands/copy/command.ts';
 import { demo } from './commands/demo/command.ts';
 import { digest } from './commands/digest/command.ts';
 import { emulate } from './commands/emulate/command.ts';
+import { focus } from './commands/focus/command.ts';
 import { hook } from './commands/hook/command.ts';
 import { hooksDrain } from './commands/hooks/drain/command.ts';
 import { hooksFire } from './commands/hooks/fire/command.ts';
@@ -31,6 +32,7 @@ export const commands: readonly Command[] = [
   quarantineAccept,
   copy,
   publish,
+  focus,
   config,
   schema,
   emulate,

@@ -1,0 +1,66 @@
+import type { UtcDay } from '../../core/day.ts';
+import type { CorrectionReason } from './columns.ts';
+
+/** The unit in which tokens are priced. */
+export const TOKENS_PER_UNIT = 1_000_000;
+
+/** Who consumed, and with which model. */
+export interface Subject {
+  readonly userId: string;
+  readonly modelId: string;
+}
+
+/** Who pays: the team of the user on the day, and its cost center. */
+export interface Allocation {
+  readonly team: string | null;
+  readonly costCenter: string | null;
+}
+
+/** What the day's total has beyond its users and models belongs to nobody. */
+export const UNALLOCATED: Allocation = { team: null, costCenter: null };
+
+/** Billable tokens of a day, and what they cost. A row of a file without what all rows have in common. */
+export interface Charge extends Allocation {
+  readonly day: UtcDay;
+  /** Null for the tokens of the day's total that no user and model has. */
+  readonly subject: Subject | null;
+  readonly modelTier: string | null;
+  /** Billable tokens; negative where something is taken back. */
+  readonly tokens: number;
+  /** The price of a million billable tokens. */
+  readonly unitPrice: number;
+  readonly cost: number;
+  /** Null for a charge that corrects nothing. */
+  readonly reason: CorrectionReason | null;
+}
+
+/** The cost of billable tokens. Readers of a file multiply its quantity by its price in this order. */
+export function costOf(tokens: number, unitPrice: number): number {
+  return (tokens / TOKENS_PER_UNIT) * unitPrice;
+}
+
+/** Identifies what a charge is for, over all files of a month. */
+export function keyOf({ day, subject }: Pick<Charge, 'day' | 'subject'>): string {
+  return JSON.stringify(subject === null ? [day] : [day, subject.userId, subject.modelId]);
+}
+
+/** True for numbers whose difference is only that of their rounding. `scale` is the size of the numbers they were computed from. */
+export function isSame(a: number, b: number, scale = Math.max(Math.abs(a), Math.abs(b))): boolean {
+  return Math.abs(a - b) <= scale * RELATIVE_ERROR_MAX;
+}
+
+const RELATIVE_ERROR_MAX = 1e-9;
+
+/** Orders charges by day, user and model by their characters, the same on every machine. Tokens of nobody come last. */
+export function compareCharges(a: Charge, b: Charge): number {
+  if (a.day !== b.day) return a.day < b.day ? -1 : 1;
+  if (a.subject === null || b.subject === null)
+    return Number(a.subject === null) - Number(b.subject === null);
+  return (
+    compareTexts(a.subject.userId, b.subject.userId) || compareTexts(a.subject.modelId, b.subject.modelId)
+  );
+}
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
