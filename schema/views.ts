@@ -1,9 +1,12 @@
 import type { View } from './define.ts';
+import { costDaily } from './views/cost-daily.ts';
+import { costMonthlyByTeam } from './views/cost-monthly-by-team.ts';
 import { coverage } from './views/coverage.ts';
 import { dailyOverview } from './views/daily-overview.ts';
 import { failingCriteria } from './views/failing-criteria.ts';
 import { inactiveUsers } from './views/inactive-users.ts';
 import { modelMix } from './views/model-mix.ts';
+import { monthForecast } from './views/month-forecast.ts';
 import { monthlyOverview } from './views/monthly-overview.ts';
 import { readinessHistory } from './views/readiness-history.ts';
 import { readinessLatest } from './views/readiness-latest.ts';
@@ -20,6 +23,9 @@ export const views = {
   modelMix,
   thinkingShareByUser,
   inactiveUsers,
+  costDaily,
+  costMonthlyByTeam,
+  monthForecast,
   readinessLatest,
   readinessHistory,
   failingCriteria,
