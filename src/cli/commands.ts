@@ -11,6 +11,9 @@ import { hooksFire } from './commands/hooks/fire/command.ts';
 import { hooksInstall } from './commands/hooks/install/command.ts';
 import { hooksList } from './commands/hooks/list/command.ts';
 import { hooksRemove } from './commands/hooks/remove/command.ts';
+import { peopleList } from './commands/people/list/command.ts';
+import { peopleLoad } from './commands/people/load/command.ts';
+import { peopleMissing } from './commands/people/missing/command.ts';
 import { publish } from './commands/publish/command.ts';
 import { quarantineAccept } from './commands/quarantine/accept/command.ts';
 import { quarantineList } from './commands/quarantine/list/command.ts';
@@ -30,6 +33,9 @@ export const commands: readonly Command[] = [
   digest,
   quarantineList,
   quarantineAccept,
+  peopleLoad,
+  peopleMissing,
+  peopleList,
   copy,
   publish,
   focus,

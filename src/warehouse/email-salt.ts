@@ -18,10 +18,19 @@ export async function expectEmailSalt(
   isNew = false,
 ): Promise<void> {
   if (policy.mode !== 'hash') return;
+  if (!isNew) await checkEmailSalt(warehouse, policy);
   const found = JSON.stringify(saltFingerprint(policy.salt));
+  if ((await warehouse.state(...PLACE)) !== found) await warehouse.setState(...PLACE, found);
+}
+
+/**
+ * As {@link expectEmailSalt}, but remembers nothing.
+ * @throws {UsageError} when the salt is not the remembered one.
+ */
+export async function checkEmailSalt(warehouse: Warehouse, policy: EmailPolicy): Promise<void> {
+  if (policy.mode !== 'hash') return;
   const known = await warehouse.state(...PLACE);
-  if (known === found) return;
-  if (known !== null && !isNew) {
+  if (known !== null && known !== JSON.stringify(saltFingerprint(policy.salt))) {
     throw new UsageError(
       `the emails in ${warehouse.location} were hashed with another salt than the one given`,
       {
@@ -31,5 +40,4 @@ export async function expectEmailSalt(
       },
     );
   }
-  await warehouse.setState(...PLACE, found);
 }

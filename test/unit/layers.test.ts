@@ -62,6 +62,9 @@ const WAREHOUSE_DOORS = [
   'email-salt',
   'rollups/refresh',
   'rollups/current',
+  'rollups/refresh-users',
+  'rollups/people-digest',
+  'rollups/resolve-people',
 ];
 
 /** The jobs whose work is to serve the emulator. */

@@ -38,7 +38,7 @@ export function checkHeader(
     }
   }
   for (const column of known) {
-    if (columns[column]?.isRequired !== true || cells.includes(column)) continue;
+    if (columns[column]?.presence === 'optional' || cells.includes(column)) continue;
     mistakes.add({ line, message: `the column ${column} is missing`, hint: `add the column ${column}` });
   }
   if (oneOf.length > 0 && !oneOf.some((column) => cells.includes(column))) {

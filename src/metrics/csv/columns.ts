@@ -10,23 +10,32 @@ const TEXT_CHARS_MAX = 500;
  */
 export type CellParser<Value> = (text: string) => Value;
 
+type Presence = 'optional' | 'column' | 'value';
+
 /** A column that a CSV file may have. */
 export interface CsvColumn<Value> {
-  /** True if the file must have the column, with a value in every row. */
-  readonly isRequired: boolean;
+  /** Whether the file must have the column: no; yes; yes, with a value in every row. */
+  readonly presence: Presence;
   readonly parse: CellParser<Value>;
   /** The value of an empty cell and of a column that the file does not have. */
   readonly absent: Value;
 }
 
 /** A column that the file must have, with a value in every row. */
-export function required<Value>(parse: CellParser<Value>): CsvColumn<Value | null> & { isRequired: true } {
-  return { isRequired: true, parse, absent: null };
+export function required<Value>(parse: CellParser<Value>): CsvColumn<Value | null> & { presence: 'value' } {
+  return { presence: 'value', parse, absent: null };
+}
+
+/** A column that the file must have; an empty cell is null. */
+export function fillable<Value>(parse: CellParser<Value>): CsvColumn<Value | null> & { presence: 'column' } {
+  return { presence: 'column', parse, absent: null };
 }
 
 /** A column that the file may have; an empty cell is null. */
-export function optional<Value>(parse: CellParser<Value>): CsvColumn<Value | null> & { isRequired: false } {
-  return { isRequired: false, parse, absent: null };
+export function optional<Value>(
+  parse: CellParser<Value>,
+): CsvColumn<Value | null> & { presence: 'optional' } {
+  return { presence: 'optional', parse, absent: null };
 }
 
 /** Text on one line, 500 characters at most. */

@@ -14,7 +14,7 @@ export type CsvColumns = Readonly<Record<string, CsvColumn<unknown>>>;
 
 /** The value of a cell: never null in a required column. */
 type CellOf<Column> = Column extends {
-  readonly isRequired: true;
+  readonly presence: 'value';
   readonly parse: (text: string) => infer Value;
 }
   ? Value
@@ -101,10 +101,10 @@ function rowOf<Columns extends CsvColumns>(
     mistakes.add({ line, message: `${oneOf.join(' and ')} are empty`, hint: `give one of them` });
   }
   const row: Record<string, unknown> = {};
-  for (const [column, { isRequired, parse, absent }] of Object.entries(columns)) {
+  for (const [column, { presence, parse, absent }] of Object.entries(columns)) {
     const text = texts.get(column) ?? '';
     try {
-      if (text === '' && isRequired) throw new UsageError('is empty', { hint: `give a ${column}` });
+      if (text === '' && presence === 'value') throw new UsageError('is empty', { hint: `give a ${column}` });
       row[column] = text === '' ? absent : parse(text);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;

@@ -38,7 +38,7 @@ export interface ResolvedPeople {
 }
 
 /** The last day of a period without an end. */
-export const NO_END = '9999-12-31';
+export const OPEN_END = '9999-12-31';
 
 /**
  * Finds the person of each user on each day: the one with the user's ID, otherwise one with an email address that the user
@@ -94,7 +94,7 @@ function* spansOf(candidates: readonly (readonly Person[])[]): Generator<Span, v
   for (const [index, from] of starts.entries()) {
     const [used, ...others] = timelines.flatMap((rowAt) => rowAt(from) ?? []);
     const next = starts[index + 1];
-    const to = next === undefined ? NO_END : shifted(next, -1);
+    const to = next === undefined ? OPEN_END : shifted(next, -1);
     if (used !== undefined) yield { from, to, used, others };
   }
 }
@@ -104,9 +104,9 @@ function createTimeline(rows: readonly Person[]): (day: string) => Person | unde
   const sorted = rows.toSorted((a, b) => compareText(a.valid_from, b.valid_from));
   let next = 0;
   return (day) => {
-    while ((sorted[next]?.valid_from ?? NO_END) <= day && next < sorted.length) next += 1;
+    while ((sorted[next]?.valid_from ?? OPEN_END) <= day && next < sorted.length) next += 1;
     const row = sorted[next - 1];
-    return row !== undefined && (row.valid_to ?? NO_END) >= day ? row : undefined;
+    return row !== undefined && (row.valid_to ?? OPEN_END) >= day ? row : undefined;
   };
 }
 
@@ -114,7 +114,7 @@ function boundariesOf(rows: readonly Person[]): string[] {
   const days = new Set<string>();
   for (const { valid_from, valid_to } of rows) {
     days.add(valid_from);
-    if (valid_to !== null && valid_to < NO_END) days.add(shifted(valid_to, 1));
+    if (valid_to !== null && valid_to < OPEN_END) days.add(shifted(valid_to, 1));
   }
   return [...days].toSorted(compareText);
 }
@@ -158,7 +158,7 @@ function shifted(day: string, days: 1 | -1): string {
   const move = `${day} ${days}`;
   let to = moves.get(move);
   if (to === undefined) {
-    to = isDay(day) && (day !== NO_END || days < 0) ? shiftDay(day, days) : day;
+    to = isDay(day) && (day !== OPEN_END || days < 0) ? shiftDay(day, days) : day;
     if (moves.size >= MOVES_MAX) moves.clear();
     moves.set(move, to);
   }
@@ -166,6 +166,6 @@ function shifted(day: string, days: 1 | -1): string {
 }
 
 /** Compares texts by code units: the same order on every machine. */
-function compareText(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay, shiftDay } from '../../../../src/core/day.ts';
-import { NO_END, type PeopleInput, resolvePeople } from '../../../../src/warehouse/rollups/resolve-people.ts';
+import {
+  OPEN_END,
+  type PeopleInput,
+  resolvePeople,
+} from '../../../../src/warehouse/rollups/resolve-people.ts';
 
 type Person = PeopleInput['people'][number];
 
@@ -100,7 +104,7 @@ describe('the person of a user', () => {
         const input = { orgId: 'org_1', people, emails, users: ['u-1', 'u-2', 'u-3'] };
         const { periods, conflicts } = resolvePeople(input);
         for (const user of input.users) {
-          for (const day of [...DAYS, NO_END]) {
+          for (const day of [...DAYS, OPEN_END]) {
             const isOn = (row: { user_id: string; valid_from: string; valid_to: string }) =>
               row.user_id === user && row.valid_from <= day && row.valid_to >= day;
             const [used, ...others] = candidatesOn(day, user, input);
@@ -116,7 +120,7 @@ describe('the person of a user', () => {
         }
         for (const [index, row] of periods.entries()) {
           const next = periods[index + 1];
-          if (next?.user_id !== row.user_id || row.valid_to === NO_END) continue;
+          if (next?.user_id !== row.user_id || row.valid_to === OPEN_END) continue;
           const touches = shiftDay(parseDay(row.valid_to), 1) === next.valid_from;
           expect(touches && next.person === row.person && next.team === row.team).toBe(false);
         }

@@ -1,0 +1,22 @@
+import type { JobContext } from '../src/core/job-context.ts';
+import { type MissingPeople, findMissingPeople as readSteps } from '../src/metrics/people/missing-people.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
+import { runReads } from '../src/warehouse/rollups/refresh.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+
+/**
+ * Finds active users without a team, users who are several people, and people without activity. Writes nothing.
+ * @throws {UsageError} when there is no such warehouse or organization.
+ */
+export function findMissingPeople(
+  { warehouse: location }: Settings,
+  { organization }: { readonly organization?: string | undefined },
+  { clock }: Pick<JobContext, 'clock'>,
+): Promise<MissingPeople> {
+  return withWarehouse(location, { clock, create: false }, (warehouse) =>
+    warehouse.inSnapshot(async () =>
+      runReads(warehouse, readSteps(await chooseOrganization(warehouse, organization))),
+    ),
+  );
+}
