@@ -4,6 +4,7 @@ import { UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
 import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../warehouse/port.ts';
+import { refreshAllRollups } from '../warehouse/rollups/refresh.ts';
 import { compareSides } from './compare.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
@@ -54,6 +55,9 @@ export async function copyAll(work: CopyWork): Promise<CopyReport> {
   const writer = createCopyWriter(work);
   writer.counts.unitsUnchanged = plan.unchanged;
   await moveAll(work, writer);
+  // A copy moves no rollups: the destination computes its own.
+  await refreshAllRollups(destination, { now: clock.now(), signal: work.signal });
+  work.signal.throwIfAborted();
   if (writer.counts.rowsWritten >= MUCH_WRITTEN_ROWS) await destination.refreshStatistics();
   const comparison = await work.stored.inSnapshot(() => compareSides(work, observe));
   const isSame = comparison.tables.every((table) => table.isSame);

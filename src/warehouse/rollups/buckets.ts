@@ -1,3 +1,4 @@
+import { type SQL, sql } from '../../../schema/query.ts';
 import { monthEndOf, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
 import type { StoredDay } from './standing.ts';
 
@@ -56,4 +57,9 @@ export function groupsOf(
 function rowsIn({ firstDay, lastDay }: Bucket, stored: readonly StoredDay[]): number {
   const own = stored.filter(({ day }) => day >= firstDay && day <= lastDay);
   return own.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** The condition that selects the rows of a bucket in its tables. */
+export function isIn(bucket: Bucket): SQL {
+  return bucket.rollup === 'weekly' ? sql`week_start = ${bucket.firstDay}` : sql`month = ${bucket.name}`;
 }

@@ -1,3 +1,4 @@
+import { sql } from '../../../schema/query.ts';
 import { daysFrom, type UtcDay } from '../../core/day.ts';
 import type { Warehouse } from '../port.ts';
 import type { Steps } from '../queries.ts';
@@ -46,6 +47,23 @@ export interface Refreshed {
 export async function refreshRollups(warehouse: Warehouse, options: RefreshOptions): Promise<Refreshed> {
   if (options.force === undefined && (await isAllCurrent(warehouse, options))) return NOTHING;
   return warehouse.oneAtATime(ROLLUPS, () => refreshAlone(warehouse, options));
+}
+
+/**
+ * As {@link refreshRollups}, for every organization: those in the ledger, and those that are in rollups only, because a
+ * copy has removed them.
+ */
+export async function refreshAllRollups(
+  warehouse: Warehouse,
+  options: Omit<RefreshOptions, 'orgId'>,
+): Promise<void> {
+  const organizations = await warehouse.select(
+    sql`SELECT org_id FROM export_units UNION SELECT org_id FROM rollup_marks ORDER BY org_id`,
+  );
+  for (const { org_id } of organizations) {
+    if (options.signal?.aborted) return;
+    await refreshRollups(warehouse, { ...options, orgId: String(org_id) });
+  }
 }
 
 const NOTHING: Refreshed = { weeks: 0, months: 0, users: false };

@@ -12,6 +12,9 @@ export type MarkedRollup = (typeof MARKED_ROLLUPS)[number];
 /** The `date` of the mark that holds the digest of the people. */
 export const PEOPLE_MARK = '';
 
+/** The digest of no people, which needs no mark. */
+const NO_PEOPLE = peopleSha256([]);
+
 /** A unit of `users` with stored content, as the ledger has it. */
 export interface StoredDay {
   readonly day: UtcDay;
@@ -69,7 +72,7 @@ function standingOf(
       users: staleDays(stored, marked.users),
     },
     people,
-    isPeopleStale: marked.users.get(PEOPLE_MARK) !== peopleSha256(people),
+    isPeopleStale: (marked.users.get(PEOPLE_MARK) ?? NO_PEOPLE) !== peopleSha256(people),
     today: stored.findLast(({ rows }) => rows > 0)?.day ?? null,
   };
 }

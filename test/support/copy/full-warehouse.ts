@@ -1,9 +1,12 @@
 import { onTestFinished } from 'vitest';
+import { sql } from '../../../schema/query.ts';
+import { tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import type { HookEventRow, SessionRow } from '../../../src/warehouse/port.ts';
+import type { HookEventRow, SessionRow, Warehouse } from '../../../src/warehouse/port.ts';
+import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
 import { createRig, type Rig, rigOver, TODAY } from '../rig/rig.ts';
 
 /** A row of `sessions`. */
@@ -33,9 +36,27 @@ export const eventRow = (id: string): HookEventRow => ({
   payload: `{"hook_event_name":"Notification", "id":"${id}", "n":1.0}`,
 });
 
+/** Stores a person, a price and a budget, and refreshes what depends on the person. */
+async function loadDimensions(warehouse: Warehouse): Promise<void> {
+  const [user] = await warehouse.select(sql`SELECT MIN(user_id) AS id FROM users WHERE org_id = 'org_a'`);
+  const person = [
+    ...['org_a', String(user?.['id']), '2026-01-14', null],
+    ...['Ada', 'Platform', 'Engineering', 'CC-1', null],
+  ];
+  await warehouse.change({
+    put: [
+      { table: tables.people, rows: [person] },
+      { table: tables.prices, rows: [['org_a', '2026-01-14', null, 'EUR', 2.5]] },
+      { table: tables.budgets, rows: [['org_a', '2026-02', 'Platform', 100, 'EUR']] },
+    ],
+    remove: [],
+  });
+  await refreshRollups(warehouse, { orgId: 'org_a', now: new Date('2026-02-10T03:00:00Z') });
+}
+
 /**
  * A rig whose warehouse has rows in every table: two organizations, units in every state, restatements, quarantine,
- * drift, readiness, sessions and events.
+ * drift, readiness, sessions, events, people, prices and budgets.
  */
 export async function fullWarehouse(): Promise<Rig> {
   const rig = await createRig({
@@ -74,6 +95,7 @@ export async function fullWarehouse(): Promise<Rig> {
     await warehouse.recordSession(sessionRow('org_c', 'session_2'));
     await warehouse.storeHookEvents({ orgId: 'org_a', rows: ['event_1', 'event_2'].map(eventRow) });
     await warehouse.storeHookEvents({ orgId: '', rows: [eventRow('event_3')] });
+    await loadDimensions(warehouse);
   } finally {
     await warehouse.close();
   }
