@@ -1,6 +1,7 @@
 import type { Metric } from '../../schema/metrics.ts';
 import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
 import type { QueryRow, Warehouse } from '../warehouse/port.ts';
+import { currentRollups, type MarkedRollup } from '../warehouse/rollups/current.ts';
 import { checkAdditivity, checkDimensions } from './check-question.ts';
 import { findMetric } from './find-metric.ts';
 import type { Period } from './period.ts';
@@ -9,11 +10,9 @@ import { readProvenance } from './provenance.ts';
 import { PHRASES } from './query/dialect.ts';
 import { termsOf } from './query/measures.ts';
 import { queryOf } from './query/metric-query.ts';
-import { type CurrentRollup, needsTeam, type Plan } from './query/plan.ts';
+import { needsTeam, type Plan } from './query/plan.ts';
+import { wholeBuckets } from './query/rollup-rows.ts';
 import type { MetricAnswer, MetricQuestion, MetricRow } from './question.ts';
-
-/** What answers are read from. */
-export type AnswerSource = Pick<Warehouse, 'dialect' | 'units' | 'select' | 'inSnapshot'>;
 
 /** A question whose period is known. */
 export type DatedQuestion = MetricQuestion & Period;
@@ -22,7 +21,7 @@ export type DatedQuestion = MetricQuestion & Period;
  * Answers a question from one snapshot of the warehouse. Do not call it inside another snapshot.
  * @throws {UsageError} if the metric does not exist, does not have the dimensions or filters, or does not add up.
  */
-export function answerMetric(warehouse: AnswerSource, question: MetricQuestion): Promise<MetricAnswer> {
+export function answerMetric(warehouse: Warehouse, question: MetricQuestion): Promise<MetricAnswer> {
   return warehouse.inSnapshot(async () => {
     const { plan, provenance } = await planIn(warehouse, question);
     const prices = usesPrices(plan.metric) ? await pricesOfAnswer(warehouse, plan) : undefined;
@@ -46,7 +45,7 @@ export function answerMetric(warehouse: AnswerSource, question: MetricQuestion):
  * The SQL that {@link answerMetric} would run now, with its values as literals, for the database of the warehouse.
  * @throws {UsageError} as {@link answerMetric} does.
  */
-export function metricSql(warehouse: AnswerSource, question: MetricQuestion): Promise<string> {
+export function metricSql(warehouse: Warehouse, question: MetricQuestion): Promise<string> {
   return warehouse.inSnapshot(async () => {
     const { plan } = await planIn(warehouse, question);
     if (usesPrices(plan.metric)) await pricesOfAnswer(warehouse, plan);
@@ -62,15 +61,15 @@ export function metricSql(warehouse: AnswerSource, question: MetricQuestion): Pr
 export function metricQuery(
   dialect: Dialect,
   question: DatedQuestion,
-  { rollups = new Set() }: { readonly rollups?: ReadonlySet<CurrentRollup> } = {},
+  { rollups = new Set() }: { readonly rollups?: ReadonlySet<MarkedRollup> } = {},
 ): SQL {
   return queryOf(planOf(dialect, question, rollups));
 }
 
-async function planIn(warehouse: AnswerSource, question: MetricQuestion) {
+async function planIn(warehouse: Warehouse, question: MetricQuestion) {
   const { orgId, from, until } = question;
   const metric = findMetric(question.metric);
-  checkDimensions(metric, question);
+  const grain = checkDimensions(metric, question);
   const provenance = await readProvenance(warehouse, {
     orgId,
     streams: [metric.source.stream],
@@ -78,11 +77,12 @@ async function planIn(warehouse: AnswerSource, question: MetricQuestion) {
     until,
   });
   const period = { from: provenance.from, until: provenance.until };
-  const plan = planOf(warehouse.dialect, { ...question, ...period }, new Set());
+  const rollups = await rollupsFor(warehouse, { metric, grain, orgId, ...period });
+  const plan = planOf(warehouse.dialect, { ...question, ...period }, rollups);
   return { plan, provenance };
 }
 
-function planOf(dialect: Dialect, question: DatedQuestion, rollups: ReadonlySet<CurrentRollup>): Plan {
+function planOf(dialect: Dialect, question: DatedQuestion, rollups: ReadonlySet<MarkedRollup>): Plan {
   const { orgId, by, from, until, team, user } = question;
   const metric = findMetric(question.metric);
   const grain = checkDimensions(metric, question);
@@ -105,6 +105,16 @@ function planOf(dialect: Dialect, question: DatedQuestion, rollups: ReadonlySet<
   };
 }
 
+/** The rollups that are current where the question could read them. */
+function rollupsFor(
+  warehouse: Warehouse,
+  { metric, ...period }: Pick<Plan, 'metric' | 'grain' | 'orgId' | 'from' | 'until'>,
+): Promise<ReadonlySet<MarkedRollup>> | ReadonlySet<MarkedRollup> {
+  if (metric.source.stream !== 'users') return new Set();
+  const { first, last } = wholeBuckets(period) ?? { first: period.from, last: period.until };
+  return currentRollups(warehouse, period.orgId, first, last);
+}
+
 function rowOf(row: QueryRow): MetricRow {
   const { value = null } = row;
   return { ...row, value: typeof value === 'number' ? value : null };
@@ -114,7 +124,7 @@ function usesPrices(metric: Metric): boolean {
   return termsOf(metric).some(({ kind }) => kind === 'cost');
 }
 
-async function hasPeople(warehouse: AnswerSource, { orgId }: Plan): Promise<boolean> {
+async function hasPeople(warehouse: Warehouse, { orgId }: Plan): Promise<boolean> {
   const rows = await warehouse.select(sql`SELECT person FROM people WHERE org_id = ${orgId} LIMIT 1`);
   return rows.length > 0;
 }

@@ -2,10 +2,8 @@ import type { Source } from '../../../schema/metrics/define.ts';
 import type { Dimension, Grain, Metric } from '../../../schema/metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
+import type { MarkedRollup } from '../../warehouse/rollups/current.ts';
 import type { Phrases } from './dialect.ts';
-
-/** A rollup that may be read because it is current in the snapshot of the query. */
-export type CurrentRollup = 'weekly' | 'monthly' | 'users';
 
 /** A question that has been checked, with all that a query needs. */
 export interface Plan {
@@ -21,7 +19,8 @@ export interface Plan {
   readonly grain: Grain | undefined;
   readonly team: string | null | undefined;
   readonly user: string | undefined;
-  readonly rollups: ReadonlySet<CurrentRollup>;
+  /** The rollups that may be read, because they are current in the snapshot of the query. */
+  readonly rollups: ReadonlySet<MarkedRollup>;
 }
 
 /** The dimensions of a plan that do not cut the period. */

@@ -2,14 +2,15 @@ import { userRows } from '../../../schema/metrics/user-metrics.ts';
 import type { Term } from '../../../schema/metrics.ts';
 import { sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
-import { type CurrentRollup, groupsOf, needsTeam, type Plan } from './plan.ts';
+import type { MarkedRollup } from '../../warehouse/rollups/current.ts';
+import { groupsOf, needsTeam, type Plan } from './plan.ts';
 import { type Rows, userConditions } from './rows.ts';
 import { type NamedQuery, selectSql } from './select.ts';
 import { columnsOfTerm } from './terms.ts';
 
 /** The whole weeks or months of a period, and the rollup that has their sums. */
 interface Whole {
-  readonly rollup: Extract<CurrentRollup, 'weekly' | 'monthly'>;
+  readonly rollup: Extract<MarkedRollup, 'weekly' | 'monthly'>;
   readonly first: UtcDay;
   readonly last: UtcDay;
 }
