@@ -1,0 +1,45 @@
+import { createHmac } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { createPeopleRig, userAt } from '../../support/people/people-rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+
+const SALT = 'a salt with enough characters';
+const HASH = { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: SALT };
+
+const hashOf = (email: string) => createHmac('sha256', SALT).update(email.toLowerCase()).digest('hex');
+
+onEachDatabase((database) => {
+  it('hashed email addresses map as in the facts, without names, and only under the same salt', async () => {
+    const rig = await createPeopleRig(database);
+    const ada = userAt(rig, 0);
+    await rig.run({ force: true, settings: { emails: { mode: 'hash', salt: SALT } } });
+    const lines = ['user_email,team,name,manager_email', `${ada.email},core,Ada,Boss@example.com`];
+    const load = await rig.load(lines, HASH);
+    expect([load.code, load.stderr]).toEqual([0, '']);
+    expect(await rig.sql('SELECT person, name, manager_email FROM people')).toEqual([
+      { person: hashOf(ada.email), name: null, manager_email: hashOf('boss@example.com') },
+    ]);
+    expect(await rig.sql('SELECT user_id FROM users WHERE team IS NOT NULL')).toEqual([{ user_id: ada.id }]);
+    rig.write('people.csv', (await rig.people('list --csv')).stdout);
+    expect((await rig.people('load people.csv', HASH)).stdout).toContain('nothing to do');
+    const before = await rig.stored();
+    const other = await rig.load(lines, { ...HASH, DAYWALK_EMAIL_SALT: `${SALT} of another year` });
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('another salt')]);
+    expect(await rig.stored()).toEqual(before);
+  });
+
+  it('dropped email addresses leave user IDs only, and a line without one is refused', async () => {
+    const rig = await createPeopleRig(database);
+    const ada = userAt(rig, 0);
+    const drop = { DAYWALK_EMAILS: 'drop', DAYWALK_LOG: 'pretty' };
+    const header = 'user_id,user_email,team,name,manager_email';
+    const refused = await rig.load([header, `${ada.id},,core,,`, ',b@example.com,web,,'], drop);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/people\.csv:3: the line has no user_id[\s\S]*give the user_id/);
+    expect(await rig.value<number>('SELECT COUNT(*) FROM people')).toBe(0);
+    expect((await rig.load([header, `${ada.id},${ada.email},core,Ada,b@example.com`], drop)).code).toBe(0);
+    expect(await rig.sql('SELECT person, team, name, manager_email FROM people')).toEqual([
+      { person: ada.id, team: 'core', name: null, manager_email: null },
+    ]);
+  });
+});
