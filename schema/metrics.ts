@@ -21,7 +21,11 @@ export const metricGroups: readonly MetricGroup[] = [
     doc: 'Computed from the rows of `user_daily` and `user_daily_languages`.',
     metrics: userMetrics,
   },
-  { title: 'Licences', doc: 'Computed from `people`, see `daywalk people load`.', metrics: peopleMetrics },
+  {
+    title: 'Licensed people',
+    doc: 'Computed from `people`, see `daywalk people load`.',
+    metrics: peopleMetrics,
+  },
   {
     title: 'Published by the service',
     doc: 'What the service publishes for the organization as a whole. The numbers can differ from the sums over users.',

@@ -2,4 +2,5 @@
 export { schemaDocument } from './reference/document.ts';
 export { type ExampleQuery, exampleQueries } from './reference/examples.ts';
 export { schemaMarkdown } from './reference/markdown.ts';
+export { metricsMarkdown } from './reference/metrics-markdown.ts';
 export { DATABASES, DISTRIBUTIONS, schemaSql } from './reference/sql.ts';

@@ -5,6 +5,7 @@
  * | file | source |
  * |---|---|
  * | docs/warehouse.md | `schema/` |
+ * | docs/metrics.md | `schema/metrics/` |
  * | docs/commands.md | `src/cli/commands/` |
  * | .env.example, the table of docs/settings.md | `src/settings/` |
  * | the tables of docs/scaling.md | `bench/scaling/` |
@@ -13,7 +14,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { performanceTables } from '../bench/performance-tables.ts';
 import { scalingTables } from '../bench/scaling/tables.ts';
-import { schemaMarkdown } from '../schema/reference.ts';
+import { metricsMarkdown, schemaMarkdown } from '../schema/reference.ts';
 import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
 import { commandsPage } from './commands-page.ts';
 
@@ -29,6 +30,7 @@ function filled(file: string, blocks: Readonly<Record<string, string>>): string 
 
 const generated: Readonly<Record<string, string>> = {
   'docs/warehouse.md': schemaMarkdown(),
+  'docs/metrics.md': metricsMarkdown(),
   'docs/commands.md': commandsPage(),
   '.env.example': dotenvExample(),
   'docs/settings.md': filled('docs/settings.md', { settings: settingsMarkdown() }),

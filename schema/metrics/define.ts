@@ -79,6 +79,8 @@ export interface Metric {
   readonly source: Source;
   /** The source of the dimensions that `source` lacks: the same numbers in parts. */
   readonly breakdown?: Source;
+  /** Further tables that the computation reads, besides the teams of users. */
+  readonly alsoReads?: readonly AnyTable[];
   readonly measure: Measure;
 }
 

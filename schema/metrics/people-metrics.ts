@@ -1,7 +1,7 @@
 import { tables } from '../tables.ts';
 import { type Metric, source } from './define.ts';
 
-// The days of these metrics are those of the stream users: a licence is used or not on days that are stored.
+// The days of these metrics are those of the stream users: a seat is used or not on days that are stored.
 const people = source({ table: tables.people, stream: 'users', columns: { team: ['team'] } });
 
 const readiness = source({
@@ -25,6 +25,7 @@ export const peopleMetrics: readonly Metric[] = [
     unit: 'users',
     doc: 'Licensed users without activity in the period. Someone with several user IDs is inactive only if all of them are.',
     source: people,
+    alsoReads: [tables.userDaily, tables.userTeams],
     measure: { kind: 'inactive users' },
   },
 ];

@@ -1,16 +1,17 @@
 import type { Metric } from '../../schema/metrics.ts';
-import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
+import { type Dialect, queryText, type SQL } from '../../schema/query.ts';
 import type { QueryRow, Warehouse } from '../warehouse/port.ts';
 import { currentRollups, type MarkedRollup } from '../warehouse/rollups/current.ts';
+import { peopleWarnings, priceWarnings } from './answer-warnings.ts';
 import { checkAdditivity, checkDimensions } from './check-question.ts';
 import { findMetric } from './find-metric.ts';
 import type { Period } from './period.ts';
-import { type AnswerPrices, pricesOfAnswer } from './prices-of-answer.ts';
+import { pricesOfAnswer } from './prices-of-answer.ts';
 import { readProvenance } from './provenance.ts';
 import { PHRASES } from './query/dialect.ts';
 import { termsOf } from './query/measures.ts';
 import { queryOf } from './query/metric-query.ts';
-import { needsTeam, type Plan } from './query/plan.ts';
+import type { Plan } from './query/plan.ts';
 import { wholeBuckets } from './query/rollup-rows.ts';
 import type { MetricAnswer, MetricQuestion, MetricRow } from './question.ts';
 
@@ -36,7 +37,7 @@ export function answerMetric(warehouse: Warehouse, question: MetricQuestion): Pr
       rows: rows.map(rowOf),
       days: provenance.days,
       run_id: provenance.run_id,
-      warnings: [...peopleWarnings(plan, await hasPeople(warehouse, plan)), ...priceWarnings(prices)],
+      warnings: [...(await peopleWarnings(warehouse, plan)), ...priceWarnings(prices)],
     };
   });
 }
@@ -122,29 +123,4 @@ function rowOf(row: QueryRow): MetricRow {
 
 function usesPrices(metric: Metric): boolean {
   return termsOf(metric).some(({ kind }) => kind === 'cost');
-}
-
-async function hasPeople(warehouse: Warehouse, { orgId }: Plan): Promise<boolean> {
-  const rows = await warehouse.select(sql`SELECT person FROM people WHERE org_id = ${orgId} LIMIT 1`);
-  return rows.length > 0;
-}
-
-function peopleWarnings(plan: Plan, hasPeople: boolean): string[] {
-  if (hasPeople) return [];
-  const { kind } = plan.metric.measure;
-  if (kind === 'licensed users' || kind === 'inactive users') {
-    return [`no people are loaded, so ${plan.metric.name} is not known; load them with daywalk people load`];
-  }
-  if (!needsTeam(plan)) return [];
-  return ['no people are loaded, so nobody has a team; load them with daywalk people load'];
-}
-
-function priceWarnings(prices: AnswerPrices | undefined): string[] {
-  const days = prices?.daysWithoutPrice ?? 0;
-  if (days === 0) return [];
-  const [what, them] =
-    days === 1
-      ? ['1 day with credits has no price', 'it']
-      : [`${days} days with credits have no price`, 'them'];
-  return [`${what}, so the cost of what contains ${them} is not known; load prices with daywalk prices load`];
 }
