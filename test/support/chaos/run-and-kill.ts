@@ -25,6 +25,8 @@ export const METHOD = IS_TRACED
 export interface Subject {
   readonly path: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The command; by default a run. */
+  readonly command?: readonly string[];
   /** The exit code of an undisturbed run. */
   readonly exitCode: number;
 }
@@ -74,7 +76,11 @@ export function runFailingAt(subject: Subject, { call, n }: Point, error: string
 
 function traced(subject: Subject, inject: readonly string[], output = '/dev/null'): Promise<End> {
   const args = ['-f', '-o', output, ...inject, ...filesOf(subject)];
-  return ended('strace', [...args, process.execPath, MAIN, 'run', '--log', 'silent'], subject.env);
+  return ended('strace', [...args, process.execPath, MAIN, ...commandOf(subject)], subject.env);
+}
+
+function commandOf({ command = ['run', '--log', 'silent'] }: Subject): readonly string[] {
+  return command;
 }
 
 /** Limits the trace to the files of a SQLite warehouse. A server has no files to trace. */
@@ -108,7 +114,7 @@ async function tracedCounts(subject: Subject): Promise<Record<string, number>> {
 }
 
 function layered(subject: Subject, env: Readonly<Record<string, string>>): Promise<End> {
-  const args = ['--import', STEPS, MAIN, 'run', '--log', 'silent'];
+  const args = ['--import', STEPS, MAIN, ...commandOf(subject)];
   return ended(process.execPath, args, { ...subject.env, ...env });
 }
 

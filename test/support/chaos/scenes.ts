@@ -7,6 +7,7 @@ import { type Rig, rigOver } from '../rig/rig.ts';
 import { IS_LONG } from '../suite/campaign-length.ts';
 import type { Database, Place } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';
+import { expectAllRollups, expectCurrentRollups } from './current-rollups.ts';
 import { isServer, type Subject } from './run-and-kill.ts';
 import { type Contents, contentsOf, expectSame, expectWhole } from './stored-units.ts';
 
@@ -20,11 +21,17 @@ export interface Scene extends Subject {
   readonly place: Place;
   /** Restores the warehouse to its state before the run. */
   reset(): Promise<void>;
-  /** Asserts that every unit has its content before or after the undisturbed run. */
+  /**
+   * Asserts that every unit has its content before or after the undisturbed run, and that the rollups are right where
+   * their marks are current.
+   */
   expectWhole(): Promise<void>;
   /** Runs undisturbed in this process, and asserts that the warehouse equals the result of the undisturbed run. */
   finish(): Promise<void>;
-  /** The content of the warehouse, its digest and its ledger are those of the undisturbed run. */
+  /**
+   * The content of the warehouse, its digest and its ledger are those of the undisturbed run, and the rollups equal a
+   * plain computation from the rows.
+   */
   expectDone(): Promise<void>;
 }
 
@@ -100,6 +107,7 @@ async function sceneOf(
   const expectDone = async () => {
     expectSame(await contentsOf(place), done);
     expect(await rig.digest()).toBe(digest);
+    await expectAllRollups(place);
   };
   return {
     emulator,
@@ -111,7 +119,10 @@ async function sceneOf(
       await clear(place);
       await fill();
     },
-    expectWhole: async () => expectWhole(await contentsOf(place), states),
+    expectWhole: async () => {
+      expectWhole(await contentsOf(place), states);
+      await expectCurrentRollups(place);
+    },
     finish: async () => {
       const { report } = await rig.run({ now });
       expect(report).toMatchObject({ exitCode, unitsFailed: 0, unitsLeftOut: 0, quarantined: 0 });
