@@ -20,14 +20,14 @@ export interface FocusJob extends Omit<FocusRequest, 'orgId' | 'isOver'> {
  * run. Repeated at the same state of the warehouse, it leaves the file as it is.
  * @throws {UsageError} also for a month without data, and if there is no such warehouse or organization.
  */
-export function focus(
-  settings: Settings,
+export async function focus(
+  { warehouse: location }: Pick<Settings, 'warehouse'>,
   { organization, ...request }: FocusJob,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<FocusReport> {
   const today = dayOf(clock.now());
   expectBegun(request.month, today);
-  return withWarehouse(settings.warehouse, { clock, create: false }, async (warehouse) => {
+  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
     return exportFocus(warehouse, { ...request, orgId, isOver: request.month.next <= today }, signal);
   });

@@ -44,12 +44,16 @@ export function keyOf({ day, subject }: Pick<Charge, 'day' | 'subject'>): string
   return JSON.stringify(subject === null ? [day] : [day, subject.userId, subject.modelId]);
 }
 
-/** True for numbers whose difference is only that of their rounding. `scale` is the size of the numbers they were computed from. */
-export function isSame(a: number, b: number, scale = Math.max(Math.abs(a), Math.abs(b))): boolean {
-  return Math.abs(a - b) <= scale * RELATIVE_ERROR_MAX;
+/**
+ * True for numbers that differ only by rounding errors.
+ * @param scale the largest of the numbers that they were computed from, where that is neither of them.
+ */
+export function isSame(a: number, b: number, scale = 0): boolean {
+  return Math.abs(a - b) <= Math.max(scale, Math.abs(a), Math.abs(b)) * RELATIVE_ERROR_MAX;
 }
 
-const RELATIVE_ERROR_MAX = 1e-9;
+/** Far above the rounding errors of a few additions, and far below a token in a billion. */
+const RELATIVE_ERROR_MAX = 1e-12;
 
 /** Orders charges by day, user and model by their characters, the same on every machine. Tokens of nobody come last. */
 export function compareCharges(a: Charge, b: Charge): number {

@@ -23,7 +23,8 @@ export const LAYOUT = '1';
 
 /**
  * The columns of a file, in its order: those of FOCUS 1.2 by name, then our own. Columns of features that an agent
- * platform does not have are left out, as the specification provides: regions, commitment discounts, capacity reservations.
+ * platform does not have are left out, as the specification provides: regions, capacity reservations, commitment discounts
+ * (but for their status, by which queries of FinOps tools filter).
  */
 export const COLUMNS = {
   BilledCost: required('Decimal'),
@@ -38,6 +39,7 @@ export const COLUMNS = {
   ChargeFrequency: { ...required('String'), allowed: ['Usage-Based'] },
   ChargePeriodEnd: required('Date/Time'),
   ChargePeriodStart: required('Date/Time'),
+  CommitmentDiscountStatus: { ...nullable('String'), allowed: [] },
   ConsumedQuantity: required('Decimal'),
   ConsumedUnit: required('String'),
   ContractedCost: required('Decimal'),
@@ -57,6 +59,7 @@ export const COLUMNS = {
   ProviderName: required('String'),
   PublisherName: required('String'),
   ResourceId: nullable('String'),
+  ResourceName: { ...nullable('String'), allowed: [] },
   ResourceType: { ...nullable('String'), allowed: ['User'] },
   ServiceCategory: { ...required('String'), allowed: ['AI and Machine Learning'] },
   ServiceName: required('String'),

@@ -1,13 +1,13 @@
 import { type Allocation, type Charge, compareCharges, costOf, isSame, keyOf } from './charge.ts';
 import type { CorrectionReason } from './columns.ts';
-import { type Issued, sumOf } from './issued/issued.ts';
+import { type Issued, type IssuedCharge, largestOf, sumOf } from './issued/issued.ts';
 
 /**
  * Corrects what was issued for one user, model and day, so that all files together add up to `now`; null if nothing is
  * left to charge. Each correction has one reason. If several changed, they are corrected in this order: the allocation,
  * the quantity at the issued price, and the price of the present quantity.
  */
-export function correct(issued: readonly Charge[], now: Charge | null): Charge[] {
+export function correct(issued: readonly IssuedCharge[], now: Charge | null): Charge[] {
   if (now === null) return issued.map((charge) => takenBack(charge, 'restated'));
   const moved = issued.filter((charge) => !isSameAllocation(charge, now));
   const moves = moved.flatMap((charge) => [
@@ -17,13 +17,13 @@ export function correct(issued: readonly Charge[], now: Charge | null): Charge[]
   return [...moves, ...restate(issued, now)].filter(({ tokens, cost }) => tokens !== 0 || cost !== 0);
 }
 
-function restate(issued: readonly Charge[], now: Charge): Charge[] {
+function restate(issued: readonly IssuedCharge[], now: Charge): Charge[] {
   const before = sumOf(issued);
   const unitPrice = issued.at(-1)?.unitPrice ?? now.unitPrice;
-  const isRestated = !isSame(now.tokens, before.tokens);
+  const largest = largestOf(now, ...issued.map((charge) => charge.largest));
+  const isRestated = !isSame(now.tokens, before.tokens, largest.tokens);
   const tokens = isRestated ? now.tokens - before.tokens : 0;
-  const scale = Math.max(Math.abs(now.cost), Math.abs(before.cost));
-  const isRepriced = !isSame(now.cost, before.cost + costOf(tokens, unitPrice), scale);
+  const isRepriced = !isSame(now.cost, before.cost + costOf(tokens, unitPrice), largest.cost);
   if (!isRestated && !isRepriced) return [];
   // Where both changed, the first row is at the issued price. Where only the quantity did, its cost ends all rounding errors.
   const restatedCost = isRepriced ? costOf(tokens, unitPrice) : now.cost - before.cost;

@@ -1,33 +1,45 @@
 import { FIRST_DAY } from '../../core/day.ts';
 import type { Month } from '../../core/month.ts';
+import { answerMetric } from '../../metrics/answer-metric.ts';
 import { readProvenance } from '../../metrics/provenance.ts';
 import type { CoveredDays } from '../../metrics/question.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 
-/** The metric `cost` beside the total of a month. */
-export interface CostCheck {
+/** The metric `cost` of a month. It comes from other rows than the charges: those of users. */
+export interface MetricCost {
   /** Null where the metric is. */
-  readonly metric_cost: number | null;
-  /** The total minus the metric. */
-  readonly difference: number | null;
+  readonly cost: number | null;
   readonly warnings: readonly string[];
 }
 
-/** Compares the total of a month with the metric `cost`, which comes from other rows: those of users. */
-export async function checkCost(
-  _warehouse: Warehouse,
-  _total: { readonly orgId: string; readonly month: Month; readonly cost: number },
-): Promise<CostCheck> {
-  return { metric_cost: null, difference: null, warnings: [] };
+/**
+ * Reads the metric `cost` of a month. Call it within a snapshot.
+ * @throws {UsageError} if the prices have several currencies.
+ */
+export async function readMetricCost(warehouse: Warehouse, orgId: string, month: Month): Promise<MetricCost> {
+  // The caller has a snapshot already.
+  const source: Warehouse = { ...warehouse, inSnapshot: (read) => read() };
+  const { rows, warnings } = await answerMetric(source, {
+    metric: 'cost',
+    orgId,
+    by: [],
+    ...periodOf(month),
+  });
+  const cost = rows[0]?.value ?? null;
+  return { cost, warnings: cost === null ? warnings.map((warning) => `metric cost: ${warning}`) : [] };
 }
 
-/** Which days of a month the ledger has of the stream that is charged. */
+/** Reads which days of a month the ledger has of the stream that is charged. */
 export async function coverMonth(
   warehouse: Pick<Warehouse, 'units'>,
   orgId: string,
-  { first, last }: Month,
+  month: Month,
 ): Promise<CoveredDays> {
-  const from = first < FIRST_DAY ? FIRST_DAY : first;
-  const { days } = await readProvenance(warehouse, { orgId, streams: ['tokens'], from, until: last });
+  const { days } = await readProvenance(warehouse, { orgId, streams: ['tokens'], ...periodOf(month) });
   return days;
+}
+
+/** The service has no data before its first day. */
+function periodOf({ first, last }: Month) {
+  return { from: first < FIRST_DAY ? FIRST_DAY : first, until: last };
 }

@@ -5,7 +5,7 @@ import type { Charge } from './charge.ts';
 import { type MonthCharges, readCharges } from './charges.ts';
 import type { FocusRow } from './columns.ts';
 import { correctMonth } from './corrections.ts';
-import { type CostCheck, checkCost, coverMonth } from './cost-check.ts';
+import { coverMonth, type MetricCost, readMetricCost } from './cost-check.ts';
 import { type IssuedFile, issueFile } from './issue-file.ts';
 import { type IssuedFiles, readIssued } from './issued/read-files.ts';
 import type { FocusReport } from './report.ts';
@@ -33,30 +33,30 @@ export async function exportFocus(
   const [file, totals] = [new Totals(), new Totals()];
   const read = await warehouse.inSnapshot(async () => {
     const charges = await readCharges(warehouse, orgId, month);
-    const bill = billOf(request, charges, issued);
-    const counted = counting(charges.byDay(), totals, signal);
-    const wanted = issued === null ? counted : batches(await correctMonth(issued.issued, counted));
-    const written = await issueFile(request.path, rowsOf(counting(wanted, file, signal), bill));
+    const metric = await readMetricCost(warehouse, orgId, month);
     const days = await coverMonth(warehouse, orgId, month);
-    return { charges, bill, written, days };
+    const bill = billOf(request, charges, issued);
+    const present = counting(charges.byDay(), totals, signal);
+    const wanted = issued === null ? present : batches(await correctMonth(issued.issued, present));
+    const written = await issueFile(request.path, rowsOf(counting(wanted, file, signal), bill));
+    return { charges, metric, days, bill, written };
   });
-  const check = await checkCost(warehouse, { orgId, month, cost: totals.all.cost });
-  return reportOf(request, { ...read, file, totals, check });
+  return reportOf(request, { ...read, file, totals });
 }
 
 interface Exported {
   readonly charges: MonthCharges;
+  readonly metric: MetricCost;
   readonly bill: Bill;
   readonly written: IssuedFile;
   readonly days: CoveredDays;
   /** What the file holds, and what the month costs. For an original they are equal. */
   readonly file: Totals;
   readonly totals: Totals;
-  readonly check: CostCheck;
 }
 
 function reportOf(request: FocusRequest, exported: Exported): FocusReport {
-  const { charges, bill, written, days, file, totals, check } = exported;
+  const { charges, metric, bill, written, days, file, totals } = exported;
   const isCorrection = request.corrects.length > 0;
   return {
     file: written.path,
@@ -70,10 +70,10 @@ function reportOf(request: FocusRequest, exported: Exported): FocusReport {
     corrections: isCorrection ? file.byReason : null,
     month_total: totals.all,
     unattributed: totals.unattributed,
-    metric_cost: check.metric_cost,
-    difference: check.difference,
+    metric_cost: metric.cost,
+    difference: metric.cost === null ? null : totals.all.cost - metric.cost,
     days,
-    warnings: [...warningsOf(request, { charges, days, totals }), ...check.warnings],
+    warnings: [...warningsOf(request, { charges, days, totals }), ...metric.warnings],
   };
 }
 

@@ -2,7 +2,7 @@ import { sql } from '../../../schema/query.ts';
 import { isDay, type UtcDay } from '../../core/day.ts';
 import type { Month } from '../../core/month.ts';
 import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
-import { type Allocation, isSame, type Subject, UNALLOCATED } from './charge.ts';
+import { type Allocation, type Subject, UNALLOCATED } from './charge.ts';
 
 /** Billable tokens of a day: of a user and a model, or of the day's total beyond all of them. */
 export interface Usage extends Allocation {
@@ -23,6 +23,9 @@ export interface DaySums {
   /** Rows of users and models without a number of billable tokens. */
   readonly unknownRows: number;
 }
+
+/** Tokens are whole numbers as far as is known. A smaller difference between sums comes from rounding. */
+const TOKENS_MIN = 0.001;
 
 type Source = Pick<Warehouse, 'select'>;
 
@@ -78,7 +81,7 @@ function usageIn(row: QueryRow): Usage {
 }
 
 function unattributed({ total, attributed }: DaySums): Usage[] {
-  if (total === null || isSame(total, attributed)) return [];
+  if (total === null || Math.abs(total - attributed) < TOKENS_MIN) return [];
   return [{ subject: null, modelTier: null, tokens: total - attributed, ...UNALLOCATED }];
 }
 
