@@ -8,6 +8,7 @@ import { postgresFirstSync } from './postgres-first-sync.ts';
 import { postgresPullAgain } from './postgres-pull-again.ts';
 import { pullAgain } from './pull-again.ts';
 import { queries } from './queries.ts';
+import { answering } from './questions.ts';
 import { requestsWithoutRanges, requestsWithRanges } from './requests.ts';
 import { startUp } from './start-up.ts';
 import type { Benchmark } from './support/bench.ts';
@@ -29,4 +30,5 @@ export const BENCHMARKS: readonly Benchmark[] = [
   parquet,
   history,
   queries,
+  answering,
 ];

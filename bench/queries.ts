@@ -1,14 +1,9 @@
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { exampleQueries } from '../schema/reference.ts';
-import { FIRST_DAY, shiftDay } from '../src/core/day.ts';
+import { filledWarehouses } from './support/answering.ts';
 import { type Bench, type Benchmark, NO_POSTGRES } from './support/bench.ts';
-import { MAIN, runExport } from './support/daywalk.ts';
 import { inTurns, type Measure, middle } from './support/measure.ts';
-import { runNode } from './support/process.ts';
-
-/** A realistic organization: most people work on most weekdays. */
-const ORGANIZATION = { users: 3_000, days: 310, steady: false };
 
 const SECONDS_MAX = 2;
 
@@ -36,9 +31,7 @@ export const queries: Benchmark = {
   async run(bench) {
     const postgres = await bench.postgres();
     if (postgres === null) return { skipped: NO_POSTGRES };
-    const file = await filledFile(bench);
-    const location = postgres.warehouse(await postgres.freshSchema());
-    await runNode(MAIN, ['copy', '--to', location, '--json'], { env: { DAYWALK_WAREHOUSE: file } });
+    const { file, location } = await filledWarehouses(bench, postgres);
     return {
       measures: [
         ...(await inSqlite(file, (ask) => measured(bench, 'SQLite', ask))),
@@ -47,14 +40,6 @@ export const queries: Benchmark = {
     };
   },
 };
-
-async function filledFile(bench: Bench): Promise<string> {
-  const service = await bench.service(ORGANIZATION);
-  const file = bench.path('queries.db');
-  const last = shiftDay(FIRST_DAY, ORGANIZATION.days - 1);
-  await runExport(service, file, ['backfill', '--from', FIRST_DAY, '--until', last]);
-  return file;
-}
 
 async function measured(bench: Bench, database: string, ask: Ask): Promise<Measure[]> {
   const measures: Measure[] = [];

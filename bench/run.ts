@@ -1,6 +1,7 @@
 /**
  * Runs the benchmarks and stores their results: `npm run bench`, or `npm run bench -- --only 1,3 --runs 9`.
- * `--json FILE` names the file of results; DAYWALK_BENCH_POSTGRES names a PostgreSQL server.
+ * `--json FILE` names the file of results; DAYWALK_BENCH_POSTGRES names a PostgreSQL server. Exits with code 1 if a limit is
+ * missed.
  */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -77,7 +78,9 @@ try {
   say(`${rounds} interleaved runs each; load average ${load()}`);
   for (const benchmark of chosen()) {
     // Stored one at a time, so that an interrupted session loses nothing.
-    mergeResults(given.json, { machine, results: [await runBenchmark(bench, benchmark)] });
+    const result = await runBenchmark(bench, benchmark);
+    mergeResults(given.json, { machine, results: [result] });
+    if (!result.measures.every(isWithin)) process.exitCode = 1;
   }
 } finally {
   await bench.close();

@@ -45,10 +45,11 @@ function rounded(value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toPrecision(5)) : value;
 }
 
-/** A value with its unit: `1.32`, `118 MB`, `4.1 s`. */
+/** A value with its unit: `1.32`, `118 MB`, `4.1 s`, `90 ms`. */
 export function shown(value: number, unit: Measure['unit']): string {
   if (unit === 'times') return value.toFixed(value < 0.1 ? 3 : 2);
-  return unit === 'MB' ? `${value.toFixed(0)} MB` : `${value.toFixed(1)} s`;
+  if (unit === 'MB') return `${value.toFixed(0)} MB`;
+  return value < 1 ? `${(value * 1_000).toFixed(0)} ms` : `${value.toFixed(1)} s`;
 }
 
 /** True if a measure is within its limit. */
@@ -61,5 +62,5 @@ export function shownLane(samples: readonly Sample[], unit: Measure['laneUnit'])
   const sorted = samples.map(({ value }) => value).toSorted((a, b) => a - b);
   const middle = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
   if (unit === 'ms') return middle < 1000 ? `${middle.toFixed(0)} ms` : `${(middle / 1000).toFixed(2)} s`;
-  return unit === 's' ? `${middle.toFixed(1)} s` : `${middle.toFixed(0)} ${unit}`;
+  return unit === 's' ? shown(middle, unit) : `${middle.toFixed(0)} ${unit}`;
 }

@@ -16,6 +16,21 @@ FROM daily_overview
 ORDER BY date DESC
 LIMIT 7`,
   },
+  weeks: {
+    id: 'weeks',
+    title: 'The last weeks, and whether they are complete',
+    sql: `SELECT week_start, active_users, sessions, billable_tokens, days_held, days_expected, is_settled
+FROM weekly_overview
+ORDER BY week_start DESC
+LIMIT 8`,
+  },
+  funnel: {
+    id: 'funnel',
+    title: 'People with a licence, and those of them who use it',
+    sql: `SELECT month, licensed_users, inactive_users, active_users, new_users
+FROM monthly_overview
+ORDER BY month DESC`,
+  },
   modelMix: {
     id: 'modelMix',
     title: 'Credits by model',
@@ -34,6 +49,22 @@ FROM users
 ORDER BY COALESCE(billable_tokens, 0) DESC, user_id
 LIMIT 5`,
   },
+  thinkingShare: {
+    id: 'thinkingShare',
+    title: 'Users with the largest share of thinking models',
+    sql: `SELECT user_email, team, billable_tokens, thinking_share
+FROM thinking_share_by_user
+ORDER BY COALESCE(thinking_share, 0) DESC, user_id
+LIMIT 10`,
+  },
+  inactive: {
+    id: 'inactive',
+    title: 'People without activity for 30 days',
+    sql: `SELECT person, team, last_active_on, days_inactive, is_licensed
+FROM inactive_users
+ORDER BY COALESCE(days_inactive, 9999) DESC, person
+LIMIT 20`,
+  },
   languages: {
     id: 'languages',
     title: 'People by language',
@@ -43,6 +74,29 @@ GROUP BY language
 ORDER BY people DESC, language
 LIMIT 10`,
   },
+  costs: {
+    id: 'costs',
+    title: 'The cost of the last days',
+    sql: `SELECT date, currency, billable_tokens, cost
+FROM cost_daily
+ORDER BY date DESC
+LIMIT 7`,
+  },
+  costsByTeam: {
+    id: 'costsByTeam',
+    title: 'The cost of each team by month',
+    sql: `SELECT month, team, currency, billable_tokens, cost
+FROM cost_monthly_by_team
+ORDER BY month, team`,
+  },
+  forecast: {
+    id: 'forecast',
+    title: 'The expected cost of the month',
+    sql: `SELECT team, currency, cost_so_far, cost_forecast
+FROM month_forecast
+WHERE month = (SELECT MAX(month) FROM month_forecast)
+ORDER BY team`,
+  },
   readiness: {
     id: 'readiness',
     title: 'Repositories that are least ready for agents',
@@ -51,6 +105,22 @@ FROM readiness_latest
 WHERE score IS NOT NULL
 ORDER BY score, repo_url
 LIMIT 10`,
+  },
+  readinessTrend: {
+    id: 'readinessTrend',
+    title: 'Readiness over time',
+    sql: `SELECT repo_url, created_at, score, score_change
+FROM readiness_history
+WHERE score IS NOT NULL
+ORDER BY repo_url, created_at, report_id`,
+  },
+  failingCriteria: {
+    id: 'failingCriteria',
+    title: 'Criteria that fail in most repositories',
+    sql: `SELECT criterion_id, COUNT(*) AS repositories
+FROM failing_criteria
+GROUP BY criterion_id
+ORDER BY repositories DESC, criterion_id`,
   },
   holes: {
     id: 'holes',
@@ -64,9 +134,16 @@ ORDER BY stream, state`,
   restated: {
     id: 'restated',
     title: 'Numbers that the service restated',
-    sql: `SELECT stream, date, detected_at, "before", "after"
-FROM restatements
-ORDER BY detected_at DESC, stream, date
+    sql: `SELECT date, stream, table_name, column_name, value_before, value_after, change
+FROM restated_days
+ORDER BY detected_at DESC, date, stream, table_name, column_name
 LIMIT 20`,
+  },
+  today: {
+    id: 'today',
+    title: 'Activity since the last exported day, from hook events',
+    sql: `SELECT since, sessions, stops, notifications, last_event_at
+FROM today_so_far
+ORDER BY org_id`,
   },
 } as const satisfies Record<string, ExampleQuery>;

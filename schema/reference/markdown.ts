@@ -3,6 +3,8 @@ import { KINDS } from '../kinds.ts';
 import { allTables } from '../tables.ts';
 import { allViews } from '../views.ts';
 import { exampleQueries } from './examples.ts';
+import { type MetricExample, metricExamples } from './metric-examples.ts';
+import { commandOf } from './questions.ts';
 
 const INTRODUCTION = `# The warehouse
 
@@ -47,7 +49,14 @@ const GROUPS: readonly { readonly role: TableRole; readonly title: string; reado
 
 /** The whole schema as a page of Markdown. */
 export function schemaMarkdown(): string {
-  return [INTRODUCTION, contents(), ...GROUPS.map(renderGroup), renderViews(), renderExamples()].join('\n');
+  return [
+    INTRODUCTION,
+    contents(),
+    ...GROUPS.map(renderGroup),
+    renderViews(),
+    renderExamples(),
+    renderMetrics(),
+  ].join('\n');
 }
 
 function contents(): string {
@@ -56,6 +65,7 @@ function contents(): string {
     ...groups,
     `- [Views](#views): ${allViews.map(linkTo).join(', ')}`,
     '- [Example queries](#example-queries)',
+    '- [Metrics](#metrics), one question each',
     '',
   ].join('\n');
 }
@@ -107,5 +117,25 @@ function renderExamples(): string {
   const blocks = Object.values(exampleQueries).map(
     ({ title, sql }) => `### ${title}\n\n\`\`\`sql\n${sql};\n\`\`\`\n`,
   );
-  return ['## Example queries\n', 'They run on both databases.\n', ...blocks].join('\n');
+  const doc =
+    'They run on both databases. If the warehouse holds several organizations, add `WHERE org_id = …`. ' +
+    '[questions.md](questions.md) answers twenty more questions.\n';
+  return ['## Example queries\n', doc, ...blocks].join('\n');
+}
+
+const METRICS = `## Metrics
+
+\`daywalk metric\` answers such questions for any period, team and user, and says which days are missing or may still change.
+The SQL gives the same numbers over all stored days of a warehouse with one organization. [metrics.md](metrics.md) defines
+every metric.
+
+| question | command | SQL |
+|---|---|---|`;
+
+function renderMetrics(): string {
+  return [METRICS, ...metricExamples.map(renderMetric), ''].join('\n');
+}
+
+function renderMetric({ question, sql, ...call }: MetricExample): string {
+  return `| ${question} | \`${commandOf(call)}\` | \`${escapeCell(sql)}\` |`;
 }

@@ -51,8 +51,8 @@ export const daysInPostgres: DayDialect = {
   literal: (day) => `DATE '${day}'`,
 };
 
-/** Selects the day that counts as today, by organization: the newest day of users that has rows, not the clock. */
+/** Selects the day that counts as today, by organization: the newest day of users with rows, not the clock. */
 export function todaySelect({ ledgerDay }: DayDialect): string {
   return `SELECT org_id, ${ledgerDay('MAX(date)')} AS today
-  FROM export_units WHERE stream = 'users' AND (state = 'loaded' OR rows > 0) GROUP BY org_id`;
+  FROM export_units WHERE stream = 'users' AND rows > 0 GROUP BY org_id`;
 }

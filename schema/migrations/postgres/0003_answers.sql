@@ -258,7 +258,7 @@ CREATE VIEW "monthly_overview" AS (WITH days AS (
 ),
 now AS (
   SELECT org_id, CAST(MAX(date) AS date) AS today
-  FROM export_units WHERE stream = 'users' AND (state = 'loaded' OR rows > 0) GROUP BY org_id
+  FROM export_units WHERE stream = 'users' AND rows > 0 GROUP BY org_id
 ), ends AS (
   SELECT n.org_id, n.period AS month, LEAST(CAST(CAST(n.period || '-01' AS date) + INTERVAL '1 month' AS date) - 1, now.today) AS last_day
   FROM numbers n JOIN now ON now.org_id = n.org_id
@@ -307,7 +307,7 @@ LEFT JOIN users u ON u.org_id = m.org_id AND u.user_id = m.user_id
 GROUP BY m.org_id, m.user_id, u.user_email, u.team);--> statement-breakpoint
 CREATE VIEW "inactive_users" AS (WITH now AS (
   SELECT org_id, CAST(MAX(date) AS date) AS today
-  FROM export_units WHERE stream = 'users' AND (state = 'loaded' OR rows > 0) GROUP BY org_id
+  FROM export_units WHERE stream = 'users' AND rows > 0 GROUP BY org_id
 ), known AS (
   SELECT u.org_id, u.user_id, u.user_email, u.last_active_on, n.today, t.person,
     ROW_NUMBER() OVER (

@@ -257,7 +257,7 @@ CREATE VIEW `monthly_overview` AS WITH days AS (
 ),
 now AS (
   SELECT org_id, MAX(date) AS today
-  FROM export_units WHERE stream = 'users' AND (state = 'loaded' OR rows > 0) GROUP BY org_id
+  FROM export_units WHERE stream = 'users' AND rows > 0 GROUP BY org_id
 ), ends AS (
   SELECT n.org_id, n.period AS month, MIN(date(n.period || '-01', '+1 month', '-1 day'), now.today) AS last_day
   FROM numbers n JOIN now ON now.org_id = n.org_id
@@ -306,7 +306,7 @@ LEFT JOIN users u ON u.org_id = m.org_id AND u.user_id = m.user_id
 GROUP BY m.org_id, m.user_id, u.user_email, u.team;--> statement-breakpoint
 CREATE VIEW `inactive_users` AS WITH now AS (
   SELECT org_id, MAX(date) AS today
-  FROM export_units WHERE stream = 'users' AND (state = 'loaded' OR rows > 0) GROUP BY org_id
+  FROM export_units WHERE stream = 'users' AND rows > 0 GROUP BY org_id
 ), known AS (
   SELECT u.org_id, u.user_id, u.user_email, u.last_active_on, n.today, t.person,
     ROW_NUMBER() OVER (

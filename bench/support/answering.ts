@@ -1,0 +1,109 @@
+import { sql } from '../../schema/query.ts';
+import { encoderOf } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { FIRST_DAY, parseDay, shiftDay } from '../../src/core/day.ts';
+import { openWarehouse } from '../../src/warehouse/open.ts';
+import type { Values, Warehouse } from '../../src/warehouse/port.ts';
+import { refreshRollups } from '../../src/warehouse/rollups/refresh.ts';
+import type { Bench } from './bench.ts';
+import { MAIN, runExport } from './daywalk.ts';
+import type { Postgres } from './postgres.ts';
+import { runNode } from './process.ts';
+
+/** A realistic organization: most people work on most weekdays. */
+export const ORGANIZATION = { users: 3_000, days: 310, steady: false };
+
+const TEAMS = 40;
+/** Every so many people, one changes the team, on the day of the move. */
+const MOVE_EVERY = 10;
+const LAST_DAY_BEFORE_MOVE = parseDay('2026-05-31');
+/** Every so many users, one is not in the list of people. */
+const UNKNOWN_EVERY = 50;
+
+/** The same warehouse in both databases: where it is. */
+export interface Filled {
+  readonly file: string;
+  readonly location: string;
+}
+
+const filled = new WeakMap<Bench, Promise<Filled>>();
+
+/** A warehouse of {@link ORGANIZATION} with teams, moves and prices in each database. It is made once for all benchmarks. */
+export function filledWarehouses(bench: Bench, postgres: Postgres): Promise<Filled> {
+  const known = filled.get(bench) ?? fill(bench, postgres);
+  filled.set(bench, known);
+  return known;
+}
+
+async function fill(bench: Bench, postgres: Postgres): Promise<Filled> {
+  const service = await bench.service(ORGANIZATION);
+  const file = bench.path('answering.db');
+  const last = shiftDay(FIRST_DAY, ORGANIZATION.days - 1);
+  await runExport(service, file, ['backfill', '--from', FIRST_DAY, '--until', last]);
+  const location = postgres.warehouse(await postgres.freshSchema());
+  await runNode(MAIN, ['copy', '--to', location, '--json'], { env: { DAYWALK_WAREHOUSE: file } });
+  for (const place of [file, location]) await withWarehouse(place, loadDimensions);
+  return { file, location };
+}
+
+/** Opens a warehouse for the time of `use`. */
+export async function withWarehouse<Result>(
+  location: string,
+  use: (warehouse: Warehouse) => Promise<Result>,
+): Promise<Result> {
+  const warehouse = await openWarehouse(location, { clock: systemClock(), create: false });
+  try {
+    return await use(warehouse);
+  } finally {
+    await warehouse.close();
+  }
+}
+
+/** Gives a warehouse people and prices, and computes the rollups from them. */
+async function loadDimensions(warehouse: Warehouse): Promise<void> {
+  const users = await warehouse.select(sql`SELECT org_id, user_id FROM users ORDER BY org_id, user_id`);
+  const people = users.flatMap(({ org_id, user_id }, index) =>
+    personRows(String(org_id), String(user_id), index),
+  );
+  const orgId = String(users[0]?.['org_id']);
+  await warehouse.change({
+    put: [
+      { table: tables.people, rows: people },
+      { table: tables.prices, rows: priceRows(orgId) },
+    ],
+    remove: [],
+  });
+  await refreshRollups(warehouse, { orgId, now: new Date() });
+  await warehouse.refreshStatistics();
+}
+
+const encodePerson = encoderOf(tables.people);
+const encodePrice = encoderOf(tables.prices);
+
+function personRows(org_id: string, person: string, index: number): Values[] {
+  if (index % UNKNOWN_EVERY === 0) return [];
+  const period = (team: number, valid_from: string, valid_to: string | null) =>
+    encodePerson({
+      org_id,
+      person,
+      valid_from,
+      valid_to,
+      name: null,
+      team: `team ${team % TEAMS}`,
+      department: null,
+      cost_center: null,
+      manager_email: null,
+    });
+  if (index % MOVE_EVERY !== 0) return [period(index, FIRST_DAY, null)];
+  return [
+    period(index, FIRST_DAY, LAST_DAY_BEFORE_MOVE),
+    period(index + 1, shiftDay(LAST_DAY_BEFORE_MOVE, 1), null),
+  ];
+}
+
+function priceRows(org_id: string): Values[] {
+  const price = (valid_from: string, valid_to: string | null, price_per_million: number) =>
+    encodePrice({ org_id, valid_from, valid_to, currency: 'EUR', price_per_million });
+  return [price(FIRST_DAY, LAST_DAY_BEFORE_MOVE, 3), price(shiftDay(LAST_DAY_BEFORE_MOVE, 1), null, 2.5)];
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { metricGroups } from '../../../schema/metrics.ts';
+import { exampleQueries, isMetricCall, metricExamples, questions } from '../../../schema/reference.ts';
+import { allViews } from '../../../schema/views.ts';
+import { answeredRigs, answerRows, comparable, withAnswers } from '../../support/answers/answered-rig.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
+
+/** Questions that have no answer in a warehouse whose days are all stored. */
+const WITHOUT_ROWS = ['holes'];
+
+test.each(allViews)('the view $name has an example query', ({ name }) => {
+  const reading = Object.values(exampleQueries).filter(({ sql }) => new RegExp(`FROM ${name}\\b`).test(sql));
+  expect(reading.length).toBeGreaterThan(0);
+});
+
+test('every metric has one example question', () => {
+  const metrics = metricGroups.flatMap((group) => group.metrics.map(({ name }) => name));
+  expect(metricExamples.map(({ metric }) => metric).toSorted()).toEqual(metrics.toSorted());
+});
+
+test('there are twenty questions', () => {
+  expect(new Set(questions.map(({ id }) => id)).size).toBe(20);
+});
+
+onDatabase(postgres, () => {
+  describe('with people, prices and a restated day', () => {
+    test('every example and every question has the same answer in both databases', async () => {
+      const [lite, server] = await answeredRigs([sqlite, postgres]);
+      if (lite === undefined || server === undefined) throw new Error('there are two databases');
+      await withAnswers(lite, (liteAnswers) =>
+        withAnswers(server, async (serverAnswers) => {
+          for (const { metric, by, sql } of metricExamples) {
+            const question = { metric, by, orgId: lite.orgId };
+            const expected = comparable(await answerRows(liteAnswers, question));
+            expect(expected.length, metric).toBeGreaterThan(0);
+            expect(comparable(await answerRows(serverAnswers, question)), metric).toEqual(expected);
+            expect(comparable(await lite.sql(sql)), `${metric}: ${sql}`).toEqual(expected);
+            expect(comparable(await server.sql(sql)), `${metric}: ${sql}`).toEqual(expected);
+          }
+          for (const { id, sql } of Object.values(exampleQueries)) {
+            const expected = comparable(await lite.sql(sql));
+            expect(expected.length, id).toBeGreaterThan(0);
+            expect(comparable(await server.sql(sql)), id).toEqual(expected);
+          }
+          for (const { id, ask } of questions) {
+            const [mine, theirs] = isMetricCall(ask)
+              ? await Promise.all([
+                  answerRows(liteAnswers, { metric: ask.metric, by: ask.by, orgId: lite.orgId }),
+                  answerRows(serverAnswers, { metric: ask.metric, by: ask.by, orgId: lite.orgId }),
+                ])
+              : [await lite.sql(ask.sql), await server.sql(ask.sql)];
+            expect(mine.length > 0, id).toBe(!WITHOUT_ROWS.includes(id));
+            expect(comparable(theirs), id).toEqual(comparable(mine));
+          }
+        }),
+      );
+    });
+  });
+});
