@@ -11,6 +11,7 @@ import { hooksFire } from './commands/hooks/fire/command.ts';
 import { hooksInstall } from './commands/hooks/install/command.ts';
 import { hooksList } from './commands/hooks/list/command.ts';
 import { hooksRemove } from './commands/hooks/remove/command.ts';
+import { metric } from './commands/metric/command.ts';
 import { peopleList } from './commands/people/list/command.ts';
 import { peopleLoad } from './commands/people/load/command.ts';
 import { peopleMissing } from './commands/people/missing/command.ts';
@@ -31,6 +32,7 @@ export const commands: readonly Command[] = [
   status,
   verify,
   digest,
+  metric,
   quarantineList,
   quarantineAccept,
   peopleLoad,

@@ -68,8 +68,11 @@ export interface Command {
   readonly required?: readonly FlagName[];
   /** Flags whose value may be a URL with a password. No output shows the password. */
   readonly mayHoldPassword?: readonly FlagName[];
-  /** The descriptions of the arguments after the name: `{ '<event>': 'name of the event' }`. All are required. */
-  readonly operands?: Readonly<Record<`<${string}>`, string>>;
+  /**
+   * The descriptions of the arguments after the name: `{ '<event>': 'name of the event' }`. Those in square brackets may be
+   * left out.
+   */
+  readonly operands?: Readonly<Record<`<${string}>` | `[${string}]`, string>>;
   /** At least two command lines that work, with their descriptions. */
   readonly examples: Readonly<Record<string, string>>;
   /** True when the command reports invalid settings itself; any other command refuses to start. */

@@ -77,7 +77,7 @@ function fittedWidths(
   widthMax: number,
 ): number[] {
   const widths = columns.map((_, index) =>
-    Math.max(...lines.map((line) => widthOf(line[index]?.text ?? ''))),
+    lines.reduce((widest, line) => Math.max(widest, widthOf(line[index]?.text ?? '')), 0),
   );
   const shrinkable = columns.flatMap((column, index) => (column.shrinks === true ? [index] : []));
   let excess = widths.reduce((sum, width) => sum + width, GAP.length * (columns.length - 1)) - widthMax;

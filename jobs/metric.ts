@@ -1,0 +1,82 @@
+import type { UtcDay } from '../src/core/day.ts';
+import { UsageError } from '../src/core/errors.ts';
+import type { JobContext } from '../src/core/job-context.ts';
+import { answerMetric, metricSql } from '../src/metrics/answer-metric.ts';
+import { checkUser, findTeam } from '../src/metrics/find-filters.ts';
+import { findMetric } from '../src/metrics/find-metric.ts';
+import type { Dimension, MetricAnswer, MetricQuestion } from '../src/metrics/question.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
+import type { Warehouse } from '../src/warehouse/port.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+
+/** The most rows of an answer, so that it fits into memory. */
+export const ANSWER_ROWS_MAX = 1_000_000;
+
+/** A question as a person asks it. */
+export interface AskedMetric {
+  readonly metric: string;
+  readonly by: readonly Dimension[];
+  readonly from?: UtcDay | undefined;
+  readonly until?: UtcDay | undefined;
+  /** Name of a team; `unassigned` means without one, unless a team has that name. */
+  readonly team?: string | undefined;
+  /** Rows of users without a team. */
+  readonly withoutTeam: boolean;
+  /** A user ID. */
+  readonly user?: string | undefined;
+  /** The organization; the only one by default. */
+  readonly organization?: string | undefined;
+}
+
+/**
+ * Answers a question about a metric. Writes nothing, and may be repeated.
+ * @throws {UsageError} when there is no such warehouse, organization, metric, dimension, team or user, when the metric
+ * does not add up, or when the answer has more than {@link ANSWER_ROWS_MAX} rows.
+ */
+export function readMetric(
+  settings: Settings,
+  asked: AskedMetric,
+  context: Pick<JobContext, 'clock'>,
+): Promise<MetricAnswer> {
+  return withQuestion(settings, asked, context, async (warehouse, question) => {
+    const answer = await answerMetric(warehouse, question);
+    if (answer.rows.length <= ANSWER_ROWS_MAX) return answer;
+    throw new UsageError(`the answer has ${answer.rows.length} rows, more than ${ANSWER_ROWS_MAX}`, {
+      hint: 'ask for a shorter period, or for fewer dimensions',
+    });
+  });
+}
+
+/**
+ * The SQL that {@link readMetric} runs, with its values as literals, for the database of the warehouse. Writes nothing.
+ * @throws {UsageError} as {@link readMetric} does.
+ */
+export function readMetricSql(
+  settings: Settings,
+  asked: AskedMetric,
+  context: Pick<JobContext, 'clock'>,
+): Promise<string> {
+  return withQuestion(settings, asked, context, metricSql);
+}
+
+function withQuestion<Result>(
+  { warehouse: location }: Settings,
+  asked: AskedMetric,
+  { clock }: Pick<JobContext, 'clock'>,
+  use: (warehouse: Warehouse, question: MetricQuestion) => Promise<Result>,
+): Promise<Result> {
+  // A misspelt name needs no warehouse.
+  findMetric(asked.metric);
+  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+    const orgId = await chooseOrganization(warehouse, asked.organization);
+    const { metric, by, from, until, user } = asked;
+    if (user !== undefined) await checkUser(warehouse, orgId, user);
+    const team = asked.withoutTeam ? null : await teamOf(warehouse, orgId, asked.team);
+    return use(warehouse, { metric, orgId, by, from, until, team, user });
+  });
+}
+
+async function teamOf(warehouse: Warehouse, orgId: string, name: string | undefined) {
+  return name === undefined ? undefined : findTeam(warehouse, orgId, name);
+}

@@ -1,0 +1,143 @@
+import { DIMENSIONS, type Dimension, type MetricRow } from '../../../src/metrics/question.ts';
+import { addDays, lastOfMonth, mondayOf } from './calendar.ts';
+import type { Bucket, Definition, Entry } from './definition.ts';
+import type { Facts } from './facts.ts';
+import { fromPublished, totalOf } from './from-published-rows.ts';
+import { fromUsers, priceOn } from './from-user-rows.ts';
+
+/** Every metric, defined a second time. */
+export const definitions: Readonly<Record<string, Definition>> = { ...fromUsers, ...fromPublished };
+
+/** A question about a period that is known. Days are text. */
+export interface PlainQuestion {
+  readonly metric: string;
+  readonly by: readonly Dimension[];
+  readonly from: string;
+  readonly until: string;
+  readonly team?: string | null | undefined;
+  readonly user?: string | undefined;
+}
+
+/** The definition that a question is about. */
+export function definitionFor({ metric, by }: Pick<PlainQuestion, 'metric' | 'by'>): Definition {
+  const isInParts = by.includes('model') || by.includes('tier');
+  const definition = (isInParts ? undefined : totalOf(metric)) ?? definitions[metric];
+  if (definition === undefined) throw new Error(`the reference does not define ${metric}`);
+  return definition;
+}
+
+/**
+ * The rows of the answer to a question, computed row by row from the facts; 'refused' for a cost in several currencies. The
+ * rows are in the order of their dimensions, without one (null) last.
+ */
+export function referenceAnswer(facts: Facts, question: PlainQuestion): readonly MetricRow[] | 'refused' {
+  const definition = definitionFor(question);
+  const period = { first: question.from, last: question.until };
+  if (question.metric.startsWith('cost') && currencies(facts, chosen(facts, question, period)).size > 1) {
+    return 'refused';
+  }
+  const grain = question.by.find(isGrain);
+  const rows = bucketsOf(period, grain).flatMap(({ label, bucket }) => {
+    const entries = chosen(facts, question, bucket);
+    return groupsOf(entries, question.by, label).map(
+      ({ parts, own }): MetricRow => ({
+        ...parts,
+        value: isStoredIn(facts, definition, bucket) ? definition.value(own, facts) : null,
+      }),
+    );
+  });
+  return rows.toSorted((left, right) => compareRows(left, right, question.by));
+}
+
+function chosen(facts: Facts, question: PlainQuestion, bucket: Bucket): readonly Entry[] {
+  const entries = definitionFor(question).entries(facts, bucket);
+  return entries.filter(
+    ({ parts }) =>
+      (question.team === undefined || parts.team === question.team) &&
+      (question.user === undefined || parts.user === question.user),
+  );
+}
+
+function currencies(facts: Facts, entries: readonly Entry[]): Set<string> {
+  const costing = entries.filter(
+    ({ row }) => row['billable_tokens'] !== null && row['billable_tokens'] !== 0,
+  );
+  return new Set(costing.flatMap(({ day }) => priceOn(facts, day)?.currency ?? []));
+}
+
+interface Group {
+  readonly parts: Readonly<Record<string, string | null>>;
+  readonly own: readonly Entry[];
+}
+
+/** Entries with the same parts. Without further dimensions, or if nothing occurs in a bucket, there is one group. */
+function groupsOf(entries: readonly Entry[], by: readonly Dimension[], label: string | null): Group[] {
+  const partsOf = (entry: Entry | undefined) =>
+    Object.fromEntries(by.map((name) => [name, isGrain(name) ? label : (entry?.parts[name] ?? null)]));
+  const isCut = by.some((name) => !isGrain(name));
+  if (!isCut || (entries.length === 0 && label !== null))
+    return [{ parts: partsOf(undefined), own: entries }];
+  const groups = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const key = JSON.stringify(partsOf(entry));
+    groups.set(key, [...(groups.get(key) ?? []), entry]);
+  }
+  return [...groups.values()].map((own) => ({ parts: partsOf(own[0]), own }));
+}
+
+function isGrain(name: Dimension): boolean {
+  return name === 'date' || name === 'week' || name === 'month';
+}
+
+/** The weeks, months or days of a period, clipped to it; without a grain, the period itself. */
+function bucketsOf(
+  { first, last }: Bucket,
+  grain: Dimension | undefined,
+): { label: string | null; bucket: Bucket }[] {
+  if (grain === undefined) return [{ label: null, bucket: { first, last } }];
+  const buckets: { label: string; bucket: Bucket }[] = [];
+  for (let start = first; start <= last; ) {
+    const end = endOf(grain, start);
+    const bucket = { first: start, last: end < last ? end : last };
+    buckets.push({ label: labelOf(grain, start), bucket });
+    start = addDays(bucket.last, 1);
+  }
+  return buckets;
+}
+
+function endOf(grain: Dimension, day: string): string {
+  if (grain === 'date') return day;
+  return grain === 'week' ? addDays(mondayOf(day), 6) : lastOfMonth(day);
+}
+
+function labelOf(grain: Dimension, day: string): string {
+  if (grain === 'date') return day;
+  return grain === 'week' ? mondayOf(day) : day.slice(0, 'YYYY-MM'.length);
+}
+
+function isStoredIn({ units }: Facts, { stream }: Definition, bucket: Bucket): boolean {
+  if (stream === 'readiness') return true;
+  return units.some(
+    (unit) => unit.stream === stream && isIn(bucket, String(unit.date)) && isStoredUnit(unit),
+  );
+}
+
+const isIn = ({ first, last }: Bucket, day: string) => first <= day && day <= last;
+
+/** In one of the states that are stored, or with rows of an earlier load. */
+export function isStoredUnit(unit: Facts['units'][number]): boolean {
+  if (['loaded', 'empty', 'quarantined', 'doubted'].includes(String(unit.state))) return true;
+  return Number(unit.rows) > 0 && unit.first_loaded_at !== null;
+}
+
+function compareRows(left: MetricRow, right: MetricRow, by: readonly Dimension[]): number {
+  for (const name of DIMENSIONS.filter((dimension) => by.includes(dimension)).toSorted(
+    (one, other) => by.indexOf(one) - by.indexOf(other),
+  )) {
+    const [one, other] = [left[name] ?? null, right[name] ?? null];
+    if (one === other) continue;
+    if (one === null || other === null) return one === null ? 1 : -1;
+    return one < other ? -1 : 1;
+  }
+  return 0;
+}
