@@ -5,6 +5,7 @@ import { tables, tablesOf } from '../../schema/tables.ts';
 import { DAILY_STREAMS, isStream, type Stream } from '../core/stream.ts';
 import { dateOf, type LedgerUnit, type Value, type Warehouse } from '../warehouse/port.ts';
 import { checkCalendar } from './calendar.ts';
+import { checkAllRollups } from './check-rollups.ts';
 import { crossCheck, type Standing } from './cross-checks.ts';
 import { DaySums } from './day-sums.ts';
 import type { FindingList } from './finding.ts';
@@ -30,14 +31,25 @@ const allButOrganization = pickerOf(
 );
 
 /**
- * Checks that every unit holds exactly the rows that the ledger describes (none changed, missing or added), and compares the
- * endpoints with each other. It reads all tables once, in key order: memory holds the ledger of one organization and a chunk
+ * Checks that every unit holds exactly the rows that the ledger describes (none changed, missing or added), compares the
+ * endpoints with each other, and the rollups with the rows. It reads all tables once, in key order: memory holds the ledger of one organization and a chunk
  * of each table. Call inside a snapshot. `checked` is updated during the check.
  */
 export async function checkWarehouse(
   warehouse: Warehouse,
   findings: FindingList,
   checked: Checked,
+): Promise<void> {
+  const brokenUsers = new Map<string, ReadonlySet<string>>();
+  await checkUnits(warehouse, findings, checked, brokenUsers);
+  await checkAllRollups(warehouse, findings, brokenUsers);
+}
+
+async function checkUnits(
+  warehouse: Warehouse,
+  findings: FindingList,
+  checked: Checked,
+  brokenUsers: Map<string, ReadonlySet<string>>,
 ): Promise<void> {
   const pass = {
     ledger: new Groups(warehouse, [tables.exportUnits], 1),
@@ -49,7 +61,9 @@ export async function checkWarehouse(
     for (;;) {
       const orgId = await nextOrganization(Object.values(pass));
       if (orgId === undefined) return;
-      await new OrganizationCheck(warehouse, orgId, findings, checked).run(pass);
+      const check = new OrganizationCheck(warehouse, orgId, findings, checked);
+      await check.run(pass);
+      brokenUsers.set(orgId, check.brokenUsers);
     }
   } finally {
     for (const groups of Object.values(pass)) await groups.close();
@@ -76,6 +90,8 @@ class OrganizationCheck {
   /** The units whose rows have not been read yet. */
   #units = new Map<string, LedgerUnit>();
   readonly #quarantined = new Map<string, number>();
+  /** Days of `users` whose rows differ from the ledger. */
+  readonly brokenUsers = new Set<string>();
 
   constructor(warehouse: Warehouse, orgId: string, findings: FindingList, checked: Checked) {
     this.#warehouse = warehouse;
@@ -144,6 +160,9 @@ class OrganizationCheck {
     const unit = this.#units.get(name);
     this.#units.delete(name);
     const at = { severity: 'broken', orgId: this.#orgId, stream, day } as const;
+    const isOther = reading.contentSha256 !== (unit?.contentSha256 ?? null);
+    const hasContent = reading.rows > 0 || (unit?.contentSha256 ?? null) !== null;
+    if (stream === 'users' && isOther && hasContent) this.brokenUsers.add(day);
     if (unit === undefined) {
       if (reading.rows === 0) return 'unclear';
       const what = 'rows of a unit that is not in the ledger';
@@ -152,7 +171,7 @@ class OrganizationCheck {
     }
     const contradictions = contradictionsOf(unit, reading, this.#quarantined.get(name) ?? 0);
     for (const contradiction of contradictions) this.#findings.add({ ...at, ...contradiction });
-    if (reading.rows !== unit.rows || reading.contentSha256 !== unit.contentSha256) return 'broken';
+    if (reading.rows !== unit.rows || isOther) return 'broken';
     const isComplete = unit.state === 'loaded' || unit.state === 'empty';
     return isComplete && contradictions.length === 0 ? 'whole' : 'unclear';
   }

@@ -62,6 +62,7 @@ const WAREHOUSE_DOORS = [
   'email-salt',
   'rollups/refresh',
   'rollups/current',
+  'rollups/check',
   'rollups/refresh-users',
   'rollups/people-digest',
   'rollups/resolve-people',

@@ -26,9 +26,12 @@ export function* hasAllDates(now: Date): Steps<boolean> {
   return row?.['days'] === Math.max(0, daysBetween(FIRST_DAY, lastDay) + 1);
 }
 
-/** Adds the days that `dates` lacks, up to two years ahead. Rows that differ are corrected. */
-export function* extendDates(now: Date): Steps<void> {
-  if (yield* hasAllDates(now)) return;
+/**
+ * Adds the days that `dates` lacks, up to two years ahead.
+ * @param force correct wrong rows too. @default false
+ */
+export function* extendDates(now: Date, force = false): Steps<void> {
+  if (!force && (yield* hasAllDates(now))) return;
   const days = daysFrom(FIRST_DAY, shiftYears(dayOf(now), YEARS_AHEAD));
   yield { table: tables.dates, rows: days.map((day) => encode(calendarRow(day))) };
 }

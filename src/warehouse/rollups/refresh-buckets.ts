@@ -2,8 +2,9 @@ import type { AnyTable } from '../../../schema/define.ts';
 import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { Steps } from '../queries.ts';
-import { type Bucket, isIn } from './buckets.ts';
-import { columnList } from './fragments.ts';
+import { type Bucket, bucketsOf, isIn } from './buckets.ts';
+import { columnList, listOf } from './fragments.ts';
+import { readStanding } from './standing.ts';
 import { monthEmails, organizationTotals, userTotals } from './totals.ts';
 
 /**
@@ -47,4 +48,18 @@ function* markBucket(orgId: string, { rollup, firstDay, lastDay }: Bucket): Step
     SELECT org_id, CAST(${rollup} AS text), date, content_sha256 FROM export_units
     WHERE org_id = ${orgId} AND stream = 'users' AND content_sha256 IS NOT NULL
       AND date BETWEEN ${firstDay} AND ${lastDay}`;
+}
+
+/** Deletes rows of weeks and months in which no day is stored. Only another program can have written them. */
+export function* removeStrayBuckets(orgId: string): Steps<void> {
+  const { stored } = yield* readStanding(orgId);
+  const days = stored.map(({ day }) => day);
+  const weeks = bucketsOf('weekly', days).map(({ firstDay }) => sql`${firstDay}`);
+  const months = bucketsOf('monthly', days).map(({ name }) => sql`${name}`);
+  if (days.length === 0) return;
+  yield sql`DELETE FROM user_weekly WHERE org_id = ${orgId} AND week_start NOT IN (${listOf(weeks)})`;
+  for (const { name } of [tables.userMonthly, tables.userEmails, tables.orgMonthly]) {
+    yield sql`
+      DELETE FROM ${sql.identifier(name)} WHERE org_id = ${orgId} AND month NOT IN (${listOf(months)})`;
+  }
 }

@@ -4,7 +4,7 @@ import type { Warehouse } from '../port.ts';
 import type { Steps } from '../queries.ts';
 import { type Bucket, bucketsOf, groupsOf } from './buckets.ts';
 import { extendDates, hasAllDates } from './dates.ts';
-import { refreshBuckets } from './refresh-buckets.ts';
+import { refreshBuckets, removeStrayBuckets } from './refresh-buckets.ts';
 import { refreshUsers } from './refresh-users.ts';
 import { readStanding, type Standing } from './standing.ts';
 
@@ -25,7 +25,7 @@ export interface RefreshOptions {
   readonly orgId: string;
   /** The present, up to two years after which `dates` goes. */
   readonly now: Date;
-  /** Days whose rollups are computed again even if they are current. @default none */
+  /** Days whose rollups are computed again even if they are current, for rollups that somebody edited. @default none */
   readonly force?: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | undefined;
   /** Aborted when the process must stop: the refresh ends between two transactions, and the next one resumes. */
   readonly signal?: AbortSignal | undefined;
@@ -86,7 +86,9 @@ async function isAllCurrent(warehouse: Warehouse, { orgId, now }: RefreshOptions
 
 async function refreshAlone(warehouse: Warehouse, options: RefreshOptions): Promise<Refreshed> {
   const { orgId, now, signal } = options;
-  await warehouse.transact('extend the calendar of', () => extendDates(now));
+  await warehouse.transact('extend the calendar of', () => extendDates(now, options.force !== undefined));
+  if (options.force !== undefined)
+    await warehouse.transact('clear rollups of', () => removeStrayBuckets(orgId));
   const done = { weeks: 0, months: 0, users: false };
   for (let round = 1; round <= ROUNDS_MAX && !done.users; round += 1) {
     const standing = await runReads(warehouse, readStanding(orgId));

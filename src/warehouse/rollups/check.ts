@@ -1,0 +1,169 @@
+import { sql } from '../../../schema/query.ts';
+import { columnsOf, encoderOf } from '../../../schema/row.ts';
+import { tables } from '../../../schema/tables.ts';
+import { FIRST_DAY, isDay, type UtcDay } from '../../core/day.ts';
+import type { Value, Warehouse } from '../port.ts';
+import { type Bucket, bucketsOf, monthBucketOf, weekOf } from './buckets.ts';
+import { calendarRow } from './dates.ts';
+import {
+  bucketDifferences,
+  organizationDifferences,
+  type RollupDifference,
+  userDifferences,
+} from './differences.ts';
+import { runReads } from './refresh.ts';
+import { teamPeriods } from './refresh-users.ts';
+import { MARKED_ROLLUPS, type MarkedRollup, readStanding, type Standing } from './standing.ts';
+
+/** What a check finds, and the first day that is concerned. */
+export type RollupFinding =
+  | { readonly day: UtcDay; readonly difference: RollupDifference }
+  /** The rollup waits for the next refresh: so many of its days, or its people, have changed. */
+  | { readonly day: UtcDay; readonly stale: MarkedRollup; readonly days: number };
+
+/** The tables with a row per bucket and user, and the column that names the bucket. */
+const BUCKETED = [
+  { table: tables.userWeekly, column: 'week_start', rollup: 'weekly' },
+  { table: tables.userMonthly, column: 'month', rollup: 'monthly' },
+  { table: tables.userEmails, column: 'month', rollup: 'monthly' },
+] as const;
+
+/** The organizations that have rollups. */
+export async function organizationsWithRollups(warehouse: Warehouse): Promise<string[]> {
+  const parts = [...BUCKETED.map(({ table }) => table), tables.orgMonthly, tables.users, tables.userTeams];
+  const selects = parts.map(({ name }) => sql`SELECT org_id FROM ${sql.identifier(name)}`);
+  const rows = await warehouse.select(sql`${sql.join(selects, sql` UNION `)} ORDER BY org_id`);
+  return rows.map(({ org_id }) => String(org_id));
+}
+
+/**
+ * Compares the rollups of an organization with the facts wherever their marks are current. Call inside a snapshot.
+ * @param broken days whose rows in `user_daily` are known to differ from the ledger; their buckets are left out.
+ */
+export async function* checkRollups(
+  warehouse: Warehouse,
+  orgId: string,
+  broken: ReadonlySet<string>,
+): AsyncGenerator<RollupFinding> {
+  const standing = await runReads(warehouse, readStanding(orgId));
+  yield* staleFindings(standing);
+  for (const rollup of ['weekly', 'monthly'] as const)
+    yield* checkBuckets(warehouse, orgId, { rollup, standing, broken });
+  const day = standing.today ?? FIRST_DAY;
+  const found = await organizationDifferences(warehouse, orgId);
+  const isCurrent = standing.stale.users.length === 0 && !standing.isPeopleStale && broken.size === 0;
+  if (isCurrent) {
+    found.push(...(await teamDifferences(warehouse, orgId, standing)));
+    found.push(...(await userDifferences(warehouse, orgId, day)));
+  }
+  yield* found.map((difference) => ({ day, difference }));
+}
+
+/** Compares the weeks or months of an organization, including those of which only the rollup has rows. */
+async function* checkBuckets(
+  warehouse: Warehouse,
+  orgId: string,
+  { rollup, standing, broken }: BucketCheck,
+): AsyncGenerator<RollupFinding> {
+  const leftOut = bucketsOf(rollup, [...standing.stale[rollup], ...[...broken].filter(isDay)]);
+  const names = new Set(leftOut.map(({ name }) => name));
+  const days = standing.stored.map(({ day }) => day);
+  const buckets = new Map(bucketsOf(rollup, days).map((bucket) => [bucket.name, bucket]));
+  for (const { table, name, rows } of await storedBuckets(warehouse, orgId, rollup)) {
+    const bucket = bucketNamed(rollup, name);
+    if (bucket !== undefined) buckets.set(name, bucket);
+    else yield { day: FIRST_DAY, difference: { table, row: name, column: 'rows', expected: 0, found: rows } };
+  }
+  for (const bucket of buckets.values()) {
+    if (names.has(bucket.name)) continue;
+    const differences = await bucketDifferences(warehouse, orgId, bucket);
+    yield* differences.map((difference) => ({ day: dayIn(bucket), difference }));
+  }
+}
+
+interface BucketCheck {
+  readonly rollup: Bucket['rollup'];
+  readonly standing: Standing;
+  readonly broken: ReadonlySet<string>;
+}
+
+function staleFindings({ stale, isPeopleStale, today }: Standing): RollupFinding[] {
+  return MARKED_ROLLUPS.flatMap((rollup) => {
+    const days = stale[rollup];
+    if (days.length === 0 && !(rollup === 'users' && isPeopleStale)) return [];
+    return [{ day: days.toSorted()[0] ?? today ?? FIRST_DAY, stale: rollup, days: days.length }];
+  });
+}
+
+/** The buckets of which a rollup's tables have rows, and how many. */
+async function storedBuckets(warehouse: Warehouse, orgId: string, rollup: Bucket['rollup']) {
+  const found: { readonly table: string; readonly name: string; readonly rows: number }[] = [];
+  for (const { table, column } of BUCKETED.filter((each) => each.rollup === rollup)) {
+    const names = await warehouse.select(
+      sql`SELECT ${sql.identifier(column)} AS name, COUNT(*) AS stored_rows FROM ${sql.identifier(table.name)}
+        WHERE org_id = ${orgId} GROUP BY ${sql.identifier(column)}`,
+    );
+    for (const { name, stored_rows } of names)
+      found.push({ table: table.name, name: String(name), rows: Number(stored_rows) });
+  }
+  return found;
+}
+
+/** The bucket of a name; undefined for a name that no bucket has. */
+function bucketNamed(rollup: Bucket['rollup'], name: string): Bucket | undefined {
+  const day = rollup === 'weekly' ? name : `${name}-01`;
+  if (!isDay(day)) return undefined;
+  const bucket = rollup === 'weekly' ? weekOf(day) : monthBucketOf(day);
+  return bucket.name === name ? bucket : undefined;
+}
+
+function dayIn({ firstDay }: Bucket): UtcDay {
+  return firstDay < FIRST_DAY ? FIRST_DAY : firstDay;
+}
+
+const encodePeriod = encoderOf(tables.userTeams);
+
+/** Compares `user_teams` with `people` and `user_emails`. Memory holds both, as a refresh does. */
+async function teamDifferences(
+  warehouse: Warehouse,
+  orgId: string,
+  { people }: Standing,
+): Promise<RollupDifference[]> {
+  const periods = await runReads(warehouse, teamPeriods(orgId, people));
+  const expected = new Set(periods.map((period) => JSON.stringify(encodePeriod(period))));
+  const stored = await warehouse.rowsOf(tables.userTeams, { orgId });
+  const found = new Set(stored.map((row) => JSON.stringify(row)));
+  const differing = (text: string, isExpected: boolean): RollupDifference => ({
+    table: tables.userTeams.name,
+    row: keyIn(text),
+    column: 'row',
+    expected: Number(isExpected),
+    found: Number(!isExpected),
+  });
+  return [
+    ...[...expected].filter((text) => !found.has(text)).map((text) => differing(text, true)),
+    ...[...found].filter((text) => !expected.has(text)).map((text) => differing(text, false)),
+  ];
+}
+
+function keyIn(text: string): string {
+  const values: Value[] = JSON.parse(text);
+  return values.slice(1, tables.userTeams.key.length).join(', ');
+}
+
+const encodeDate = encoderOf(tables.dates);
+
+/** The stored days of the calendar that are wrong. */
+export async function wrongDates(warehouse: Warehouse): Promise<RollupFinding[]> {
+  const found: RollupFinding[] = [];
+  for await (const rows of warehouse.scan(tables.dates)) {
+    for (const [date, ...values] of rows) {
+      const expected = isDay(date) ? encodeDate(calendarRow(date)).slice(1) : [];
+      if (JSON.stringify(values) === JSON.stringify(expected)) continue;
+      const at = { table: tables.dates.name, row: String(date), column: columnsOf(tables.dates).join(', ') };
+      const difference = { ...at, expected: expected.join(', '), found: values.join(', ') };
+      found.push({ day: isDay(date) ? date : FIRST_DAY, difference });
+    }
+  }
+  return found;
+}
