@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest';
+import { allMetrics, dimensionsOf } from '../../../schema/metrics.ts';
+import { sql } from '../../../schema/query.ts';
+import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
+import { answerMetric, metricQuery, metricSql } from '../../../src/metrics/answer-metric.ts';
+import type { MetricQuestion } from '../../../src/metrics/question.ts';
+import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { refresh, storePeople, storePrices, storeUsers } from '../../support/metrics/small-world.ts';
+import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { type Database, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+
+const [FROM, UNTIL] = [parseDay('2026-02-26'), parseDay('2026-03-03')];
+
+type Asked = Partial<Omit<MetricQuestion, 'metric'>>;
+
+function questionOf(metric: string, asked: Asked): MetricQuestion {
+  return { metric, orgId: 'org_1', by: [], from: FROM, until: UNTIL, ...asked };
+}
+
+/** The rows of an answer without names: the dimensions and the value of each. */
+async function ask(warehouse: Warehouse, metric: string, asked: Asked = {}): Promise<unknown[][]> {
+  const { rows } = await answerMetric(warehouse, questionOf(metric, asked));
+  return rows.map((row) => Object.values(row));
+}
+
+async function warningsOf(warehouse: Warehouse, metric: string, asked: Asked = {}) {
+  return (await answerMetric(warehouse, questionOf(metric, asked))).warnings;
+}
+
+/**
+ * Thursday to Tuesday: on the 27th nothing happened, and the weekend and the last day are not stored. Ann is in team A in
+ * February and in team B in March; Bob and Cat have no team, and Dan has a seat in team A and no user.
+ */
+async function smallWorld(database: Database) {
+  const warehouse = await open(database);
+  await storeUsers(warehouse, '2026-02-26', [
+    { user_id: 'ann', sessions: 3, billable_tokens: 100, git_commits: 0, primary_model_tier: 'thinking' },
+    { user_id: 'bob' },
+  ]);
+  await storeUsers(warehouse, '2026-02-27', []);
+  await storeUsers(warehouse, '2026-03-02', [
+    { user_id: 'ann', sessions: 2, billable_tokens: 300, git_commits: 4, primary_model_tier: 'standard' },
+    { user_id: 'cat', sessions: 5, billable_tokens: 0, delegation_level: 'manual' },
+  ]);
+  await storePeople(warehouse, [
+    { person: 'ann', valid_from: '2026-01-01', valid_to: '2026-02-28', team: 'A' },
+    { person: 'ann', valid_from: '2026-03-01', valid_to: null, team: 'B' },
+    { person: 'cat', valid_from: '2026-03-01', valid_to: null, team: null },
+    { person: 'dan', valid_from: '2026-01-01', valid_to: null, team: 'A' },
+  ]);
+  return warehouse;
+}
+
+onEachDatabase((database) => {
+  it('every metric by every dimension is a query of the database', async () => {
+    const warehouse = await open(database);
+    const period = { from: FIRST_DAY, until: FIRST_DAY };
+    for (const metric of allMetrics) {
+      const own = dimensionsOf(metric).map((dimension) => [dimension]);
+      const needed = metric.measure.kind === 'snapshot' ? (metric.measure.needs ?? []) : [];
+      for (const by of [[], ...own]) {
+        const all = [...new Set([...by, ...[needed].flat()])];
+        const question = { metric: metric.name, orgId: 'org_1', by: all, ...period };
+        const rows = await warehouse.select(metricQuery(warehouse.dialect, question));
+        expect(rows.map(({ value }) => value).filter((value) => value !== null)).toEqual([]);
+      }
+    }
+  });
+
+  describe('an answer', () => {
+    it('has a row for each bucket of the period: NULL where nothing is stored, 0 where nothing happened', async () => {
+      const warehouse = await smallWorld(database);
+      expect(await ask(warehouse, 'active_users', { by: ['date'] })).toEqual([
+        ['2026-02-26', 2],
+        ['2026-02-27', 0],
+        ['2026-02-28', null],
+        ['2026-03-01', null],
+        ['2026-03-02', 2],
+        ['2026-03-03', null],
+      ]);
+      expect(await ask(warehouse, 'sessions_per_active_user', { by: ['date'] })).toEqual([
+        ['2026-02-26', 1.5],
+        ['2026-02-27', null],
+        ['2026-02-28', null],
+        ['2026-03-01', null],
+        ['2026-03-02', 3.5],
+        ['2026-03-03', null],
+      ]);
+      expect(await ask(warehouse, 'sessions', { from: parseDay('2026-02-28'), until: UNTIL })).toEqual([[7]]);
+      const hole = { from: parseDay('2026-02-28'), until: parseDay('2026-03-01') };
+      expect(await ask(warehouse, 'sessions', hole)).toEqual([[null]]);
+      expect(await ask(warehouse, 'sessions', { ...hole, by: ['user'] })).toEqual([]);
+    });
+
+    it('recomputes distinct counts and ratios for each bucket, clipped to the period', async () => {
+      const warehouse = await smallWorld(database);
+      expect(await ask(warehouse, 'active_users')).toEqual([[3]]);
+      expect(await ask(warehouse, 'active_users', { by: ['week'] })).toEqual([
+        ['2026-02-23', 2],
+        ['2026-03-02', 2],
+      ]);
+      expect(await ask(warehouse, 'thinking_share', { by: ['month'] })).toEqual([
+        ['2026-02', 1],
+        ['2026-03', 0],
+      ]);
+      expect(await ask(warehouse, 'thinking_share')).toEqual([[0.25]]);
+      expect(await ask(warehouse, 'tokens_per_commit', { by: ['month'] })).toEqual([
+        ['2026-02', null],
+        ['2026-03', 75],
+      ]);
+      const clipped = { from: parseDay('2026-02-27'), by: ['month'] as const };
+      expect(await ask(warehouse, 'sessions', clipped)).toEqual([
+        ['2026-02', 0],
+        ['2026-03', 7],
+      ]);
+    });
+
+    it('keeps a sum NULL where no row has the number', async () => {
+      const warehouse = await smallWorld(database);
+      expect(await ask(warehouse, 'sessions', { by: ['month', 'user'] })).toEqual([
+        ['2026-02', 'ann', 3],
+        ['2026-02', 'bob', null],
+        ['2026-03', 'ann', 2],
+        ['2026-03', 'cat', 5],
+      ]);
+    });
+
+    it('uses the team on the date of each row, so that who moved counts in both', async () => {
+      const warehouse = await smallWorld(database);
+      expect(await ask(warehouse, 'active_users', { by: ['team'] })).toEqual([
+        ['A', 1],
+        ['B', 1],
+        [null, 2],
+      ]);
+      expect(await ask(warehouse, 'sessions', { by: ['team', 'month'] })).toEqual([
+        ['A', '2026-02', 3],
+        ['B', '2026-03', 2],
+        [null, '2026-02', null],
+        [null, '2026-03', 5],
+      ]);
+      expect(await ask(warehouse, 'sessions', { team: 'B' })).toEqual([[2]]);
+      expect(await ask(warehouse, 'sessions', { team: null })).toEqual([[5]]);
+      expect(await ask(warehouse, 'sessions', { user: 'ann', by: ['week'] })).toEqual([
+        ['2026-02-23', 3],
+        ['2026-03-02', 2],
+      ]);
+      expect(await ask(warehouse, 'sessions', { team: 'B', by: ['month', 'user'] })).toEqual([
+        ['2026-02', null, 0],
+        ['2026-03', 'ann', 2],
+      ]);
+    });
+
+    it('counts a new user once, on the first day ever, also before the period', async () => {
+      const warehouse = await smallWorld(database);
+      const byWeek = [
+        ['2026-02-23', 2],
+        ['2026-03-02', 1],
+      ];
+      expect(await ask(warehouse, 'new_users', { by: ['week'] })).toEqual(byWeek);
+      expect(await ask(warehouse, 'new_users', { from: parseDay('2026-03-02') })).toEqual([[1]]);
+      await warehouse.transact('spoil the marks of', function* () {
+        yield sql`DELETE FROM rollup_marks`;
+      });
+      expect(await ask(warehouse, 'new_users', { by: ['week'] })).toEqual(byWeek);
+    });
+
+    it('counts seats on the last day of each bucket, used or not', async () => {
+      const warehouse = await smallWorld(database);
+      expect(await ask(warehouse, 'licensed_users', { by: ['month'] })).toEqual([
+        ['2026-02', 2],
+        ['2026-03', 3],
+      ]);
+      expect(await ask(warehouse, 'inactive_users', { by: ['month', 'team'] })).toEqual([
+        ['2026-02', 'A', 1],
+        ['2026-03', 'A', 1],
+        ['2026-03', 'B', 0],
+        ['2026-03', null, 0],
+      ]);
+      const none = await open(database);
+      await storeUsers(none, '2026-02-26', [{ user_id: 'ann' }]);
+      expect(await ask(none, 'licensed_users')).toEqual([[null]]);
+      expect(await warningsOf(none, 'licensed_users')).toEqual([
+        'no people are loaded, so licensed_users is not known; load them with daywalk people load',
+      ]);
+    });
+
+    it('in money is NULL where a day with credits has no price, and never adds two currencies', async () => {
+      const warehouse = await smallWorld(database);
+      const price = { valid_to: null, price_per_million: 10, currency: 'EUR' };
+      await storePrices(warehouse, [{ ...price, valid_from: '2026-02-01', valid_to: '2026-03-01' }]);
+      const answer = await answerMetric(warehouse, questionOf('cost', { by: ['month', 'user'] }));
+      expect(answer.rows.map(({ value }) => value)).toEqual([0.001, null, null, 0]);
+      expect(answer.unit).toBe('EUR');
+      expect(answer.warnings).toEqual([
+        '1 day with credits has no price, so the cost of what contains it is not known; load prices with daywalk prices load',
+      ]);
+      expect(await warningsOf(warehouse, 'cost', { user: 'cat' })).toEqual([]);
+      await storePrices(warehouse, [{ ...price, valid_from: '2026-03-02', currency: 'USD' }]);
+      expect(await thrownBy(ask(warehouse, 'cost', { by: ['date'] }))).toMatchObject({
+        exitCode: 2,
+        message: 'cost cannot be added over currencies: its days have prices in EUR and USD',
+      });
+      expect(await ask(warehouse, 'cost', { from: parseDay('2026-03-01') })).toEqual([[0.003]]);
+    });
+
+    it('has what is published for one day as it is, and refuses to add it', async () => {
+      const warehouse = await open(database);
+      const rows = { activity_daily: [[4, 9, 20, 6, 7, 8, null]] };
+      await warehouse.commitDay(commitOf({ stream: 'activity', day: '2026-02-26', rows }));
+      expect(await ask(warehouse, 'published_wau', { by: ['date'], until: parseDay('2026-02-27') })).toEqual([
+        ['2026-02-26', 9],
+        ['2026-02-27', null],
+      ]);
+      expect(await ask(warehouse, 'published_wau', { until: FROM })).toEqual([[9]]);
+      expect(await thrownBy(ask(warehouse, 'published_wau', { by: ['week'] }))).toMatchObject({
+        reason: 'metric-not-additive',
+        facts: { instead: 'active_users', grain: 'week' },
+      });
+    });
+
+    it('reads a rollup only while it is current', async () => {
+      const warehouse = await smallWorld(database);
+      const weeks = { from: parseDay('2026-02-23'), until: parseDay('2026-03-08'), by: ['week'] as const };
+      expect(await metricSql(warehouse, questionOf('sessions', weeks))).toContain('FROM user_weekly');
+      await storeUsers(warehouse, '2026-02-26', [{ user_id: 'ann', sessions: 30 }]);
+      expect(await metricSql(warehouse, questionOf('sessions', weeks))).not.toContain('FROM user_weekly');
+      const restated = [
+        ['2026-02-23', 30],
+        ['2026-03-02', 7],
+      ];
+      expect(await ask(warehouse, 'sessions', weeks)).toEqual(restated);
+      await refresh(warehouse);
+      expect(await metricSql(warehouse, questionOf('sessions', weeks))).toContain('FROM user_weekly');
+      expect(await ask(warehouse, 'sessions', weeks)).toEqual(restated);
+    });
+
+    it('comes from SQL that another program can run as it is', async () => {
+      const warehouse = await smallWorld(database);
+      const question = questionOf('active_users', { by: ['week', 'team'], team: "B'; --" });
+      const { rows } = await answerMetric(warehouse, question);
+      expect(await warehouse.place.query(await metricSql(warehouse, question))).toEqual(rows);
+      const all = questionOf('cost', { by: ['month', 'user'] });
+      expect(await warehouse.place.query(await metricSql(warehouse, all))).toEqual(
+        (await answerMetric(warehouse, all)).rows,
+      );
+    });
+  });
+});
