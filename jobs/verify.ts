@@ -10,6 +10,7 @@ import { openTransport } from '../src/settings/open-transport.ts';
 import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { type PulledAgain, pullAgain, type Sampling } from '../src/verify/against-api/pull-again.ts';
+import { checkPeople } from '../src/verify/check-people.ts';
 import { type Checked, checkWarehouse } from '../src/verify/check-warehouse.ts';
 import { type Finding, FindingList, type Severity } from '../src/verify/finding.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
@@ -89,6 +90,7 @@ async function sampleService(
 async function checkAll(warehouse: Warehouse, findings: FindingList, checked: Checked): Promise<string[]> {
   try {
     await checkWarehouse(warehouse, findings, checked);
+    await checkPeople(warehouse, findings);
     return await warehouse.damages();
   } catch (error) {
     if (error instanceof DamagedError) return [messageOf(error)];

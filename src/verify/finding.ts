@@ -7,7 +7,7 @@ import type { Stream } from '../core/stream.ts';
  * - `hole`: days that were never pulled, between days that were.
  * - `difference`: the service now sends other content than what is stored.
  * - `unanswered`: a unit could not be pulled again.
- * - `oddity`: figures of the service do not agree with each other as one would expect.
+ * - `oddity`: figures of the service, or the loaded people, do not agree with each other as one would expect.
  */
 export const SEVERITIES = ['broken', 'hole', 'difference', 'unanswered', 'oddity'] as const;
 

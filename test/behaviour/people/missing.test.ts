@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createPeopleRig, userAt } from '../../support/people/people-rig.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 onEachDatabase((database) => {
@@ -76,6 +77,10 @@ onEachDatabase((database) => {
         others: [ben.email],
       },
     ]);
+    const verified = await daywalkInProcess(['verify', '--json'], { env: { DAYWALK_WAREHOUSE: rig.path } });
+    expect(JSON.parse(verified.stdout).findings).toContainEqual(
+      expect.objectContaining({ severity: 'oddity', expected: ada.email, found: ben.email }),
+    );
     const { stderr } = await rig.people('missing', { DAYWALK_LOG: 'pretty' });
     expect(stderr).toContain('1 user is several people on one day');
   });

@@ -40,7 +40,7 @@ export function renderVerification(result: Verification, frame: TableFrame): str
       ? [`${counted(counts.unanswered, 'unit')} that could not be pulled again`]
       : []),
   ];
-  const odd = `  ${counted(counts.oddity, 'oddity', 'oddities')} in the figures of the service`;
+  const odd = `  ${counted(counts.oddity, 'oddity', 'oddities')}: figures or people that contradict each other`;
   return [
     wrong.length > 0
       ? style.red(`verify: ${wrong.join(', ')}`)

@@ -5,6 +5,7 @@ import { type Field, renderFields } from '../../../screens/fields.ts';
 import { renderListing } from '../../../screens/listing.ts';
 import { counted, formatNumber } from '../../../text/quantity.ts';
 import { shrinking } from '../../../text/table.ts';
+import { wrapText } from '../../../text/wrap.ts';
 
 const MOVES_SHOWN_MAX = 20;
 const COLUMNS = [shrinking('person'), shrinking('from team'), shrinking('to team'), 'from', 'to'];
@@ -21,7 +22,10 @@ export function renderLoad(load: PeopleLoad, frame: ScreenFrame): string[] {
     '',
     ...renderFields(fieldsOf(load), frame),
     ...(moves.length === 0 ? [] : ['', 'Moves', ...moves]),
-    ...warningsOf(load).map((warning) => style.yellow(warning)),
+    ...warningsOf(load).flatMap((warning) => [
+      '',
+      ...wrapText(warning, { width: frame.width, lead: '', linesMax: 3 }).map(style.yellow),
+    ]),
   ];
 }
 
@@ -57,13 +61,11 @@ function warningsOf(load: PeopleLoad): string[] {
   const warnings: string[] = [];
   if (load.people_without_team > 0) {
     warnings.push(
-      '',
       `${counted(load.people_without_team, 'person has', 'people have')} no team; they count as unassigned.`,
     );
   }
   if (load.people > 0 && load.users > 0 && load.users_with_person === 0) {
     warnings.push(
-      '',
       'No user is one of these people. Check that DAYWALK_EMAILS is the same as for daywalk run.',
     );
   }

@@ -4,6 +4,7 @@ import type { ScreenFrame } from '../../../output/output.ts';
 import { renderListing } from '../../../screens/listing.ts';
 import { counted } from '../../../text/quantity.ts';
 import { shrinking } from '../../../text/table.ts';
+import { wrapText } from '../../../text/wrap.ts';
 
 const SHOWN_MAX = 50;
 const USER_COLUMNS = [shrinking('user'), shrinking('email'), 'last active', shrinking('person without team')];
@@ -27,7 +28,10 @@ export function renderMissing(missing: MissingPeople, frame: ScreenFrame): strin
   return [
     ...(users.length === 0 ? ['every active user has a team'] : users),
     ...(conflicts.length === 0 ? [] : ['', ...conflicts]),
-    ...notesOf(missing).flatMap((note) => ['', note]),
+    ...notesOf(missing).flatMap((note) => [
+      '',
+      ...wrapText(note, { width: frame.width, lead: '', linesMax: 3 }),
+    ]),
   ];
 }
 
