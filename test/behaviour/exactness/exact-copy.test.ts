@@ -4,8 +4,8 @@ import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/emulator/legal-quirks.
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { createRig } from '../../support/rig/rig.ts';
 
-/** A week after the days on which some servers have no activity: few days prove what many would. */
-const today = parseDay('2026-02-01');
+/** After the days on which some servers have no activity: few days prove what many would. */
+const today = parseDay('2026-01-27');
 
 describe('a run stores exactly what a server answers', () => {
   for (const [name, quirks] of Object.entries({ ...CONTENT_QUIRKS, ...WAY_QUIRKS })) {
@@ -13,7 +13,7 @@ describe('a run stores exactly what a server answers', () => {
       const rig = await createRig({ quirks, users: 15, reports: 10, today });
       const { report } = await rig.run();
       expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0, quarantined: 0 });
-      expect(report.unitsDone).toBe(18 * 5 + 1);
+      expect(report.unitsDone).toBe(13 * 5 + 1);
       await expectExactCopy(rig);
     });
   }

@@ -31,7 +31,8 @@ onEachDatabase((database) => {
     test('in one stream only: the day awaits that stream, and is shown as a hole', async () => {
       const rig = await nightsOf(database);
       lie(rig, { lateDays: { users: LATE } });
-      await nights(rig, '2026-02-10', '2026-02-25');
+      await nights(rig, '2026-02-10', '2026-02-14');
+      await nights(rig, '2026-02-24', '2026-02-25');
       expect(await unitOf(rig, 'users', '2026-02-09')).toMatchObject({ state: 'awaiting', settled_at: null });
       expect(await unitOf(rig, 'tokens', '2026-02-09')).toMatchObject({ state: 'loaded', confirmed: 'data' });
       const { organizations } = await readStatus(rig.settings, contextOf(parseDay('2026-02-25')));
@@ -54,7 +55,7 @@ onEachDatabase((database) => {
   describe('L2: a settled day that is restated', () => {
     test('within 31 days is found in the second night, and one wrong night changes nothing', async () => {
       const rig = await nightsOf(database);
-      await nights(rig, '2026-02-10', '2026-02-20');
+      await nights(rig, '2026-02-18', '2026-02-20');
       const before = await rig.digest();
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
       const [noted, found, after] = await nights(rig, '2026-02-20', '2026-02-22');
@@ -85,7 +86,8 @@ describe('on SQLite', () => {
     test('in one stream forever: the day is never confirmed, and status keeps reporting it', async () => {
       const rig = await nightsOf(sqlite);
       lie(rig, { lateDays: { productivity: LATE } });
-      await nights(rig, '2026-02-13', '2026-03-16');
+      await nights(rig, '2026-02-13', '2026-02-16');
+      await nights(rig, '2026-03-14', '2026-03-16');
       expect(await unitOf(rig, 'productivity', '2026-02-12')).toMatchObject({
         state: 'empty',
         confirmed: 'age',

@@ -8,8 +8,8 @@ import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
-const TODAY = parseDay('2026-01-29');
-const DAYS = 15;
+const TODAY = parseDay('2026-01-24');
+const DAYS = 10;
 
 const OF_A_DAY: readonly RevisionKind[] = [
   'restate',
@@ -49,10 +49,13 @@ onEachDatabase((database) => {
       const day = OF_A_DAY.includes(kind) ? { day: shiftDay(TODAY, -2), count: 2 } : {};
       rig.emulator.revise({ kind, ...day });
       const { report: first } = await rig.run({ now: TODAY, force: true });
-      const { report: second } = await rig.run({ now: TODAY, force: true, acceptLoss: true });
+      const isDoubted = first.unitsDoubted > 0;
+      const second = isDoubted
+        ? (await rig.run({ now: TODAY, force: true, acceptLoss: true })).report
+        : first;
       // A day that goes empty is doubted before it is believed.
-      expect(first.exitCode, kind).toBe(first.unitsDoubted > 0 ? 5 : 0);
-      expect(first.unitsDoubted > 0, kind).toBe(kind === 'empty');
+      expect(first.exitCode, kind).toBe(isDoubted ? 5 : 0);
+      expect(isDoubted, kind).toBe(kind === 'empty');
       expect(second, kind).toMatchObject({ exitCode: 0, unitsDoubted: 0 });
       expect(first.rowsWritten + second.rowsWritten, kind).toBeGreaterThan(0);
       await expectNothing(rig, kind);

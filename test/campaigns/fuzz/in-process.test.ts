@@ -38,11 +38,11 @@ test('mutated answers load as sent, are quarantined, or fail their unit', async 
   const clean = new CleanAnswers(emulator);
   const warehouse = await open(sqlite);
   const stall = new Stall();
-  const max = answersMax(100_000, 1_000);
+  const max = answersMax(100_000, 500);
   let mutated = 0;
   let before = await storedIn(warehouse.place);
   for (let number = 0; mutated < max; number += 1) {
-    if (number % 50 === 0 && max > 1_000) process.stderr.write(`mutated answers: ${mutated} of ${max}\n`);
+    if (number % 50 === 0 && max > 500) process.stderr.write(`mutated answers: ${mutated} of ${max}\n`);
     // Now and then the very first answer is mutated too, from which a run learns whose the key is.
     const answers = new Answers(clean, random(), random() < 0.1 ? 0 : 1);
     const events: RunEvent[] = [];

@@ -33,7 +33,7 @@ const REVEALING_SEEDS: Readonly<Record<keyof typeof MUTATIONS, number>> = {
  */
 test('the rules of trust keep a warehouse correct although the service lies', () => {
   const random = seeded('worlds that lie');
-  const worlds = answersMax(5_000, 20);
+  const worlds = answersMax(5_000, 8);
   for (let number = 1; number <= worlds; number += 1) {
     const seed = Math.floor(random() * 2 ** 31);
     expect(new History(randomWorld(seed)).faults, `world ${seed}`).toEqual([]);
@@ -42,11 +42,18 @@ test('the rules of trust keep a warehouse correct although the service lies', ()
   countUp('worlds that lie', 'in the model', worlds);
 });
 
+/** Several mutations share a world, which lives under the real rules once. */
+const faultsOfWorlds = new Map<number, readonly string[]>();
+function faultsByTheRules(seed: number): readonly string[] {
+  const faults = faultsOfWorlds.get(seed) ?? new History(randomWorld(seed)).faults;
+  faultsOfWorlds.set(seed, faults);
+  return faults;
+}
+
 describe('the same worlds fail if', () => {
   test.for(Object.entries(MUTATIONS))('%s', ([name, rules]) => {
     const seed = Object.entries(REVEALING_SEEDS).find(([fault]) => fault === name)?.[1] ?? 0;
-    const world = randomWorld(seed);
-    expect(new History(world).faults).toEqual([]);
-    expect(new History(world, rules).faults).not.toEqual([]);
+    expect(faultsByTheRules(seed)).toEqual([]);
+    expect(new History(randomWorld(seed), rules, { untilFault: true }).faults).not.toEqual([]);
   });
 });

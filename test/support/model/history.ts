@@ -23,7 +23,8 @@ export class History {
   /** Units that were compared row by row in the honest nights. */
   readonly #watched = new Set<string>();
 
-  constructor(world: World, rules: Rules = RULES) {
+  /** @param options.untilFault ends the life with the night of the first fault. */
+  constructor(world: World, rules: Rules = RULES, { untilFault = false } = {}) {
     this.#world = world;
     this.#truth = new Truth(world);
     this.#memory = new Memory(rules);
@@ -47,6 +48,7 @@ export class History {
       this.#checkSettled(run, settled);
       this.#checkAgreement(run);
       if (run.night === world.quietFrom + SOON) this.#checkSoon(run);
+      if (untilFault && this.faults.length > 0) return;
     }
     this.#checkEnd();
   }
