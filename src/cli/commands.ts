@@ -1,4 +1,7 @@
 import { backfill } from './commands/backfill/command.ts';
+import { budgetCheck } from './commands/budget/check/command.ts';
+import { budgetList } from './commands/budget/list/command.ts';
+import { budgetLoad } from './commands/budget/load/command.ts';
 import { config } from './commands/config/command.ts';
 import { copy } from './commands/copy/command.ts';
 import { demo } from './commands/demo/command.ts';
@@ -15,6 +18,8 @@ import { metric } from './commands/metric/command.ts';
 import { peopleList } from './commands/people/list/command.ts';
 import { peopleLoad } from './commands/people/load/command.ts';
 import { peopleMissing } from './commands/people/missing/command.ts';
+import { pricesList } from './commands/prices/list/command.ts';
+import { pricesLoad } from './commands/prices/load/command.ts';
 import { publish } from './commands/publish/command.ts';
 import { quarantineAccept } from './commands/quarantine/accept/command.ts';
 import { quarantineList } from './commands/quarantine/list/command.ts';
@@ -38,6 +43,11 @@ export const commands: readonly Command[] = [
   peopleLoad,
   peopleMissing,
   peopleList,
+  pricesLoad,
+  pricesList,
+  budgetLoad,
+  budgetList,
+  budgetCheck,
   copy,
   publish,
   focus,

@@ -18,6 +18,8 @@ export const EXIT = {
   upstream: 4,
   /** Records were quarantined, or a verification found a difference. */
   quarantine: 5,
+  /** A team is above its budget, or will be. */
+  overBudget: 5,
   /** The warehouse could not be read or written. */
   storage: 6,
   /** Another run holds the warehouse. */

@@ -18,7 +18,7 @@ Exit codes:
    2  wrong usage or configuration; nothing was sent or written
    3  the service refused the credential
    4  upstream failure: some units are missing; rerun to fetch them
-   5  records were quarantined, or a difference was found
+   5  records were quarantined, a difference was found, or a budget is exceeded
    6  the warehouse could not be read or written
   75  another run holds the warehouse
  130  stopped by SIGINT; 143 by SIGTERM`,

@@ -22,7 +22,11 @@ export interface CsvColumn<Value> {
 }
 
 /** A column that the file must have, with a value in every row. */
-export function required<Value>(parse: CellParser<Value>): CsvColumn<Value | null> & { presence: 'value' } {
+export function required<Value>(parse: CellParser<Value>): {
+  readonly presence: 'value';
+  readonly parse: CellParser<Value>;
+  readonly absent: null;
+} {
   return { presence: 'value', parse, absent: null };
 }
 

@@ -1,0 +1,105 @@
+import type { BudgetCheck } from '../../../../metrics/money/budget-check.ts';
+import type { BudgetStatus, CheckedBudget } from '../../../../metrics/money/judge-budget.ts';
+import { spansOf } from '../../../../metrics/money/price-gaps.ts';
+import type { ScreenFrame } from '../../../output/output.ts';
+import { nameSpans } from '../../../screens/day-spans.ts';
+import { renderWarnings } from '../../../screens/warning-lines.ts';
+import { escapeForTerminal } from '../../../text/escape.ts';
+import { formatMoney } from '../../../text/money.ts';
+import { counted, formatNumber } from '../../../text/quantity.ts';
+import type { Paint, Style } from '../../../text/style.ts';
+import { type Cell, renderTable, right, shrinking } from '../../../text/table.ts';
+import { wrapText } from '../../../text/wrap.ts';
+
+const PROVENANCE_LINES_MAX = 6;
+const NAMED_MAX = 5;
+
+/** Draws the budgets of a month: what is spent, the forecast, and what both rest on. */
+export function renderCheck(check: BudgetCheck, frame: ScreenFrame): string[] {
+  const columns = [shrinking('team'), right('so far'), right('forecast'), right('budget'), 'status'];
+  const rows = check.teams.map((team) => cellsOf(team, frame));
+  return [
+    frame.style.bold(`Budgets of ${check.month}`),
+    '',
+    ...renderTable(columns, rows, { ...frame, indent: 2 }),
+    ...renderWarnings(warningsOf(check), frame),
+    '',
+    ...provenanceLines(check, frame).map(frame.style.dim),
+  ];
+}
+
+function cellsOf(checked: CheckedBudget, { style, redact }: ScreenFrame): Cell[] {
+  const { team, currency, budget, cost_so_far, cost_forecast, status } = checked;
+  const money = (amount: number | null) => (amount === null ? null : formatMoney(amount, currency));
+  return [
+    redact(team),
+    money(cost_so_far),
+    money(cost_forecast),
+    money(budget),
+    { content: status, paint: paintOf(status, style) },
+  ];
+}
+
+function paintOf(status: BudgetStatus, { red, yellow, green, dim }: Style): Paint {
+  const paints: Readonly<Record<BudgetStatus, Paint>> = {
+    ok: green,
+    'over budget': red,
+    'forecast over budget': yellow,
+    'no price': red,
+    'other currency': red,
+    'no data': dim,
+  };
+  return paints[status];
+}
+
+function warningsOf(check: BudgetCheck): string[] {
+  const { month, teams, currencies, without_price, days } = check;
+  const has = (status: BudgetStatus) => teams.some((team) => team.status === status);
+  const warnings: string[] = [];
+  if (days.missing.length === days.expected) {
+    warnings.push(`No day of ${month} is stored, so there is no cost and no forecast.`);
+  }
+  if (has('no price')) {
+    warnings.push(
+      `A price is missing for ${nameSpans(without_price)}; load it with daywalk prices load. Its cost is not 0.`,
+    );
+  }
+  if (has('other currency')) {
+    warnings.push(
+      `The prices of ${month} are in ${currencies.join(' and ')}; a budget needs the one currency of its month.`,
+    );
+  }
+  return [...warnings, ...withoutBudget(check)];
+}
+
+function withoutBudget({ without_budget: teams }: BudgetCheck): string[] {
+  if (teams.length === 0) return [];
+  const named = teams.slice(0, NAMED_MAX).map(({ team, cost_so_far, currency }) => {
+    const cost = cost_so_far === null || currency === null ? '–' : formatMoney(cost_so_far, currency);
+    return `${team} (${cost})`;
+  });
+  const more = teams.length - NAMED_MAX;
+  const rest = more > 0 ? [`and ${formatNumber(more)} more`] : [];
+  return [`Without a budget: ${[...named, ...rest].join(', ')}.`];
+}
+
+/** One line; on a terminal it is wrapped between words. */
+function provenanceLines(check: BudgetCheck, { isTerminal, width, redact }: ScreenFrame): string[] {
+  const line = escapeForTerminal(redact(provenanceOf(check)));
+  return isTerminal ? wrapText(line, { width, lead: '', linesMax: PROVENANCE_LINES_MAX }) : [line];
+}
+
+function provenanceOf(check: BudgetCheck): string {
+  const { org_id, from, until, days, run_id, weekdays, weekdays_settled } = check;
+  const named = (what: string, list: BudgetCheck['days']['missing']) =>
+    list.length === 0 ? [] : [`${formatNumber(list.length)} ${what}: ${nameSpans(spansOf(list))}`];
+  return [
+    `organization ${org_id}`,
+    `${from} to ${until}`,
+    `${formatNumber(days.settled)} of ${counted(days.expected, 'day')} settled`,
+    ...named('not settled', days.unsettled),
+    ...named('missing', days.missing),
+    `forecast from ${weekdays_settled} of ${counted(weekdays, 'weekday')}`,
+    run_id === null ? 'no run' : `run ${run_id}`,
+  ].join('; ');
+}

@@ -1,0 +1,180 @@
+import { sql } from '../../../schema/query.ts';
+import { daysFrom, FIRST_DAY, type UtcDay, weekdayOf } from '../../core/day.ts';
+import { UsageError } from '../../core/errors.ts';
+import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
+import { type Month, parseMonth } from '../../core/month.ts';
+import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
+import { type Provenance, readProvenance } from '../provenance.ts';
+import type { CoveredDays } from '../question.ts';
+import { currenciesOf } from './budget-warnings.ts';
+import { type BudgetRow, FIRST_MONTH } from './budgets-file.ts';
+import { type CheckedBudget, isOver, judgeBudget, type TeamForecast } from './judge-budget.ts';
+import { newestDayOfUsers } from './newest-day.ts';
+import { type DaySpan, spansOf, unpricedAmong } from './price-gaps.ts';
+import { budgetIn, priceIn, selectBudgets, selectPrices } from './stored-money.ts';
+
+/** The budgets of a month against what the teams have used. */
+export interface BudgetCheck {
+  readonly org_id: string;
+  readonly month: string;
+  /** The days of the month until the newest loaded day. */
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  readonly teams: readonly CheckedBudget[];
+  /** Teams without a budget that have used credits. */
+  readonly without_budget: readonly TeamForecast[];
+  /** Settled Mondays to Fridays, and all of the month: what the forecast is made from. */
+  readonly weekdays_settled: number;
+  readonly weekdays: number;
+  readonly days: CoveredDays;
+  readonly run_id: string | null;
+  /** Currencies of the prices of the month. */
+  readonly currencies: readonly string[];
+  /** Stored days without a price. */
+  readonly without_price: readonly DaySpan[];
+  readonly exit_code: ExitCode;
+}
+
+/**
+ * Checks the budgets of a month. Call in a snapshot. Writes nothing.
+ * @param asked the month; by default that of the newest loaded day of users
+ * @throws {UsageError} if nothing is loaded, or if the month has no budget.
+ */
+export async function checkBudgets(
+  warehouse: Pick<Warehouse, 'select' | 'units'>,
+  orgId: string,
+  asked: Month | undefined,
+): Promise<BudgetCheck> {
+  const newest = await newestDayOfUsers(warehouse, orgId);
+  const month = monthOfCheck(asked, newest);
+  const budgets = await budgetsOfMonth(warehouse, orgId, month);
+  const prices = (await warehouse.select(selectPrices(orgId))).map(priceIn(orgId));
+  const currencies = currenciesOf(month.name, prices);
+  const covered = await coverageOf(warehouse, orgId, month, newest);
+  const forecasts = await forecastsOf(warehouse, orgId, month);
+  const teams = budgets.map((budget) => {
+    const own = forecasts.filter(({ team }) => team === budget.team);
+    return judgeBudget(budget, own.length > 0 ? own : [idle(budget, covered)], currencies);
+  });
+  const budgeted = new Set(budgets.map(({ team }) => team));
+  const { from, until, days, run_id } = covered;
+  const missing = new Set(days.missing);
+  const stored = daysFrom(from, until).filter((day) => !missing.has(day));
+  return {
+    org_id: orgId,
+    month: month.name,
+    from,
+    until,
+    teams,
+    without_budget: forecasts.filter(({ team }) => !budgeted.has(team)),
+    weekdays_settled: covered.weekdaysSettled,
+    weekdays: weekdaysIn(daysFrom(firstOf(month), month.last)),
+    days,
+    run_id,
+    currencies: [...currencies].toSorted(),
+    without_price: spansOf(unpricedAmong(stored, prices)),
+    exit_code: worstExit(teams.map(exitCodeOf)),
+  };
+}
+
+function exitCodeOf({ status }: CheckedBudget): ExitCode {
+  if (status === 'no price' || status === 'other currency') return EXIT.usage;
+  return isOver(status) ? EXIT.overBudget : EXIT.ok;
+}
+
+function monthOfCheck(asked: Month | undefined, newest: UtcDay | null): Month {
+  if (asked !== undefined && asked.name < FIRST_MONTH) {
+    throw new UsageError(`the month ${asked.name} is before the first month with data`, {
+      hint: `the first month is ${FIRST_MONTH}`,
+    });
+  }
+  if (asked !== undefined) return asked;
+  if (newest === null) {
+    throw new UsageError('no day of users is loaded yet, so no month can be checked', {
+      hint: 'run the export first',
+    });
+  }
+  return parseMonth(newest.slice(0, FIRST_MONTH.length));
+}
+
+async function budgetsOfMonth(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  { name }: Month,
+): Promise<BudgetRow[]> {
+  const all = (await warehouse.select(selectBudgets(orgId))).map(budgetIn(orgId));
+  const own = all.filter(({ month }) => month === name);
+  if (own.length > 0) return own;
+  const [first, last] = [all[0], all.at(-1)];
+  throw new UsageError(`there is no budget for ${name}`, {
+    hint:
+      first === undefined || last === undefined
+        ? 'load budgets first: daywalk budget load FILE.csv'
+        : `load one with daywalk budget load; the loaded budgets are from ${first.month} to ${last.month}`,
+  });
+}
+
+interface Covered extends Pick<Provenance, 'from' | 'until' | 'days' | 'run_id'> {
+  readonly weekdaysSettled: number;
+}
+
+function firstOf({ first }: Month): UtcDay {
+  return first < FIRST_DAY ? FIRST_DAY : first;
+}
+
+/** The days of the month until the newest loaded day; all of them if the month is over or has not begun. */
+async function coverageOf(
+  warehouse: Pick<Warehouse, 'units'>,
+  orgId: string,
+  month: Month,
+  newest: UtcDay | null,
+): Promise<Covered> {
+  const from = firstOf(month);
+  const isRunning = newest !== null && newest >= from && newest < month.last;
+  const until = isRunning ? newest : month.last;
+  const { days, run_id } = await readProvenance(warehouse, { orgId, streams: ['users'], from, until });
+  const open = new Set([...days.unsettled, ...days.missing]);
+  const settled = daysFrom(from, until).filter((day) => !open.has(day));
+  return { from, until, days, run_id, weekdaysSettled: weekdaysIn(settled) };
+}
+
+function weekdaysIn(days: readonly UtcDay[]): number {
+  return days.filter((day) => weekdayOf(day) <= 5).length;
+}
+
+async function forecastsOf(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  { name }: Month,
+): Promise<TeamForecast[]> {
+  const rows = await warehouse.select(sql`
+    SELECT team, currency, tokens_so_far, cost_so_far, cost_forecast FROM month_forecast
+    WHERE org_id = ${orgId} AND month = ${name}`);
+  return rows.map(forecastIn).toSorted((a, b) => (a.team < b.team ? -1 : 1));
+}
+
+function forecastIn({ team, currency, tokens_so_far, cost_so_far, cost_forecast }: QueryRow): TeamForecast {
+  return {
+    team: String(team),
+    currency: typeof currency === 'string' ? currency : null,
+    tokens_so_far: numberOf(tokens_so_far),
+    cost_so_far: numberOf(cost_so_far),
+    cost_forecast: numberOf(cost_forecast),
+  };
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+/** A team without a row in the month has used nothing, if anything of the month is stored. */
+function idle({ team }: BudgetRow, { days, weekdaysSettled }: Covered): TeamForecast {
+  const soFar = days.missing.length < days.expected ? 0 : null;
+  return {
+    team,
+    currency: null,
+    tokens_so_far: soFar,
+    cost_so_far: soFar,
+    cost_forecast: weekdaysSettled > 0 ? 0 : null,
+  };
+}
