@@ -318,21 +318,25 @@ CREATE VIEW "inactive_users" AS (WITH now AS (
   JOIN now n ON n.org_id = u.org_id
   LEFT JOIN user_teams t ON t.org_id = u.org_id AND t.user_id = u.user_id AND n.today BETWEEN t.valid_from AND t.valid_to
 ), everyone AS (
-  SELECT p.org_id, p.person, p.name, p.team, k.user_id, k.user_email, k.last_active_on, n.today, true AS is_licensed
+  SELECT p.org_id, p.person, p.name, p.team, NULL AS user_id, NULL AS user_email, NULL AS last_active_on, n.today, 1 AS is_licensed
   FROM people p
   JOIN now n ON n.org_id = p.org_id AND p.valid_from <= n.today AND (p.valid_to IS NULL OR n.today <= p.valid_to)
-  LEFT JOIN known k ON k.org_id = p.org_id AND k.person COLLATE "C" = p.person AND k.recency = 1
   UNION ALL
-  SELECT org_id, user_id, NULL, NULL, user_id, user_email, last_active_on, today, false
+  SELECT org_id, COALESCE(person COLLATE "C", user_id), NULL, NULL, user_id, user_email, last_active_on, today, 0
   FROM known
-  WHERE person IS NULL
+  WHERE recency = 1
+), grouped AS (
+  SELECT org_id, person, MAX(name) AS name, MAX(team) AS team, MAX(user_id) AS user_id, MAX(user_email) AS user_email,
+    MAX(last_active_on) AS last_active_on, today, MAX(is_licensed) AS is_licensed
+  FROM everyone
+  GROUP BY org_id, person, today
 ), idle AS (
-  SELECT everyone.*, CAST(today - last_active_on AS bigint) AS days_inactive FROM everyone
+  SELECT grouped.*, CAST(today - last_active_on AS bigint) AS days_inactive FROM grouped
 )
-SELECT org_id, person, name AS name, team AS team,
+SELECT org_id, person AS person, name AS name, team AS team,
   user_id AS user_id, user_email AS user_email,
   last_active_on AS last_active_on, days_inactive AS days_inactive,
-  is_licensed AS is_licensed
+  CASE WHEN is_licensed = 1 THEN true ELSE false END AS is_licensed
 FROM idle
 WHERE days_inactive IS NULL OR days_inactive >= 30);--> statement-breakpoint
 CREATE VIEW "cost_daily" AS (WITH day_tokens AS (

@@ -317,21 +317,25 @@ CREATE VIEW `inactive_users` AS WITH now AS (
   JOIN now n ON n.org_id = u.org_id
   LEFT JOIN user_teams t ON t.org_id = u.org_id AND t.user_id = u.user_id AND n.today BETWEEN t.valid_from AND t.valid_to
 ), everyone AS (
-  SELECT p.org_id, p.person, p.name, p.team, k.user_id, k.user_email, k.last_active_on, n.today, 1 AS is_licensed
+  SELECT p.org_id, p.person, p.name, p.team, NULL AS user_id, NULL AS user_email, NULL AS last_active_on, n.today, 1 AS is_licensed
   FROM people p
   JOIN now n ON n.org_id = p.org_id AND p.valid_from <= n.today AND (p.valid_to IS NULL OR n.today <= p.valid_to)
-  LEFT JOIN known k ON k.org_id = p.org_id AND k.person = p.person AND k.recency = 1
   UNION ALL
-  SELECT org_id, user_id, NULL, NULL, user_id, user_email, last_active_on, today, 0
+  SELECT org_id, COALESCE(person, user_id), NULL, NULL, user_id, user_email, last_active_on, today, 0
   FROM known
-  WHERE person IS NULL
+  WHERE recency = 1
+), grouped AS (
+  SELECT org_id, person, MAX(name) AS name, MAX(team) AS team, MAX(user_id) AS user_id, MAX(user_email) AS user_email,
+    MAX(last_active_on) AS last_active_on, today, MAX(is_licensed) AS is_licensed
+  FROM everyone
+  GROUP BY org_id, person, today
 ), idle AS (
-  SELECT everyone.*, CAST(julianday(today) - julianday(last_active_on) AS INTEGER) AS days_inactive FROM everyone
+  SELECT grouped.*, CAST(julianday(today) - julianday(last_active_on) AS INTEGER) AS days_inactive FROM grouped
 )
-SELECT org_id, person, CAST(name AS TEXT) AS name, CAST(team AS TEXT) AS team,
+SELECT org_id, CAST(person AS TEXT) AS person, CAST(name AS TEXT) AS name, CAST(team AS TEXT) AS team,
   CAST(user_id AS TEXT) AS user_id, CAST(user_email AS TEXT) AS user_email,
   CAST(last_active_on AS TEXT) AS last_active_on, CAST(days_inactive AS INTEGER) AS days_inactive,
-  CAST(is_licensed AS INTEGER) AS is_licensed
+  CAST(CASE WHEN is_licensed = 1 THEN 1 ELSE 0 END AS INTEGER) AS is_licensed
 FROM idle
 WHERE days_inactive IS NULL OR days_inactive >= 30;--> statement-breakpoint
 CREATE VIEW `cost_daily` AS WITH day_tokens AS (
