@@ -16,8 +16,8 @@ import { pick, SEED, sequence } from '../../support/random/seed.ts';
 import { answersMax } from '../../support/suite/campaign-length.ts';
 import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
-const WORLDS = answersMax(2_000, 8);
-const QUESTIONS = 30;
+const WORLDS = answersMax(500, 4);
+const QUESTIONS = 25;
 const NOW = new Date('2026-06-01T03:00:00.000Z');
 
 it('every metric has a reference', () => {
