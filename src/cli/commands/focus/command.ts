@@ -1,3 +1,4 @@
+import { organizationFlag } from '../../arguments/organization-flag.ts';
 import { warehouseSettings } from '../../arguments/setting-groups.ts';
 import { type Command, jsonFlag } from '../../program/command.ts';
 
@@ -16,7 +17,7 @@ export const focus: Command = {
     '--out <file>': 'the file to write; its name ends with .csv or .parquet',
     '--corrects <file...>':
       'a file that was issued for this month: first the original, then its corrections. Repeat the flag for each',
-    '--organization <id>': 'the organization (default: the only one in the warehouse)',
+    ...organizationFlag,
     '--provider <name>': 'ProviderName, PublisherName and ServiceName (default: Agent platform)',
     '--issuer <name>': 'InvoiceIssuerName (default: the provider)',
     '--account-name <name>': 'BillingAccountName, the display name of the organization (default: none)',
