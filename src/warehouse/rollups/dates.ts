@@ -32,7 +32,10 @@ export function* hasAllDates(now: Date): Steps<boolean> {
  */
 export function* extendDates(now: Date, force = false): Steps<void> {
   if (!force && (yield* hasAllDates(now))) return;
-  const days = daysFrom(FIRST_DAY, shiftYears(dayOf(now), YEARS_AHEAD));
+  const all = daysFrom(FIRST_DAY, shiftYears(dayOf(now), YEARS_AHEAD));
+  const stored = new Set((yield sql`SELECT date FROM dates`).map(({ date }) => date));
+  // A night adds one day; computing all of them would take longer than the rest of a refresh.
+  const days = force ? all : all.filter((day) => !stored.has(day));
   yield { table: tables.dates, rows: days.map((day) => encode(calendarRow(day))) };
 }
 
