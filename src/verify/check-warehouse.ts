@@ -162,7 +162,8 @@ class OrganizationCheck {
     const at = { severity: 'broken', orgId: this.#orgId, stream, day } as const;
     const isOther = reading.contentSha256 !== (unit?.contentSha256 ?? null);
     const hasContent = reading.rows > 0 || (unit?.contentSha256 ?? null) !== null;
-    if (stream === 'users' && isOther && hasContent) this.brokenUsers.add(day);
+    const isBroken = (isOther && hasContent) || reading.foreignValues > 0;
+    if (stream === 'users' && isBroken) this.brokenUsers.add(day);
     if (unit === undefined) {
       if (reading.rows === 0) return 'unclear';
       const what = 'rows of a unit that is not in the ledger';

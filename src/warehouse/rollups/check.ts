@@ -38,7 +38,7 @@ export async function organizationsWithRollups(warehouse: Warehouse): Promise<st
 
 /**
  * Compares the rollups of an organization with the facts wherever their marks are current. Call inside a snapshot.
- * @param broken days whose rows in `user_daily` are known to differ from the ledger; their buckets are left out.
+ * @param broken days whose rows in `user_daily` are known to differ from the ledger; they and their buckets are left out.
  */
 export async function* checkRollups(
   warehouse: Warehouse,
@@ -46,7 +46,7 @@ export async function* checkRollups(
   broken: ReadonlySet<string>,
 ): AsyncGenerator<RollupFinding> {
   const standing = await runReads(warehouse, readStanding(orgId));
-  yield* staleFindings(standing);
+  yield* staleFindings(standing, broken);
   for (const rollup of ['weekly', 'monthly'] as const)
     yield* checkBuckets(warehouse, orgId, { rollup, standing, broken });
   const day = standing.today ?? FIRST_DAY;
@@ -87,9 +87,12 @@ interface BucketCheck {
   readonly broken: ReadonlySet<string>;
 }
 
-function staleFindings({ stale, isPeopleStale, today }: Standing): RollupFinding[] {
+function staleFindings(
+  { stale, isPeopleStale, today }: Standing,
+  broken: ReadonlySet<string>,
+): RollupFinding[] {
   return MARKED_ROLLUPS.flatMap((rollup) => {
-    const days = stale[rollup];
+    const days = stale[rollup].filter((day) => !broken.has(day));
     if (days.length === 0 && !(rollup === 'users' && isPeopleStale)) return [];
     return [{ day: days.toSorted()[0] ?? today ?? FIRST_DAY, stale: rollup, days: days.length }];
   });

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';
+import { restored } from '../../support/upgrade/kept-warehouses.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+
+onEachDatabase((database) => {
+  it('a warehouse of an earlier version has its rollups as soon as it is opened', async () => {
+    const { place } = await open(await restored('0.1.0', database), { create: false });
+    const expected = expectedRollups(await storedUserDays(place));
+    expect(expected.users.length).toBeGreaterThan(0);
+    expect(await storedRollups(place)).toEqual(expected);
+  });
+});
