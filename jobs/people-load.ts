@@ -42,12 +42,11 @@ export async function loadPeople(
     const { dialect } = warehouse;
     const people = peopleOf(lines, { orgId, file: file.name, emails });
     const steps = () => loadSteps(people, { orgId, file: file.name, dialect, isDryRun });
-    if (isDryRun) {
-      await checkEmailSalt(warehouse, emails);
-      return warehouse.inSnapshot(() => runReads(warehouse, steps()));
-    }
-    await expectEmailSalt(warehouse, emails);
+    await checkEmailSalt(warehouse, emails);
+    if (isDryRun) return warehouse.inSnapshot(() => runReads(warehouse, steps()));
     const load = await warehouse.oneAtATime(ROLLUPS, () => warehouse.transact('load people into', steps));
+    // Remembered last, because a refused load must store nothing.
+    await expectEmailSalt(warehouse, emails);
     if (people.length >= MUCH_WRITTEN_ROWS) await warehouse.refreshStatistics();
     return load;
   });
