@@ -1,4 +1,4 @@
-import { additivityOf, allMetrics, dimensionsOf } from '../../../../schema/metrics.ts';
+import { additivityOf, allMetrics, dimensionsOf, GRAINS } from '../../../../schema/metrics.ts';
 import type { ScreenFrame } from '../../output/output.ts';
 import { renderTable, shrinking } from '../../text/table.ts';
 
@@ -25,13 +25,19 @@ export function listMetrics(): ListedMetric[] {
   }));
 }
 
-const COLUMNS = ['metric', 'unit', shrinking('title'), shrinking('dimensions')];
+/** Below this width there is no room for the titles; the names say the same. */
+const WIDTH_WITH_TITLES = 110;
 
-/** Draws the list of metrics, one per line. */
+/** Draws the list of metrics, one per line. What all of them have in common stands once, below. */
 export function renderMetrics(metrics: readonly ListedMetric[], frame: ScreenFrame): string[] {
-  const rows = metrics.map(({ name, unit, title, dimensions }) => [name, unit, title, dimensions.join(', ')]);
+  const hasTitles = frame.width >= WIDTH_WITH_TITLES;
+  const columns = ['metric', 'also by', shrinking('unit'), ...(hasTitles ? [shrinking('title')] : [])];
+  const rows = metrics.map(({ name, unit, title, dimensions }) => {
+    const further = dimensions.filter((dimension) => !GRAINS.some((grain) => grain === dimension));
+    return [name, further.join(', '), unit, ...(hasTitles ? [title] : [])];
+  });
   return [
-    ...renderTable(COLUMNS, rows, frame),
-    frame.style.dim('--json adds a description of each, and how its values may be combined'),
+    ...renderTable(columns, rows, frame),
+    frame.style.dim(`by ${GRAINS.join(', ')}, and also by what is listed; --json adds descriptions`),
   ];
 }
