@@ -14,7 +14,7 @@ import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import { runExport } from './run.ts';
 
 /** The warehouse of the demo, in the working directory. */
-const DEMO_FILE = 'daywalk-demo.db';
+export const DEMO_FILE = 'daywalk-demo.db';
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 /** The files of a SQLite database. The lock file stays: another process may be waiting for it. */
@@ -68,7 +68,7 @@ export async function runDemo(
 }
 
 /** The default settings. The environment is ignored: the demo must work before anything is configured. */
-function demoSettings(warehouse: string, { url, apiKey }: { url: string; apiKey: string }): Settings {
+export function demoSettings(warehouse: string, { url, apiKey }: { url: string; apiKey: string }): Settings {
   return {
     apiKey,
     baseUrl: url,

@@ -1,7 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { MEASURED } from '../../../bench/scaling/measured.ts';
+import { DEMO_ORGANIZATION } from '../../../jobs/demo.ts';
 import { allViews } from '../../../schema/views.ts';
+import { DEMO_DAY, questionsPage } from '../../../scripts/questions-page.ts';
+import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { resolveOptions } from '../../../src/emulator/options.ts';
 import { createRig } from '../../support/rig/rig.ts';
@@ -20,11 +23,13 @@ describe('README.md', () => {
     expect(README).toContain(`plus ${Math.round(perDay / 1_000)} KB a day for the organization`);
   });
 
-  test('states what a night and the history of the demo really cost', async () => {
-    const today = parseDay('2026-11-20');
-    const rig = await createRig({ users: 250, reports: 120, today });
+  test('states what a night and the history of the demo really cost, and docs/questions.md has its answers', async () => {
+    const today = parseDay(DEMO_DAY);
+    const rig = await createRig({ ...DEMO_ORGANIZATION, today });
     const history = await rig.run({ now: today, settings: { watchDays: 31 } });
     const megabytes = statSync(rig.path).size / 1e6;
+    const questions = await questionsPage(rig.settings, systemClock(new Date(`${today}T03:00:00Z`)));
+    expect(page('docs/questions.md'), 'run npm run docs:questions').toBe(questions);
     const tomorrow = shiftDay(today, 1);
     rig.emulator.setToday(tomorrow);
     const night = await rig.run({ now: tomorrow, settings: { watchDays: 31 } });
