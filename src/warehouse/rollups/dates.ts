@@ -7,12 +7,12 @@ import {
   daysFrom,
   FIRST_DAY,
   isoWeekOf,
+  shiftDay,
   shiftYears,
   type UtcDay,
   weekdayOf,
 } from '../../core/day.ts';
 import type { Steps } from '../queries.ts';
-import { weekOf } from './buckets.ts';
 
 /** How far the calendar goes beyond the present. */
 const YEARS_AHEAD = 2;
@@ -32,10 +32,9 @@ export function* hasAllDates(now: Date): Steps<boolean> {
  */
 export function* extendDates(now: Date, force = false): Steps<void> {
   if (!force && (yield* hasAllDates(now))) return;
-  const all = daysFrom(FIRST_DAY, shiftYears(dayOf(now), YEARS_AHEAD));
-  const stored = new Set((yield sql`SELECT date FROM dates`).map(({ date }) => date));
-  // A night adds one day; computing all of them would take longer than the rest of a refresh.
-  const days = force ? all : all.filter((day) => !stored.has(day));
+  const stored = force ? [] : yield sql`SELECT date FROM dates`;
+  const known = new Set(stored.map(({ date }) => date));
+  const days = daysFrom(FIRST_DAY, shiftYears(dayOf(now), YEARS_AHEAD)).filter((day) => !known.has(day));
   yield { table: tables.dates, rows: days.map((day) => encode(calendarRow(day))) };
 }
 
@@ -46,7 +45,7 @@ export function calendarRow(day: UtcDay): RowOf<typeof tables.dates> {
   return {
     date: day,
     ...isoWeekOf(day),
-    week_start: weekOf(day).firstDay,
+    week_start: shiftDay(day, 1 - weekday),
     month: day.slice(0, 7),
     quarter: `${day.slice(0, 4)}-Q${Math.ceil(month / 3)}`,
     weekday,
