@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { encoderOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { Stream } from '../../core/stream.ts';
+import { STREAMS, type Stream } from '../../core/stream.ts';
 import {
   type KnownRecord,
   keyValues,
@@ -41,11 +41,11 @@ const AMONG_UNITS = '("stream", "date") IN (SELECT * FROM unnest($2::text[], $3:
 export async function readUnits(
   link: Link,
   orgId: string,
-  streams?: readonly Stream[],
+  streams: readonly Stream[] = STREAMS,
 ): Promise<LedgerUnit[]> {
-  const stored = await link.query(selectWhere(link, exportUnits, ['"org_id" = $1']), [orgId]);
-  const units = stored.flatMap((row) => unitOfValues(row) ?? []);
-  return streams === undefined ? units : units.filter(({ stream }) => streams.includes(stream));
+  const asked = ['"org_id" = $1', '"stream" = ANY($2)'];
+  const stored = await link.query(selectWhere(link, exportUnits, asked), [orgId, streams]);
+  return stored.flatMap((row) => unitOfValues(row) ?? []);
 }
 
 /** The ledger's rows of units of one organization, in the order of `keys`; pending ones for units without a row. */

@@ -1,6 +1,6 @@
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
+import { DAILY_STREAMS, STREAMS, type Stream } from '../../core/stream.ts';
 import {
   type KnownRecord,
   keyValues,
@@ -43,10 +43,15 @@ import { deleteScope, selectRows, selectWhere, statementsOf } from './statements
 const encodeState = encoderOf(tables.exportState);
 
 /** The ledger's units of an organization. */
-export function readUnits(connection: Connection, orgId: string, streams?: readonly Stream[]): LedgerUnit[] {
-  const stored = connection.prepareRows(selectRows(tables.exportUnits, ['org_id'])).all(orgId) as Values[];
-  const units = stored.flatMap((row) => unitOfValues(row) ?? []);
-  return streams === undefined ? units : units.filter(({ stream }) => streams.includes(stream));
+export function readUnits(
+  connection: Connection,
+  orgId: string,
+  streams: readonly Stream[] = STREAMS,
+): LedgerUnit[] {
+  const asked = ['"org_id" = ?', '"stream" IN (SELECT value FROM json_each(?))'];
+  const read = connection.prepareRows(selectWhere(tables.exportUnits, asked));
+  const stored = read.all(orgId, JSON.stringify(streams)) as Values[];
+  return stored.flatMap((row) => unitOfValues(row) ?? []);
 }
 
 /** The ledger's row of a unit; a pending one if there is none. */
