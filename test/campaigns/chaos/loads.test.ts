@@ -16,12 +16,30 @@ const people: Files = (users) => ({
   ],
 });
 
+const prices: Files = () => ({
+  before: ['valid_from,valid_to,currency,price_per_million', '2026-01-14,,USD,3'],
+  after: [
+    'valid_from,valid_to,currency,price_per_million',
+    '2026-01-14,2026-01-16,USD,3',
+    '2026-01-17,,USD,4.5',
+  ],
+});
+
+const budgets: Files = () => ({
+  before: ['month,team,amount,currency', '2026-01,Red,100,USD', '2026-01,Blue,80,USD'],
+  after: ['month,team,amount,currency', '2026-01,Red,120,USD', '2026-02,Green,10,USD'],
+});
+
 /** Each with the kills that the suite has time for on SQLite and on PostgreSQL. */
 const LOADS: readonly (readonly [
   command: readonly [string, string],
   files: Files,
   few: Readonly<Record<string, number>>,
-])[] = [[['people', 'load'], people, { SQLite: 2, PostgreSQL: 1 }]];
+])[] = [
+  [['people', 'load'], people, { SQLite: 2, PostgreSQL: 1 }],
+  [['prices', 'load'], prices, { SQLite: 1 }],
+  [['budget', 'load'], budgets, { SQLite: 1 }],
+];
 
 onEachDatabase((database) => {
   describe('a load killed at any of its writes and syncs', () => {

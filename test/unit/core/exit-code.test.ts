@@ -14,6 +14,7 @@ describe('the exit code of a run', () => {
       credential: 3,
       upstream: 4,
       quarantine: 5,
+      overBudget: 5,
       storage: 6,
       busy: 75,
       interrupted: 130,
