@@ -1,0 +1,126 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import { type CostWorld, DAYS, ORG, storeCosts } from '../../support/money/random-costs.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+
+const HEADER = 'valid_from,valid_to,currency,price_per_million';
+const YEAR = { from: parseDay('2026-01-28'), until: parseDay('2026-12-31') };
+
+/** Two users of one team with a million credits each on every day; March begins on a Sunday. */
+const world: CostWorld = {
+  uses: DAYS.flatMap((day) => ['u-1', 'u-2'].map((user) => ({ user, day, tokens: 1_000_000 }))),
+  teams: [{ ...YEAR, user: 'u-1', team: 'core' }],
+  prices: [],
+  settled: new Set(DAYS.slice(0, -1)),
+};
+
+const WRONG = [
+  ['an overlap', '2026-02-01,2026-02-28,EUR,2\n2026-02-28,,EUR,3', 'file.csv:3: '],
+  ['the same period twice', '2026-02-01,,EUR,2\n2026-02-01,,EUR,2', 'file.csv:3: '],
+  ['two currencies on one day', '2026-02-01,,EUR,2\n2026-03-01,,USD,2', 'in EUR and USD'],
+  ['a reversed period', '2026-02-02,2026-02-01,EUR,2', 'file.csv:2: '],
+  ['a currency that does not exist', '2026-02-01,,EURO,2', 'file.csv:2: '],
+  ['a comma in a number', '2026-02-01,,EUR,"1.234,56"', 'file.csv:2: '],
+  ['a negative price', '2026-02-01,,EUR,-1', 'file.csv:2: '],
+  ['no line', '', 'no prices'],
+] as const;
+
+onEachDatabase((database) => {
+  let warehouse: Held;
+  let folder = '';
+
+  beforeEach(async () => {
+    warehouse = await open(database);
+    folder = tempDir();
+    await storeCosts(warehouse.place, world);
+    await refreshRollups(warehouse, { orgId: ORG, now: new Date('2026-03-06T00:00:00Z') });
+  });
+
+  const daywalk = (...args: string[]) =>
+    daywalkInProcess([...args, '--warehouse', warehouse.location, '--log', 'silent'], { cwd: folder });
+  const load = (what: 'prices' | 'budget', ...lines: string[]) => {
+    writeFileSync(join(folder, 'file.csv'), `${lines.join('\n')}\n`);
+    return daywalk(what, 'load', 'file.csv', '--json');
+  };
+  const stored = () => warehouse.place.query('SELECT valid_from, price_per_million FROM prices ORDER BY 1');
+
+  describe('daywalk prices load', () => {
+    test('replaces all prices and says what changed; the same file again changes nothing', async () => {
+      await load('prices', HEADER, '2026-01-14,2026-02-28,EUR,2', '2026-03-01,,EUR,3');
+      const second = await load('prices', HEADER, '2026-03-01,,EUR,4');
+      expect(second.code).toBe(0);
+      expect(JSON.parse(second.stdout)).toMatchObject({ added: 0, removed: 1, changed: 1, unchanged: 0 });
+      expect(await stored()).toEqual([{ valid_from: '2026-03-01', price_per_million: 4 }]);
+      const again = await load('prices', HEADER, '2026-03-01,,EUR,4');
+      expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: 1, changes: [] });
+      const csv = await daywalk('prices', 'list', '--csv');
+      expect(csv.stdout).toBe(`${HEADER}\n2026-03-01,,EUR,4\n`);
+    });
+
+    test('refuses what is wrong with file, line and remedy, and stores nothing', async () => {
+      await load('prices', HEADER, '2026-01-14,,EUR,2');
+      for (const [what, lines, message] of WRONG) {
+        const refused = await load('prices', HEADER, lines);
+        expect(refused, what).toMatchObject({ code: 2, stdout: '' });
+        expect(refused.stderr, what).toContain(message);
+        expect(refused.stderr, what).toContain('hint');
+      }
+      expect(await stored()).toEqual([{ valid_from: '2026-01-14', price_per_million: 2 }]);
+    });
+  });
+
+  describe('daywalk budget check', () => {
+    const check = async (...lines: string[]) => {
+      await load('budget', 'month,team,amount,currency', ...lines);
+      const { code, stdout } = await daywalk('budget', 'check', '--json');
+      return { code, check: JSON.parse(stdout) };
+    };
+
+    test('exits with 5 above the budget or with a forecast above it, otherwise with 0', async () => {
+      await load('prices', HEADER, '2026-01-14,,EUR,1');
+      // Core has spent 4, of which 3 on settled days; two of 22 weekdays are settled.
+      expect(await check('2026-03,core,33,EUR')).toMatchObject({
+        code: 0,
+        check: { month: '2026-03', teams: [{ cost_so_far: 4, cost_forecast: 33, status: 'ok' }] },
+      });
+      expect(await check('2026-03,core,32.99,EUR')).toMatchObject({
+        code: 5,
+        check: { teams: [{ status: 'forecast over budget' }] },
+      });
+      expect(await check('2026-03,unassigned,3.99,EUR')).toMatchObject({
+        code: 5,
+        check: { teams: [{ status: 'over budget' }], without_budget: [{ team: 'core' }] },
+      });
+    });
+
+    test('exits with 2 if a price is missing or has another currency, also beside a team above its budget', async () => {
+      const lines = ['2026-03,core,1,EUR', '2026-03,unassigned,1,USD'];
+      await load('prices', HEADER, '2026-01-14,,EUR,1');
+      expect(await check(...lines)).toMatchObject({
+        code: 2,
+        check: { teams: [{ status: 'over budget' }, { status: 'other currency', cost_so_far: null }] },
+      });
+      await load('prices', HEADER, '2026-01-14,2026-03-02,EUR,1');
+      expect(await check('2026-03,core,1000,EUR')).toMatchObject({
+        code: 2,
+        check: {
+          teams: [{ status: 'no price', cost_so_far: null, cost_forecast: null }],
+          without_price: [{ from: '2026-03-03', until: '2026-03-04' }],
+        },
+      });
+    });
+
+    test('of a month without a budget exits with 2, and of a month to come with 0', async () => {
+      await load('budget', 'month,team,amount,currency', '2026-05,core,1,EUR');
+      expect(await daywalk('budget', 'check')).toMatchObject({ code: 2, stdout: '' });
+      const later = await daywalk('budget', 'check', '--month', '2026-05');
+      expect(later.code).toBe(0);
+      expect(later.stdout).toContain('No day of 2026-05 is stored');
+    });
+  });
+});
