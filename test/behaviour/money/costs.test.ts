@@ -63,9 +63,9 @@ async function expectMetricOf(warehouse: Held, world: CostWorld) {
 onEachDatabase((database) => {
   test('the costs and forecasts of teams equal a plain computation, whether or not rollups are current', async () => {
     const random = seeded(`costs on ${database.name}`);
+    const warehouse = await open(database);
     for (let round = 0; round < WORLDS; round += 1) {
       const world = randomCosts(random);
-      const warehouse = await open(database);
       await storeCosts(warehouse.place, world);
       await refreshRollups(warehouse, { orgId: ORG, now: NOW });
       await expectViewsOf(warehouse, world);

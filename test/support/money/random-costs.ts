@@ -82,8 +82,11 @@ async function insert(place: Foreign, head: string, rows: readonly (readonly (st
   );
 }
 
-/** Writes a world into an empty warehouse, as runs and loads leave it before the rollups are computed. */
+/** Writes a world in place of an earlier one, as runs and loads leave it before the rollups are computed. */
 export async function storeCosts(place: Foreign, { uses, teams, prices, settled }: CostWorld): Promise<void> {
+  for (const table of ['user_daily', 'export_units', 'people', 'prices', 'rollup_marks', 'user_monthly']) {
+    await place.execute(`DELETE FROM ${table}`);
+  }
   await insert(
     place,
     'user_daily (org_id, date, user_id, billable_tokens)',
