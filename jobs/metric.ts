@@ -19,10 +19,8 @@ export interface AskedMetric {
   readonly by: readonly Dimension[];
   readonly from?: UtcDay | undefined;
   readonly until?: UtcDay | undefined;
-  /** Name of a team; `unassigned` means without one, unless a team has that name. */
+  /** Name of a team; `unassigned` means without one. */
   readonly team?: string | undefined;
-  /** Rows of users without a team. */
-  readonly withoutTeam: boolean;
   /** A user ID. */
   readonly user?: string | undefined;
   /** The organization; the only one by default. */
@@ -72,7 +70,7 @@ function withQuestion<Result>(
     const orgId = await chooseOrganization(warehouse, asked.organization);
     const { metric, by, from, until, user } = asked;
     if (user !== undefined) await checkUser(warehouse, orgId, user);
-    const team = asked.withoutTeam ? null : await teamOf(warehouse, orgId, asked.team);
+    const team = await teamOf(warehouse, orgId, asked.team);
     return use(warehouse, { metric, orgId, by, from, until, team, user });
   });
 }

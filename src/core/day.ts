@@ -9,7 +9,6 @@ import { getISOWeek } from 'date-fns/getISOWeek';
 import { getISOWeekYear } from 'date-fns/getISOWeekYear';
 import { isValid } from 'date-fns/isValid';
 import { lastDayOfMonth } from 'date-fns/lastDayOfMonth';
-import { parse } from 'date-fns/parse';
 import { startOfMonth } from 'date-fns/startOfMonth';
 import { subDays } from 'date-fns/subDays';
 import { UsageError } from './errors.ts';
@@ -28,7 +27,10 @@ export const FIRST_DAY = parseDay('2026-01-14');
 
 /** True for a real calendar day written `YYYY-MM-DD` (2026-02-29 is not one). */
 export function isDay(value: unknown): value is UtcDay {
-  return typeof value === 'string' && SHAPE.test(value) && isValid(parse(value, PATTERN, 0, inUtc));
+  if (typeof value !== 'string' || !SHAPE.test(value)) return false;
+  const instant = new Date(`${value}T00:00:00Z`);
+  // JavaScript reads 30 February as 2 March.
+  return isValid(instant) && instant.toISOString().startsWith(value);
 }
 
 /**

@@ -3,7 +3,7 @@ import { UsageError } from '../core/errors.ts';
 import { nearestName } from '../core/nearest.ts';
 import type { Warehouse } from '../warehouse/port.ts';
 
-/** The word that stands for "without a team" wherever people read or type a team. */
+/** The word that stands for "without a team" wherever people read or type a team. No team can have it as its name. */
 export const UNASSIGNED = 'unassigned';
 
 /** More teams than this do not help as a hint. */
@@ -12,14 +12,14 @@ const TEAMS_MAX = 10;
 type Source = Pick<Warehouse, 'select'>;
 
 /**
- * The team that a person means by a name: null for {@link UNASSIGNED}, unless a team has that very name.
+ * The team that a person means by a name: null for {@link UNASSIGNED}.
  * @throws {UsageError} if nobody was ever in a team of this name, because the answer would be 0 for a misspelt one.
  */
 export async function findTeam(warehouse: Source, orgId: string, name: string): Promise<string | null> {
+  if (name === UNASSIGNED) return null;
   const found = await warehouse.select(sql`SELECT DISTINCT team FROM people WHERE org_id = ${orgId}`);
   const teams = found.flatMap(({ team }) => (typeof team === 'string' ? team : [])).toSorted();
   if (teams.includes(name)) return name;
-  if (name === UNASSIGNED) return null;
   const nearest = nearestName(name, teams);
   throw new UsageError(`there is no team "${name}"`, {
     hint: nearest === undefined ? hintFor(teams) : `did you mean ${nearest}?`,

@@ -38,7 +38,10 @@ export class Mistakes {
     const more = sorted.length - DESCRIBED_MAX;
     throw new UsageError(describe(first), {
       hint: first.hint,
-      details: [...others.map(describe), ...(more > 0 ? [`and ${more} more mistakes`] : [])],
+      details: [
+        ...others.map(describe),
+        ...(more > 0 ? [`and ${more} more ${more === 1 ? 'mistake' : 'mistakes'}`] : []),
+      ],
     });
   }
 }

@@ -108,9 +108,16 @@ function rowOf<Columns extends CsvColumns>(
       row[column] = text === '' ? absent : parse(text);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      const message = `${column}${text === '' ? '' : ` "${text}"`} ${error.message}`;
+      const message = `${column}${text === '' ? '' : ` "${shortened(text)}"`} ${error.message}`;
       mistakes.add({ line, message, hint: error.hint ?? '' });
     }
   }
   return { line, cells: row as CsvRow<Columns>['cells'] };
+}
+
+/** Enough of a cell to recognize it in a message. */
+const SHOWN_CHARS_MAX = 60;
+
+function shortened(text: string): string {
+  return text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}…`;
 }

@@ -2,7 +2,8 @@ import { sql } from '../../../schema/query.ts';
 import { parseMonth } from '../../core/month.ts';
 import { nearestName } from '../../core/nearest.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
-import { type BudgetRow, UNASSIGNED } from './budgets-file.ts';
+import { UNASSIGNED } from '../find-filters.ts';
+import type { BudgetRow } from './budgets-file.ts';
 import { OPEN_END, type PriceRow } from './prices-file.ts';
 import { priceIn, selectPrices } from './stored-money.ts';
 

@@ -10,9 +10,6 @@ import type { LinesOf } from './prices-file.ts';
 /** A row of `budgets`. */
 export type BudgetRow = RowOf<typeof tables.budgets>;
 
-/** The name that stands for users without a team. */
-export const UNASSIGNED = 'unassigned';
-
 /** The first month with data. */
 export const FIRST_MONTH = FIRST_DAY.slice(0, 'YYYY-MM'.length);
 

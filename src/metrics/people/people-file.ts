@@ -1,12 +1,21 @@
-import { dayCell, fillable, optional, textCell } from '../csv/columns.ts';
+import { UsageError } from '../../core/errors.ts';
+import { type CellParser, dayCell, fillable, optional, textCell } from '../csv/columns.ts';
 import type { CsvRow } from '../csv/read-csv.ts';
+import { UNASSIGNED } from '../find-filters.ts';
+
+const teamCell: CellParser<string> = (text) => {
+  if (text.toLowerCase() !== UNASSIGNED) return textCell(text);
+  throw new UsageError('stands for people without a team', {
+    hint: 'leave the cell empty, or use another name',
+  });
+};
 
 /** The columns of a file of people. Every row needs a user ID or an email address. */
 export const PEOPLE_FORMAT = {
   columns: {
     user_id: optional(textCell),
     user_email: optional(textCell),
-    team: fillable(textCell),
+    team: fillable(teamCell),
     name: optional(textCell),
     department: optional(textCell),
     cost_center: optional(textCell),

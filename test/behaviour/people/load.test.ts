@@ -91,7 +91,7 @@ onEachDatabase((database) => {
 
     const after = await rig.stored();
     const again = await rig.people('load people.csv');
-    expect(again.stdout).toContain('nothing to do, the 2 people are stored already');
+    expect(again.stdout).toContain('nothing to do; stored already: 2 people');
     expect(await rig.stored()).toEqual(after);
   });
 
@@ -112,6 +112,11 @@ onEachDatabase((database) => {
         ['user_email,team,colour', 'a@x.org,web,red'],
         'people.csv:1: unknown column "colour"',
         'the columns are',
+      ],
+      [
+        ['user_email,team', 'a@x.org,Unassigned'],
+        'people.csv:2: team "Unassigned" stands for people without a team',
+        'leave the cell empty',
       ],
       [['user_email,team', 'ada,web'], 'people.csv:2: user_email "ada" is not an email', 'ada@example.com'],
       [[period, 'a@x.org,web,2026-02-30,'], 'people.csv:2: valid_from "2026-02-30"', 'YYYY-MM-DD'],

@@ -32,8 +32,7 @@ export const act: Action = async (context) => {
 };
 
 function showList({ flags, out }: CommandContext): ExitCode {
-  const given = [...QUESTION_FLAGS.filter((flag) => flags.text(flag) !== undefined)];
-  const [first = flags.isOn('--without-team') ? '--without-team' : undefined] = given;
+  const first = QUESTION_FLAGS.find((given) => flags.text(given) !== undefined);
   const format = flags.isOn('--csv') ? '--csv' : flags.isOn('--sql') ? '--sql' : undefined;
   const flag = first ?? format;
   if (flag !== undefined) {
@@ -51,18 +50,12 @@ function refuseSeveralFormats(flags: Flags): void {
 }
 
 function askedMetric(metric: string, flags: Flags): AskedMetric {
-  const team = flags.text('--team');
-  const withoutTeam = flags.isOn('--without-team');
-  if (team !== undefined && withoutTeam) {
-    throw new UsageError('--team and --without-team exclude each other', { hint: 'choose one of them' });
-  }
   return {
     metric,
     by: flags.parse('--by', parseDimensions) ?? [],
     from: flags.parse('--from', parseDay),
     until: flags.parse('--until', parseDay),
-    team,
-    withoutTeam,
+    team: flags.text('--team'),
     user: flags.text('--user'),
     organization: flags.text('--organization'),
   };

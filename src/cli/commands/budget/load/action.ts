@@ -38,6 +38,6 @@ function renderLoad(load: BudgetLoad, frame: ScreenFrame): string[] {
 
 function headline({ budgets, changes, dry_run }: BudgetLoad): string {
   const all = counted(budgets, 'budget');
-  if (changes.length === 0) return `budgets: nothing to do, the ${all} are stored already`;
+  if (changes.length === 0) return `budgets: nothing to do; stored already: ${all}`;
   return dry_run ? `budgets: dry run, nothing is stored; ${all} in the file` : `budgets: ${all} stored`;
 }

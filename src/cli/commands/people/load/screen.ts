@@ -32,7 +32,7 @@ export function renderLoad(load: PeopleLoad, frame: ScreenFrame): string[] {
 function headline(load: PeopleLoad): string {
   const people = counted(load.people, 'person', 'people');
   if (load.added + load.removed + load.moved + load.changed === 0) {
-    return `people: nothing to do, the ${people} are stored already`;
+    return `people: nothing to do; stored already: ${people}`;
   }
   return load.dry_run
     ? `people: dry run, nothing is stored; ${people} in the file`

@@ -24,7 +24,7 @@ export function renderPricesLoad(load: PricesLoad, frame: ScreenFrame): string[]
 
 function headline({ prices, changes, dry_run }: PricesLoad): string {
   const all = counted(prices, 'price');
-  if (changes.length === 0) return `prices: nothing to do, the ${all} are stored already`;
+  if (changes.length === 0) return `prices: nothing to do; stored already: ${all}`;
   return dry_run ? `prices: dry run, nothing is stored; ${all} in the file` : `prices: ${all} stored`;
 }
 
