@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { allTables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { fullWarehouse } from '../../support/copy/full-warehouse.ts';
 import { contentOf, copy, onEachCopyable } from '../../support/copy/run-copy.ts';
 import { rigOver } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 import { sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
+
+/** The rollups, which the destination computes; the calendar depends on the clock. */
+const ROLLUPS = allTables.filter(({ role, name }) => role === 'rollup' && name !== 'dates');
 
 /** A copy that finds everything there reads no unit and writes no row. */
 async function expectNothingToDo(from: string, to: string, units: number): Promise<void> {
@@ -35,6 +39,9 @@ onEachCopyable((database) => {
       expect(report.unitsMoved).toBe(states?.length);
       expect(report.digest).toEqual({ from: await rig.digest(), to: await rig.digest() });
       expect(await contentOf(location)).toEqual(content);
+      const rollups = await contentOf(rig.path, ROLLUPS);
+      for (const [table, rows] of Object.entries(rollups)) expect(rows, table).not.toEqual([]);
+      expect(await contentOf(location, ROLLUPS)).toEqual(rollups);
       await expectNothingToDo(rig.path, location, report.unitsMoved);
 
       const back = tempFile();
@@ -66,6 +73,7 @@ onEachCopyable((database) => {
       expect(report).toMatchObject({ exitCode: 0, unitsMoved: changed.length, unitsRemoved: 0 });
       expect(report.tables.find(({ table }) => table === 'user_daily')?.removed).toBeGreaterThan(0);
       expect(await contentOf(location)).toEqual(after);
+      expect(await contentOf(location, ROLLUPS)).toEqual(await contentOf(rig.path, ROLLUPS));
     });
 
     test('lets a run continue: settled days are not requested again', async () => {

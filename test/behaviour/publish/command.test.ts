@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { allTables } from '../../../schema/tables.ts';
+import { sourceTables } from '../../../schema/tables.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { ask, tableIn } from '../../support/publish/lake.ts';
@@ -21,7 +21,7 @@ describe('daywalk publish', () => {
     expect(report.sqlite).toMatchObject({ path: join(cwd, 'bi.db'), bytes: expect.any(Number) });
     expect(report.parquet.directory).toBe(join(cwd, 'lake'));
     expect(report.parquet.tables.map(({ table }: { table: string }) => table)).toEqual(
-      allTables.map(({ name }) => name),
+      sourceTables.map(({ name }) => name),
     );
     const users = report.parquet.tables.find(({ table }: { table: string }) => table === 'user_daily');
     expect(await ask(`SELECT COUNT(*) FROM ${tableIn(join(cwd, 'lake'), 'user_daily')}`)).toEqual([

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { allTables } from '../../../schema/tables.ts';
+import { sourceTables } from '../../../schema/tables.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
@@ -41,7 +41,7 @@ describe('a published copy', () => {
     const { sqlite, parquet } = await copyTo(rig.path, copy);
     expect(parquet).toBeNull();
     expect(sqlite).toEqual({ path: copy, bytes: statSync(copy).size });
-    for (const { name, key } of allTables) {
+    for (const { name, key } of sourceTables) {
       const rows = (path: string) => query(path, `SELECT * FROM ${name} ORDER BY ${key.join(', ')}`);
       expect(rows(copy), name).toEqual(rows(rig.path));
     }

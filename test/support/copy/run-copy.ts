@@ -1,6 +1,7 @@
 import { beforeEach } from 'vitest';
 import { type CopyRequest, copyWarehouse } from '../../../jobs/copy.ts';
-import { allTables, tables } from '../../../schema/tables.ts';
+import type { AnyTable } from '../../../schema/define.ts';
+import { sourceTables } from '../../../schema/tables.ts';
 import type { CopyEvent, CopyReport } from '../../../src/copy/events.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
@@ -65,13 +66,15 @@ export async function copy(from: string, to: string, options: CopyOptions = {}):
 /** Every row of every table by name, JSON as the value that it is. */
 export type Content = Readonly<Record<string, readonly unknown[][]>>;
 
-/** Everything that a warehouse holds, its ledger too, but not the calendar, which depends on the clock. */
-export async function contentOf(location: string): Promise<Content> {
+/** Everything that a copy moves, the ledger too; or all rows of other tables. */
+export async function contentOf(
+  location: string,
+  tables: readonly AnyTable[] = sourceTables,
+): Promise<Content> {
   const warehouse = await openWarehouse(location, { clock: systemClock(), create: false });
   try {
     const content: Record<string, unknown[][]> = {};
-    for (const table of allTables) {
-      if (table === tables.dates) continue;
+    for (const table of tables) {
       const kinds = Object.values(table.columns).map(({ kind }) => kind);
       const read = (value: Value, index: number) =>
         kinds[index] === 'json' && typeof value === 'string' ? JSON.parse(value) : value;

@@ -88,11 +88,14 @@ onEachDatabase((database) => {
         [...EXPECTED.map(({ name }) => name), '__drizzle_migrations'].toSorted(),
       );
       expect(namesOf(true).toSorted()).toEqual([
+        'cost_daily',
+        'cost_monthly_by_team',
         'coverage',
         'daily_overview',
         'failing_criteria',
         'inactive_users',
         'model_mix',
+        'month_forecast',
         'monthly_overview',
         'readiness_history',
         'readiness_latest',
