@@ -8,7 +8,7 @@ import { loadedBudgets, replaceRows } from '../src/metrics/money/replace-rows.ts
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
-import type { MoneyRequest } from './prices-load.ts';
+import type { LoadRequest } from './load-request.ts';
 
 /** What a load of budgets has done, or would do. */
 export interface BudgetLoad extends Changes<BudgetRow> {
@@ -28,7 +28,7 @@ export interface BudgetLoad extends Changes<BudgetRow> {
  */
 export async function loadBudgets(
   { warehouse: location }: Settings,
-  { file, organization, isDryRun, allowsEmpty }: MoneyRequest,
+  { file, organization, isDryRun, allowsEmpty }: LoadRequest,
   { clock }: Pick<JobContext, 'clock'>,
 ): Promise<BudgetLoad> {
   const lines = await readCsv(file, BUDGETS_FORMAT);

@@ -1,6 +1,6 @@
 import { UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
-import { type CsvFile, readCsv } from '../src/metrics/csv/read-csv.ts';
+import { readCsv } from '../src/metrics/csv/read-csv.ts';
 import { loadPeople as loadSteps, type PeopleLoad } from '../src/metrics/people/load-people.ts';
 import { PEOPLE_FORMAT } from '../src/metrics/people/people-file.ts';
 import { peopleOf } from '../src/metrics/people/stored-people.ts';
@@ -10,16 +10,7 @@ import { checkEmailSalt, expectEmailSalt } from '../src/warehouse/email-salt.ts'
 import { MUCH_WRITTEN_ROWS } from '../src/warehouse/port.ts';
 import { ROLLUPS, runReads } from '../src/warehouse/rollups/refresh.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
-
-/** What to load. */
-export interface PeopleRequest {
-  readonly file: CsvFile;
-  /** Default: the only organization of the warehouse. */
-  readonly organization?: string | undefined;
-  readonly isDryRun: boolean;
-  /** Accept a file without people, which removes all people of the organization. */
-  readonly allowsEmpty: boolean;
-}
+import type { LoadRequest } from './load-request.ts';
 
 /**
  * Replaces the people of an organization by those of a CSV file, in one transaction with the rollups that depend on them.
@@ -28,7 +19,7 @@ export interface PeopleRequest {
  */
 export async function loadPeople(
   { warehouse: location, emails }: Settings,
-  { file, organization, isDryRun, allowsEmpty }: PeopleRequest,
+  { file, organization, isDryRun, allowsEmpty }: LoadRequest,
   { clock }: Pick<JobContext, 'clock'>,
 ): Promise<PeopleLoad> {
   const lines = await readCsv(file, PEOPLE_FORMAT);

@@ -1,24 +1,16 @@
+import type { DaySpan } from '../src/core/day-span.ts';
 import { UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
-import { type CsvFile, readCsv } from '../src/metrics/csv/read-csv.ts';
+import { readCsv } from '../src/metrics/csv/read-csv.ts';
 import type { Changes } from '../src/metrics/money/changes.ts';
 import { newestDayOfUsers } from '../src/metrics/money/newest-day.ts';
-import { type DaySpan, daysWithoutPrice } from '../src/metrics/money/price-gaps.ts';
+import { daysWithoutPrice } from '../src/metrics/money/price-gaps.ts';
 import { PRICES_FORMAT, type PriceRow, pricesOf } from '../src/metrics/money/prices-file.ts';
 import { loadedPrices, replaceRows } from '../src/metrics/money/replace-rows.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
-
-/** A file to load, and for which organization. */
-export interface MoneyRequest {
-  readonly file: CsvFile;
-  /** Default: the only organization of the warehouse. */
-  readonly organization?: string | undefined;
-  readonly isDryRun: boolean;
-  /** Accept a file without lines, which removes everything that was loaded for the organization. */
-  readonly allowsEmpty: boolean;
-}
+import type { LoadRequest } from './load-request.ts';
 
 /** What a load of prices has done, or would do. */
 export interface PricesLoad extends Changes<PriceRow> {
@@ -40,7 +32,7 @@ export interface PricesLoad extends Changes<PriceRow> {
  */
 export async function loadPrices(
   { warehouse: location }: Settings,
-  { file, organization, isDryRun, allowsEmpty }: MoneyRequest,
+  { file, organization, isDryRun, allowsEmpty }: LoadRequest,
   { clock }: Pick<JobContext, 'clock'>,
 ): Promise<PricesLoad> {
   const lines = await readCsv(file, PRICES_FORMAT);

@@ -1,5 +1,6 @@
 import { sql } from '../../../schema/query.ts';
 import { daysFrom, FIRST_DAY, type UtcDay, weekdayOf } from '../../core/day.ts';
+import { type DaySpan, spansOf } from '../../core/day-span.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import { type Month, parseMonth } from '../../core/month.ts';
@@ -10,7 +11,7 @@ import { currenciesOf } from './budget-warnings.ts';
 import { type BudgetRow, FIRST_MONTH } from './budgets-file.ts';
 import { type CheckedBudget, isOver, judgeBudget, type TeamForecast } from './judge-budget.ts';
 import { newestDayOfUsers } from './newest-day.ts';
-import { type DaySpan, spansOf, unpricedAmong } from './price-gaps.ts';
+import { unpricedAmong } from './price-gaps.ts';
 import { budgetIn, priceIn, selectBudgets, selectPrices } from './stored-money.ts';
 
 /** The budgets of a month against what the teams have used. */
@@ -105,12 +106,8 @@ async function budgetsOfMonth(
   const all = (await warehouse.select(selectBudgets(orgId))).map(budgetIn(orgId));
   const own = all.filter(({ month }) => month === name);
   if (own.length > 0) return own;
-  const [first, last] = [all[0], all.at(-1)];
   throw new UsageError(`there is no budget for ${name}`, {
-    hint:
-      first === undefined || last === undefined
-        ? 'load budgets first: daywalk budget load FILE.csv'
-        : `load one with daywalk budget load; the loaded budgets are from ${first.month} to ${last.month}`,
+    hint: `load budgets with daywalk budget load FILE.csv${all.length === 0 ? '' : '; daywalk budget list shows those that are loaded'}`,
   });
 }
 

@@ -1,11 +1,6 @@
 import { FIRST_DAY, isDay, shiftDay, type UtcDay } from '../../core/day.ts';
+import type { DaySpan } from '../../core/day-span.ts';
 import { OPEN_END, type PriceRow } from './prices-file.ts';
-
-/** Days in a row. */
-export interface DaySpan {
-  readonly from: UtcDay;
-  readonly until: UtcDay;
-}
 
 type Period = Pick<PriceRow, 'valid_from' | 'valid_to'>;
 
@@ -31,16 +26,4 @@ export function unpricedAmong(days: readonly UtcDay[], prices: readonly Period[]
   return days.filter(
     (day) => !prices.some(({ valid_from, valid_to }) => valid_from <= day && (valid_to ?? OPEN_END) >= day),
   );
-}
-
-/** Joins days in a row. */
-export function spansOf(days: readonly UtcDay[]): DaySpan[] {
-  const spans: DaySpan[] = [];
-  for (const day of days) {
-    const last = spans.at(-1);
-    if (last !== undefined && shiftDay(last.until, 1) === day) {
-      spans.splice(-1, 1, { from: last.from, until: day });
-    } else spans.push({ from: day, until: day });
-  }
-  return spans;
 }

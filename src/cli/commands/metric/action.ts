@@ -6,9 +6,9 @@ import { parseDimension } from '../../../metrics/check-question.ts';
 import type { Dimension, MetricAnswer } from '../../../metrics/question.ts';
 import type { Flags } from '../../arguments/flags.ts';
 import type { Action, CommandContext } from '../../program/command.ts';
+import { describeHole } from '../../screens/provenance.ts';
 import { metricCsv } from './csv.ts';
 import { listMetrics, renderMetrics } from './list.ts';
-import { describeHole } from './provenance-line.ts';
 import { renderAnswer } from './screen.ts';
 
 const FORMATS = ['--json', '--csv', '--sql'] as const;

@@ -1,16 +1,13 @@
 import { UNASSIGNED } from '../../../metrics/find-filters.ts';
 import type { Dimension, MetricAnswer, MetricRow } from '../../../metrics/question.ts';
 import type { ScreenFrame } from '../../output/output.ts';
-import { escapeForTerminal } from '../../text/escape.ts';
+import { renderProvenance } from '../../screens/provenance.ts';
 import { formatMeasured } from '../../text/measured.ts';
 import { formatNumber } from '../../text/quantity.ts';
 import { type Cell, renderTable, right, shrinking } from '../../text/table.ts';
-import { wrapText } from '../../text/wrap.ts';
-import { provenanceLine } from './provenance-line.ts';
 
 /** The longest table. JSON and CSV have every row. */
 const ROWS_SHOWN_MAX = 1_000;
-const PROVENANCE_LINES_MAX = 6;
 /** Dimensions whose values are short and would be useless if they were cut. */
 const FIXED: readonly Dimension[] = ['date', 'week', 'month'];
 
@@ -30,7 +27,7 @@ export function renderAnswer(by: readonly Dimension[], answer: MetricAnswer, fra
     ...(rows.length === 0 ? ['nothing occurred in this period'] : renderTable(columns, cells, frame)),
     ...(more > 0 ? [dim(`and ${formatNumber(more)} more rows; --csv and --json have them all`)] : []),
     '',
-    ...provenanceLines(answer, frame).map(paint),
+    ...renderProvenance(answer, frame).map(paint),
   ];
 }
 
@@ -53,10 +50,4 @@ function partOf(
 ): string | null {
   if (value === null) return name === 'team' ? UNASSIGNED : null;
   return redact(String(value));
-}
-
-/** One line; on a terminal it is wrapped between words. */
-function provenanceLines(answer: MetricAnswer, { isTerminal, width, redact }: ScreenFrame): string[] {
-  const line = escapeForTerminal(redact(provenanceLine(answer)));
-  return isTerminal ? wrapText(line, { width, lead: '', linesMax: PROVENANCE_LINES_MAX }) : [line];
 }

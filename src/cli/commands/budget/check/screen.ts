@@ -1,17 +1,14 @@
 import type { BudgetCheck } from '../../../../metrics/money/budget-check.ts';
 import type { BudgetStatus, CheckedBudget } from '../../../../metrics/money/judge-budget.ts';
-import { spansOf } from '../../../../metrics/money/price-gaps.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import { nameSpans } from '../../../screens/day-spans.ts';
+import { renderProvenance } from '../../../screens/provenance.ts';
 import { renderWarnings } from '../../../screens/warning-lines.ts';
-import { escapeForTerminal } from '../../../text/escape.ts';
 import { formatMoney } from '../../../text/money.ts';
 import { counted, formatNumber } from '../../../text/quantity.ts';
 import type { Paint, Style } from '../../../text/style.ts';
 import { type Cell, renderTable, right, shrinking } from '../../../text/table.ts';
-import { wrapText } from '../../../text/wrap.ts';
 
-const PROVENANCE_LINES_MAX = 6;
 const NAMED_MAX = 5;
 
 /** Draws the budgets of a month: what is spent, the forecast, and what both rest on. */
@@ -24,7 +21,7 @@ export function renderCheck(check: BudgetCheck, frame: ScreenFrame): string[] {
     ...renderTable(columns, rows, { ...frame, indent: 2 }),
     ...renderWarnings(warningsOf(check), frame),
     '',
-    ...provenanceLines(check, frame).map(frame.style.dim),
+    ...renderProvenance(check, frame, [forecastBasis(check)]).map(frame.style.dim),
   ];
 }
 
@@ -83,23 +80,6 @@ function withoutBudget({ without_budget: teams }: BudgetCheck): string[] {
   return [`Without a budget: ${[...named, ...rest].join(', ')}.`];
 }
 
-/** One line; on a terminal it is wrapped between words. */
-function provenanceLines(check: BudgetCheck, { isTerminal, width, redact }: ScreenFrame): string[] {
-  const line = escapeForTerminal(redact(provenanceOf(check)));
-  return isTerminal ? wrapText(line, { width, lead: '', linesMax: PROVENANCE_LINES_MAX }) : [line];
-}
-
-function provenanceOf(check: BudgetCheck): string {
-  const { org_id, from, until, days, run_id, weekdays, weekdays_settled } = check;
-  const named = (what: string, list: BudgetCheck['days']['missing']) =>
-    list.length === 0 ? [] : [`${formatNumber(list.length)} ${what}: ${nameSpans(spansOf(list))}`];
-  return [
-    `organization ${org_id}`,
-    `${from} to ${until}`,
-    `${formatNumber(days.settled)} of ${counted(days.expected, 'day')} settled`,
-    ...named('not settled', days.unsettled),
-    ...named('missing', days.missing),
-    `forecast from ${weekdays_settled} of ${counted(weekdays, 'weekday')}`,
-    run_id === null ? 'no run' : `run ${run_id}`,
-  ].join('; ');
+function forecastBasis({ weekdays_settled, weekdays }: BudgetCheck): string {
+  return `forecast from ${weekdays_settled} of ${counted(weekdays, 'weekday')}`;
 }

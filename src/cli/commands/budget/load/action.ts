@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import { type BudgetLoad, loadBudgets } from '../../../../../jobs/budget-load.ts';
 import { EXIT } from '../../../../core/exit-code.ts';
 import type { BudgetRow } from '../../../../metrics/money/budgets-file.ts';
+import { loadRequestOf } from '../../../arguments/load-request.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import type { Action } from '../../../program/command.ts';
 import { renderChanges } from '../../../screens/loaded-changes.ts';
@@ -10,15 +10,9 @@ import { formatMoney } from '../../../text/money.ts';
 import { counted } from '../../../text/quantity.ts';
 import { shrinking } from '../../../text/table.ts';
 
-export const act: Action = async ({ settings, job, flags, operands, directory, out }) => {
-  const [name = ''] = operands;
-  const request = {
-    file: { name, path: resolve(directory, name) },
-    organization: flags.text('--organization'),
-    isDryRun: flags.isOn('--dry-run'),
-    allowsEmpty: flags.isOn('--allow-empty'),
-  };
-  const load = await loadBudgets(settings, request, job);
+export const act: Action = async (context) => {
+  const { settings, job, out } = context;
+  const load = await loadBudgets(settings, loadRequestOf(context), job);
   out.show(load, (frame) => renderLoad(load, frame));
   return EXIT.ok;
 };

@@ -1,3 +1,4 @@
+import { csvFileOperand } from '../../../arguments/load-request.ts';
 import { organizationFlag } from '../../../arguments/organization-flag.ts';
 import { warehouseSettings } from '../../../arguments/setting-groups.ts';
 import { type Command, jsonFlag } from '../../../program/command.ts';
@@ -13,7 +14,7 @@ export const budgetLoad: Command = {
     'team, amount, currency (ISO 4217). The team unassigned stands for users without a team. If anything is wrong with the ' +
     'file, nothing is stored, and the exit code is 2. Loading the same file again changes nothing. May run beside daywalk run.',
   uses: warehouseSettings,
-  operands: { '<file>': 'path of the CSV file: UTF-8, separated by commas, with a header line' },
+  operands: csvFileOperand,
   flags: {
     ...organizationFlag,
     '--dry-run': 'check the file and print what would change; store nothing',

@@ -1,18 +1,12 @@
-import { resolve } from 'node:path';
 import { loadPeople } from '../../../../../jobs/people-load.ts';
 import { EXIT } from '../../../../core/exit-code.ts';
+import { loadRequestOf } from '../../../arguments/load-request.ts';
 import type { Action } from '../../../program/command.ts';
 import { renderLoad } from './screen.ts';
 
-export const act: Action = async ({ settings, job, flags, operands, directory, out }) => {
-  const [name = ''] = operands;
-  const request = {
-    file: { name, path: resolve(directory, name) },
-    organization: flags.text('--organization'),
-    isDryRun: flags.isOn('--dry-run'),
-    allowsEmpty: flags.isOn('--allow-empty'),
-  };
-  const load = await loadPeople(settings, request, job);
+export const act: Action = async (context) => {
+  const { settings, job, out } = context;
+  const load = await loadPeople(settings, loadRequestOf(context), job);
   out.show(load, (frame) => renderLoad(load, frame));
   return EXIT.ok;
 };

@@ -1,4 +1,5 @@
 import { SETTINGS } from '../../../../settings/settings-table.ts';
+import { csvFileOperand } from '../../../arguments/load-request.ts';
 import { organizationFlag } from '../../../arguments/organization-flag.ts';
 import { warehouseSettings } from '../../../arguments/setting-groups.ts';
 import { type Command, jsonFlag } from '../../../program/command.ts';
@@ -15,7 +16,7 @@ export const peopleLoad: Command = {
     'moves has one line per period, so a move in May does not change April. If anything is wrong with the file, nothing ' +
     'is stored, and the exit code is 2. Loading the same file again changes nothing. May run beside daywalk run.',
   uses: [SETTINGS.emails, SETTINGS.emailSalt, ...warehouseSettings],
-  operands: { '<file>': 'path of the CSV file: UTF-8, separated by commas, with a header line' },
+  operands: csvFileOperand,
   flags: {
     ...organizationFlag,
     '--dry-run': 'check the file and print what would change; store nothing',

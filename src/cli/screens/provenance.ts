@@ -1,0 +1,63 @@
+import { spansOf } from '../../core/day-span.ts';
+import type { CoveredDays, MetricAnswer } from '../../metrics/question.ts';
+import type { ScreenFrame } from '../output/output.ts';
+import { escapeForTerminal } from '../text/escape.ts';
+import { counted, formatNumber } from '../text/quantity.ts';
+import { wrapText } from '../text/wrap.ts';
+import { nameSpans } from './day-spans.ts';
+
+const LINES_MAX = 6;
+
+/** What numbers rest on. */
+export type Basis = Pick<MetricAnswer, 'org_id' | 'from' | 'until' | 'days' | 'run_id'>;
+
+/**
+ * Draws what numbers rest on: the organization, the days, which of them may still change or are missing, and the run that
+ * changed them last. One line; on a terminal it is wrapped between words.
+ * @param more what else they rest on
+ */
+export function renderProvenance(
+  basis: Basis,
+  { isTerminal, width, redact }: ScreenFrame,
+  more: readonly string[] = [],
+): string[] {
+  const line = escapeForTerminal(redact(provenanceLine(basis, more)));
+  return isTerminal ? wrapText(line, { width, lead: '', linesMax: LINES_MAX }) : [line];
+}
+
+function provenanceLine({ org_id, from, until, days, run_id }: Basis, more: readonly string[]): string {
+  return [
+    `organization ${org_id}`,
+    from === until ? from : `${from} to ${until}`,
+    ...settledWords(days),
+    ...unsettledWords(days),
+    ...holeWords(days),
+    ...more,
+    run_id === null ? 'no run' : `run ${run_id}`,
+  ].join('; ');
+}
+
+/** Says which days are missing; null if none is. */
+export function describeHole({ expected, missing }: CoveredDays): string | null {
+  if (missing.length === 0) return null;
+  const verb = missing.length === 1 ? 'is' : 'are';
+  return `${formatNumber(missing.length)} of ${counted(expected, 'day')} ${verb} missing: ${nameSpans(spansOf(missing))}`;
+}
+
+function settledWords({ expected, settled }: CoveredDays): string[] {
+  if (expected === 0) return [];
+  if (settled === expected)
+    return [expected === 1 ? 'the day is settled' : `all ${formatNumber(expected)} days settled`];
+  return [`${formatNumber(settled)} of ${counted(expected, 'day')} settled`];
+}
+
+function unsettledWords({ unsettled }: CoveredDays): string[] {
+  return unsettled.length === 0
+    ? []
+    : [`${formatNumber(unsettled.length)} not settled: ${nameSpans(spansOf(unsettled))}`];
+}
+
+function holeWords(days: CoveredDays): string[] {
+  const hole = describeHole(days);
+  return hole === null ? [] : [hole];
+}
