@@ -1,5 +1,6 @@
 import { sql } from '../../schema/query.ts';
 import type { Warehouse } from '../warehouse/port.ts';
+import { STALE_TEAMS } from './people/stale-teams.ts';
 import type { AnswerPrices } from './prices-of-answer.ts';
 import { needsTeam, type Plan } from './query/plan.ts';
 
@@ -15,7 +16,7 @@ export async function peopleWarnings(warehouse: Pick<Warehouse, 'select'>, plan:
   }
   const usesTeamsOfUsers = metric.measure.kind === 'inactive users' || metric.source.hasUsers;
   if (!usesTeamsOfUsers || rollups.has('users')) return [];
-  return ['the teams of users do not reflect the latest changes yet; the next run brings them up to date'];
+  return [STALE_TEAMS];
 }
 
 /** What an answer in money lacks, one sentence each. */

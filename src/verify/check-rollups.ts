@@ -29,7 +29,11 @@ export async function checkAllRollups(
 function report(orgId: string, finding: RollupFinding, findings: FindingList): void {
   const at = { orgId, stream: 'users', day: finding.day } as const;
   if ('stale' in finding) {
-    const what = `days that the rollup ${finding.stale} lacks; the next run computes it again`;
+    const lacks =
+      finding.days === 0
+        ? `the rollup ${finding.stale} was computed from other people`
+        : `days that the rollup ${finding.stale} lacks`;
+    const what = `${lacks}; the next run computes it again`;
     findings.add({ severity: 'oddity', ...at, what, expected: 0, found: finding.days });
     return;
   }

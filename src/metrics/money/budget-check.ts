@@ -5,6 +5,7 @@ import { UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import { type Month, parseMonth } from '../../core/month.ts';
 import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
+import { staleTeamsWarnings } from '../people/stale-teams.ts';
 import { type Provenance, readProvenance } from '../provenance.ts';
 import type { CoveredDays } from '../question.ts';
 import { currenciesOf } from './budget-warnings.ts';
@@ -34,6 +35,8 @@ export interface BudgetCheck {
   /** Stored days without a price. */
   readonly without_price: readonly DaySpan[];
   readonly exit_code: ExitCode;
+  /** What limits the numbers, one sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -42,7 +45,7 @@ export interface BudgetCheck {
  * @throws {UsageError} if nothing is loaded, or if the month has no budget.
  */
 export async function checkBudgets(
-  warehouse: Pick<Warehouse, 'select' | 'units'>,
+  warehouse: Warehouse,
   orgId: string,
   asked: Month | undefined,
 ): Promise<BudgetCheck> {
@@ -75,6 +78,7 @@ export async function checkBudgets(
     currencies: [...currencies].toSorted(),
     without_price: spansOf(unpricedAmong(stored, prices)),
     exit_code: worstExit(teams.map(exitCodeOf)),
+    warnings: await staleTeamsWarnings(warehouse, orgId),
   };
 }
 

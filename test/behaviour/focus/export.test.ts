@@ -144,6 +144,16 @@ test('days that are missing or not settled are named', async () => {
   expect(warnings).toContain('2 of 28 days are not stored, and not in the file: 2026-02-27, 2026-02-28');
 });
 
+test('a file says that the teams of users lag behind the people', async () => {
+  const world = await focusWorld();
+  await world.day('2026-02-01', { 'ada/atlas': 5 });
+  await world.prices(['2026-01-01', null, 'EUR', 1]);
+  const lag = expect.stringContaining('the teams of users do not reflect the latest changes yet');
+  expect((await world.issue('a.csv')).warnings).not.toContainEqual(lag);
+  await world.people(['ada', '2026-01-14', 'core']);
+  expect((await world.issue('b.csv')).warnings).toContainEqual(lag);
+});
+
 test('a month without tokens is a file without rows, which may be corrected', async () => {
   const world = await focusWorld();
   await world.day('2026-03-01', { 'ada/atlas': 5 });

@@ -115,6 +115,15 @@ onEachDatabase((database) => {
       });
     });
 
+    test('says that the teams of users lag behind the people', async () => {
+      await load('prices', HEADER, '2026-01-14,,EUR,1');
+      const current = await check('2026-03,core,33,EUR');
+      expect(current.check.warnings).toEqual([]);
+      await warehouse.place.execute("UPDATE people SET team = 'web'");
+      const { stdout } = await daywalk('budget', 'check');
+      expect(stdout).toContain('Note: the teams of users do not reflect the latest changes yet');
+    });
+
     test('of a month without a budget exits with 2, and of a month to come with 0', async () => {
       await load('budget', 'month,team,amount,currency', '2026-05,core,1,EUR');
       expect(await daywalk('budget', 'check')).toMatchObject({ code: 2, stdout: '' });

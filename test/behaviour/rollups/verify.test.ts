@@ -79,6 +79,14 @@ onEachDatabase((database) => {
       'oddity users 2026-02-03 days that the rollup weekly lacks; the next run computes it again',
     ]);
     expect(exitCodeOf(stale)).toBe(0);
+    await rig.place.execute(
+      `INSERT INTO people (org_id, person, valid_from, team) VALUES ('${rig.emulator.orgId}', 'a@example.com', '2026-02-01', 'core')`,
+    );
+    expect(describeFindings((await verify(rig)).findings)).toContainEqual(
+      expect.stringMatching(
+        /the rollup users was computed from other people; the next run computes it again$/,
+      ),
+    );
     await rig.run();
     expect((await verify(rig)).findings).toEqual([]);
   });

@@ -32,6 +32,8 @@ export interface FocusWorld {
       costCenter: string | null,
     ])[]
   ): Promise<void>;
+  /** Replaces all people, and leaves the teams of users as they are. */
+  people(...people: readonly (readonly [person: string, from: string, team: string])[]): Promise<void>;
   /** Writes a file of February 2026. */
   issue(name: string, options?: IssueOptions): Promise<FocusReport>;
   /** The path of a file. */
@@ -83,6 +85,11 @@ export async function focusWorld(database: Database = sqlite): Promise<FocusWorl
       replace(
         'user_teams',
         teams.map(([user, from, to, team, costCenter]) => [user, from, to, user, team, null, costCenter]),
+      ),
+    people: (...people) =>
+      replace(
+        'people',
+        people.map(([person, from, team]) => [person, from, null, null, team, null, null, null]),
       ),
     issue: (
       name,
