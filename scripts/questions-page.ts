@@ -43,8 +43,8 @@ function example(name: string) {
 function introduction(): string {
   return `# Twenty questions
 
-Each question takes one \`daywalk metric\` or one SELECT, which is the same for SQLite and PostgreSQL. The answers are those of
-the demo; these commands give you the same:
+Each question takes one \`daywalk metric\` or one SELECT, which is the same for SQLite and PostgreSQL. The answers come from
+the demo. These commands give you the same data:
 
 \`\`\`sh
 DAYWALK_NOW=${DEMO_DAY}T03:00:00Z npx daywalk demo

@@ -60,7 +60,7 @@ export const publishedMetrics: readonly Metric[] = [
   tokens(
     'billable_tokens',
     'Credits as published',
-    'Credits of the organization as the service publishes them, including those of no user.',
+    'Credits of the organization as the service publishes them, including credits that belong to no user.',
     'published_billable_tokens',
   ),
   tokens('input_tokens', 'Input tokens', 'Raw input tokens.'),
@@ -71,7 +71,7 @@ export const publishedMetrics: readonly Metric[] = [
     name: 'cache_share',
     title: 'Cache share',
     unit: 'ratio',
-    doc: 'Tokens read from the cache, divided by these and the raw input tokens, 0 to 1.',
+    doc: 'Tokens read from the cache, divided by the sum of these and the raw input tokens, 0 to 1.',
     source: credits,
     measure: {
       kind: 'ratio',

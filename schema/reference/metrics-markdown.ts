@@ -6,14 +6,14 @@ This page is generated from \`schema/metrics/\` by \`npm run docs\`. Each metric
 
 - **Period.** From 2026-01-14 to the newest loaded day of the stream, unless you name other days. Weeks and months that the
   period covers in part count only the days inside it.
-- **Source.** A metric has one source. What the service publishes for the whole organization is named \`published_…\`, or
-  is about tokens and tools; numbers about users come from their own rows. The two can differ, and are never mixed.
-- **NULL and 0.** A week, month or day of which nothing is stored has NULL. If it is stored and nothing happened, sums and
-  counts are 0. A ratio whose denominator is 0 is NULL.
+- **Source.** A metric has one source. Metrics about tokens and tools, and those named \`published_…\`, are numbers that the service
+  publishes for the whole organization. The others are computed from the rows of users. The two can differ and are never mixed.
+- **NULL and 0.** The value of a day, week or month is NULL if none of its days is stored. If days are stored and nothing happened,
+  sums and counts are 0. A ratio whose denominator is 0 is NULL.
 - **Teams.** The team of a row is that of its user on that day. Someone who moved counts in both teams, so distinct counts
-  of teams do not add up to the total. Rows of people without a team are "unassigned", null in JSON.
-- **Money.** The unit is the currency of the prices. A day with credits and no price makes the cost of every group that
-  contains it NULL, with a warning. Costs in two currencies are never added.
+  of teams do not add up to the total. Rows of users without a team are "unassigned", in JSON null.
+- **Money.** The unit is the currency of the prices. If a day with credits has no price, every cost that includes it is NULL, with
+  a warning. Costs in two currencies are never added.
 
 How the values of a metric may be combined:
 

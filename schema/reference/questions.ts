@@ -59,7 +59,7 @@ export const questions: readonly Question[] = [
     id: 'activeUsers',
     title: 'How many people are active in a week?',
     ask: { metric: 'active_users', by: ['week'], from: '2026-09-01' },
-    note: 'A week that the period cuts counts only the days in it.',
+    note: 'The first and the last week count only the days in the period.',
     isFromRollup: true,
   },
   {
@@ -70,14 +70,14 @@ export const questions: readonly Question[] = [
 FROM monthly_overview
 ORDER BY month`,
     },
-    note: '`active_users` also counts users whom `people` does not have.',
+    note: '`active_users` also counts users who are not in `people`.',
     isFromRollup: true,
   },
   {
     id: 'topUsers',
     title: 'Who uses most credits this month, and how many did they use last month?',
     ask: { sql: TOP_TEN },
-    note: 'The current month is not over, so compare with care.',
+    note: 'The current month is not over, so it usually has fewer credits.',
     isFromRollup: true,
   },
   {

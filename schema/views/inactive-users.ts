@@ -51,15 +51,15 @@ export const inactiveUsers = {
   name: 'inactive_users',
   doc:
     `Licensed people and known users without activity in the ${INACTIVE_DAYS} days that end today: one row per person of ` +
-    '`people`, and one per user whom `people` does not have. A person with several users is inactive only if all are. ' +
+    '`people`, and one per user who is not in `people`. A person with several users is inactive only if all are. ' +
     'Today is the newest loaded day.',
   columns: {
     ...orgColumn,
-    person: key('the person in `people`; the user ID of a user whom `people` does not have'),
+    person: key('the person in `people`; the user ID of a user who is not in `people`'),
     name: label('name of the person; NULL unless DAYWALK_EMAILS is keep'),
     team: label('team of today; NULL without one'),
     user_id: label(
-      'ID of the user, of several the one who was active last; NULL if the person never was active',
+      'ID of the user; if the person has several, the one who was active last; NULL if none ever was',
     ),
     user_email: label('email address of that user'),
     last_active_on: date('last day with a row; NULL if there never was one'),

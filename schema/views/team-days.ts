@@ -50,8 +50,8 @@ const unitDays = ({ ledgerDay }: CostDialect) => `unit_days AS (
 )`;
 
 /**
- * The months of these days. A month is uniform if `user_monthly` is current, one price or none holds on all its days, and
- * all of them are settled or none is. Its first day then stands for every day.
+ * The months of these days. A month is uniform if `user_monthly` is current, one price or none is valid on all its days, and
+ * all of them are settled or none is. Its first day then represents every day.
  */
 const MONTHS = `months AS (
   SELECT m.org_id, m.month, m.first_day, m.settled_days, m.weekdays_settled,

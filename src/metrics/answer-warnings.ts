@@ -27,5 +27,5 @@ export function priceWarnings(prices: AnswerPrices | undefined): string[] {
     days === 1
       ? ['1 day with credits has no price', 'it']
       : [`${days} days with credits have no price`, 'them'];
-  return [`${what}, so the cost of what contains ${them} is not known; load prices with daywalk prices load`];
+  return [`${what}, so no cost that includes ${them} is known; load prices with daywalk prices load`];
 }

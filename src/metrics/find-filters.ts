@@ -3,7 +3,7 @@ import { UsageError } from '../core/errors.ts';
 import { nearestName } from '../core/nearest.ts';
 import type { Warehouse } from '../warehouse/port.ts';
 
-/** The word that stands for "without a team" wherever people read or type a team. No team can have it as its name. */
+/** The word for "without a team" wherever people read or type a team. No team can have it as its name. */
 export const UNASSIGNED = 'unassigned';
 
 /** More teams than this do not help as a hint. */

@@ -12,6 +12,6 @@ export function findMetric(name: string): Metric {
   const names = allMetrics.map((metric) => metric.name);
   const nearest = nearestName(name, names);
   throw new UsageError(`there is no metric "${name}"`, {
-    hint: nearest === undefined ? `choose from ${names.join(', ')}` : `did you mean ${nearest}?`,
+    hint: nearest === undefined ? 'daywalk metric lists the names' : `did you mean ${nearest}?`,
   });
 }

@@ -16,7 +16,7 @@ export interface Allocation {
   readonly costCenter: string | null;
 }
 
-/** What the day's total has beyond its users and models belongs to nobody. */
+/** The part of a day's total that no user and model has. */
 export const UNALLOCATED: Allocation = { team: null, costCenter: null };
 
 /** Billable tokens of a day, and what they cost. A row of a file without what all rows have in common. */
@@ -55,7 +55,7 @@ export function isSame(a: number, b: number, scale = 0): boolean {
 /** Far above the rounding errors of a few additions, and far below a token in a billion. */
 const RELATIVE_ERROR_MAX = 1e-12;
 
-/** Orders charges by day, user and model by their characters, the same on every machine. Tokens of nobody come last. */
+/** Orders charges by day, user and model by their characters, the same on every machine. Tokens without a user come last. */
 export function compareCharges(a: Charge, b: Charge): number {
   if (a.day !== b.day) return a.day < b.day ? -1 : 1;
   if (a.subject === null || b.subject === null)

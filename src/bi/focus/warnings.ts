@@ -21,7 +21,7 @@ export function warningsOf(
   const warnings: string[] = [];
   if (missing.length > 0) {
     warnings.push(
-      `${missing.length} of ${expected} days are not stored, and not in the file: ${shortened(missing)}`,
+      `${missing.length} of ${expected} days are not stored and not in the file: ${shortened(missing)}`,
     );
   }
   if (unsettled.length > 0) {
@@ -30,9 +30,7 @@ export function warningsOf(
     );
   }
   if (withoutTotal.length > 0) {
-    warnings.push(
-      `the total of the day is not stored, so nothing is unattributed: ${shortened(withoutTotal)}`,
-    );
+    warnings.push(`days whose total is not stored have no unattributed row: ${shortened(withoutTotal)}`);
   }
   if (unknownRows > 0) {
     warnings.push(`rows of users and models without billable tokens are not in the file: ${unknownRows}`);

@@ -1,7 +1,7 @@
 import type { BudgetRow } from './budgets-file.ts';
 
 /**
- * How a team stands: within its budget; above it already; above it by the end of the month; a day with credits has no price;
+ * The state of a budget: within its budget; above it already; above it by the end of the month; a day with credits has no price;
  * the prices of the month have another currency, or several; or no number is stored.
  */
 export type BudgetStatus =

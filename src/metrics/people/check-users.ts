@@ -5,7 +5,7 @@ import type { KnownUsers } from './known-users.ts';
 import type { PersonOfLine, StoringPeople } from './stored-people.ts';
 
 /**
- * Refuses lines of which two stand for one user on one day: by user ID and by email address, or by two addresses of the
+ * Refuses lines of which two describe one user on one day: by user ID and by email address, or by two addresses of the
  * user. A line with both tells an address of the user, too.
  * @throws {UsageError} that names file, line and remedy of every mistake.
  */
@@ -37,7 +37,7 @@ export function refuseDoubledUsers(
     if (first === undefined || second === undefined) continue;
     mistakes.add({
       line: second,
-      message: `this line and line ${first} both stand for the user ${user_id} on ${valid_from}`,
+      message: `this line and line ${first} both describe the user ${user_id} on ${valid_from}`,
       hint: 'remove one of the lines; if they are different people, give the user_id of each instead of the email address',
     });
   }

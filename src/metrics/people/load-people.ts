@@ -18,7 +18,7 @@ export interface PeopleLoad extends PeopleChanges {
   /** Number of people, and of their periods. */
   readonly people: number;
   readonly periods: number;
-  /** People whom no user with activity stands for: seats without activity so far. */
+  /** People without a user who has activity: seats without activity so far. */
   readonly people_without_user: number;
   /** People with a period without a team. */
   readonly people_without_team: number;
@@ -40,7 +40,7 @@ const encode = encoderOf(tables.people);
 /**
  * Replaces the people of an organization, and refreshes the rollups that depend on them. Writes nothing in a dry run, and
  * nothing if the people are stored already.
- * @throws {UsageError} if two lines stand for one user on one day.
+ * @throws {UsageError} if two lines describe one user on one day.
  */
 export function* loadPeople(loaded: readonly PersonOfLine[], options: LoadOptions): Steps<PeopleLoad> {
   const { orgId, dialect, isDryRun } = options;

@@ -26,7 +26,7 @@ export interface MissingPeople {
   readonly users: readonly MissingUser[];
   /** Users who are several people on a day. */
   readonly conflicts: readonly PeopleConflict[];
-  /** The keys of people whom no user stands for: seats without activity so far. */
+  /** The keys of people without a user: seats without activity so far. */
   readonly people_without_user: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { UNASSIGNED } from '../find-filters.ts';
 
 const teamCell: CellParser<string> = (text) => {
   if (text.toLowerCase() !== UNASSIGNED) return textCell(text);
-  throw new UsageError('stands for people without a team', {
+  throw new UsageError('means people without a team', {
     hint: 'leave the cell empty, or use another name',
   });
 };

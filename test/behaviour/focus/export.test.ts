@@ -141,7 +141,7 @@ test('days that are missing or not settled are named', async () => {
   await world.prices(['2026-01-01', null, 'EUR', 1]);
   const { days, warnings } = await world.issue('f.csv');
   expect(days).toEqual({ expected: 28, settled: 26, unsettled: [], missing: ['2026-02-27', '2026-02-28'] });
-  expect(warnings).toContain('2 of 28 days are not stored, and not in the file: 2026-02-27, 2026-02-28');
+  expect(warnings).toContain('2 of 28 days are not stored and not in the file: 2026-02-27, 2026-02-28');
 });
 
 test('a file says that the teams of users lag behind the people', async () => {

@@ -189,7 +189,7 @@ onEachDatabase((database) => {
       expect(answer.rows.map(({ value }) => value)).toEqual([0.001, null, null, 0]);
       expect(answer.unit).toBe('EUR');
       expect(answer.warnings).toEqual([
-        '1 day with credits has no price, so the cost of what contains it is not known; load prices with daywalk prices load',
+        '1 day with credits has no price, so no cost that includes it is known; load prices with daywalk prices load',
       ]);
       expect(await warningsOf(warehouse, 'cost', { user: 'cat' })).toEqual([]);
       await storePrices(warehouse, [{ ...price, valid_from: '2026-03-02', currency: 'USD' }]);

@@ -115,7 +115,7 @@ onEachDatabase((database) => {
       ],
       [
         ['user_email,team', 'a@x.org,Unassigned'],
-        'people.csv:2: team "Unassigned" stands for people without a team',
+        'people.csv:2: team "Unassigned" means people without a team',
         'leave the cell empty',
       ],
       [['user_email,team', 'ada,web'], 'people.csv:2: user_email "ada" is not an email', 'ada@example.com'],
@@ -132,17 +132,17 @@ onEachDatabase((database) => {
       ],
       [
         ['user_id,user_email,team', `${ada.id},,web`, `,${ada.email},core`],
-        `people.csv:3: this line and line 2 both stand for the user ${ada.id} on 2026-01-14`,
+        `people.csv:3: this line and line 2 both describe the user ${ada.id} on 2026-01-14`,
         'remove one of the lines',
       ],
       [
         ['user_email,team', `${ada.email},web`, 'x@x.org,web', 'OLD@example.com,core'],
-        `people.csv:4: this line and line 2 both stand for the user ${ada.id}`,
+        `people.csv:4: this line and line 2 both describe the user ${ada.id}`,
         'user_id',
       ],
       [
         ['user_id,user_email,team', `${ben.id},fresh@example.com,web`, `,fresh@example.com,core`],
-        `people.csv:3: this line and line 2 both stand for the user ${ben.id}`,
+        `people.csv:3: this line and line 2 both describe the user ${ben.id}`,
         'remove one',
       ],
       [['user_email,team'], 'people.csv: the file has no people', '--allow-empty'],

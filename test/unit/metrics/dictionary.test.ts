@@ -81,7 +81,7 @@ describe('a question that has no answer is refused', () => {
       /no metric "activ_users"/,
       /did you mean active_users/,
     ],
-    ['a metric like no other', () => findMetric('x'), /no metric "x"/, /choose from active_users, /],
+    ['a metric like no other', () => findMetric('x'), /no metric "x"/, /daywalk metric lists the names/],
     [
       'an unknown dimension',
       () => parseDimension('teams'),

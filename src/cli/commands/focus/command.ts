@@ -8,9 +8,9 @@ export const focus: Command = {
   summary: 'writes the charges of a month as FOCUS 1.2 rows, or what has changed since',
   description:
     'Writes a file for FinOps tools that follows the FinOps Open Cost and Usage Specification (FOCUS) 1.2: one row per day, ' +
-    'user and model, and one row per day for what the total of the day has beyond them. Costs are billable tokens at the ' +
+    "user and model, and one row per day for the rest of the day's total, if any. Costs are billable tokens at the " +
     'price of their day. With --corrects, the file holds only corrections: what has changed since the given files were ' +
-    'issued, with the reasons. A price that is missing ends the command with exit code 2. An existing file is never replaced.',
+    'issued, with the reasons. If a price is missing, nothing is written, and the exit code is 2. An existing file is never replaced.',
   uses: warehouseSettings,
   flags: {
     '--month <month>': 'the month to write, YYYY-MM',

@@ -25,7 +25,7 @@ export function renderFocus(report: FocusReport, frame: TableFrame): string[] {
 function tableOf({ kind, total, corrections, month_total, unattributed }: FocusReport): Cell[][] {
   const month = kind === 'original' ? [] : [line('month with all files', month_total)];
   const reasons = Object.entries(corrections ?? {}).map(([reason, sum]) => line(reason, sum));
-  return [...reasons, line('this file', total), ...month, line('of the month, unattributed', unattributed)];
+  return [...reasons, line('this file', total), ...month, line('unattributed in the month', unattributed)];
 }
 
 function line(name: string, { rows, billable_tokens, cost }: Total): Cell[] {
@@ -33,7 +33,7 @@ function line(name: string, { rows, billable_tokens, cost }: Total): Cell[] {
 }
 
 function describeDifference(difference: number): string {
-  if (Math.abs(difference) < HALF_A_CENT) return 'equal to it';
+  if (Math.abs(difference) < HALF_A_CENT) return 'equal';
   return `${amount(Math.abs(difference))} ${difference > 0 ? 'above' : 'below'} it`;
 }
 

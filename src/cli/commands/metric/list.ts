@@ -28,7 +28,7 @@ export function listMetrics(): ListedMetric[] {
 /** Below this width there is no room for the titles; the names say the same. */
 const WIDTH_WITH_TITLES = 110;
 
-/** Draws the list of metrics, one per line. What all of them have in common stands once, below. */
+/** Draws the list of metrics, one per line. The dimensions of all of them are named once, below. */
 export function renderMetrics(metrics: readonly ListedMetric[], frame: ScreenFrame): string[] {
   const hasTitles = frame.width >= WIDTH_WITH_TITLES;
   const columns = ['metric', 'also by', shrinking('unit'), ...(hasTitles ? [shrinking('title')] : [])];

@@ -11,7 +11,7 @@ export const budgetLoad: Command = {
   summary: 'loads the budget of each team and month from a CSV file',
   description:
     'Replaces all budgets of an organization by those of a CSV file, and prints what has changed. Columns: month (YYYY-MM), ' +
-    'team, amount, currency (ISO 4217). The team unassigned stands for users without a team. If anything is wrong with the ' +
+    'team, amount, currency (ISO 4217). The team unassigned means users without a team. If anything is wrong with the ' +
     'file, nothing is stored, and the exit code is 2. Loading the same file again changes nothing. May run beside daywalk run.',
   uses: warehouseSettings,
   operands: csvFileOperand,

@@ -11,7 +11,7 @@ export const peopleMissing: Command = {
   description:
     'Lists the users who had no team on the last day they were active: a table on a terminal, otherwise CSV. Fill in the ' +
     'teams, add the lines to your file of people, and load it. Users who are several people on one day, and people ' +
-    'without activity, are reported as well: below the table, in the log beside CSV. Only reads the warehouse.',
+    'without activity, are reported below the table; with CSV, in the log. Only reads the warehouse; sends nothing.',
   uses: warehouseSettings,
   flags: { ...organizationFlag, '--csv': 'print CSV on a terminal, too', ...jsonFlag },
   examples: {
