@@ -34,7 +34,7 @@ const hasPeople = 'EXISTS (SELECT 1 FROM people p WHERE p.org_id = n.org_id)';
 
 const select = (cast: Cast, days: DayDialect, flags: readonly [yes: string, no: string]) => `
 WITH ${periodNumbers(days, monthIn(days))},${people(days)}
-SELECT n.org_id, n.period AS month,
+SELECT n.org_id, ${cast('n.period', 'TEXT')} AS month,
   ${cast(`CASE WHEN ${hasPeople} THEN COALESCE(l.people, 0) END`, 'INTEGER')} AS licensed_users,
   ${cast(`CASE WHEN ${hasPeople} THEN COALESCE(l.people, 0) - COALESCE(b.people, 0) END`, 'INTEGER')} AS inactive_users,
   ${periodSelect(cast, days, { period: monthIn(days), active: 'o.active_users', fresh: 'o.new_users', flags })}

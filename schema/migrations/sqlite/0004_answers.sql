@@ -273,7 +273,7 @@ now AS (
   JOIN user_teams t ON t.org_id = m.org_id AND t.user_id = m.user_id AND e.last_day BETWEEN t.valid_from AND t.valid_to
   GROUP BY e.org_id, e.month
 )
-SELECT n.org_id, n.period AS month,
+SELECT n.org_id, CAST(n.period AS TEXT) AS month,
   CAST(CASE WHEN EXISTS (SELECT 1 FROM people p WHERE p.org_id = n.org_id) THEN COALESCE(l.people, 0) END AS INTEGER) AS licensed_users,
   CAST(CASE WHEN EXISTS (SELECT 1 FROM people p WHERE p.org_id = n.org_id) THEN COALESCE(l.people, 0) - COALESCE(b.people, 0) END AS INTEGER) AS inactive_users,
   CAST(CASE WHEN n.has_users = 1 THEN COALESCE(o.active_users, 0) END AS INTEGER) AS active_users, CAST(CASE WHEN n.has_users = 1 THEN COALESCE(o.new_users, 0) END AS INTEGER) AS new_users,

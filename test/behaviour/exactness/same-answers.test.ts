@@ -27,6 +27,7 @@ const ODD_ROWS = [
   "user_daily (org_id, date, user_id) VALUES ('org_9', '2026-02-01', 'u-1')",
   "tokens_daily_by_model (org_id, date, model_id) VALUES ('org_9', '2026-02-01', 'm-1')",
   "readiness_reports (org_id, report_id, created_at, repo_url) VALUES ('org_9', 'r-1', '2026-02-01T00:00:00.000Z', 'repo')",
+  "people (org_id, person, valid_from) SELECT org_id, 'seat@example.com', MIN(date) FROM tokens_daily GROUP BY org_id",
 ];
 
 /** A warehouse in each database, filled from one server, with failures and restatements. */
