@@ -5,7 +5,12 @@ const DIGITS_MAX = 12;
 export function formatMoney(amount: number, currency: string): string {
   const style = new Intl.NumberFormat('en-US', { style: 'currency', currency }).resolvedOptions();
   const digits = style.maximumFractionDigits ?? 2;
-  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  // A tiny negative difference must not print as -0.00.
+  const options = {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    signDisplay: 'negative',
+  } as const;
   return `${new Intl.NumberFormat('en-US', options).format(amount)} ${currency}`;
 }
 

@@ -6,9 +6,9 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Formats a number with thousands separators and two decimals at most. */
+/** Formats a number with thousands separators and two decimals at most; a tiny negative one is 0, not -0. */
 export function formatNumber(value: number): string {
-  grouped ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+  grouped ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 2, signDisplay: 'negative' });
   return grouped.format(value);
 }
 

@@ -111,10 +111,11 @@ describe('width in cells', () => {
 });
 
 test('quantities are formatted for people', () => {
-  expect([formatNumber(1234567), formatNumber(0.125), formatNumber(-1200)]).toEqual([
+  expect([formatNumber(1234567), formatNumber(0.125), formatNumber(-1200), formatNumber(-0.001)]).toEqual([
     '1,234,567',
     '0.13',
     '-1,200',
+    '0',
   ]);
   expect([counted(1, 'unit'), counted(0, 'unit'), counted(2_000, 'retry', 'retries')]).toEqual([
     '1 unit',
