@@ -48,11 +48,13 @@ export function expectedRollups(days: readonly UserDay[]): Rollups {
   const monthly = groups(days, ({ org_id, date, user_id }) => [org_id, date.slice(0, 7), user_id]);
   const byMonth = groups(days, ({ org_id, date }) => [org_id, date.slice(0, 7)]);
   const byUser = groups(days, ({ org_id, user_id }) => [org_id, user_id]);
-  const firstMonth = (user: UserDay) =>
-    days
-      .filter(({ org_id, user_id }) => org_id === user.org_id && user_id === user.user_id)
-      .map(({ date }) => date.slice(0, 7))
-      .toSorted()[0];
+  const firstMonths = new Map(
+    byUser.map(([key, own]) => [JSON.stringify(key), datesOf(own)[0]?.slice(0, 7)]),
+  );
+  const firstMonth = ({ org_id, user_id }: UserDay) => firstMonths.get(JSON.stringify([org_id, user_id]));
+  const todays = new Map(
+    groups(days, ({ org_id }) => [org_id]).map(([[org_id = ''], own]) => [org_id, datesOf(own).at(-1) ?? '']),
+  );
   return {
     user_weekly: weekly.map(([[org_id = '', week_start = '', user_id = ''], own]) => ({
       ...{ org_id, week_start, user_id },
@@ -71,12 +73,15 @@ export function expectedRollups(days: readonly UserDay[]): Rollups {
       ...sums(own, METRICS),
       thinking_tokens: thinking(own),
     })),
-    users: byUser.map(([[org_id = '', user_id = ''], own]) => ({
-      ...{ org_id, user_id },
-      ...activity(own),
-      ...sums(own, METRICS_OF_USERS),
-      active_days_30: own.filter(({ date }) => date > shiftDay(parseDay(todayOf(days, org_id)), -30)).length,
-    })),
+    users: byUser.map(([[org_id = '', user_id = ''], own]) => {
+      const before = shiftDay(parseDay(todays.get(org_id) ?? ''), -30);
+      return {
+        ...{ org_id, user_id },
+        ...activity(own),
+        ...sums(own, METRICS_OF_USERS),
+        active_days_30: own.filter(({ date }) => date > before).length,
+      };
+    }),
   };
 }
 
@@ -102,9 +107,8 @@ export function storedUserDays(place: Place): Promise<UserDay[]> {
   return place.query<UserDay>('SELECT * FROM user_daily');
 }
 
-function todayOf(days: readonly UserDay[], orgId: string): string {
-  const own = days.filter(({ org_id }) => org_id === orgId).map(({ date }) => date);
-  return own.toSorted().at(-1) ?? '';
+function datesOf(days: readonly UserDay[]): string[] {
+  return days.map(({ date }) => date).toSorted();
 }
 
 function mondayOf(date: string): string {
