@@ -30,6 +30,7 @@ const FLOORS = {
   'src/verify/': 5,
   'src/status/': 5,
   'src/bi/': 5,
+  'src/look/': 5,
   'src/settings/': 6,
   'jobs/': 7,
   'src/cli/': 9,

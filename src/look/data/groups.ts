@@ -1,0 +1,81 @@
+import { cellOf, type NumberFormat, type ShownNumber, sumOf } from '../page/numbers.ts';
+import type { MetricResult } from './result.ts';
+
+/** What people read where a group has no name. */
+export const OTHERS = 'others';
+
+/** A group of an answer, for example a model, with its number in each bucket. */
+export interface Group {
+  readonly name: string;
+  /** True for the groups that were merged. */
+  readonly isOthers: boolean;
+  /** The number of each bucket in which the group occurs; the bucket is '' if the answer has none. */
+  readonly numbers: ReadonlyMap<string, ShownNumber>;
+  /** Sum over all buckets. */
+  readonly total: ShownNumber;
+}
+
+/**
+ * The groups of an answer, largest first, at most `most` and then the others merged. Only for metrics that add up.
+ * @param question `group` is the column that names the group, `bucket` that of the time, if any; `nameless` is the name of
+ * the group without one; `merged` names groups that must not be shown alone.
+ */
+export function groupsOf(
+  result: MetricResult,
+  {
+    group,
+    bucket,
+    format,
+    most = 4,
+    nameless = 'none',
+    merged = new Set(),
+  }: {
+    group: string;
+    bucket?: string;
+    format: NumberFormat;
+    most?: number;
+    nameless?: string;
+    merged?: ReadonlySet<string>;
+  },
+): Group[] {
+  const byName = new Map<string, Map<string, ShownNumber>>();
+  for (const [index, row] of result.rows.entries()) {
+    // A bucket in which nothing occurs has one row without a group and without a value.
+    if (row[group] === null && row.value === null) continue;
+    const name = String(row[group] ?? nameless);
+    const numbers = byName.get(name) ?? new Map<string, ShownNumber>();
+    numbers.set(bucket === undefined ? '' : String(row[bucket]), cellOf(result, index, format));
+    byName.set(name, numbers);
+  }
+  const all = [...byName].map(([name, numbers]) => groupOf(name, numbers, { format, isOthers: false }));
+  const ranked = all.filter(({ name }) => !merged.has(name)).toSorted(bySize);
+  const rest = [...ranked.slice(most), ...all.filter(({ name }) => merged.has(name))];
+  if (rest.length === 0) return ranked;
+  return [...ranked.slice(0, most), mergeGroups(rest, format)];
+}
+
+function bySize(a: Group, b: Group): number {
+  return (b.total.value ?? 0) - (a.total.value ?? 0) || (a.name < b.name ? -1 : 1);
+}
+
+function groupOf(
+  name: string,
+  numbers: ReadonlyMap<string, ShownNumber>,
+  { format, isOthers }: { format: NumberFormat; isOthers: boolean },
+): Group {
+  return { name, isOthers, numbers, total: sumOf([...numbers.values()], format) };
+}
+
+function mergeGroups(groups: readonly Group[], format: NumberFormat): Group {
+  const buckets = new Set(groups.flatMap(({ numbers }) => [...numbers.keys()]));
+  const numbers = new Map(
+    [...buckets].map((bucket) => [
+      bucket,
+      sumOf(
+        groups.flatMap((group) => group.numbers.get(bucket) ?? []),
+        format,
+      ),
+    ]),
+  );
+  return groupOf(OTHERS, numbers, { format, isOthers: true });
+}

@@ -1,0 +1,146 @@
+import { queryText, type SQL } from '../../../schema/query.ts';
+import type { UtcDay } from '../../core/day.ts';
+import type { Stream } from '../../core/stream.ts';
+import { answerMetric, metricSql } from '../../metrics/answer-metric.ts';
+import { readProvenance } from '../../metrics/provenance.ts';
+import type { CoveredDays, Dimension, MetricRow } from '../../metrics/question.ts';
+import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
+import type { Viewer } from '../audience/audience.ts';
+import type { Filters } from './filters.ts';
+import type { Basis, MetricResult, Result } from './result.ts';
+
+/** A question of a page about a metric. Period and team are those of the filters unless they are given. */
+export interface PageQuestion {
+  readonly metric: string;
+  /** What the query answers, for the list of queries. */
+  readonly title: string;
+  readonly by?: readonly Dimension[];
+  readonly from?: UtcDay;
+  readonly until?: UtcDay;
+  /** `everybody` leaves the team of the filters out. */
+  readonly team?: 'everybody';
+  readonly user?: string;
+}
+
+/** A question of a page about rows that are no metric, for example the coverage of days. */
+export interface PageSelection {
+  readonly title: string;
+  /** Must have an ORDER BY that leaves no two rows in doubt. */
+  readonly query: SQL;
+  /** The streams whose days the rows rest on. */
+  readonly streams: readonly Stream[];
+  readonly from?: UtcDay;
+  readonly until?: UtcDay;
+}
+
+/**
+ * Where a page gets its numbers from. All of them come from one snapshot of the warehouse. A question that was asked
+ * before has the same result.
+ */
+export interface PageReader {
+  readonly warehouse: Pick<Warehouse, 'dialect' | 'select' | 'location'>;
+  readonly filters: Filters;
+  readonly viewer: Viewer;
+  ask(question: PageQuestion): Promise<MetricResult>;
+  select(selection: PageSelection): Promise<Result>;
+}
+
+/** Reads for one page. Call inside a snapshot, and use the reader inside it only. */
+export function pageReader(outer: Warehouse, filters: Filters, viewer: Viewer): PageReader {
+  const warehouse = rememberingUnits(outer);
+  const runs = endedRuns(outer);
+  const answers = new Map<string, Promise<MetricResult>>();
+  const selections = new Map<string, Promise<Result>>();
+  const nextId = () => `q${answers.size + selections.size + 1}`;
+  const basisOf = async (answer: {
+    from: UtcDay;
+    until: UtcDay;
+    days: CoveredDays;
+    run_id: string | null;
+  }) => {
+    const { from, until, days, run_id } = answer;
+    const run = run_id === null ? null : { id: run_id, endedAt: (await runs()).get(run_id) ?? null };
+    return { from, until, days, run } satisfies Basis;
+  };
+  return {
+    warehouse,
+    filters,
+    viewer,
+    ask: (asked) => {
+      const question = questionOf(asked, filters);
+      return remember(answers, JSON.stringify(question), async () => {
+        const id = nextId();
+        const answer = await answerMetric(warehouse, question);
+        return {
+          id,
+          title: asked.title,
+          sql: await metricSql(warehouse, question),
+          rows: answer.rows satisfies readonly MetricRow[],
+          unit: answer.unit,
+          basis: await basisOf(answer),
+          warnings: answer.warnings,
+        };
+      });
+    },
+    select: ({ title, query, streams, from = filters.from, until = filters.until }) =>
+      remember(selections, `${queryText(query)} ${from} ${until} ${streams.join()}`, async () => ({
+        id: nextId(),
+        title,
+        sql: queryText(query),
+        rows: (await warehouse.select(query)) satisfies readonly QueryRow[],
+        unit: null,
+        basis: await basisOf(await readProvenance(warehouse, { orgId: filters.orgId, streams, from, until })),
+        warnings: [],
+      })),
+  };
+}
+
+function remember<Value>(
+  known: Map<string, Promise<Value>>,
+  key: string,
+  read: () => Promise<Value>,
+): Promise<Value> {
+  const value = known.get(key) ?? read();
+  known.set(key, value);
+  return value;
+}
+
+function questionOf({ metric, by = [], from, until, team, user }: PageQuestion, filters: Filters) {
+  return {
+    metric,
+    orgId: filters.orgId,
+    by,
+    from: from ?? filters.from,
+    until: until ?? filters.until,
+    team: team === 'everybody' ? undefined : filters.team,
+    user,
+  };
+}
+
+/** The same warehouse inside the snapshot that is open, reading the ledger once. */
+function rememberingUnits(outer: Warehouse): Warehouse {
+  const known = new Map<string, ReturnType<Warehouse['units']>>();
+  return {
+    ...outer,
+    inSnapshot: (read) => read(),
+    units: (orgId, streams) => {
+      const key = `${orgId} ${streams?.join() ?? ''}`;
+      const units = known.get(key) ?? outer.units(orgId, streams);
+      known.set(key, units);
+      return units;
+    },
+  };
+}
+
+function endedRuns(warehouse: Warehouse): () => Promise<ReadonlyMap<string, string | null>> {
+  let known: Promise<ReadonlyMap<string, string | null>> | undefined;
+  return () => {
+    known ??= warehouse
+      .runs(RUNS_MAX)
+      .then((runs) => new Map(runs.map(({ runId, endedAt }) => [runId, endedAt])));
+    return known;
+  };
+}
+
+/** Runs older than these are shown without their time. */
+const RUNS_MAX = 2_000;

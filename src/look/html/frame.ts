@@ -1,0 +1,31 @@
+import type { Filters } from '../data/filters.ts';
+
+/** What surrounds a page: the dashboard has navigation and filters, a report has neither. */
+export interface Frame {
+  /** Links of the navigation, with the filters in them; none in a report. */
+  readonly navigation: readonly { readonly name: string; readonly href: string; readonly isCurrent: boolean }[];
+  /** The form that sets the filters; absent in a report. */
+  readonly form?: FilterForm;
+  /** Name or ID of the organization. */
+  readonly organization: string;
+  readonly filters: Filters;
+  /** The address of a path of Daywalk's pages; null where there is no such page, so that only the text is shown. */
+  href(path: string): string | null;
+  /** Facts for the footer, such as the version and the name of the warehouse. */
+  readonly footer: readonly string[];
+  /** Path of the style sheet and the script of the dashboard; a report holds its style and has no script. */
+  readonly assets?: { readonly style: string; readonly script: string };
+}
+
+/** What the form of filters offers. */
+export interface FilterForm {
+  /** Path of the page that the form leads to. */
+  readonly action: string;
+  readonly organizations: readonly string[];
+  readonly teams: readonly string[];
+  /** Ready periods: "This month", "Last month", "13 weeks", "All days". */
+  readonly presets: readonly { readonly name: string; readonly href: string; readonly isCurrent: boolean }[];
+  /** First and last day that can be chosen. */
+  readonly min: string;
+  readonly max: string;
+}

@@ -1,0 +1,117 @@
+import type { Result } from '../data/result.ts';
+import type { Formula } from './formula.ts';
+
+/**
+ * How people see a number:
+ *
+ * - `count`: whole, with separators of thousands.
+ * - `compact`: as `count` below a million, then in millions or billions with a unit: `518.0 M`.
+ * - `millions`: in millions with one decimal; the column says M.
+ * - `decimal`: up to two decimals.
+ * - `share`: per cent of a ratio. `change`: the same, with a sign.
+ * - `money`: two decimals; the column or the text around it names the currency.
+ */
+export type NumberFormat = 'count' | 'compact' | 'millions' | 'decimal' | 'share' | 'change' | 'money';
+
+/** A number that a page shows, and where it comes from. */
+export interface ShownNumber {
+  readonly kind: 'number';
+  /** Null if there is none; pages show a dash, never 0. */
+  readonly value: number | null;
+  readonly format: NumberFormat;
+  readonly formula: Formula;
+  /** Why there is no value, as a sentence; shown with the dash. */
+  readonly why?: string | undefined;
+  /** Why the number may still change, as a sentence. Pages underline such a number with dots. */
+  readonly open?: string | undefined;
+}
+
+/** The number in a row of a result. */
+export function cellOf(
+  result: Result,
+  row: number,
+  format: NumberFormat,
+  {
+    column = 'value',
+    why,
+    open,
+  }: { column?: string; why?: string | undefined; open?: string | undefined } = {},
+): ShownNumber {
+  const value = result.rows[row]?.[column];
+  return {
+    kind: 'number',
+    value: typeof value === 'number' ? value : null,
+    format,
+    formula: { op: 'cell', result: result.id, row, column },
+    why,
+    open: open ?? openness(result),
+  };
+}
+
+/** The relative change from one number to another. It has no value if one of them has none, or if `before` is 0. */
+export function changeOf(now: ShownNumber, before: ShownNumber, why?: string): ShownNumber {
+  const value =
+    why !== undefined || now.value === null || before.value === null || before.value === 0
+      ? null
+      : (now.value - before.value) / before.value;
+  return {
+    kind: 'number',
+    value,
+    format: 'change',
+    formula: { op: 'change', of: [now.formula, before.formula] },
+    why: why ?? (value === null ? 'there is nothing to compare with' : undefined),
+    open: now.open ?? before.open,
+  };
+}
+
+/** One number as a share of another, 0 to 1. */
+export function shareOf(part: ShownNumber, whole: ShownNumber): ShownNumber {
+  const value =
+    part.value === null || whole.value === null || whole.value === 0 ? null : part.value / whole.value;
+  return {
+    kind: 'number',
+    value,
+    format: 'share',
+    formula: { op: 'share', of: [part.formula, whole.formula] },
+    why: value === null ? 'there is nothing to divide by' : undefined,
+    open: part.open ?? whole.open,
+  };
+}
+
+/** The sum of numbers; of those that have a value. */
+export function sumOf(numbers: readonly ShownNumber[], format: NumberFormat): ShownNumber {
+  const values = numbers.flatMap(({ value }) => value ?? []);
+  return {
+    kind: 'number',
+    value: values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0),
+    format,
+    formula: { op: 'sum', of: numbers.map(({ formula }) => formula) },
+    why: values.length === 0 ? 'no value is stored' : undefined,
+    open: numbers.find(({ open }) => open !== undefined)?.open,
+  };
+}
+
+/** The number of days of a result in a certain condition. */
+export function daysOf(result: Result, which: 'expected' | 'settled' | 'unsettled' | 'missing'): ShownNumber {
+  const days = result.basis.days;
+  const counts = {
+    expected: days.expected,
+    settled: days.settled,
+    unsettled: days.unsettled.length,
+    missing: days.missing.length,
+  };
+  return {
+    kind: 'number',
+    value: counts[which],
+    format: 'count',
+    formula: { op: 'days', result: result.id, which },
+  };
+}
+
+/** Why the numbers of a result may still change; undefined if all of its days are settled. */
+export function openness({ basis: { days } }: Pick<Result, 'basis'>): string | undefined {
+  const { expected, settled } = days;
+  if (expected === 0 || settled === expected) return undefined;
+  const open = expected - settled;
+  return `${open} of ${expected} ${expected === 1 ? 'day' : 'days'} ${open === 1 ? 'is' : 'are'} not settled`;
+}
