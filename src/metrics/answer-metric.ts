@@ -11,8 +11,9 @@ import { readProvenance } from './provenance.ts';
 import { PHRASES } from './query/dialect.ts';
 import { termsOf } from './query/measures.ts';
 import { queryOf } from './query/metric-query.ts';
-import type { Plan } from './query/plan.ts';
+import { type Plan, readsUserTeams } from './query/plan.ts';
 import { wholeBuckets } from './query/rollup-rows.ts';
+import { teamsInPlaceOfTable } from './query/team-rows.ts';
 import type { MetricAnswer, MetricQuestion, MetricRow } from './question.ts';
 
 /** A question whose period is known. */
@@ -55,7 +56,7 @@ export function metricSql(warehouse: Warehouse, question: MetricQuestion): Promi
 }
 
 /**
- * The query for a question whose period is known, without a look at a warehouse.
+ * The query for a question whose period is known, without a look at a warehouse. It reads teams from `user_teams`.
  * @param rollups the rollups that the query may read, because they are current where it runs.
  * @throws {UsageError} if the metric does not exist, does not have the dimensions or filters, or does not add up.
  */
@@ -64,7 +65,7 @@ export function metricQuery(
   question: DatedQuestion,
   { rollups = new Set() }: { readonly rollups?: ReadonlySet<MarkedRollup> } = {},
 ): SQL {
-  return queryOf(planOf(dialect, question, rollups));
+  return queryOf(planOf(dialect, question, { rollups, teams: [] }));
 }
 
 async function planIn(warehouse: Warehouse, question: MetricQuestion) {
@@ -79,11 +80,13 @@ async function planIn(warehouse: Warehouse, question: MetricQuestion) {
   });
   const period = { from: provenance.from, until: provenance.until };
   const rollups = await rollupsFor(warehouse, { metric, grain, orgId, ...period });
-  const plan = planOf(warehouse.dialect, { ...question, ...period }, rollups);
+  const { by, team } = question;
+  const teams = readsUserTeams({ metric, by, team }) ? await teamsInPlaceOfTable(warehouse, orgId) : [];
+  const plan = planOf(warehouse.dialect, { ...question, ...period }, { rollups, teams });
   return { plan, provenance };
 }
 
-function planOf(dialect: Dialect, question: DatedQuestion, rollups: ReadonlySet<MarkedRollup>): Plan {
+function planOf(dialect: Dialect, question: DatedQuestion, state: Pick<Plan, 'rollups' | 'teams'>): Plan {
   const { orgId, by, from, until, team, user } = question;
   const metric = findMetric(question.metric);
   const grain = checkDimensions(metric, question);
@@ -102,7 +105,7 @@ function planOf(dialect: Dialect, question: DatedQuestion, rollups: ReadonlySet<
     grain,
     team,
     user,
-    rollups,
+    ...state,
   };
 }
 

@@ -1,22 +1,17 @@
 import { sql } from '../../schema/query.ts';
 import type { Warehouse } from '../warehouse/port.ts';
-import { STALE_TEAMS } from './people/stale-teams.ts';
 import type { AnswerPrices } from './prices-of-answer.ts';
 import { needsTeam, type Plan } from './query/plan.ts';
 
 /** What an answer that needs to know people lacks, one sentence each. */
 export async function peopleWarnings(warehouse: Pick<Warehouse, 'select'>, plan: Plan): Promise<string[]> {
-  const { metric, orgId, rollups } = plan;
+  const { metric, orgId } = plan;
   const countsPeople = ['licensed users', 'inactive users'].includes(metric.measure.kind);
   if (!countsPeople && !needsTeam(plan)) return [];
   const people = await warehouse.select(sql`SELECT person FROM people WHERE org_id = ${orgId} LIMIT 1`);
-  if (people.length === 0) {
-    const effect = countsPeople ? `${metric.name} is not known` : 'nobody has a team';
-    return [`no people are loaded, so ${effect}; load them with daywalk people load`];
-  }
-  const usesTeamsOfUsers = metric.measure.kind === 'inactive users' || metric.source.hasUsers;
-  if (!usesTeamsOfUsers || rollups.has('users')) return [];
-  return [STALE_TEAMS];
+  if (people.length > 0) return [];
+  const effect = countsPeople ? `${metric.name} is not known` : 'nobody has a team';
+  return [`no people are loaded, so ${effect}; load them with daywalk people load`];
 }
 
 /** What an answer in money lacks, one sentence each. */

@@ -1,5 +1,7 @@
 import type { UtcDay } from '../../core/day.ts';
 import type { Month } from '../../core/month.ts';
+import type { NamedQuery } from '../../metrics/query/select.ts';
+import { teamsInPlaceOfTable } from '../../metrics/query/team-rows.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import { type Charge, compareCharges, costOf } from './charge.ts';
 import { type MonthPrices, readPrices } from './prices.ts';
@@ -21,32 +23,36 @@ export interface MonthCharges {
  * Reads what a month costs. Call it within a snapshot, and read the days before the snapshot ends.
  * @throws {UsageError} if a day with tokens has no price, or if there are several currencies.
  */
-export async function readCharges(
-  source: Pick<Warehouse, 'select'>,
-  orgId: string,
-  month: Month,
-): Promise<MonthCharges> {
+export async function readCharges(source: Warehouse, orgId: string, month: Month): Promise<MonthCharges> {
   const days = await sumDays(source, orgId, month);
+  const teams = await teamsInPlaceOfTable(source, orgId);
   const prices = await readPrices(source, { orgId, month, days });
   return {
     currency: prices.currency,
     withoutTotal: days.filter(({ total }) => total === null).map(({ day }) => day),
     unknownRows: days.reduce((sum, { unknownRows }) => sum + unknownRows, 0),
     async *byDay() {
-      for (const day of days) yield await chargesOf(source, orgId, { day, prices });
+      for (const day of days) yield await chargesOf(source, orgId, { day, prices, teams });
     },
   };
+}
+
+interface DayOfMonth {
+  readonly day: DaySums;
+  readonly prices: MonthPrices;
+  /** What to read in place of the table `user_teams`. */
+  readonly teams: readonly NamedQuery[];
 }
 
 async function chargesOf(
   source: Pick<Warehouse, 'select'>,
   orgId: string,
-  { day: sums, prices }: { readonly day: DaySums; readonly prices: MonthPrices },
+  { day: sums, prices, teams }: DayOfMonth,
 ): Promise<Charge[]> {
   const { day } = sums;
   const unitPrice = prices.priceOf(day);
   if (unitPrice === null) return [];
-  const usage = await usageOf(source, orgId, sums);
+  const usage = await usageOf(source, orgId, { sums, teams });
   return usage
     .map((part) => ({ ...part, day, unitPrice, cost: costOf(part.tokens, unitPrice), reason: null }))
     .toSorted(compareCharges);

@@ -1,5 +1,4 @@
 import { UsageError } from '../../core/errors.ts';
-import { staleTeamsWarnings } from '../../metrics/people/stale-teams.ts';
 import type { CoveredDays } from '../../metrics/question.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import type { Charge } from './charge.ts';
@@ -36,12 +35,11 @@ export async function exportFocus(
     const charges = await readCharges(warehouse, orgId, month);
     const metric = await readMetricCost(warehouse, orgId, month);
     const days = await coverMonth(warehouse, orgId, month);
-    const teams = await staleTeamsWarnings(warehouse, orgId);
     const bill = billOf(request, charges, issued);
     const present = counting(charges.byDay(), totals, signal);
     const wanted = issued === null ? present : batches(await correctMonth(issued.issued, present));
     const written = await issueFile(request.path, rowsOf(counting(wanted, file, signal), bill));
-    return { charges, metric, days, teams, bill, written };
+    return { charges, metric, days, bill, written };
   });
   return reportOf(request, { ...read, file, totals });
 }
@@ -52,15 +50,13 @@ interface Exported {
   readonly bill: Bill;
   readonly written: IssuedFile;
   readonly days: CoveredDays;
-  /** Warnings about teams. */
-  readonly teams: readonly string[];
   /** What the file holds, and what the month costs. For an original they are equal. */
   readonly file: Totals;
   readonly totals: Totals;
 }
 
 function reportOf(request: FocusRequest, exported: Exported): FocusReport {
-  const { charges, metric, bill, written, days, teams, file, totals } = exported;
+  const { charges, metric, bill, written, days, file, totals } = exported;
   const isCorrection = request.corrects.length > 0;
   return {
     file: written.path,
@@ -77,7 +73,7 @@ function reportOf(request: FocusRequest, exported: Exported): FocusReport {
     metric_cost: metric.cost,
     difference: metric.cost === null ? null : totals.all.cost - metric.cost,
     days,
-    warnings: [...warningsOf(request, { charges, days, totals }), ...teams, ...metric.warnings],
+    warnings: [...warningsOf(request, { charges, days, totals }), ...metric.warnings],
   };
 }
 

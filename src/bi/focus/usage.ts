@@ -1,6 +1,7 @@
 import { sql } from '../../../schema/query.ts';
 import { isDay, type UtcDay } from '../../core/day.ts';
 import type { Month } from '../../core/month.ts';
+import { type NamedQuery, withSql } from '../../metrics/query/select.ts';
 import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
 import { type Allocation, type Subject, UNALLOCATED } from './charge.ts';
 
@@ -59,14 +60,22 @@ export async function sumDays(source: Source, orgId: string, { first, last }: Mo
   });
 }
 
-/** Reads what each user and model consumed on a day, with the team on that day, and what the day's total has beyond them. */
-export async function usageOf(source: Source, orgId: string, sums: DaySums): Promise<Usage[]> {
-  const rows = await source.select(sql`
+/**
+ * Reads what each user and model consumed on a day, with the team on that day, and what the day's total has beyond them.
+ * @param teams what to read in place of the table `user_teams`.
+ */
+export async function usageOf(
+  source: Source,
+  orgId: string,
+  { sums, teams }: { readonly sums: DaySums; readonly teams: readonly NamedQuery[] },
+): Promise<Usage[]> {
+  const usage = sql`
     SELECT u.user_id, u.model_id, u.model_tier, u.billable_tokens, t.team, t.cost_center
     FROM tokens_daily_by_user_model AS u
     LEFT JOIN user_teams AS t
       ON t.org_id = u.org_id AND t.user_id = u.user_id AND u.date BETWEEN t.valid_from AND t.valid_to
-    WHERE u.org_id = ${orgId} AND u.date = ${sums.day} AND u.billable_tokens IS NOT NULL`);
+    WHERE u.org_id = ${orgId} AND u.date = ${sums.day} AND u.billable_tokens IS NOT NULL`;
+  const rows = await source.select(withSql(teams, usage));
   return [...rows.map(usageIn), ...unattributed(sums)];
 }
 

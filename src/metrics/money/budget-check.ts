@@ -1,12 +1,14 @@
 import { sql } from '../../../schema/query.ts';
+import { views } from '../../../schema/views.ts';
 import { daysFrom, FIRST_DAY, type UtcDay, weekdayOf } from '../../core/day.ts';
 import { type DaySpan, spansOf } from '../../core/day-span.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import { type Month, parseMonth } from '../../core/month.ts';
 import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
-import { staleTeamsWarnings } from '../people/stale-teams.ts';
 import { type Provenance, readProvenance } from '../provenance.ts';
+import { withSql } from '../query/select.ts';
+import { teamsInPlaceOfTable } from '../query/team-rows.ts';
 import type { CoveredDays } from '../question.ts';
 import { currenciesOf } from './budget-warnings.ts';
 import { type BudgetRow, FIRST_MONTH } from './budgets-file.ts';
@@ -35,8 +37,6 @@ export interface BudgetCheck {
   /** Stored days without a price. */
   readonly without_price: readonly DaySpan[];
   readonly exit_code: ExitCode;
-  /** What limits the numbers, one sentence each. */
-  readonly warnings: readonly string[];
 }
 
 /**
@@ -78,7 +78,6 @@ export async function checkBudgets(
     currencies: [...currencies].toSorted(),
     without_price: spansOf(unpricedAmong(stored, prices)),
     exit_code: worstExit(teams.map(exitCodeOf)),
-    warnings: await staleTeamsWarnings(warehouse, orgId),
   };
 }
 
@@ -143,14 +142,18 @@ function weekdaysIn(days: readonly UtcDay[]): number {
   return days.filter((day) => weekdayOf(day) <= 5).length;
 }
 
-async function forecastsOf(
-  warehouse: Pick<Warehouse, 'select'>,
-  orgId: string,
-  { name }: Month,
-): Promise<TeamForecast[]> {
-  const rows = await warehouse.select(sql`
-    SELECT team, currency, tokens_so_far, cost_so_far, cost_forecast FROM month_forecast
-    WHERE org_id = ${orgId} AND month = ${name}`);
+async function forecastsOf(warehouse: Warehouse, orgId: string, { name }: Month): Promise<TeamForecast[]> {
+  const teams = await teamsInPlaceOfTable(warehouse, orgId);
+  const body = sql.raw(views.monthForecast.select[warehouse.dialect]);
+  // The view itself would still read the table.
+  const named = teams.length === 0 ? [] : [...teams, { name: 'month_forecast', body }];
+  const rows = await warehouse.select(
+    withSql(
+      named,
+      sql`SELECT team, currency, tokens_so_far, cost_so_far, cost_forecast FROM month_forecast
+WHERE org_id = ${orgId} AND month = ${name}`,
+    ),
+  );
   return rows.map(forecastIn).toSorted((a, b) => (a.team < b.team ? -1 : 1));
 }
 

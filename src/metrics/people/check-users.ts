@@ -1,7 +1,7 @@
 import { groupBy } from '../../core/group-by.ts';
+import type { KnownUsers } from '../../warehouse/rollups/known-users.ts';
 import { OPEN_END, resolvePeople } from '../../warehouse/rollups/resolve-people.ts';
 import { Mistakes } from '../csv/mistakes.ts';
-import type { KnownUsers } from './known-users.ts';
 import type { PersonOfLine, StoringPeople } from './stored-people.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { PersonOfLine, StoringPeople } from './stored-people.ts';
  */
 export function refuseDoubledUsers(
   people: readonly PersonOfLine[],
-  { users, emails }: KnownUsers,
+  { users, emails }: Pick<KnownUsers, 'users' | 'emails'>,
   { orgId, file }: Pick<StoringPeople, 'orgId' | 'file'>,
 ): void {
   const told = people.flatMap(({ row, email }) =>

@@ -1,8 +1,9 @@
 import { groupBy } from '../../core/group-by.ts';
 import type { Steps } from '../../warehouse/port.ts';
-import { type PersonRow, readPeople } from '../../warehouse/rollups/people-digest.ts';
+import { readKnownUsers } from '../../warehouse/rollups/known-users.ts';
+import type { PersonRow } from '../../warehouse/rollups/people-digest.ts';
 import { resolvePeople } from '../../warehouse/rollups/resolve-people.ts';
-import { readKnownUsers } from './known-users.ts';
+import { readStanding } from '../../warehouse/rollups/standing.ts';
 import type { WrittenPerson } from './people-file.ts';
 import { keyColumnOf } from './person-key.ts';
 
@@ -22,8 +23,9 @@ export interface PeopleList {
 
 /** Lists the people of an organization in the order of their keys and periods. */
 export function* listPeople(orgId: string): Steps<PeopleList> {
-  const people = yield* readPeople(orgId);
-  const known = yield* readKnownUsers(orgId);
+  const standing = yield* readStanding(orgId);
+  const { people } = standing;
+  const known = yield* readKnownUsers(orgId, standing);
   const { periods } = resolvePeople({ orgId, people, ...known });
   const usersOf = groupBy(periods, ({ person }) => person);
   const ids = new Set(known.users);

@@ -2,11 +2,12 @@ import { type Dialect, sql } from '../../../schema/query.ts';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { Steps } from '../../warehouse/port.ts';
-import { type PersonRow, peopleSha256, readPeople } from '../../warehouse/rollups/people-digest.ts';
+import { type KnownUsers, readKnownUsers } from '../../warehouse/rollups/known-users.ts';
+import { type PersonRow, peopleSha256 } from '../../warehouse/rollups/people-digest.ts';
 import { refreshUsers } from '../../warehouse/rollups/refresh-users.ts';
 import { compareText, resolvePeople } from '../../warehouse/rollups/resolve-people.ts';
+import { readStanding } from '../../warehouse/rollups/standing.ts';
 import { refuseDoubledUsers } from './check-users.ts';
-import { type KnownUsers, readKnownUsers } from './known-users.ts';
 import { changesOf, type PeopleChanges } from './people-changes.ts';
 import type { PersonOfLine } from './stored-people.ts';
 
@@ -44,9 +45,10 @@ const encode = encoderOf(tables.people);
  */
 export function* loadPeople(loaded: readonly PersonOfLine[], options: LoadOptions): Steps<PeopleLoad> {
   const { orgId, dialect, isDryRun } = options;
-  const known = yield* readKnownUsers(orgId);
+  const standing = yield* readStanding(orgId);
+  const known = yield* readKnownUsers(orgId, standing);
   refuseDoubledUsers(loaded, known, options);
-  const before = yield* readPeople(orgId);
+  const before = standing.people;
   const after = loaded.map(({ row }) => row).toSorted(inKeyOrder);
   if (!isDryRun && peopleSha256(before) !== peopleSha256(after)) {
     yield sql`DELETE FROM people WHERE org_id = ${orgId}`;

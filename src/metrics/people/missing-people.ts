@@ -1,10 +1,14 @@
-import { sql } from '../../../schema/query.ts';
 import { isDay, shiftDay } from '../../core/day.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Steps } from '../../warehouse/port.ts';
-import { readPeople } from '../../warehouse/rollups/people-digest.ts';
-import { OPEN_END, type PeopleConflict, resolvePeople } from '../../warehouse/rollups/resolve-people.ts';
-import { readKnownUsers } from './known-users.ts';
+import { type KnownUsers, readKnownUsers } from '../../warehouse/rollups/known-users.ts';
+import {
+  compareText,
+  OPEN_END,
+  type PeopleConflict,
+  resolvePeople,
+} from '../../warehouse/rollups/resolve-people.ts';
+import { readStanding } from '../../warehouse/rollups/standing.ts';
 import type { WrittenPerson } from './people-file.ts';
 
 /** A user who was last active without a team. */
@@ -32,24 +36,20 @@ export interface MissingPeople {
 
 /** Finds what is to be completed. A user counts as missing by the last day with activity, so those who left do not return. */
 export function* findMissingPeople(orgId: string): Steps<MissingPeople> {
-  const people = yield* readPeople(orgId);
-  const known = yield* readKnownUsers(orgId);
+  const standing = yield* readStanding(orgId);
+  const { people } = standing;
+  const known = yield* readKnownUsers(orgId, standing);
   const { periods, conflicts } = resolvePeople({ orgId, people, ...known });
   const periodsOf = groupBy(periods, ({ user_id }) => user_id);
-  const active = yield sql`
-    SELECT user_id, user_email, last_active_on FROM users
-    WHERE org_id = ${orgId} ORDER BY last_active_on DESC, user_id`;
-  const users = active.flatMap((row): MissingUser[] => {
-    const user_id = String(row['user_id']);
-    const day = String(row['last_active_on']);
+  const emailOf = latestEmails(known);
+  const users = lastActiveFirst(known).flatMap(([user_id, day]): MissingUser[] => {
     const own = periodsOf.get(user_id) ?? [];
     const current = own.find(({ valid_from, valid_to }) => valid_from <= day && valid_to >= day);
     if (current !== undefined && current.team !== null) return [];
-    const email = row['user_email'] ?? null;
     return [
       {
         user_id,
-        user_email: email === null ? null : String(email),
+        user_email: emailOf.get(user_id) ?? null,
         last_active_on: day,
         person: current?.person ?? null,
         valid_from: current?.valid_from ?? dayAfter(own.findLast(({ valid_to }) => valid_to < day)?.valid_to),
@@ -65,6 +65,18 @@ export function* findMissingPeople(orgId: string): Steps<MissingPeople> {
     conflicts,
     people_without_user: [...all].filter((person) => !matched.has(person)),
   };
+}
+
+function lastActiveFirst({ lastActiveOn }: KnownUsers): [user: string, day: string][] {
+  return [...lastActiveOn].toSorted(
+    ([userA, dayA], [userB, dayB]) => compareText(dayB, dayA) || compareText(userA, userB),
+  );
+}
+
+/** The address of the latest day that has one, by user. */
+function latestEmails({ emails }: KnownUsers): Map<string, string> {
+  const sorted = emails.toSorted((a, b) => compareText(a.last_seen_on, b.last_seen_on));
+  return new Map(sorted.map(({ user_id, user_email }) => [user_id, user_email]));
 }
 
 /** The row of a file to which a person only has to add the team. */

@@ -23,7 +23,7 @@ export function queryOf(plan: Plan): SQL {
     ],
     orderBy: by.map((dimension) => orderOf(plan, dimension)),
   });
-  return withSql([...days, bucketsOf(plan), ...facts.named], main);
+  return withSql([...plan.teams, ...days, bucketsOf(plan), ...facts.named], main);
 }
 
 function dimensionColumn({ grain }: Plan, dimension: Dimension): SQL {

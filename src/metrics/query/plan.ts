@@ -4,6 +4,7 @@ import { type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { MarkedRollup } from '../../warehouse/rollups/current.ts';
 import type { Phrases } from './dialect.ts';
+import type { NamedQuery } from './select.ts';
 
 /** A question that has been checked, with all that a query needs. */
 export interface Plan {
@@ -21,6 +22,8 @@ export interface Plan {
   readonly user: string | undefined;
   /** The rollups that may be read, because they are current in the snapshot of the query. */
   readonly rollups: ReadonlySet<MarkedRollup>;
+  /** What to read in place of the table `user_teams`; nothing if the query may read the table, or needs no teams. */
+  readonly teams: readonly NamedQuery[];
 }
 
 /** The dimensions of a plan that do not cut the period. */
@@ -29,8 +32,13 @@ export function groupsOf({ by, grain }: Plan): readonly Dimension[] {
 }
 
 /** True if the query needs the team of each row. */
-export function needsTeam({ by, team }: Plan): boolean {
+export function needsTeam({ by, team }: Pick<Plan, 'by' | 'team'>): boolean {
   return by.includes('team') || team !== undefined;
+}
+
+/** True if the query reads who the users are: their teams, or which people have been active. */
+export function readsUserTeams({ metric, by, team }: Pick<Plan, 'metric' | 'by' | 'team'>): boolean {
+  return metric.measure.kind === 'inactive users' || (metric.source.hasUsers && needsTeam({ by, team }));
 }
 
 /** The column of a dimension in subqueries. `user` is a reserved word in PostgreSQL. */

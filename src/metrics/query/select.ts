@@ -15,6 +15,8 @@ export interface NamedQuery {
   /** Its name, and its columns if the body does not name them. */
   readonly name: string;
   readonly body: SQL;
+  /** Computed once, even if a join reads it row by row. @default as the database decides */
+  readonly isMaterialized?: boolean;
 }
 
 /** Writes a SELECT with a line for each clause, indented, so that people can read it. */
@@ -37,6 +39,9 @@ export function selectSql(
 /** Writes a query that uses named subqueries. */
 export function withSql(named: readonly NamedQuery[], main: SQL): SQL {
   if (named.length === 0) return main;
-  const parts = named.map(({ name, body }) => sql`${sql.raw(name)} AS (\n${body}\n)`);
+  const parts = named.map(({ name, body, isMaterialized = false }) => {
+    const head = sql.raw(`${name} AS ${isMaterialized ? 'MATERIALIZED ' : ''}(\n`);
+    return sql`${head}${body}\n)`;
+  });
   return sql`WITH RECURSIVE ${sql.join(parts, sql.raw(', '))}\n${main}`;
 }

@@ -12,8 +12,14 @@ import {
   userDifferences,
 } from './differences.ts';
 import { runReads } from './refresh.ts';
-import { teamPeriods } from './refresh-users.ts';
-import { MARKED_ROLLUPS, type MarkedRollup, readStanding, type Standing } from './standing.ts';
+import {
+  isUsersCurrent,
+  MARKED_ROLLUPS,
+  type MarkedRollup,
+  readStanding,
+  type Standing,
+} from './standing.ts';
+import { teamPeriods } from './team-periods.ts';
 
 /** What a check finds, and the first day that is concerned. */
 export type RollupFinding =
@@ -51,7 +57,7 @@ export async function* checkRollups(
     yield* checkBuckets(warehouse, orgId, { rollup, standing, broken });
   const day = standing.today ?? FIRST_DAY;
   const found = await organizationDifferences(warehouse, orgId);
-  const isCurrent = standing.stale.users.length === 0 && !standing.isPeopleStale && broken.size === 0;
+  const isCurrent = isUsersCurrent(standing) && broken.size === 0;
   if (isCurrent) {
     found.push(...(await teamDifferences(warehouse, orgId, standing)));
     found.push(...(await userDifferences(warehouse, orgId, day)));
@@ -130,9 +136,9 @@ const encodePeriod = encoderOf(tables.userTeams);
 async function teamDifferences(
   warehouse: Warehouse,
   orgId: string,
-  { people }: Standing,
+  standing: Standing,
 ): Promise<RollupDifference[]> {
-  const periods = await runReads(warehouse, teamPeriods(orgId, people));
+  const periods = await runReads(warehouse, teamPeriods(orgId, standing));
   const expected = new Set(periods.map((period) => JSON.stringify(encodePeriod(period))));
   const stored = await warehouse.rowsOf(tables.userTeams, { orgId });
   const found = new Set(stored.map((row) => JSON.stringify(row)));

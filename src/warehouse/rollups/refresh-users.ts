@@ -1,11 +1,11 @@
 import { type Dialect, sql } from '../../../schema/query.ts';
-import { encoderOf, type RowOf } from '../../../schema/row.ts';
+import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { Steps } from '../queries.ts';
-import { type PersonRow, peopleSha256 } from './people-digest.ts';
+import { peopleSha256 } from './people-digest.ts';
 import { replace } from './refresh-buckets.ts';
-import { resolvePeople } from './resolve-people.ts';
 import { PEOPLE_MARK, readStanding, type Standing } from './standing.ts';
+import { teamPeriods } from './team-periods.ts';
 import { usersOfToday } from './totals.ts';
 
 const encodePeriod = encoderOf(tables.userTeams);
@@ -17,12 +17,12 @@ const encodeMark = encoderOf(tables.rollupMarks);
  */
 export function* refreshUsers(dialect: Dialect, orgId: string): Steps<boolean> {
   const standing = yield* readStanding(orgId);
-  const { stale, people, today } = standing;
+  const { stale, today } = standing;
   const isCurrent = stale.monthly.length === 0;
   yield sql`DELETE FROM rollup_marks WHERE org_id = ${orgId} AND rollup = 'users'`;
   if (isCurrent) yield* markUsers(orgId, standing);
   yield sql`DELETE FROM user_teams WHERE org_id = ${orgId}`;
-  const periods = yield* teamPeriods(orgId, people);
+  const periods = yield* teamPeriods(orgId, standing);
   if (periods.length > 0) yield { table: tables.userTeams, rows: periods.map(encodePeriod) };
   if (today === null) yield sql`DELETE FROM users WHERE org_id = ${orgId}`;
   else yield* replace(tables.users, orgId, sql`TRUE`, usersOfToday(dialect, orgId, today));
@@ -35,27 +35,4 @@ function* markUsers(orgId: string, { stored, people }: Standing): Steps<void> {
   const days = stored.map(({ day, contentSha256 }) => mark(day, contentSha256));
   const ofPeople = people.length === 0 ? [] : [mark(PEOPLE_MARK, peopleSha256(people))];
   yield { table: tables.rollupMarks, rows: [...ofPeople, ...days] };
-}
-
-/** The rows of `user_teams`. */
-export function* teamPeriods(
-  orgId: string,
-  people: readonly PersonRow[],
-): Steps<readonly RowOf<typeof tables.userTeams>[]> {
-  if (people.length === 0) return [];
-  const emails = yield sql`
-    SELECT user_id, user_email, MAX(last_seen_on) AS last_seen_on FROM user_emails
-    WHERE org_id = ${orgId} GROUP BY user_id, user_email`;
-  const users = yield sql`SELECT DISTINCT user_id FROM user_monthly WHERE org_id = ${orgId}`;
-  const { periods } = resolvePeople({
-    orgId,
-    people,
-    emails: emails.map((row) => ({
-      user_id: String(row['user_id']),
-      user_email: String(row['user_email']),
-      last_seen_on: String(row['last_seen_on']),
-    })),
-    users: users.map((row) => String(row['user_id'])),
-  });
-  return periods;
 }

@@ -4,7 +4,9 @@ import { isDay, shiftDay } from '../../core/day.ts';
 import { groupBy } from '../../core/group-by.ts';
 
 type Person = RowOf<typeof tables.people>;
-type TeamPeriod = RowOf<typeof tables.userTeams>;
+
+/** A row of `user_teams`. */
+export type TeamPeriod = RowOf<typeof tables.userTeams>;
 
 /** What is known of the people and users of an organization. */
 export interface PeopleInput {

@@ -36,6 +36,11 @@ export interface Standing {
   readonly today: UtcDay | null;
 }
 
+/** True if `users` and `user_teams` were computed from the people and days that are stored. */
+export function isUsersCurrent({ stale, isPeopleStale }: Standing): boolean {
+  return stale.users.length === 0 && !isPeopleStale;
+}
+
 /** Reads the standing of an organization's rollups. All steps must see the same state of the database. */
 export function* readStanding(orgId: string): Steps<Standing> {
   const units = yield sql`

@@ -231,6 +231,49 @@ onEachDatabase((database) => {
       expect(await ask(warehouse, 'sessions', weeks)).toEqual(restated);
     });
 
+    it('has the teams of the people and days that are stored, also before the rollups are computed', async () => {
+      const warehouse = await smallWorld(database);
+      await warehouse.place.execute("UPDATE people SET team = 'C' WHERE team = 'B'");
+      const byTeam = () => ask(warehouse, 'sessions', { by: ['team'] });
+      expect(await byTeam()).toEqual([
+        ['A', 3],
+        ['C', 2],
+        [null, 5],
+      ]);
+      expect(await ask(warehouse, 'inactive_users')).toEqual([[1]]);
+      await storeUsers(warehouse, '2026-03-03', [{ user_id: 'eve', user_email: 'DAN', sessions: 7 }]);
+      const now = [
+        ['A', 10],
+        ['C', 2],
+        [null, 5],
+      ];
+      expect(await byTeam()).toEqual(now);
+      expect(await ask(warehouse, 'sessions', { team: 'A' })).toEqual([[10]]);
+      expect(await ask(warehouse, 'inactive_users')).toEqual([[0]]);
+      expect(await warningsOf(warehouse, 'sessions', { by: ['team'] })).toEqual([]);
+      for (const [metric, asked] of [
+        ['sessions', { by: ['team'] }],
+        ['inactive_users', { by: ['month'] }],
+      ] as const) {
+        const question = questionOf(metric, asked);
+        const found = await warehouse.place.query(await metricSql(warehouse, question));
+        expect(found).toEqual((await answerMetric(warehouse, question)).rows);
+      }
+      await refresh(warehouse);
+      expect(await byTeam()).toEqual(now);
+    });
+
+    it('in money has the currency of the prices of a team that the table of teams does not know yet', async () => {
+      const warehouse = await smallWorld(database);
+      await storePrices(warehouse, [
+        { valid_from: '2026-02-01', valid_to: '2026-02-28', currency: 'EUR', price_per_million: 1 },
+        { valid_from: '2026-03-01', valid_to: null, currency: 'USD', price_per_million: 1 },
+      ]);
+      await warehouse.place.execute("UPDATE people SET team = 'C' WHERE team = 'B'");
+      const { unit, rows } = await answerMetric(warehouse, questionOf('cost', { team: 'C' }));
+      expect({ unit, rows }).toEqual({ unit: 'USD', rows: [{ value: 0.0003 }] });
+    });
+
     it('comes from SQL that another program can run as it is', async () => {
       const warehouse = await smallWorld(database);
       const question = questionOf('active_users', { by: ['week', 'team'], team: "B'; --" });

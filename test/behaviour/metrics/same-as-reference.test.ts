@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { allMetrics } from '../../../schema/metrics.ts';
-import { tables } from '../../../schema/tables.ts';
 import { UsageError } from '../../../src/core/errors.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion, MetricRow } from '../../../src/metrics/question.ts';
-import type { TableRows } from '../../../src/warehouse/port.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
 import { type Facts, factsOf } from '../../support/metrics/facts.ts';
 import { randomQuestion } from '../../support/metrics/random-questions.ts';
@@ -66,12 +64,10 @@ async function store(
 ): Promise<void> {
   const { orgId, rows } = world;
   if (rollups === 'stale') {
-    const isOfPeople = ({ table }: TableRows) => table === tables.people;
-    const others = randomWorld(orgId, { ...chosen, seed: chosen.seed + 1 });
-    const earlier = others.rows.filter((part) => !isOfPeople(part));
-    await warehouse.change({ put: [...earlier, ...rows.filter(isOfPeople)], remove: [] });
+    const earlier = randomWorld(orgId, { ...chosen, seed: chosen.seed + 1 });
+    await warehouse.change({ put: earlier.rows, remove: [] });
     await refreshRollups(warehouse, { orgId, now: NOW });
-    await warehouse.change({ put: [], remove: earlier });
+    await warehouse.change({ put: [], remove: earlier.rows });
   }
   await warehouse.change({ put: rows, remove: [] });
   if (rollups === 'current') await refreshRollups(warehouse, { orgId, now: NOW });

@@ -115,13 +115,25 @@ onEachDatabase((database) => {
       });
     });
 
-    test('says that the teams of users lag behind the people', async () => {
+    test('counts the teams of the people and days that are stored, also before the rollups are computed', async () => {
       await load('prices', HEADER, '2026-01-14,,EUR,1');
-      const current = await check('2026-03,core,33,EUR');
-      expect(current.check.warnings).toEqual([]);
       await warehouse.place.execute("UPDATE people SET team = 'web'");
-      const { stdout } = await daywalk('budget', 'check');
-      expect(stdout).toContain('Note: the teams of users do not reflect the latest changes yet');
+      const moved = await check('2026-03,web,3,EUR');
+      expect(moved).toMatchObject({
+        code: 5,
+        check: {
+          teams: [{ team: 'web', cost_so_far: 4, cost_forecast: 33, status: 'over budget' }],
+          without_budget: [{ team: 'unassigned', cost_so_far: 4 }],
+        },
+      });
+      await warehouse.place.execute("UPDATE user_daily SET user_id = 'u-3' WHERE user_id = 'u-1'");
+      await warehouse.place.execute(
+        "UPDATE export_units SET content_sha256 = 'other' WHERE stream = 'users'",
+      );
+      await warehouse.place.execute("UPDATE people SET person = 'u-3'");
+      expect(await check('2026-03,web,3,EUR')).toEqual(moved);
+      await refreshRollups(warehouse, { orgId: ORG, now: new Date('2026-03-06T00:00:00Z') });
+      expect(await check('2026-03,web,3,EUR')).toEqual(moved);
     });
 
     test('of a month without a budget exits with 2, and of a month to come with 0', async () => {

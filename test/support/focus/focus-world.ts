@@ -5,6 +5,7 @@ import { focus } from '../../../jobs/focus.ts';
 import type { FocusReport } from '../../../src/bi/focus/report.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseMonth } from '../../../src/core/month.ts';
+import { refresh, storeUsers } from '../metrics/small-world.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import { commitOf } from '../warehouse/commit-of.ts';
 import { type Database, open } from '../warehouse/each-database.ts';
@@ -32,7 +33,11 @@ export interface FocusWorld {
       costCenter: string | null,
     ])[]
   ): Promise<void>;
-  /** Replaces all people, and leaves the teams of users as they are. */
+  /** Stores users as active on a day. */
+  active(day: string, users: readonly string[]): Promise<void>;
+  /** Computes the rollups. */
+  refresh(): Promise<void>;
+  /** Replaces all people, and leaves the table of teams as it is. */
   people(...people: readonly (readonly [person: string, from: string, team: string])[]): Promise<void>;
   /** Writes a file of February 2026. */
   issue(name: string, options?: IssueOptions): Promise<FocusReport>;
@@ -91,6 +96,13 @@ export async function focusWorld(database: Database = sqlite): Promise<FocusWorl
         'people',
         people.map(([person, from, team]) => [person, from, null, null, team, null, null, null]),
       ),
+    active: (day, users) =>
+      storeUsers(
+        warehouse,
+        day,
+        users.map((user_id) => ({ user_id })),
+      ),
+    refresh: () => refresh(warehouse),
     issue: (
       name,
       { corrects = [], month = '2026-02', organization, provider = 'P', now = '2026-03-20' } = {},

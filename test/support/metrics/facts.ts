@@ -23,7 +23,6 @@ export interface Facts {
   readonly criteria: readonly StoredRow<typeof tables.readinessReportCriteria>[];
   readonly people: readonly StoredRow<typeof tables.people>[];
   readonly prices: readonly StoredRow<typeof tables.prices>[];
-  readonly userTeams: readonly StoredRow<typeof tables.userTeams>[];
 }
 
 /** Reads the rows of an organization. */
@@ -48,6 +47,5 @@ export async function factsOf(warehouse: Pick<Warehouse, 'scan'>, orgId: string)
     criteria: await read(tables.readinessReportCriteria),
     people: await read(tables.people),
     prices: await read(tables.prices),
-    userTeams: await read(tables.userTeams),
   };
 }

@@ -11,16 +11,9 @@ import {
   usersOf,
 } from './definition.ts';
 import type { Facts } from './facts.ts';
+import { isValid, personOf, teamOf } from './plain-people.ts';
 
 type Row = Readonly<Record<string, Value>>;
-
-/** The team of a user on a day; null without one. */
-export function teamOf({ userTeams }: Facts, user: Value | undefined, day: string): string | null {
-  const own = userTeams.filter((row) => row.user_id === user);
-  const valid = own.filter((row) => String(row.valid_from) <= day && day <= String(row.valid_to));
-  if (valid.length > 1) throw new Error(`${user} has ${valid.length} people on ${day}`);
-  return textOf(valid[0]?.team);
-}
 
 function entryOf(facts: Facts, row: Row): Entry {
   const day = String(row['date']);
@@ -114,25 +107,20 @@ const languageUsers: Definition = {
     facts.languages.filter((row) => isWithin(bucket, String(row.date))).map((row) => entryOf(facts, row)),
 };
 
-/** The people who are valid on a day, with the users who ever were theirs. */
+/** The people who are valid on a day. */
 function licensedOn(facts: Facts, day: string) {
-  return facts.people
-    .filter(({ valid_from: from, valid_to: to }) => String(from) <= day && (to === null || day <= String(to)))
-    .map(({ person, team }) => ({
-      person,
-      team: textOf(team),
-      users: new Set(facts.userTeams.filter((row) => row.person === person).map((row) => row.user_id)),
-    }));
+  return facts.people.filter((row) => isValid(row, day));
 }
 
 function licensed(facts: Facts, bucket: Bucket): Entry[] {
   const active = new Set(
     facts.userDaily.filter((row) => isWithin(bucket, String(row.date))).map((row) => row.user_id),
   );
-  return licensedOn(facts, bucket.last).map(({ person, team, users }) => ({
+  const busy = new Set([...active].map((user) => personOf(facts, user, bucket.last)?.person));
+  return licensedOn(facts, bucket.last).map(({ person, team }) => ({
     day: bucket.last,
-    parts: { team },
-    row: { person, inactive: [...users].some((user) => active.has(user)) ? 0 : 1 },
+    parts: { team: textOf(team) },
+    row: { person, inactive: busy.has(person) ? 0 : 1 },
   }));
 }
 

@@ -124,8 +124,7 @@ function userRows(rows: Collector, users: readonly string[], date: string, rando
     rows.add(tables.userDaily, {
       date,
       user_id,
-
-      user_email: random() < 0.8 ? `${user_id.replace(' ', '')}@example.com` : null,
+      user_email: random() < 0.8 ? addressOf(random() < 0.1 ? pickUser(users, random) : user_id) : null,
       primary_model_tier: pick(random, ['thinking', 'standard', null]),
       delegation_level: pick(random, ['auto-high', 'manual', null]),
       ...Object.fromEntries(NUMBERS.map((name) => [name, metricOf(random)])),
@@ -133,6 +132,15 @@ function userRows(rows: Collector, users: readonly string[], date: string, rando
     for (const language of ['Go', 'Rust', 'TypeScript'])
       if (random() < 0.3) rows.add(tables.userDailyLanguages, { date, user_id, language });
   }
+}
+
+/** Addresses sometimes move to another user. */
+function pickUser(users: readonly string[], random: Random): string {
+  return users[Math.floor(random() * users.length)] ?? '';
+}
+
+function addressOf(user: string): string {
+  return `${user.replace(' ', '')}@example.com`;
 }
 
 function readinessRows(rows: Collector, firstDay: string, days: number, random: Random): void {
