@@ -18,7 +18,8 @@ export interface Group {
 /**
  * The groups of an answer, largest first, at most `most` and then the others merged. Only for metrics that add up.
  * @param question `group` is the column that names the group, `bucket` that of the time, if any; `nameless` is the name of
- * the group without one; `merged` names groups that must not be shown alone.
+ * the group without one; `merged` names groups that must not be
+ * shown alone; `openIn` says why the numbers of a bucket may still change, null if they cannot.
  */
 export function groupsOf(
   result: MetricResult,
@@ -29,6 +30,7 @@ export function groupsOf(
     most = 4,
     nameless = 'none',
     merged = new Set(),
+    openIn,
   }: {
     group: string;
     bucket?: string;
@@ -36,6 +38,7 @@ export function groupsOf(
     most?: number;
     nameless?: string;
     merged?: ReadonlySet<string>;
+    openIn?: (bucket: string) => string | null;
   },
 ): Group[] {
   const byName = new Map<string, Map<string, ShownNumber>>();
@@ -44,7 +47,8 @@ export function groupsOf(
     if (row[group] === null && row.value === null) continue;
     const name = String(row[group] ?? nameless);
     const numbers = byName.get(name) ?? new Map<string, ShownNumber>();
-    numbers.set(bucket === undefined ? '' : String(row[bucket]), cellOf(result, index, format));
+    const key = bucket === undefined ? '' : String(row[bucket]);
+    numbers.set(key, cellOf(result, index, format, { open: openIn?.(key) }));
     byName.set(name, numbers);
   }
   const all = [...byName].map(([name, numbers]) => groupOf(name, numbers, { format, isOthers: false }));

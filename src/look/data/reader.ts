@@ -17,8 +17,8 @@ export interface PageQuestion {
   readonly by?: readonly Dimension[];
   readonly from?: UtcDay;
   readonly until?: UtcDay;
-  /** `everybody` leaves the team of the filters out. */
-  readonly team?: 'everybody';
+  /** `everybody` leaves the team of the filters out; a named one replaces it, null for people without a team. */
+  readonly team?: 'everybody' | { readonly named: string | null };
   readonly user?: string;
 }
 
@@ -112,9 +112,14 @@ function questionOf({ metric, by = [], from, until, team, user }: PageQuestion, 
     by,
     from: from ?? filters.from,
     until: until ?? filters.until,
-    team: team === 'everybody' ? undefined : filters.team,
+    team: teamOf(team, filters),
     user,
   };
+}
+
+function teamOf(team: PageQuestion['team'], filters: Filters): string | null | undefined {
+  if (team === undefined) return filters.team;
+  return team === 'everybody' ? undefined : team.named;
 }
 
 /** The same warehouse inside the snapshot that is open, reading the ledger once. */

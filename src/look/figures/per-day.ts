@@ -48,7 +48,7 @@ export async function perDay(
         .map(({ row, index, isOpen }) => [
           { kind: 'text' as const, text: String(row['date']) },
           cellOf(result, index, format, {
-            open: isOpen ? 'the day is not settled' : undefined,
+            open: isOpen ? 'the day is not settled' : null,
             why: 'the day is not stored',
           }),
         ])

@@ -26,7 +26,12 @@ export interface ShownNumber {
   readonly open?: string | undefined;
 }
 
-/** The number in a row of a result. */
+/**
+ * The number in a row of a result.
+ * @param row counts from 0.
+ * @param options `open`: why the number may still change; null if it is final, although other days of the result are not.
+ * By default, the number is as open as its result.
+ */
 export function cellOf(
   result: Result,
   row: number,
@@ -35,7 +40,7 @@ export function cellOf(
     column = 'value',
     why,
     open,
-  }: { column?: string; why?: string | undefined; open?: string | undefined } = {},
+  }: { column?: string; why?: string | undefined; open?: string | null | undefined } = {},
 ): ShownNumber {
   const value = result.rows[row]?.[column];
   return {
@@ -44,7 +49,7 @@ export function cellOf(
     format,
     formula: { op: 'cell', result: result.id, row, column },
     why,
-    open: open ?? openness(result),
+    open: open === undefined ? openness(result) : (open ?? undefined),
   };
 }
 

@@ -9,7 +9,7 @@ import type { NamedQuery } from './select.ts';
  * snapshot of the query.
  */
 export async function teamsInPlaceOfTable(
-  warehouse: Warehouse,
+  warehouse: Pick<Warehouse, 'dialect' | 'select'>,
   orgId: string,
 ): Promise<readonly NamedQuery[]> {
   const periods = await periodsInPlaceOfTable(warehouse, orgId);

@@ -38,7 +38,7 @@ export async function currentRollups(
  * current and may be read. Call inside the snapshot of the read. Reads `user_daily` in the months that are not current.
  */
 export async function periodsInPlaceOfTable(
-  warehouse: Warehouse,
+  warehouse: Pick<Warehouse, 'select'>,
   orgId: string,
 ): Promise<readonly TeamPeriod[] | null> {
   const standing = await runReads(warehouse, readStanding(orgId));

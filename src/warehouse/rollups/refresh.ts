@@ -69,7 +69,10 @@ export async function refreshAllRollups(
 const NOTHING: Refreshed = { weeks: 0, months: 0, users: false };
 
 /** Reads with the steps of a transaction. */
-export async function runReads<Result>(warehouse: Warehouse, steps: Steps<Result>): Promise<Result> {
+export async function runReads<Result>(
+  warehouse: Pick<Warehouse, 'select'>,
+  steps: Steps<Result>,
+): Promise<Result> {
   let step = steps.next();
   while (step.done !== true) {
     if ('table' in step.value) throw new TypeError('steps that only read have yielded rows to write');
