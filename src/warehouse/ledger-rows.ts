@@ -7,6 +7,7 @@ import {
   CONFIRMATIONS,
   dateOf,
   dayKey,
+  keyed,
   type LedgerUnit,
   pendingUnit,
   readinessKey,
@@ -38,8 +39,11 @@ export function keyOfValues([orgId, stream, date]: Values): UnitKey | undefined 
 
 /** The row of `export_units` for a unit. */
 export function valuesOfUnit(unit: LedgerUnit): Values {
+  // A literal: to add this many properties to a spread object takes V8 a hundred times as long.
   return encodeUnit({
-    ...keyColumns(unit),
+    org_id: unit.orgId,
+    stream: unit.stream,
+    date: dateOf(unit),
     state: unit.state,
     rows: unit.rows,
     content_sha256: unit.contentSha256,
@@ -66,13 +70,13 @@ export function unitOfValues(values: Values): LedgerUnit | undefined {
   const row = decodeUnit(values);
   const key = keyOfValues([row.org_id, row.stream, row.date]);
   const record = recordOf(row);
-  return key === undefined || record === undefined ? undefined : { ...key, ...record };
+  return key === undefined || record === undefined ? undefined : keyed(key, record);
 }
 
 /** The unit of `key` as its row in the ledger describes it; a pending unit if there is no row. */
 export function unitOfKey<Key extends UnitKey>(key: Key, values: Values | undefined): Key & UnitRecord {
   const record = values === undefined ? undefined : recordOf(decodeUnit(values));
-  return record === undefined ? pendingUnit(key) : { ...key, ...record };
+  return record === undefined ? pendingUnit(key) : keyed(key, record);
 }
 
 /** The values that a record keeps if it was in quarantine before. */

@@ -1,3 +1,7 @@
+import { utc } from '@date-fns/utc';
+import { getISODay } from 'date-fns/getISODay';
+import { getISOWeek } from 'date-fns/getISOWeek';
+import { getISOWeekYear } from 'date-fns/getISOWeekYear';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -6,6 +10,7 @@ import {
   daysFrom,
   FIRST_DAY,
   isDay,
+  isoWeekOf,
   monthOf,
   parseDay,
   shiftDay,
@@ -139,6 +144,17 @@ describe('arithmetic of days', () => {
         expect(yesterdayOf(instant)).toBe(shiftDay(day, -1));
       }),
     );
+  });
+
+  it('has the ISO weekday and the ISO week that a library computes, for every day of sixty years', () => {
+    for (const day of daysFrom(parseDay('1999-12-01'), parseDay('2060-01-31'))) {
+      const instant = new Date(`${day}T00:00:00Z`);
+      expect(weekdayOf(day)).toBe(getISODay(instant, { in: utc }));
+      expect(isoWeekOf(day), day).toEqual({
+        iso_year: getISOWeekYear(instant, { in: utc }),
+        iso_week: getISOWeek(instant, { in: utc }),
+      });
+    }
   });
 
   it('knows weekdays and months', () => {
