@@ -1,3 +1,4 @@
+import type { MergedGroups } from '../audience/audience.ts';
 import { cellOf, type NumberFormat, type ShownNumber, sumOf } from '../page/numbers.ts';
 import type { MetricResult } from './result.ts';
 
@@ -18,8 +19,8 @@ export interface Group {
 /**
  * The groups of an answer, largest first, at most `most` and then the others merged. Only for metrics that add up.
  * @param question `group` is the column that names the group, `bucket` that of the time, if any; `nameless` is the name of
- * the group without one; `merged` names groups that must not be
- * shown alone; `openIn` says why the numbers of a bucket may still change, null if they cannot.
+ * the group without one; `merged` has the
+ * groups that must not be shown alone, see `mergedGroups`; `openIn` says why the numbers of a bucket may still change, null if they cannot.
  */
 export function groupsOf(
   result: MetricResult,
@@ -29,7 +30,7 @@ export function groupsOf(
     format,
     most = 4,
     nameless = 'none',
-    merged = new Set(),
+    merged = new Set<string>(),
     openIn,
   }: {
     group: string;
@@ -37,7 +38,7 @@ export function groupsOf(
     format: NumberFormat;
     most?: number;
     nameless?: string;
-    merged?: ReadonlySet<string>;
+    merged?: MergedGroups;
     openIn?: (bucket: string) => string | null;
   },
 ): Group[] {
