@@ -3,7 +3,11 @@ import type { Filters } from '../data/filters.ts';
 /** What surrounds a page: the dashboard has navigation and filters, a report has neither. */
 export interface Frame {
   /** Links of the navigation, with the filters in them; none in a report. */
-  readonly navigation: readonly { readonly name: string; readonly href: string; readonly isCurrent: boolean }[];
+  readonly navigation: readonly {
+    readonly name: string;
+    readonly href: string;
+    readonly isCurrent: boolean;
+  }[];
   /** The form that sets the filters; absent in a report. */
   readonly form?: FilterForm;
   /** Name or ID of the organization. */

@@ -24,11 +24,12 @@ function textOf(periods: readonly TeamPeriod[]): string {
   return JSON.stringify(periods, (name, value) => (name === 'org_id' ? undefined : (value ?? undefined)));
 }
 
+const FIELDS = ['user_id', 'valid_from', 'valid_to', 'person', 'team', 'department', 'cost_center'] as const;
+
 const ROWS_OF: Readonly<Record<Dialect, (orgId: string, json: string) => SQL>> = {
-  sqlite: (orgId, json) => sql`  SELECT ${orgId} AS org_id, json_extract(value, '$.user_id') AS user_id,
-    json_extract(value, '$.valid_from') AS valid_from, json_extract(value, '$.valid_to') AS valid_to,
-    json_extract(value, '$.person') AS person, json_extract(value, '$.team') AS team,
-    json_extract(value, '$.department') AS department, json_extract(value, '$.cost_center') AS cost_center
+  // SQLite joins by an index that it makes itself, but only over columns whose type is that of the other side.
+  sqlite: (orgId, json) => sql`  SELECT CAST(${orgId} AS TEXT) AS org_id,
+    ${sql.raw(FIELDS.map((name) => `CAST(json_extract(value, '$.${name}') AS TEXT) AS ${name}`).join(',\n    '))}
   FROM json_each(${json})`,
   postgres: (orgId, json) => sql`  SELECT CAST(${orgId} AS text) AS org_id, p.*
   FROM jsonb_to_recordset(CAST(${json} AS jsonb)) AS p (user_id text, valid_from date, valid_to date, person text,
