@@ -40,3 +40,10 @@ export function completeWeeks(until: UtcDay, weeks: number): Period | null {
 
 /** The first Monday of the service. */
 const FIRST_WEEK = shiftDay(FIRST_DAY, 5);
+
+/** The months up to the one of a day, which may be cut: from the first day of the first of them to that day. */
+export function monthsUntil(until: UtcDay, months: number): Period {
+  let from = monthOf(until);
+  for (let count = 1; count < months && from > FIRST_DAY; count += 1) from = monthOf(shiftDay(from, -1));
+  return { from: from < FIRST_DAY ? FIRST_DAY : from, until };
+}

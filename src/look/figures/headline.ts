@@ -1,42 +1,107 @@
 import { sparkline } from '../charts/sparkline.ts';
 import { completeWeeks, periodBefore } from '../data/compare.ts';
 import type { PageReader } from '../data/reader.ts';
-import { cellOf, changeOf, type NumberFormat } from '../page/numbers.ts';
+import type { MetricResult } from '../data/result.ts';
+import { scopeOf } from '../data/scope.ts';
+import { tryAsk } from '../data/try-ask.ts';
+import {
+  cellOf,
+  changeOf,
+  differenceOf,
+  type NumberFormat,
+  noNumber,
+  type ShownNumber,
+} from '../page/numbers.ts';
 import type { Headline } from '../page/page.ts';
 import { periodWords } from '../words/spans.ts';
 
 const WEEKS = 13;
 
-/** A metric as one number, with its change against the same span before and a line of complete weeks. */
-export async function headline(
-  reader: PageReader,
-  { metric, title, format }: { metric: string; title: string; format: NumberFormat },
-): Promise<Headline> {
+/** What a headline is about. */
+export interface HeadlineSpec {
+  readonly metric: string;
+  readonly title: string;
+  readonly format: NumberFormat;
+}
+
+/**
+ * A metric as one number, with its change against the same span before and a line of complete weeks. The change of a share
+ * is in percentage points. A metric that refuses the period has no number, and says why.
+ */
+export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<Headline> {
   const { filters } = reader;
-  const now = await reader.ask({ metric, title });
+  const { metric, format } = spec;
+  const { words, ...scope } = scopeOf(filters, metric);
+  const title = `${spec.title}${words}`;
+  const asked = await tryAsk(reader, { metric, title: spec.title, ...scope });
+  if (asked.kind === 'refusal') {
+    const none = noNumber(asked.why, format);
+    return { title, number: none, change: none, against: '', results: [] };
+  }
+  const now = asked.result;
+  const number = cellOf(now, 0, format, { why: whyNone(now) });
   const before = periodBefore(filters);
-  const then = before === null ? null : await reader.ask({ metric, title: `${title} before`, ...before });
-  const weeks = completeWeeks(filters.until, WEEKS);
-  const line =
-    weeks === null ? null : await reader.ask({ metric, title: `${title} per week`, by: ['week'], ...weeks });
-  const number = cellOf(now, 0, format, { why: 'no day of the period is stored' });
+  const then =
+    before === null
+      ? null
+      : await tryAsk(reader, { metric, title: `${spec.title} before`, ...before, ...scope });
+  const line = await weeksOf(reader, spec);
   return {
     title,
     number,
-    change:
-      then === null
-        ? changeOf(number, number, 'the days before are older than the first day of the service')
-        : changeOf(number, cellOf(then, 0, format), holeIn(now.basis.days.missing, then.basis.days.missing)),
-    against: before === null ? '' : periodWords(before, filters.until),
-    line:
-      line === null
-        ? undefined
-        : sparkline(
-            line.rows.map(({ value }) => value),
-            `${title} per week, the last ${line.rows.length} complete weeks`,
-          ),
-    results: [now, ...(then === null ? [] : [then]), ...(line === null ? [] : [line])],
+    ...(isMoney(now, number) && { unit: now.unit ?? '' }),
+    ...againstOf(number, now, then, before === null ? '' : periodWords(before, filters.until)),
+    ...(line !== null && { line: line.chart }),
+    results: [
+      now,
+      ...(then?.kind === 'answer' ? [then.result] : []),
+      ...(line === null ? [] : [line.result]),
+    ],
   };
+}
+
+function isMoney({ unit }: MetricResult, { format, value }: ShownNumber): boolean {
+  return format === 'money' && value !== null && unit !== null && unit !== 'currency';
+}
+
+function againstOf(
+  number: ShownNumber,
+  now: MetricResult,
+  then: Awaited<ReturnType<typeof tryAsk>> | null,
+  against: string,
+): Pick<Headline, 'change' | 'against'> {
+  if (then === null) return { change: noNumber('the service has no earlier days', 'change'), against };
+  if (then.kind === 'refusal') return { change: noNumber(then.why, 'change'), against };
+  const before = cellOf(then.result, 0, number.format, { why: whyNone(then.result) });
+  const why = holeIn(now.basis.days.missing, then.result.basis.days.missing);
+  if (number.format !== 'share') return { change: changeOf(number, before, why), against };
+  const change = why === undefined ? differenceOf(number, before, 'points') : noNumber(why, 'points');
+  return { change, against };
+}
+
+/** The line of complete weeks, and the answer that it is drawn from. */
+async function weeksOf(reader: PageReader, { metric, title }: HeadlineSpec) {
+  const weeks = completeWeeks(reader.filters.until, WEEKS);
+  if (weeks === null) return null;
+  const { words: _, ...scope } = scopeOf(reader.filters, metric);
+  const asked = await tryAsk(reader, {
+    metric,
+    title: `${title} per week`,
+    by: ['week'],
+    ...weeks,
+    ...scope,
+  });
+  if (asked.kind === 'refusal') return null;
+  const { rows } = asked.result;
+  const values = rows.map(({ value }) => value);
+  const label = `${title} per week, the last ${rows.length} complete weeks`;
+  return { chart: sparkline(values, label), result: asked.result };
+}
+
+/** Why a metric has no value over a period. */
+function whyNone({ basis: { days }, warnings }: MetricResult): string {
+  if (days.missing.length === days.expected) return 'no day of the period is stored';
+  return warnings[0] ?? 'it has no value in this period';
 }
 
 /** Spans are compared only if no day of either is missing. */

@@ -8,10 +8,20 @@ import type { Formula } from './formula.ts';
  * - `compact`: as `count` below a million, then in millions or billions with a unit: `518.0 M`.
  * - `millions`: in millions with one decimal; the column says M.
  * - `decimal`: up to two decimals.
- * - `share`: per cent of a ratio. `change`: the same, with a sign.
+ * - `share`: per cent of a ratio. `change`: the same, with a sign. `size`: the same, for a change that words call more or less.
+ * - `points`: the difference of two ratios in percentage points, with a sign.
  * - `money`: two decimals; the column or the text around it names the currency.
  */
-export type NumberFormat = 'count' | 'compact' | 'millions' | 'decimal' | 'share' | 'change' | 'money';
+export type NumberFormat =
+  | 'count'
+  | 'compact'
+  | 'millions'
+  | 'decimal'
+  | 'share'
+  | 'change'
+  | 'size'
+  | 'points'
+  | 'money';
 
 /** A number that a page shows, and where it comes from. */
 export interface ShownNumber {
@@ -69,6 +79,24 @@ export function changeOf(now: ShownNumber, before: ShownNumber, why?: string): S
   };
 }
 
+/** One number less another. It has no value if one of them has none. */
+export function differenceOf(a: ShownNumber, b: ShownNumber, format: NumberFormat = a.format): ShownNumber {
+  const value = a.value === null || b.value === null ? null : a.value - b.value;
+  return {
+    kind: 'number',
+    value,
+    format,
+    formula: { op: 'difference', of: [a.formula, b.formula] },
+    why: value === null ? (a.why ?? b.why ?? 'there is nothing to compare with') : undefined,
+    open: a.open ?? b.open,
+  };
+}
+
+/** A number that does not exist, with the reason as a sentence. */
+export function noNumber(why: string, format: NumberFormat = 'count'): ShownNumber {
+  return { kind: 'number', value: null, format, formula: { op: 'sum', of: [] }, why };
+}
+
 /** One number as a share of another, 0 to 1. */
 export function shareOf(part: ShownNumber, whole: ShownNumber): ShownNumber {
   const value =
@@ -96,6 +124,14 @@ export function sumOf(numbers: readonly ShownNumber[], format: NumberFormat): Sh
   };
 }
 
+/** The sum of numbers, which has no value if one of them has none: a cost without a price is not 0. */
+export function wholeSumOf(numbers: readonly ShownNumber[], format: NumberFormat): ShownNumber {
+  const unknown = numbers.find(({ value }) => value === null);
+  return unknown === undefined
+    ? sumOf(numbers, format)
+    : noNumber(unknown.why ?? 'a part is not known', format);
+}
+
 /** The number of days of a result in a certain condition. */
 export function daysOf(result: Result, which: 'expected' | 'settled' | 'unsettled' | 'missing'): ShownNumber {
   const days = result.basis.days;
@@ -115,8 +151,15 @@ export function daysOf(result: Result, which: 'expected' | 'settled' | 'unsettle
 
 /** Why the numbers of a result may still change; undefined if all of its days are settled. */
 export function openness({ basis: { days } }: Pick<Result, 'basis'>): string | undefined {
-  const { expected, settled } = days;
-  if (expected === 0 || settled === expected) return undefined;
-  const open = expected - settled;
-  return `${open} of ${expected} ${expected === 1 ? 'day' : 'days'} ${open === 1 ? 'is' : 'are'} not settled`;
+  return opennessOf(days.expected, days.unsettled.length, days.missing.length);
+}
+
+/** Why a number that rests on some days may still change; undefined if all of them are settled. */
+export function opennessOf(expected: number, unsettled: number, missing: number): string | undefined {
+  const of = `of ${expected} ${expected === 1 ? 'day' : 'days'}`;
+  const reasons = [
+    ...(unsettled === 0 ? [] : [`${unsettled} ${of} ${unsettled === 1 ? 'is' : 'are'} not settled`]),
+    ...(missing === 0 ? [] : [`${missing} ${of} ${missing === 1 ? 'is' : 'are'} missing`]),
+  ];
+  return reasons.length === 0 ? undefined : reasons.join(', ');
 }

@@ -19,11 +19,19 @@ const FORMATS: Record<NumberFormat, (value: number) => string> = {
     return unit === '' ? fixed(value, 0) : `${fixed(value / scale, 1)}${THIN}${unit}`;
   },
   share: (value) => `${fixed(100 * value, 1)}${THIN}%`,
-  change: (value) => {
-    const percent = fixed(100 * value, Math.abs(value) < 0.995 ? 1 : 0);
-    return `${value > 0 && /[1-9]/.test(percent) ? '+' : ''}${percent}${THIN}%`;
-  },
+  change: (value) => `${signed(100 * value, percentDecimals(value))}${THIN}%`,
+  size: (value) => `${fixed(Math.abs(100 * value), percentDecimals(value))}${THIN}%`,
+  points: (value) => `${signed(100 * value, 1)} points`,
 };
+
+function percentDecimals(value: number): number {
+  return Math.abs(value) < 0.995 ? 1 : 0;
+}
+
+function signed(value: number, decimals: number): string {
+  const text = fixed(value, decimals);
+  return `${value > 0 && /[1-9]/.test(text) ? '+' : ''}${text}`;
+}
 
 function scaleOf(size: number): readonly [scale: number, unit: string] {
   // What rounds up to the next unit is shown in it.
