@@ -14,7 +14,7 @@ export const costMonthlyByTeam = {
   name: 'cost_monthly_by_team',
   doc:
     'Credits and cost of each team by month, from the rows of its users: one row per month, team and currency. The teams ' +
-    'and unassigned add up to the organization.',
+    'and unassigned add up to the organization. Teams are those of user_teams, which may lag behind until the next run.',
   columns: {
     ...orgColumn,
     month: key('month, YYYY-MM'),

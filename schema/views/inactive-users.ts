@@ -52,7 +52,7 @@ export const inactiveUsers = {
   doc:
     `Licensed people and known users without activity in the ${INACTIVE_DAYS} days that end today: one row per person of ` +
     '`people`, and one per user who is not in `people`. A person with several users is inactive only if all are. ' +
-    'Today is the newest loaded day.',
+    'Today is the newest loaded day. Users and teams come from rollups, which may lag behind until the next run.',
   columns: {
     ...orgColumn,
     person: key('the person in `people`; the user ID of a user who is not in `people`'),

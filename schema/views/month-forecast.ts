@@ -37,7 +37,8 @@ export const monthForecast = {
   name: 'month_forecast',
   doc:
     'What each team will have used at the end of the month: one row per month, team and currency. The forecast is the sum of ' +
-    'the settled days so far, divided by the number of their Mondays to Fridays, times the Mondays to Fridays of the month.',
+    'the settled days so far, divided by the number of their Mondays to Fridays, times the Mondays to Fridays of the month. Teams are ' +
+    'those of user_teams, which may lag behind until the next run; daywalk budget check does not.',
   columns: {
     ...orgColumn,
     month: key('month, YYYY-MM; the first one begins on 2026-01-14'),

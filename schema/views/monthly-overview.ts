@@ -46,7 +46,7 @@ LEFT JOIN busy b ON b.org_id = n.org_id AND b.month = n.period
 
 export const monthlyOverview = {
   name: 'monthly_overview',
-  doc: 'The main numbers of each month: one row per organization and month of which a day was ever pulled. Users are counted once per month, from the rows of users.',
+  doc: 'The main numbers of each month: one row per organization and month of which a day was ever pulled. Users are counted once per month, from rollups, which may lag behind the days until the next run.',
   columns: {
     ...orgColumn,
     month: key('month, YYYY-MM'),

@@ -16,7 +16,7 @@ GROUP BY m.org_id, m.user_id, u.user_email, u.team
 
 export const thinkingShareByUser = {
   name: 'thinking_share_by_user',
-  doc: 'How much of the credits of each user went to days whose primary model was a thinking model, over all days: one row per user.',
+  doc: 'How much of the credits of each user went to days whose primary model was a thinking model, over all days: one row per user. It comes from rollups, which may lag behind the days until the next run.',
   columns: {
     ...orgColumn,
     user_id: key('ID of the user'),

@@ -25,7 +25,7 @@ LEFT JOIN fresh f ON f.org_id = n.org_id AND f.week_start = n.period
 
 export const weeklyOverview = {
   name: 'weekly_overview',
-  doc: 'The main numbers of each ISO week: one row per organization and week of which a day was ever pulled. Users are counted once per week, from the rows of users.',
+  doc: 'The main numbers of each ISO week: one row per organization and week of which a day was ever pulled. Users are counted once per week, from rollups, which may lag behind the days until the next run.',
   columns: { ...orgColumn, week_start: day('Monday of the week'), ...periodColumns },
   select: {
     sqlite: select(castInSqlite, daysInSqlite, ['1', '0']),
