@@ -1,0 +1,82 @@
+import { sql } from '../../../schema/query.ts';
+import { PHRASES } from '../../metrics/query/dialect.ts';
+import { selectSql, withSql } from '../../metrics/query/select.ts';
+import { teamsInPlaceOfTable } from '../../metrics/query/team-rows.ts';
+import type { PageReader } from './reader.ts';
+import type { Result } from './result.ts';
+
+/** Someone with a seat on the last day of the period, and without activity in it. */
+export interface IdlePerson {
+  /** User ID or email address, as in `people`. */
+  readonly person: string;
+  readonly name: string | null;
+  readonly team: string | null;
+  /** A user of the person; null if there never was one. */
+  readonly userId: string | null;
+  /** The last day with a row, whatever the period; null if there never was one. */
+  readonly lastActiveOn: string | null;
+}
+
+/** The people whom the metric `inactive_users` counts: first those who never were active, then the longest idle. */
+export async function readIdlePeople(
+  reader: PageReader,
+): Promise<{ readonly people: readonly IdlePerson[]; readonly result: Result }> {
+  const { warehouse, filters } = reader;
+  const { orgId, from, until, team } = filters;
+  const { sortable } = PHRASES[warehouse.dialect];
+  const isOnLastDay = sql`t.org_id = ${orgId} AND ${until} BETWEEN t.valid_from AND t.valid_to`;
+  const active = selectSql(
+    {
+      columns: [sql`DISTINCT t.person`],
+      from: [sql`user_daily r`, sql`JOIN user_teams t ON ${isOnLastDay} AND t.user_id = r.user_id`],
+      where: [sql`r.org_id = ${orgId}`, sql`r.date BETWEEN ${from} AND ${until}`],
+    },
+    '  ',
+  );
+  const main = selectSql({
+    columns: [
+      sql`p.person`,
+      sql`p.name`,
+      sql`p.team`,
+      sql`MAX(t.user_id) AS user_id`,
+      sql`MAX((SELECT MAX(r.date) FROM user_daily r WHERE r.org_id = ${orgId} AND r.user_id = t.user_id)) AS last_active_on`,
+    ],
+    from: [
+      sql`people p`,
+      sql`LEFT JOIN active_people a ON a.person = p.person`,
+      sql`LEFT JOIN user_teams t ON ${isOnLastDay} AND t.person = p.person`,
+    ],
+    where: [
+      sql`p.org_id = ${orgId}`,
+      sql`p.valid_from <= ${until}`,
+      sql`(p.valid_to IS NULL OR p.valid_to >= ${until})`,
+      sql`a.person IS NULL`,
+      ...(team === undefined ? [] : [team === null ? sql`p.team IS NULL` : sql`p.team = ${team}`]),
+    ],
+    groupBy: [sql`p.person`, sql`p.name`, sql`p.team`],
+    orderBy: [sortable(sql`p.person`)],
+  });
+  const teams = await teamsInPlaceOfTable(warehouse, orgId);
+  const result = await reader.select({
+    title: 'People without activity',
+    query: withSql([...teams, { name: 'active_people', body: active }], main),
+    streams: ['users'],
+  });
+  const people = result.rows.map((row) => ({
+    person: String(row['person']),
+    name: textOf(row['name']),
+    team: textOf(row['team']),
+    userId: textOf(row['user_id']),
+    lastActiveOn: textOf(row['last_active_on']),
+  }));
+  // The sort keeps people of one day in the order of their keys.
+  return { people: people.toSorted((a, b) => compare(a.lastActiveOn ?? '', b.lastActiveOn ?? '')), result };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
