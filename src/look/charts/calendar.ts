@@ -1,8 +1,8 @@
-import * as Plot from '@observablehq/plot';
 import { daysBetween, type UtcDay, weekdayOf } from '../../core/day.ts';
-import type { Chart, MarkState } from '../page/page.ts';
-import { COLORS, HATCHED } from './colors.ts';
-import { drawPlot } from './plot.ts';
+import { type Chart, MARK_NAMES, type MarkState } from '../page/page.ts';
+import { dayName, shortMonth } from '../words/spans.ts';
+import { MARK_SIZE } from './marks.ts';
+import { svgText } from './svg-text.ts';
 
 /** A square of the calendar. */
 export interface CalendarDay {
@@ -10,40 +10,51 @@ export interface CalendarDay {
   readonly state: MarkState;
 }
 
-const CELL = 14;
+const STEP = MARK_SIZE + 2;
+const LEFT = 36;
+const TOP = 18;
+/** A month's name needs so many columns to the next one. */
+const WEEKS_PER_NAME = 3;
+const WEEKDAYS = [
+  [1, 'Mon'],
+  [3, 'Wed'],
+  [5, 'Fri'],
+] as const;
 
-/** One square per UTC day, a column per week from Monday down. Each state has a mark of its own, see {@link MarkState}. */
+/**
+ * One square per UTC day, a column per week from Monday down. Days are in order. Each state has a mark of its own, see
+ * {@link MarkState}. It is written by hand, because every square uses a mark that the document holds once.
+ */
 export function calendar(days: readonly CalendarDay[], label: string): Chart {
-  const [first] = days;
-  const squares = days.map(({ day, state }) => ({
-    day,
-    state,
-    week: first === undefined ? 0 : Math.floor((daysBetween(first.day, day) + weekdayOf(first.day) - 1) / 7),
-    weekday: weekdayOf(day),
-  }));
-  const weeks = (squares.at(-1)?.week ?? 0) + 1;
-  const svg = drawPlot(
-    {
-      width: 60 + weeks * CELL,
-      height: 20 + 7 * CELL,
-      marginLeft: 40,
-      marginTop: 18,
-      marginBottom: 2,
-      x: { type: 'band', axis: null, padding: 0.15 },
-      y: { type: 'band', label: null, tickSize: 0, domain: [1, 2, 3, 4, 5, 6, 7], padding: 0.15 },
-      marks: [
-        Plot.cell(squares, {
-          x: 'week',
-          y: 'weekday',
-          rx: 2,
-          fill: ({ state }: CalendarDay) =>
-            state === 'loaded' ? COLORS.bar : state === 'open' ? HATCHED.bar : 'none',
-          title: ({ day, state }: CalendarDay) => `${day}: ${state}`,
-        }),
-      ],
-      color: { type: 'identity' },
-    },
-    label,
+  const first = days[0]?.day;
+  const placed = days.map(({ day, state }) => ({ day, state, week: weekOf(day, first ?? day) }));
+  const weeks = (placed.at(-1)?.week ?? 0) + 1;
+  const squares = placed.map(
+    ({ day, state, week }) =>
+      `<use href="#mark-${state}" x="${LEFT + week * STEP}" y="${TOP + (weekdayOf(day) - 1) * STEP}" width="${MARK_SIZE}" height="${MARK_SIZE}"><title>${dayName(day)} ${day.slice(0, 4)}: ${MARK_NAMES[state]}</title></use>`,
   );
-  return { svg, label };
+  const width = LEFT + Math.max(weeks, WEEKS_PER_NAME) * STEP;
+  const height = TOP + 7 * STEP;
+  const axis = `<svg class="axis plot" width="${LEFT}" height="${height}" aria-hidden="true">${WEEKDAYS.map(([weekday, name]) => `<text x="0" y="${TOP + (weekday - 1) * STEP + 10}">${name}</text>`).join('')}</svg>`;
+  const svg = `<svg class="plot calendar" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${svgText(label)}">${monthNames(placed)}${squares.join('')}</svg>`;
+  return { svg, axis, label };
+}
+
+function weekOf(day: UtcDay, first: UtcDay): number {
+  return Math.floor((daysBetween(first, day) + weekdayOf(first) - 1) / 7);
+}
+
+/** Names above the columns in which months begin; the year where it changes. */
+function monthNames(days: readonly { readonly day: UtcDay; readonly week: number }[]): string {
+  const starts = days.filter(({ day }, index) => index === 0 || day.endsWith('-01'));
+  return starts
+    .filter(
+      ({ week }, index) =>
+        index === starts.length - 1 || (starts[index + 1]?.week ?? 0) - week >= WEEKS_PER_NAME,
+    )
+    .map(({ day, week }) => {
+      const year = day.slice(5, 7) === '01' && day !== starts[0]?.day ? ` ${day.slice(0, 4)}` : '';
+      return `<text x="${LEFT + week * STEP}" y="11">${shortMonth(day)}${year}</text>`;
+    })
+    .join('');
 }

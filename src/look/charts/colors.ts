@@ -5,16 +5,27 @@ export const COLORS = {
   accent: 'var(--accent)',
   ink: 'var(--ink)',
   ink2: 'var(--ink-2)',
+  ink3: 'var(--ink-3)',
   paper: 'var(--paper)',
   hairline: 'var(--hairline)',
   failed: 'var(--failed)',
   doubted: 'var(--doubted)',
 } as const;
 
-/** Fills of what is not settled: hatching, whose pattern the page holds once. */
-export const HATCHED = { bar: 'url(#hatch)', category: (index: number) => `url(#hatch-${index})` } as const;
+/** Fills of what is not settled: hatching, whose patterns the document holds once. */
+export const HATCHED = {
+  bar: 'url(#hatch)',
+  category: (index: number) => `url(#hatch-${Math.min(index, CATEGORIES)})`,
+} as const;
+
+const CATEGORIES = 4;
 
 /** Four categories, and others. */
 export function categoryColor(index: number): string {
-  return index < 4 ? `var(--category-${index + 1})` : 'var(--others)';
+  return index < CATEGORIES ? `var(--category-${index + 1})` : 'var(--others)';
+}
+
+/** The places of names among the colors: a name that means all the others always has the color of others. */
+export function categoryPlaces(names: readonly string[], others: string): number[] {
+  return names.map((name, index) => (name === others ? CATEGORIES : Math.min(index, CATEGORIES)));
 }

@@ -1,36 +1,131 @@
 import * as Plot from '@observablehq/plot';
 import type { Chart } from '../page/page.ts';
-import { categoryColor } from './colors.ts';
-import { drawPlot } from './plot.ts';
+import { formatNumber } from '../words/numbers.ts';
+import { COLORS, categoryColor, categoryPlaces, HATCHED } from './colors.ts';
+import { endLabels, labelWidth } from './end-labels.ts';
+import { drawTimePlot } from './plot.ts';
+import { bucketWords, plotWidth } from './sizes.ts';
+import { labelOf } from './svg-text.ts';
+import { scaleOf } from './ticks.ts';
 
 /** One part of one bar. */
 export interface StackPart {
-  /** First day of the week or month. */
+  /** First day of the week, or the month. */
   readonly bucket: string;
   readonly group: string;
+  /** Null if it is not stored; a bar without any value is missing. */
   readonly value: number | null;
+  /** True if the value may still change: the part is hatched. */
   readonly isOpen: boolean;
 }
 
-/** Stacked bars per week or month: `groups` from the bottom up, named beside the last bar. */
+const HEIGHT = 200;
+const BAR_MAX = 44;
+/** Between the parts of a bar, in pixels. */
+const GAP = 2;
+
+/**
+ * Stacked bars per week or month: `groups` from the bottom up, named beside the last bar. The group `others` has a color of
+ * its own. `wide` drawings take the width of the page, others half of it.
+ */
 export function stacks(
   parts: readonly StackPart[],
-  { label, groups, divisor = 1 }: { label: string; groups: readonly string[]; divisor?: number },
-): Chart {
-  const buckets = [...new Set(parts.map(({ bucket }) => bucket))];
-  const rows = parts.map(({ bucket, group, value }) => ({ bucket, group, value: (value ?? 0) / divisor }));
-  const svg = drawPlot(
-    {
-      width: 536,
-      height: 240,
-      marginLeft: 40,
-      marginRight: 120,
-      x: { type: 'band', domain: buckets, label: null, tickSize: 0, padding: 0.15 },
-      y: { label: null, grid: true, ticks: 4, zero: true },
-      color: { domain: [...groups], range: groups.map((_, index) => categoryColor(index)) },
-      marks: [Plot.barY(rows, { x: 'bucket', y: 'value', fill: 'group', order: [...groups] })],
-    },
+  {
     label,
+    groups,
+    divisor = 1,
+    others = 'others',
+    wide = false,
+  }: { label: string; groups: readonly string[]; divisor?: number; others?: string; wide?: boolean },
+): Chart {
+  const buckets = [...new Set(parts.map(({ bucket }) => bucket))].sort();
+  const places = categoryPlaces(groups, others);
+  const boxes = buckets.flatMap((bucket) => boxesOf(bucket, { parts, groups, places, divisor }));
+  const scale = scaleOf(
+    boxes.map(({ top }) => top),
+    { zero: true },
   );
-  return { svg, label };
+  const right = labelWidth(groups);
+  const width = plotWidth(buckets.length, { wide, margins: scale.width + right, stepMax: BAR_MAX + 16 });
+  const step = width / Math.max(1, buckets.length);
+  const inset = Math.max(step * 0.09, (step - BAR_MAX) / 2);
+  return drawTimePlot({
+    label,
+    buckets,
+    scale,
+    width,
+    height: HEIGHT,
+    right,
+    marks: [
+      Plot.barY(boxes, {
+        x: 'bucket',
+        y1: 'base',
+        y2: 'top',
+        fill: 'fill',
+        title: 'title',
+        insetLeft: inset,
+        insetRight: inset,
+        insetTop: gapOf(boxes, scale.high),
+      }),
+      Plot.ruleY([0], { stroke: COLORS.ink3 }),
+      ...endLabels(namesBeside(boxes, groups, places), scale, HEIGHT),
+    ],
+  });
+}
+
+interface Box {
+  readonly bucket: string;
+  readonly group: string;
+  readonly base: number;
+  readonly top: number;
+  readonly fill: string;
+  readonly title: string;
+}
+
+/** The parts of one bar, from the bottom up. */
+function boxesOf(
+  bucket: string,
+  {
+    parts,
+    groups,
+    places,
+    divisor,
+  }: { parts: readonly StackPart[]; groups: readonly string[]; places: readonly number[]; divisor: number },
+): Box[] {
+  const own = new Map(parts.filter((part) => part.bucket === bucket).map((part) => [part.group, part]));
+  let base = 0;
+  return groups.flatMap((group, index) => {
+    const part = own.get(group);
+    if (part === undefined || part.value === null || part.value <= 0) return [];
+    const top = base + part.value / divisor;
+    const place = places[index] ?? index;
+    const box = {
+      bucket,
+      group,
+      base,
+      top,
+      fill: part.isOpen ? HATCHED.category(place) : categoryColor(place),
+      title: `${bucketWords(bucket)}, ${labelOf(group, 60)}: ${formatNumber(part.value, 'compact')}${part.isOpen ? ', not settled' : ''}`,
+    };
+    base = top;
+    return [box];
+  });
+}
+
+/** The gap between parts; smaller than it, a part would vanish, so that all gaps become thinner. */
+function gapOf(boxes: readonly Box[], high: number): number {
+  const smallest = Math.min(...boxes.map(({ base, top }) => ((top - base) / high) * HEIGHT), HEIGHT);
+  return smallest > GAP + 1 ? GAP : 1;
+}
+
+/** Each group's name at the middle of its part of the last bar, or above what lies below it if it has none there. */
+function namesBeside(boxes: readonly Box[], groups: readonly string[], places: readonly number[]) {
+  const last = boxes.at(-1)?.bucket;
+  let top = 0;
+  return groups.map((name, index) => {
+    const box = boxes.find(({ bucket, group }) => bucket === last && group === name);
+    const value = box === undefined ? top : (box.base + box.top) / 2;
+    top = box?.top ?? top;
+    return { name, value, color: categoryColor(places[index] ?? index) };
+  });
 }

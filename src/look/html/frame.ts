@@ -17,8 +17,29 @@ export interface Frame {
   href(path: string): string | null;
   /** Facts for the footer, such as the version and the name of the warehouse. */
   readonly footer: readonly string[];
+  /**
+   * The address of the page itself with another order or another part of its list; the first part where none is given.
+   * Null where there is one part only, and in a report.
+   */
+  here?(change: PageChange): string | null;
+  /** Where the search field leads, and what its form carries besides the text `q`; absent in a report. */
+  readonly search?: { readonly action: string; readonly fields: readonly FormField[] };
+  /** Begins the anchors of the page, where a document holds several pages. */
+  readonly anchors?: string;
   /** Path of the style sheet and the script of the dashboard; a report holds its style and has no script. */
   readonly assets?: { readonly style: string; readonly script: string };
+}
+
+/** What a link inside a list changes. */
+export interface PageChange {
+  readonly sort?: { readonly by: string; readonly descending: boolean } | undefined;
+  readonly page?: number | undefined;
+}
+
+/** A field of a form that people do not see. */
+export interface FormField {
+  readonly name: string;
+  readonly value: string;
 }
 
 /** What the form of filters offers. */
@@ -32,4 +53,11 @@ export interface FilterForm {
   /** First and last day that can be chosen. */
   readonly min: string;
   readonly max: string;
+  /** True to show the form at once, for example because a filter is wrong. */
+  readonly isOpen?: boolean;
+  /** What the form sends besides the filters, for example a search. */
+  readonly fields?: readonly FormField[];
 }
+
+/** The value of the filter `team` for people without a team. */
+export const UNASSIGNED = 'unassigned';

@@ -1,45 +1,37 @@
 import { html, raw } from 'hono/html';
-import type { Figure, Headlines, Page, Phrase, Section } from '../page/page.ts';
+import { sharedMarks } from '../charts/marks.ts';
+import type { Page } from '../page/page.ts';
+import { periodHeading } from '../words/spans.ts';
+import { contentHtml } from './content.ts';
 import type { Frame } from './frame.ts';
-import { numberHtml } from './number.ts';
+import { headerHtml } from './header.ts';
+import { type Markup, titleText } from './text.ts';
 
-type Markup = ReturnType<typeof html>;
-
-/** A page as a document. */
+/** A page as a document, with navigation and filters. */
 export function pageHtml(page: Page, frame: Frame): Markup {
+  const { assets } = frame;
+  const links =
+    assets === undefined
+      ? ''
+      : html`<link rel="stylesheet" href="${assets.style}"><script src="${assets.script}" defer></script>`;
   return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${page.name} · ${page.heading} · ${frame.organization}</title></head>
-<body><main><h1>${page.heading}</h1><p class="sentence">${phraseHtml(page.sentence, frame)}</p>
-${page.sections.map((section) => sectionHtml(section, frame))}</main></body></html>`;
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>${titleOf(page, frame)}</title>
+<link rel="icon" href="data:,">${links}</head>
+<body>${raw(sharedMarks())}${headerHtml(frame)}
+<main id="content" class="wide" tabindex="-1">${contentHtml(page, frame)}</main>
+${footerHtml(frame)}</body></html>
+`;
 }
 
-function phraseHtml(phrase: Phrase, frame: Frame): Markup[] {
-  return phrase.map((part) => {
-    if (typeof part === 'string') return html`${part}`;
-    if (part.kind === 'number') return numberHtml(part);
-    if (part.kind === 'strong') return html`<strong>${phraseHtml(part.parts, frame)}</strong>`;
-    const href = frame.href(part.path);
-    return href === null ? html`${part.text}` : html`<a href="${href}">${part.text}</a>`;
-  });
+/** Page, period and organization; and what the page is about, if its heading says more. */
+function titleOf({ name, heading }: Page, { filters, organization }: Frame): string {
+  const period = periodHeading(filters);
+  const about = heading === name ? [] : [heading];
+  return titleText([name, ...about, ...(heading.includes(period) ? [] : [period]), organization, 'Daywalk']);
 }
 
-function sectionHtml(section: Section, frame: Frame): Markup {
-  switch (section.kind) {
-    case 'headlines':
-      return headlinesHtml(section);
-    case 'pair':
-      return html`<div class="pair">${section.figures.map((figure) => figureHtml(figure, frame))}</div>`;
-    default:
-      return figureHtml(section, frame);
-  }
-}
-
-function headlinesHtml({ headlines }: Headlines): Markup {
-  return html`<dl>${headlines.map(({ title, number, change, against }) => html`<dt>${title}</dt><dd>${numberHtml(number)} ${numberHtml(change)} ${against}</dd>`)}</dl>`;
-}
-
-function figureHtml({ id, title, subtitle, chart, results }: Figure, _frame: Frame): Markup {
-  return html`<section id="${id}"><h2>${title}</h2><p>${subtitle}</p>${raw(chart?.svg ?? '')}
-${results.map((result) => html`<details><summary>SQL</summary><pre>${result.sql}</pre></details>`)}</section>`;
+/** Facts about the page: version, warehouse, organization. */
+export function footerHtml({ footer }: Frame): Markup {
+  return html`<footer class="wide"><p>${footer.map((fact, index) => html`${index === 0 ? '' : ' · '}<bdi>${fact}</bdi>`)}</p></footer>`;
 }

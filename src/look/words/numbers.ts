@@ -1,22 +1,37 @@
 import type { NumberFormat } from '../page/numbers.ts';
 
 /** Between a number and its unit: narrow, and never a line break. */
-const THIN = '\u202f';
+export const THIN = '\u202f';
 const MINUS = '\u2212';
+const NOT_ZERO = /[1-9]/;
+/** Smaller numbers are what floating-point arithmetic leaves of a difference of equal numbers. */
+const NOISE = 1e-9;
 
-/** A number as people read it, see {@link NumberFormat}. */
+/**
+ * A number as people read it, see {@link NumberFormat}. A number that is not 0 never reads as 0: where the format has too
+ * few decimals for it, its first digit is shown.
+ */
 export function formatNumber(value: number, format: NumberFormat): string {
   return FORMATS[format](value);
 }
 
+/** A number beside an axis: short, without zeros at the end: `20`, `2.5`, `1,200`, `1.2 M`. */
+export function axisNumber(value: number): string {
+  const [scale, unit] = scaleOf(Math.abs(value));
+  const text = plain(value / scale, { maximumFractionDigits: 2 });
+  return unit === '' ? text : `${text}${THIN}${unit}`;
+}
+
 const FORMATS: Record<NumberFormat, (value: number) => string> = {
   count: (value) => fixed(value, 0),
-  decimal: (value) => fixed(value, Math.abs(value) < 10 ? 2 : 1),
+  decimal: (value) => fixed(value, Math.abs(value) < 9.995 ? 2 : 1),
   money: (value) => fixed(value, 2),
   millions: (value) => fixed(value / 1e6, 1),
   compact: (value) => {
     const [scale, unit] = scaleOf(Math.abs(value));
-    return unit === '' ? fixed(value, 0) : `${fixed(value / scale, 1)}${THIN}${unit}`;
+    if (unit === '') return fixed(value, 0);
+    // Three or four digits: 5.18 M, 51.8 M, 518.0 M.
+    return `${fixed(value / scale, Math.abs(value / scale) < 9.995 ? 2 : 1)}${THIN}${unit}`;
   },
   share: (value) => `${fixed(100 * value, 1)}${THIN}%`,
   change: (value) => `${signed(100 * value, percentDecimals(value))}${THIN}%`,
@@ -30,20 +45,34 @@ function percentDecimals(value: number): number {
 
 function signed(value: number, decimals: number): string {
   const text = fixed(value, decimals);
-  return `${value > 0 && /[1-9]/.test(text) ? '+' : ''}${text}`;
+  return `${value > 0 && NOT_ZERO.test(text) ? '+' : ''}${text}`;
 }
 
 function scaleOf(size: number): readonly [scale: number, unit: string] {
   // What rounds up to the next unit is shown in it.
+  if (size >= 999.95e9) return [1e12, 'tn'];
   if (size >= 999.95e6) return [1e9, 'bn'];
   if (size >= 999_950) return [1e6, 'M'];
   return [1, ''];
 }
 
 function fixed(value: number, decimals: number): string {
-  const text = new Intl.NumberFormat('en-US', {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-  }).format(Math.abs(value));
-  return value < 0 && /[1-9]/.test(text) ? `${MINUS}${text}` : text;
+  const text = plain(value, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  if (NOT_ZERO.test(text) || Math.abs(value) < NOISE) return text;
+  return plain(value, { maximumSignificantDigits: 1 });
 }
+
+function plain(value: number, options: Intl.NumberFormatOptions): string {
+  const text = numberFormat(options).format(Math.abs(value));
+  return value < 0 && NOT_ZERO.test(text) ? `${MINUS}${text}` : text;
+}
+
+/** A page formats thousands of numbers with a handful of options; making a formatter costs more than using it. */
+function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = JSON.stringify(options);
+  const known = FORMATTERS.get(key) ?? new Intl.NumberFormat('en-US', options);
+  FORMATTERS.set(key, known);
+  return known;
+}
+
+const FORMATTERS = new Map<string, Intl.NumberFormat>();

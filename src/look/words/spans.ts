@@ -1,4 +1,4 @@
-import { daysBetween, monthEndOf, monthOf, type UtcDay } from '../../core/day.ts';
+import { dayOf, daysBetween, monthEndOf, monthOf, shiftDay, type UtcDay } from '../../core/day.ts';
 import type { Period } from '../../metrics/period.ts';
 
 const MONTHS = [
@@ -44,6 +44,49 @@ export function periodWords({ from, until }: Period, near: UtcDay = until): stri
   if (from === until) return dayName(from, near);
   if (monthOf(from) === from && monthEndOf(from) === until) return monthName(from);
   return `${dayNumber(from)} to ${dayName(until, near)}`;
+}
+
+/** `9 Oct`, for drawings and footers; with the year for a reader who is in another one. */
+export function shortDay(day: UtcDay, near?: UtcDay): string {
+  const year = near === undefined || near.slice(0, 4) === day.slice(0, 4) ? '' : ` ${day.slice(0, 4)}`;
+  return `${dayNumber(day)} ${shortMonth(day)}${year}`;
+}
+
+/** `Nov`, and `Sept`. */
+export function shortMonth(day: UtcDay): string {
+  const name = monthName(day);
+  return name.length <= 4 ? name : name === 'September' ? 'Sept' : name.slice(0, 3);
+}
+
+/** An instant such as `2026-11-20T03:00:00.000Z` as `20 Nov 03:00 UTC`. */
+export function instantWords(instant: string): string {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime())) return instant;
+  const iso = date.toISOString();
+  return `${shortDay(dayOf(date))} ${iso.slice(11, 16)} UTC`;
+}
+
+/** Days in running text, days in a row as a span: `4 June, 9 to 12 October and 3 more days`. */
+export function daysWords(
+  days: readonly UtcDay[],
+  { most = 3, near }: { most?: number; near?: UtcDay } = {},
+) {
+  const spans = spansOf(days);
+  const named = spans.slice(0, most).map((span) => periodWords(span, near ?? span.until));
+  const rest = spans.slice(most).reduce((sum, span) => sum + lengthOf(span), 0);
+  return `${named.join(', ')}${rest === 0 ? '' : ` and ${rest} more ${rest === 1 ? 'day' : 'days'}`}`;
+}
+
+/** Spans of days in a row, oldest first. */
+function spansOf(days: readonly UtcDay[]): Period[] {
+  const spans: Period[] = [];
+  for (const day of [...new Set(days)].sort()) {
+    const last = spans.at(-1);
+    if (last !== undefined && shiftDay(last.until, 1) === day) {
+      spans[spans.length - 1] = { from: last.from, until: day };
+    } else spans.push({ from: day, until: day });
+  }
+  return spans;
 }
 
 /** The number of days of a period. */

@@ -1,0 +1,29 @@
+import { html } from 'hono/html';
+import type { Page, Section } from '../page/page.ts';
+import { figureHtml } from './figure.ts';
+import type { Frame } from './frame.ts';
+import { headlinesHtml } from './headlines.ts';
+import { pagerHtml, searchHtml } from './lists.ts';
+import { type Markup, phraseHtml } from './text.ts';
+
+/**
+ * What a page says, without the document around it: heading, sentence, numbers and figures. A document with several pages
+ * passes 2 as the level of their headings, and anchors in the frame.
+ */
+export function contentHtml(page: Page, frame: Frame, level: 1 | 2 = 1): Markup {
+  const heading = html`<bdi>${page.heading}</bdi>`;
+  return html`${level === 1 ? html`<h1>${heading}</h1>` : html`<h2 class="page">${heading}</h2>`}
+<p class="sentence">${phraseHtml(page.sentence, frame)}</p>
+${searchHtml(page, frame)}${page.sections.map((section) => sectionHtml(section, frame, level === 1 ? 2 : 3))}${pagerHtml(page, frame)}`;
+}
+
+function sectionHtml(section: Section, frame: Frame, level: 2 | 3): Markup {
+  switch (section.kind) {
+    case 'headlines':
+      return headlinesHtml(section);
+    case 'pair':
+      return html`<div class="pair">${section.figures.map((figure) => figureHtml(figure, frame, level))}</div>`;
+    default:
+      return figureHtml(section, frame, level);
+  }
+}

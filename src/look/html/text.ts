@@ -1,0 +1,60 @@
+import { html } from 'hono/html';
+import type { Phrase } from '../page/page.ts';
+import type { Frame } from './frame.ts';
+import { numberHtml } from './number.ts';
+
+export type Markup = ReturnType<typeof html>;
+
+/** Longer texts are cut; the rest opens on demand. */
+const CHARACTERS_MAX = 120;
+/** A title that a browser shows in a tab, or an address in a link, has no place for more. */
+const TITLE_CHARACTERS_MAX = 160;
+/** Characters that change the direction of the text after them. */
+const DIRECTION = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+/**
+ * Text from the warehouse. Its direction does not reach beyond it, an empty one is named, and an endless one is cut, with
+ * the whole text behind a click.
+ */
+export function textHtml(text: string, { isCode = false }: { isCode?: boolean } = {}): Markup {
+  const characters = [...text];
+  if (text.trim() === '') return html`<i class="muted">empty</i>`;
+  if (characters.length <= CHARACTERS_MAX) return isolatedHtml(text, isCode);
+  return html`<details class="long"><summary>${isolatedHtml(cut(text), isCode)}</summary>${isolatedHtml(text, isCode)}</details>`;
+}
+
+/** Text with numbers and links. */
+export function phraseHtml(phrase: Phrase, frame: Frame): Markup[] {
+  return phrase.map((part) => {
+    if (typeof part === 'string') return DIRECTION.test(part) ? html`<bdi>${part}</bdi>` : html`${part}`;
+    if (part.kind === 'number') return numberHtml(part);
+    if (part.kind === 'strong') return html`<strong>${phraseHtml(part.parts, frame)}</strong>`;
+    return linkHtml(part, frame);
+  });
+}
+
+/** A link inside Daywalk's pages; text only where there is no such page. */
+export function linkHtml({ text, path }: { text: string; path: string }, frame: Frame): Markup {
+  const href = frame.href(path);
+  if (href === null) return textHtml(text);
+  const name = text.trim() === '' ? html`<i>empty</i>` : html`<bdi>${cut(text)}</bdi>`;
+  return html`<a href="${href}">${name}</a>`;
+}
+
+/** At most as many characters as a line holds, with an ellipsis for the rest. */
+export function cut(text: string, most: number = CHARACTERS_MAX): string {
+  const characters = [...text];
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+/** Parts of a document's title, without those that are empty. */
+export function titleText(parts: readonly string[]): string {
+  return parts
+    .filter((part) => part.trim() !== '')
+    .map((part) => cut(part.replaceAll(/\s+/g, ' '), TITLE_CHARACTERS_MAX))
+    .join(' · ');
+}
+
+function isolatedHtml(text: string, isCode: boolean): Markup {
+  return isCode ? html`<code><bdi>${text}</bdi></code>` : html`<bdi>${text}</bdi>`;
+}
