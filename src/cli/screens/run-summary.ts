@@ -1,4 +1,5 @@
 import { EXIT } from '../../core/exit-code.ts';
+import { describeExitCode } from '../../core/exit-meaning.ts';
 import type { RunProblem, RunReport } from '../../pipeline/events.ts';
 import { UNIT_STATES } from '../../warehouse/port.ts';
 import type { ScreenFrame } from '../output/output.ts';
@@ -6,7 +7,6 @@ import { hintOf } from '../remedies.ts';
 import { escapeForTerminal } from '../text/escape.ts';
 import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
 import { wrapText } from '../text/wrap.ts';
-import { describeExitCode } from './exit-meaning.ts';
 import { type Field, renderFields } from './fields.ts';
 import { renderMore } from './listing.ts';
 import { renderSteps, type Step } from './steps.ts';

@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
 
 const MEANING: Readonly<Record<ExitCode, string>> = {
   [EXIT.ok]: 'everything requested is in the warehouse',
@@ -16,4 +16,9 @@ const MEANING: Readonly<Record<ExitCode, string>> = {
 /** Explains an exit code of a run, as the end of a sentence. */
 export function describeExitCode(code: ExitCode): string {
   return MEANING[code];
+}
+
+/** True for one of the exit codes of the command line. */
+export function isExitCode(code: unknown): code is ExitCode {
+  return Object.values(EXIT).some((known) => known === code);
 }

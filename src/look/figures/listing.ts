@@ -1,0 +1,116 @@
+import { type SQL, sql } from '../../../schema/query.ts';
+import { FIRST_DAY, type UtcDay } from '../../core/day.ts';
+import type { Stream } from '../../core/stream.ts';
+import type { PageReader } from '../data/reader.ts';
+import type { Result } from '../data/result.ts';
+import { cellOf, type NumberFormat, type ShownNumber } from '../page/numbers.ts';
+import type { Cell, Column, Figure, Phrase } from '../page/page.ts';
+import { instantName } from '../words/instants.ts';
+
+/** Rows that a list shows. */
+const LISTED_MAX = 50;
+
+/** A column of a list, and its cell in a row of the result. */
+export interface ListedColumn extends Column {
+  cell(result: Result, row: number): Cell;
+}
+
+/** What a list shows, and of which rows. */
+export interface Listing {
+  readonly id: string;
+  readonly title: string;
+  readonly subtitle: string;
+  /** Selects all rows; the list has the first of them in this order. */
+  readonly query: SQL;
+  /**
+   * How many rows the list has.
+   * @default 50
+   */
+  readonly most?: number;
+  /** The names of columns that leave no two rows in doubt, with DESC where the largest comes first. */
+  readonly order: SQL;
+  readonly columns: readonly ListedColumn[];
+  /** What to say if there is no row. */
+  readonly empty: string;
+  readonly notes?: readonly Phrase[];
+  readonly streams: readonly Stream[];
+  readonly until: UtcDay;
+}
+
+/** Rows of a query as a table, with the number of those that the table leaves out. */
+export async function listing(reader: PageReader, list: Listing): Promise<Figure> {
+  const { id, title, subtitle, columns, streams, until, notes = [], most = LISTED_MAX } = list;
+  const result = await reader.select({
+    title,
+    query: sql`SELECT listed.*, COUNT(*) OVER () AS total FROM (${list.query}
+) AS listed ORDER BY ${list.order} LIMIT ${most}`,
+    streams,
+    from: FIRST_DAY,
+    until,
+  });
+  const rest = restOf(result);
+  return {
+    kind: 'figure',
+    id,
+    title,
+    subtitle,
+    table: {
+      columns: columns.map(({ cell: _, ...column }) => column),
+      rows: result.rows.map((_, row) => columns.map(({ cell }) => cell(result, row))),
+    },
+    tableIs: 'shown',
+    results: [result],
+    notes: [...(rest === undefined ? [] : [['And ', rest, ' more.']]), ...notes],
+    empty: result.rows.length === 0 ? list.empty : undefined,
+  };
+}
+
+function restOf(result: Result): ShownNumber | undefined {
+  const total = factOf(result, 0, 'total');
+  if (total.value === null || total.value <= result.rows.length) return undefined;
+  return {
+    ...total,
+    value: total.value - result.rows.length,
+    formula: { op: 'difference', of: [total.formula, { op: 'rows', result: result.id }] },
+  };
+}
+
+/** A number of the ledger, which is final although days are open. */
+export function factOf(
+  result: Result,
+  row: number,
+  column: string,
+  { format = 'count', why }: { format?: NumberFormat; why?: string } = {},
+): ShownNumber {
+  return cellOf(result, row, format, { column, why, open: null });
+}
+
+/** A column of texts. */
+export function textColumn(
+  name: string,
+  column: Column,
+  shown: (text: string) => string = (text) => text,
+): ListedColumn {
+  return { ...column, cell: ({ rows }, row) => textCell(rows[row]?.[name], shown) };
+}
+
+/** A column of instants. */
+export function instantColumn(name: string, column: Column): ListedColumn {
+  return textColumn(name, column, instantName);
+}
+
+/** A column of numbers of the ledger. */
+export function factColumn(
+  name: string,
+  title: string,
+  options?: { format?: NumberFormat; why?: string },
+): ListedColumn {
+  return { title, align: 'end', cell: (result, row) => factOf(result, row, name, options) };
+}
+
+/** A value as text, or a dash. */
+export function textCell(value: unknown, shown: (text: string) => string = (text) => text): Cell {
+  return typeof value === 'string' && value !== ''
+    ? { kind: 'text', text: shown(value) }
+    : { kind: 'text', text: '–', isMuted: true };
+}

@@ -1,0 +1,50 @@
+import { sql } from '../../../schema/query.ts';
+import type { UtcDay } from '../../core/day.ts';
+import { DAILY_STREAMS } from '../../core/stream.ts';
+import { isRestricted } from '../audience/audience.ts';
+import type { PageReader } from '../data/reader.ts';
+import { changeOf } from '../page/numbers.ts';
+import type { Figure } from '../page/page.ts';
+import { factColumn, factOf, instantColumn, type ListedColumn, listing, textColumn } from './listing.ts';
+
+/**
+ * The numbers that the service changed after they were stored, newest first. Readers other than managers see by how much,
+ * not the numbers: these are of single days.
+ */
+export function restatedDays(reader: PageReader, until: UtcDay): Promise<Figure> {
+  const numbers = isRestricted(reader.viewer)
+    ? []
+    : [
+        factColumn('value_before', 'Before', { why: 'nothing was stored', format: 'decimal' }),
+        factColumn('value_after', 'After', { why: 'nothing is left', format: 'decimal' }),
+        factColumn('change', 'Difference', { why: 'no sum changed', format: 'decimal' }),
+      ];
+  return listing(reader, {
+    id: 'restated',
+    title: 'Restated numbers',
+    subtitle: 'Sums over a day that the service changed after they were stored, newest first',
+    query: sql`
+  SELECT detected_at, stream, date, table_name, column_name, value_before, value_after, change
+  FROM restated_days WHERE org_id = ${reader.filters.orgId}`,
+    order: sql`detected_at DESC, date DESC, stream, table_name, column_name`,
+    columns: [
+      instantColumn('detected_at', { title: 'Found' }),
+      textColumn('date', { title: 'Day' }),
+      textColumn('stream', { title: 'Stream' }),
+      textColumn('table_name', { title: 'Table', isSpare: true }),
+      textColumn('column_name', { title: 'Number' }),
+      ...numbers,
+      CHANGE,
+    ],
+    empty: 'The service has changed no stored number.',
+    notes: [['A row without a number is a change that moved no sum, for example of an email address.']],
+    streams: DAILY_STREAMS,
+    until,
+  });
+}
+
+const CHANGE: ListedColumn = {
+  title: 'Change',
+  align: 'end',
+  cell: (result, row) => changeOf(factOf(result, row, 'value_after'), factOf(result, row, 'value_before')),
+};
