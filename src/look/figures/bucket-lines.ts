@@ -5,6 +5,7 @@ import { bucketOpenness } from '../data/buckets.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { MetricResult } from '../data/result.ts';
 import { scopeOf } from '../data/scope.ts';
+import { hiddenGrain } from '../data/shown-grain.ts';
 import { tryAsk } from '../data/try-ask.ts';
 import { cellOf, type NumberFormat } from '../page/numbers.ts';
 import type { Figure, Phrase } from '../page/page.ts';
@@ -27,7 +28,8 @@ export interface BucketLines extends FigureName {
 /** One line per metric, and a row per day, week or month. A line has a gap where nothing is stored. */
 export async function bucketLines(reader: PageReader, spec: BucketLines): Promise<Figure> {
   const { id, title, grain, period, format, percent = false, notes = [] } = spec;
-  if (period === null) return emptyFigure(spec, NO_WEEK);
+  const hidden = hiddenGrain(reader, grain);
+  if (hidden !== undefined || period === null) return emptyFigure(spec, hidden ?? NO_WEEK);
   const results: MetricResult[] = [];
   let scope = '';
   for (const { metric, name } of spec.metrics) {

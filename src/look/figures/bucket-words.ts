@@ -16,5 +16,8 @@ export const BUCKET_TITLES: Readonly<Record<Grain, string>> = {
   month: 'Month',
 };
 
+/** Complete weeks that a figure shows, whatever the period is: a quarter. */
+export const WEEKS = 13;
+
 /** What a figure of complete weeks says while there is none. */
 export const NO_WEEK = 'No week from Monday to Sunday is complete yet.';

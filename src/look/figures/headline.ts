@@ -3,6 +3,7 @@ import { completeWeeks, periodBefore } from '../data/compare.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { MetricResult } from '../data/result.ts';
 import { scopeOf } from '../data/scope.ts';
+import { hiddenGrain } from '../data/shown-grain.ts';
 import { tryAsk } from '../data/try-ask.ts';
 import {
   cellOf,
@@ -14,8 +15,8 @@ import {
 } from '../page/numbers.ts';
 import type { Headline } from '../page/page.ts';
 import { periodWords } from '../words/spans.ts';
-
-const WEEKS = 13;
+import { WEEKS } from './bucket-words.ts';
+import { holeIn, NO_SPAN_BEFORE } from './hole.ts';
 
 /** What a headline is about. */
 export interface HeadlineSpec {
@@ -70,10 +71,10 @@ function againstOf(
   then: Awaited<ReturnType<typeof tryAsk>> | null,
   against: string,
 ): Pick<Headline, 'change' | 'against'> {
-  if (then === null) return { change: noNumber('the service has no earlier days', 'change'), against };
+  if (then === null) return { change: noNumber(NO_SPAN_BEFORE, 'change'), against };
   if (then.kind === 'refusal') return { change: noNumber(then.why, 'change'), against };
   const before = cellOf(then.result, 0, number.format, { why: whyNone(then.result) });
-  const why = holeIn(now.basis.days.missing, then.result.basis.days.missing);
+  const why = holeIn(now, then.result);
   if (number.format !== 'share') return { change: changeOf(number, before, why), against };
   const change = why === undefined ? differenceOf(number, before, 'points') : noNumber(why, 'points');
   return { change, against };
@@ -82,7 +83,7 @@ function againstOf(
 /** The line of complete weeks, and the answer that it is drawn from. */
 async function weeksOf(reader: PageReader, { metric, title }: HeadlineSpec) {
   const weeks = completeWeeks(reader.filters.until, WEEKS);
-  if (weeks === null) return null;
+  if (weeks === null || hiddenGrain(reader, 'week') !== undefined) return null;
   const { words: _, ...scope } = scopeOf(reader.filters, metric);
   const asked = await tryAsk(reader, {
     metric,
@@ -102,11 +103,4 @@ async function weeksOf(reader: PageReader, { metric, title }: HeadlineSpec) {
 function whyNone({ basis: { days }, warnings }: MetricResult): string {
   if (days.missing.length === days.expected) return 'no day of the period is stored';
   return warnings[0] ?? 'it has no value in this period';
-}
-
-/** Spans are compared only if no day of either is missing. */
-function holeIn(now: readonly string[], then: readonly string[]): string | undefined {
-  const missing = now.length + then.length;
-  if (missing === 0) return undefined;
-  return `${missing} ${missing === 1 ? 'day is' : 'days are'} missing, so the spans cannot be compared`;
 }

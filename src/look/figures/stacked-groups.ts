@@ -6,25 +6,22 @@ import type { Group } from '../data/groups.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { MetricResult } from '../data/result.ts';
 import { scopeOf } from '../data/scope.ts';
+import { hiddenGrain } from '../data/shown-grain.ts';
 import { tryAsk } from '../data/try-ask.ts';
 import { viewedGroups } from '../data/viewed-groups.ts';
 import { type NumberFormat, noNumber, type ShownNumber, wholeSumOf } from '../page/numbers.ts';
 import type { Figure, Table } from '../page/page.ts';
 import { sentenceOf } from '../words/sentences.ts';
 import { BUCKET_TITLES, bucketWords, NO_WEEK } from './bucket-words.ts';
-import { emptyFigure } from './empty-figure.ts';
+import { emptyFigure, type FigureName } from './empty-figure.ts';
 
 /** A metric that adds up, cut by time and by one other dimension. */
-export interface StackedGroups {
+export interface StackedGroups extends FigureName {
   readonly metric: string;
   readonly by: Dimension;
   readonly grain: Extract<Grain, 'week' | 'month'>;
   /** Null if there is no complete week. */
   readonly period: Period | null;
-  readonly id: string;
-  readonly title: string;
-  /** How the subtitle begins: `Million`. */
-  readonly unit: string;
   readonly format: NumberFormat;
   /** Of the chart's axis. */
   readonly divisor?: number;
@@ -35,10 +32,11 @@ export interface StackedGroups {
 /** Stacked bars per week or month: the four largest groups, and the others together. */
 export async function stackedGroups(reader: PageReader, spec: StackedGroups): Promise<Figure> {
   const { metric, title, by, grain, period } = spec;
-  if (period === null) return emptyFigure(spec, NO_WEEK, []);
+  const hidden = hiddenGrain(reader, grain);
+  if (hidden !== undefined || period === null) return emptyFigure(spec, hidden ?? NO_WEEK);
   const { words, ...scope } = scopeOf(reader.filters, metric);
   const asked = await tryAsk(reader, { metric, title, by: [grain, by], ...period, ...scope });
-  if (asked.kind === 'refusal') return emptyFigure(spec, sentenceOf(asked.why), []);
+  if (asked.kind === 'refusal') return emptyFigure(spec, sentenceOf(asked.why));
   const { result } = asked;
   const { format, divisor = 1 } = spec;
   const groups = viewedGroups(reader, result, { group: by, bucket: grain, format });

@@ -1,9 +1,19 @@
 import { FIRST_DAY, shiftDay } from '../../core/day.ts';
+import { finestGrainOf } from '../audience/audience.ts';
+import { completeWeeks } from '../data/compare.ts';
 import type { PageReader } from '../data/reader.ts';
+import type { Result } from '../data/result.ts';
+import { WEEKS } from '../figures/bucket-words.ts';
 import { headline } from '../figures/headline.ts';
+import { doubtedDays, openDays } from '../figures/open-days.ts';
+import { comparison, standing, teamWords } from '../figures/opening.ts';
 import { perDay } from '../figures/per-day.ts';
-import type { Headline, Page, Phrase } from '../page/page.ts';
-import { periodHeading } from '../words/spans.ts';
+import { perWeek } from '../figures/per-week.ts';
+import { stackedGroups } from '../figures/stacked-groups.ts';
+import { teamTable } from '../figures/team-table.ts';
+import type { Figure, Headline, Page, Phrase, Section } from '../page/page.ts';
+import { nounFor } from '../words/nouns.ts';
+import { duringWords, periodHeading, periodWords } from '../words/spans.ts';
 import type { PageKind } from './page-kind.ts';
 
 const DAYS = 88;
@@ -22,35 +32,70 @@ export const overview: PageKind = {
     const users = await headline(reader, { metric: 'active_users', title: 'Active users', format: 'count' });
     const sessions = await headline(reader, { metric: 'sessions', title: 'Sessions', format: 'compact' });
     const commits = await headline(reader, { metric: 'git_commits', title: 'Commits', format: 'compact' });
-    const from = shiftDay(filters.until, 1 - DAYS);
-    const period = { from: from < FIRST_DAY ? FIRST_DAY : from, until: filters.until };
+    const doubted = await doubtedDays(reader);
     return {
       name: 'Overview',
       heading: periodHeading(filters),
-      sentence: sentenceOf(reader, credits, users),
+      sentence: sentenceOf(reader, { credits, users, doubted }),
       sections: [
         { kind: 'headlines', headlines: [credits, users, sessions, commits] },
-        await perDay(reader, {
-          metric: 'billable_tokens',
-          id: 'credits-per-day',
-          title: 'Credits per day',
-          unit: 'Million',
-          format: 'compact',
-          divisor: 1e6,
-          period,
-        }),
+        await creditsOverTime(reader),
+        await modelsAndTeams(reader),
+        await openDays(reader, doubted),
       ],
     } satisfies Page;
   },
 };
 
-function sentenceOf(_reader: PageReader, credits: Headline, users: Headline): Phrase {
+function sentenceOf(
+  { filters }: PageReader,
+  { credits, users, doubted }: { credits: Headline; users: Headline; doubted: Result },
+): Phrase {
+  const [now] = credits.results;
+  if (now === undefined) return [];
+  const rest = standing(now, doubted);
+  if (credits.number.value === null && users.number.value === null) {
+    return [`Nothing is stored of ${periodWords(filters)}.`, ...rest];
+  }
+  if (users.number.value === 0) {
+    return [`${teamWords(filters)}Nobody was active ${duringWords(filters)}.`, ...rest];
+  }
   return [
-    { kind: 'strong', parts: [credits.number, ' credits'] },
-    ', ',
-    credits.change,
-    ` against ${credits.against}, by `,
-    { kind: 'strong', parts: [users.number, ' people'] },
+    teamWords(filters),
+    { kind: 'strong', parts: [credits.number, ` ${nounFor(credits.number, 'credit', 'credits')}`] },
+    ...comparison(credits, filters),
+    ', by ',
+    { kind: 'strong', parts: [users.number, ` ${nounFor(users.number, 'person', 'people')}`] },
     '.',
+    ...rest,
   ];
+}
+
+/** Bars per day; per week for readers who may not see single days. */
+function creditsOverTime(reader: PageReader): Promise<Figure> {
+  const { until } = reader.filters;
+  const spec = { metric: 'billable_tokens', unit: 'Million', format: 'compact', divisor: 1e6 } as const;
+  if (finestGrainOf(reader.viewer) !== 'date') {
+    return perWeek(reader, { ...spec, id: 'credits-per-week', title: 'Credits per week' });
+  }
+  const from = shiftDay(until, 1 - DAYS);
+  const period = { from: from < FIRST_DAY ? FIRST_DAY : from, until };
+  return perDay(reader, { ...spec, id: 'credits-per-day', title: 'Credits per day', period });
+}
+
+async function modelsAndTeams(reader: PageReader): Promise<Section> {
+  const models = await stackedGroups(reader, {
+    metric: 'published_billable_tokens',
+    by: 'model',
+    grain: 'week',
+    period: completeWeeks(reader.filters.until, WEEKS),
+    id: 'credits-by-model',
+    title: 'Credits by model, per week',
+    unit: 'Million',
+    format: 'compact',
+    divisor: 1e6,
+  });
+  // One team beside itself says nothing.
+  if (reader.filters.team !== undefined) return models;
+  return { kind: 'pair', figures: [models, await teamTable(reader)] };
 }

@@ -46,6 +46,13 @@ export function periodWords({ from, until }: Period, near: UtcDay = until): stri
   return `${dayNumber(from)} to ${dayName(until, near)}`;
 }
 
+/** When something happened: `on 19 October`, `in October`, `from 1 to 19 October`. */
+export function duringWords(period: Period): string {
+  const words = periodWords(period);
+  if (period.from === period.until) return `on ${words}`;
+  return words.includes(' to ') ? `from ${words}` : `in ${words}`;
+}
+
 /** `9 Oct`, for drawings and footers; with the year for a reader who is in another one. */
 export function shortDay(day: UtcDay, near?: UtcDay): string {
   const year = near === undefined || near.slice(0, 4) === day.slice(0, 4) ? '' : ` ${day.slice(0, 4)}`;
