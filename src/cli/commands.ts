@@ -23,6 +23,7 @@ import { pricesLoad } from './commands/prices/load/command.ts';
 import { publish } from './commands/publish/command.ts';
 import { quarantineAccept } from './commands/quarantine/accept/command.ts';
 import { quarantineList } from './commands/quarantine/list/command.ts';
+import { report } from './commands/report/command.ts';
 import { run } from './commands/run/command.ts';
 import { schema } from './commands/schema/command.ts';
 import { sessionsCreate } from './commands/sessions/create/command.ts';
@@ -51,6 +52,7 @@ export const commands: readonly Command[] = [
   copy,
   publish,
   focus,
+  report,
   config,
   schema,
   emulate,

@@ -105,7 +105,8 @@ function remember<Value>(
   return value;
 }
 
-function questionOf({ metric, by = [], from, until, team, user }: PageQuestion, filters: Filters) {
+/** The question that a page asks, with the period and the team of the filters where it names none. */
+export function questionOf({ metric, by = [], from, until, team, user }: PageQuestion, filters: Filters) {
   return {
     metric,
     orgId: filters.orgId,

@@ -1,0 +1,64 @@
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
+import { DaywalkError, messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import { syncPath } from '../../core/sync-path.ts';
+
+/** Readable only by its owner until the owner decides otherwise; a file that is replaced keeps its rights. */
+const FILE_MODE = 0o600;
+
+/**
+ * Replaces a file at once and durably: after a kill or a power loss it is the old file or the new one. Returns its size.
+ * @throws {UsageError} if the path is a folder or lies in none.
+ * @throws {StorageError} if it cannot be written.
+ */
+export async function replaceFile(path: string, text: string): Promise<number> {
+  const part = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
+  const bytes = Buffer.from(text);
+  try {
+    const mode = await modeOf(path);
+    await rm(part, { force: true });
+    const file = await open(part, 'wx', mode);
+    try {
+      await file.writeFile(bytes);
+      // The mask of the process may have removed rights that the old file had.
+      await file.chmod(mode);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(part, path);
+    syncPath(dirname(path));
+    return bytes.length;
+  } catch (error) {
+    throw explained(error, path);
+  } finally {
+    await rm(part, { force: true }).catch(() => undefined);
+  }
+}
+
+async function modeOf(path: string): Promise<number> {
+  const existing = await stat(path).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  });
+  if (existing === null) return FILE_MODE;
+  if (existing.isFile()) return existing.mode & 0o777;
+  throw new UsageError(`write ${path}: it is ${existing.isDirectory() ? 'a folder' : 'no file'}`, {
+    hint: 'name a file',
+  });
+}
+
+function explained(error: unknown, path: string): unknown {
+  if (error instanceof DaywalkError || !(error instanceof Error) || !('code' in error)) return error;
+  if (hasCode(error, 'ENOENT', 'ENOTDIR')) {
+    return new UsageError(`write ${path}: its folder does not exist`, {
+      cause: error,
+      hint: 'create the folder, or name another file',
+    });
+  }
+  return new StorageError(`write ${path}: ${messageOf(error)}`, {
+    cause: error,
+    hint: 'free space there, and give this user the right to write in the folder',
+  });
+}
