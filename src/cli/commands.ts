@@ -4,6 +4,7 @@ import { budgetList } from './commands/budget/list/command.ts';
 import { budgetLoad } from './commands/budget/load/command.ts';
 import { config } from './commands/config/command.ts';
 import { copy } from './commands/copy/command.ts';
+import { dashboard } from './commands/dashboard/command.ts';
 import { demo } from './commands/demo/command.ts';
 import { digest } from './commands/digest/command.ts';
 import { emulate } from './commands/emulate/command.ts';
@@ -52,6 +53,7 @@ export const commands: readonly Command[] = [
   copy,
   publish,
   focus,
+  dashboard,
   report,
   config,
   schema,

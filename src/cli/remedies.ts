@@ -31,6 +31,8 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
   'warehouse-is-folder': ({ file = '' }) => `name a file in it, for example --warehouse ${file}`,
   'warehouse-is-foreign': 'name a new file with --warehouse',
   'warehouse-is-newer': 'update daywalk, or name another warehouse with --warehouse',
+  'warehouse-is-older':
+    'upgrade it with daywalk status, which any user who may write it can run; the next run does it too',
   'warehouse-busy': 'wait for it to end, or pass --wait',
   'warehouse-replaced-by-other':
     'it copies or replaces the whole warehouse; wait for it to end, or pass --wait',
@@ -52,6 +54,10 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
   'lake-is-newer': 'update daywalk, or name a new folder with --parquet',
   'metric-not-additive': ({ instead = '', grain = '' }) =>
     grain === '' ? `use ${instead}, or --by date` : `use ${instead} --by ${grain}`,
+  'host-not-allowed': ({ host = '' }) =>
+    `if the dashboard has this name, start it with --allowed-host ${host}`,
+  'dashboard-needs-token':
+    'set DAYWALK_DASHBOARD_TOKEN to a long random text: openssl rand -hex 32; or listen on 127.0.0.1',
   'metric-needs-dimension': ({ dimension = '' }) => `add it: --by date,${dimension}`,
 };
 

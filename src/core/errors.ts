@@ -62,6 +62,16 @@ export class NoWarehouseError extends UsageError {
   }
 }
 
+/** The warehouse has the schema of an older version, and is opened for reading only. Exit code 2. */
+export class OldWarehouseError extends UsageError {
+  constructor(location: string) {
+    super(`the warehouse ${location} was written by an older version of daywalk`, {
+      hint: 'the next run upgrades it',
+      reason: 'warehouse-is-older',
+    });
+  }
+}
+
 /** One unit cannot be completed now; the others continue. Exit code 4; the next run pulls the unit again. */
 export class UnitError extends DaywalkError {
   /** The rule by which the response is not believed; undefined for failures of another kind. */

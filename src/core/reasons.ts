@@ -24,6 +24,7 @@ export const REASONS = [
   'warehouse-is-folder',
   'warehouse-is-foreign',
   'warehouse-is-newer',
+  'warehouse-is-older',
   'warehouse-busy',
   'warehouse-replaced-by-other',
   'salt-differs',
@@ -39,6 +40,8 @@ export const REASONS = [
   'lake-is-newer',
   'metric-not-additive',
   'metric-needs-dimension',
+  'host-not-allowed',
+  'dashboard-needs-token',
 ] as const;
 
 /** A code of {@link REASONS}, or the rule by which a response is not believed. */

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { UsageError } from '../core/errors.ts';
 import { readKeyFile } from './key-file.ts';
 import type { Given } from './lookup.ts';
-import { parseApiKey } from './parsers/secret.ts';
 import type { SettingReader } from './setting-reader.ts';
 import { SETTINGS } from './settings-table.ts';
 
@@ -14,14 +13,23 @@ export interface ApiKeyReading {
 
 /** The places to set a key: its variable, and the variable that names its file. */
 export interface KeySettings {
-  readonly key: typeof SETTINGS.apiKey | typeof SETTINGS.appApiKey;
-  readonly file: typeof SETTINGS.apiKeyFile | typeof SETTINGS.appApiKeyFile;
+  readonly key: typeof SETTINGS.apiKey | typeof SETTINGS.appApiKey | typeof SETTINGS.dashboardToken;
+  readonly file:
+    | typeof SETTINGS.apiKeyFile
+    | typeof SETTINGS.appApiKeyFile
+    | typeof SETTINGS.dashboardTokenFile;
 }
 
 /** The key of the main host, and of every host without its own. */
 export const MAIN_KEY: KeySettings = { key: SETTINGS.apiKey, file: SETTINGS.apiKeyFile };
 /** The key of the application host. */
 export const APP_KEY: KeySettings = { key: SETTINGS.appApiKey, file: SETTINGS.appApiKeyFile };
+
+/** The token of the dashboard. */
+export const DASHBOARD_TOKEN: KeySettings = {
+  key: SETTINGS.dashboardToken,
+  file: SETTINGS.dashboardTokenFile,
+};
 
 /**
  * Reads a key from a variable such as `DAYWALK_API_KEY`, or from the file that `DAYWALK_API_KEY_FILE` names. The one from the
@@ -35,13 +43,13 @@ export function readApiKey(
   const { fromVariable, fromFile } = choose(reader, settings);
   let fileReadableByOthers: string | null = null;
 
-  const key = reader.note(settings.key, fromVariable, () => parseApiKey(fromVariable?.text ?? ''));
+  const key = reader.note(settings.key, fromVariable, () => settings.key.parse(fromVariable?.text ?? ''));
   let keyInFile: string | null = null;
   reader.note(settings.file, fromFile, () => {
     const path = resolve(directory, fromFile?.text ?? '');
     const file = readKeyFile(path);
     if (file.readableByOthers) fileReadableByOthers = path;
-    keyInFile = parseApiKey(file.text);
+    keyInFile = settings.key.parse(file.text);
     return path;
   });
   return { apiKey: key ?? keyInFile, fileReadableByOthers };

@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import type { EmailPolicy } from '../privacy/email.ts';
-import { APP_KEY, readApiKey } from './api-key.ts';
+import { APP_KEY, DASHBOARD_TOKEN, readApiKey } from './api-key.ts';
 import { type DotenvFault, readDotenv } from './dotenv.ts';
 import { readProxy, withProxyNames } from './proxy-settings.ts';
 import { readNotifySettings } from './receiver/notify-settings.ts';
@@ -52,6 +52,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
   });
   const app = readApiKey(reader, request.directory, APP_KEY);
   const orgId = reader.read(SETTINGS.orgId);
+  const token = readApiKey(reader, request.directory, DASHBOARD_TOKEN);
   const settings: Settings = {
     apiKey: main.apiKey,
     ...(app.apiKey !== null && { appApiKey: app.apiKey }),
@@ -70,6 +71,11 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     watchDays: reader.read(SETTINGS.watchDays),
     emails: readEmailPolicy(reader),
     spool: readSpool(reader),
+    dashboard: {
+      listen: reader.read(SETTINGS.dashboardListen),
+      allowedHosts: reader.read(SETTINGS.allowedHosts),
+      token: token.apiKey,
+    },
     log: reader.readOr(SETTINGS.log, {
       value: request.logDefault,
       source: 'default',
@@ -77,9 +83,9 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     now: reader.read(SETTINGS.now),
   };
   const debug = reader.read(SETTINGS.debug);
-  const exposed = [main.fileReadableByOthers, app.fileReadableByOthers].flatMap((path) =>
-    path === null ? [] : [exposedKeyFile(path)],
-  );
+  const exposed = [main, app, token]
+    .map(({ fileReadableByOthers }) => fileReadableByOthers)
+    .flatMap((path) => (path === null ? [] : [exposedKeyFile(path)]));
   const warnings = [...warningsOf(sources), ...exposed, ...weakSalt(settings.emails)];
   return { settings, debug, entries: reader.entries, problems: reader.problems, warnings };
 }

@@ -2,10 +2,10 @@ import { passwordsOf } from './mask-url.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Settings } from './settings.ts';
 
-/** Returns every value that no output may show: keys, salt, passwords of the warehouse and the proxy. */
+/** Returns every value that no output may show: keys, token, salt, passwords of the warehouse and the proxy. */
 export function secretsOf(settings: Settings): string[] {
   const salt = settings.emails.mode === 'hash' ? settings.emails.salt : null;
-  const keys = [settings.apiKey, settings.appApiKey ?? null];
+  const keys = [settings.apiKey, settings.appApiKey ?? null, settings.dashboard?.token ?? null];
   const passwords = [settings.warehouse, settings.proxy?.url ?? ''].flatMap(passwordsOf);
   return [...keys, salt, ...passwords].filter((secret) => secret !== null);
 }
@@ -28,6 +28,7 @@ export function redactorOfEnvironment(env: Readonly<Record<string, string | unde
   const values = [
     env['DAYWALK_API_KEY'],
     env['DAYWALK_APP_API_KEY'],
+    env['DAYWALK_DASHBOARD_TOKEN'],
     env['DAYWALK_EMAIL_SALT'],
     env['DAYWALK_NOTIFY_WEBHOOK'],
     ...[

@@ -16,6 +16,8 @@ export interface Setting<Value = unknown, Fallback = unknown> {
   readonly secret: boolean;
   /** False if `.env` is ignored, because the command runs in folders that other people may control. */
   readonly isInDotenv?: boolean;
+  /** True if the flag may be given several times; its values are joined by commas. */
+  readonly isRepeatable?: boolean;
   /** An example value for `.env.example`, if there is no default. */
   readonly example?: string;
   /**
@@ -38,6 +40,7 @@ export function setting<Value, const Fallback extends Value | null>(
     readonly fallbackDoc?: string;
     readonly secret?: boolean;
     readonly isInDotenv?: boolean;
+    readonly isRepeatable?: boolean;
     readonly example?: string;
     readonly show?: (value: Value) => string;
   },

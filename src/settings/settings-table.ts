@@ -1,4 +1,5 @@
 import { parseOrigin } from '../api/origin.ts';
+import { DASHBOARD_SETTINGS } from './dashboard-settings.ts';
 import { maskUrlPassword } from './mask-url.ts';
 import { oneOf, onOrOff } from './parsers/choice.ts';
 import { parseInstant } from './parsers/instant.ts';
@@ -181,6 +182,7 @@ export const SETTINGS = {
     parse: parseSalt,
     show: hidden,
   }),
+  ...DASHBOARD_SETTINGS,
   spool: SPOOL_SETTING,
   ...NOTIFY_SETTINGS,
   log: setting({

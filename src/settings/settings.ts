@@ -1,8 +1,18 @@
 import type { ProxyOptions } from '../api/http/connections.ts';
+import type { ListenAddress } from '../core/listen-address.ts';
 import type { EmailPolicy } from '../privacy/email.ts';
 
 /** Where logs go: for people, for machines, or nowhere. */
 export type LogFormat = 'pretty' | 'json' | 'silent';
+
+/** How to serve the dashboard. */
+export interface DashboardSettings {
+  readonly listen: ListenAddress;
+  /** Further names that it answers to. */
+  readonly allowedHosts: readonly string[];
+  /** What people log in with; null for none. */
+  readonly token: string | null;
+}
 
 /** Every setting with its value, validated. */
 export interface Settings {
@@ -39,6 +49,8 @@ export interface Settings {
   readonly emails: EmailPolicy;
   /** The folder in which hook events wait for the warehouse; null or absent for the one beside it. */
   readonly spool?: string | null;
+  /** How to serve the dashboard; absent for commands that do not. */
+  readonly dashboard?: DashboardSettings;
   readonly log: LogFormat;
   /** The instant to use as now; null for the clock. */
   readonly now: Date | null;

@@ -8,6 +8,12 @@ export interface OpenOptions {
   readonly clock: Clock;
   /** Create the warehouse if it does not exist. Without it, a missing warehouse is a usage error. */
   readonly create: boolean;
+  /**
+   * Open for reading only: nothing is written or migrated, and a schema of another version is refused. Needs no right to
+   * write in the database; methods that write throw.
+   * @default false
+   */
+  readonly readOnly?: boolean | undefined;
   /** Aborted when the process must stop; this shortens waits for other programs. */
   readonly signal?: AbortSignal | undefined;
   /** Called with problems that the owner of the machine should know about, and their remedies. */
@@ -20,14 +26,15 @@ export interface OpenOptions {
 }
 
 /**
- * Opens the warehouse at a location, a SQLite path or `postgres://…`, and migrates it to the schema of this version.
+ * Opens the warehouse at a location, a SQLite path or `postgres://…`, and migrates it to the schema of this version, unless
+ * it is opened for reading only.
  * Only the driver of that database is loaded.
  * @throws {UsageError} if this version cannot open the location, or if the driver is not installed correctly.
  */
 export async function openWarehouse(location: string, options: OpenOptions): Promise<Warehouse> {
   if (isPostgres(location)) {
-    const { openPostgres } = await import('./postgres/warehouse.ts');
-    return openPostgres(location, options);
+    const { openPostgres, openPostgresForReading } = await import('./postgres/warehouse.ts');
+    return options.readOnly === true ? openPostgresForReading(location) : openPostgres(location, options);
   }
   const scheme = schemeOf(location);
   if (scheme !== undefined) {

@@ -14,6 +14,7 @@ import type {
   UnitFailure,
   UnitNotes,
 } from './commits.ts';
+import type { QuarantineCount, QuarantineScope } from './quarantine.ts';
 import type { QueryRow, Steps } from './queries.ts';
 import type { EncodedRows, TableRows, Value, Values } from './rows.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
@@ -23,25 +24,10 @@ export type { SettleRule } from '../judge/agreement.ts';
 export * from './commits.ts';
 export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-rows.ts';
 export { keyOfValues } from './ledger-rows.ts';
+export type { QuarantineCount, QuarantineScope } from './quarantine.ts';
 export type { QueryRow, Steps } from './queries.ts';
 export * from './unit.ts';
 export type { EncodedRows, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
-
-/** How many records are in quarantine, by organization, stream and reason. */
-export interface QuarantineCount {
-  readonly orgId: string;
-  readonly stream: Stream;
-  readonly reason: string;
-  readonly records: number;
-  /** How many of them a person accepted. Those no longer count for the exit code. */
-  readonly accepted: number;
-}
-
-/** Which records in quarantine to accept. Without a stream: all streams. Without a day: all days. */
-export interface QuarantineScope {
-  readonly stream?: Stream | undefined;
-  readonly day?: UtcDay | undefined;
-}
 
 /** A row of `sessions`. */
 export type SessionRow = RowOf<typeof tables.sessions>;
@@ -230,6 +216,11 @@ export interface Warehouse {
    * The damage that the database finds in its storage, one sentence each. PostgreSQL cannot check and returns `[]`.
    */
   damages(): Promise<string[]>;
+  /**
+   * Identifies the content of the database: as long as it is the same for this object, nothing was committed. Inside
+   * {@link inSnapshot} it is the snapshot's. It may change although nothing was committed, and means nothing to others.
+   */
+  version(): Promise<string>;
   /** Reads in one snapshot, which does not show later commits of others. `read` must not write. */
   inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;
 

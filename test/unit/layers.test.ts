@@ -55,6 +55,7 @@ const PIPELINE_RANKS: readonly (readonly [part: RegExp, rank: number])[] = [
 const WAREHOUSE_DOORS = [
   'port',
   'with-warehouse',
+  'kept-open',
   'take-lock',
   'location',
   'only-organization',
@@ -67,6 +68,8 @@ const WAREHOUSE_DOORS = [
   'rollups/refresh-users',
   'rollups/people-digest',
   'rollups/resolve-people',
+  'rollups/known-users',
+  'rollups/standing',
 ];
 
 /** The jobs whose work is to serve the emulator. */

@@ -126,15 +126,20 @@ function addCommand(parent: Commander, command: Command, width: number): Command
   }
   for (const setting of command.uses) {
     if (setting.flag === null) continue;
-    sub.addOption(
-      new Option(`${setting.flag} <${setting.placeholder}>`, settingDoc(setting)).helpGroup('Settings:'),
-    );
+    const option = new Option(`${setting.flag} <${setting.placeholder}>`, settingDoc(setting));
+    if (setting.isRepeatable === true) option.argParser(joined);
+    sub.addOption(option.helpGroup('Settings:'));
   }
   return sub.addHelpText('after', () => {
     const helper = sub.createHelp();
     helper.prepareContext({ helpWidth: width });
     return commandHelp(command, (term, termWidth, doc) => helper.formatItem(term, termWidth, doc, helper));
   });
+}
+
+/** Adds a value to the earlier ones of a flag. */
+function joined(value: string, earlier: unknown): string {
+  return typeof earlier === 'string' ? `${earlier},${value}` : value;
 }
 
 function flagsOf(sub: Commander): Flags {

@@ -22,6 +22,16 @@ export const notifySettings = [
   SETTINGS.notifyTimeoutMs,
 ] as const;
 
+/** The settings of the dashboard. */
+export const dashboardSettings = [
+  SETTINGS.warehouse,
+  SETTINGS.dashboardListen,
+  SETTINGS.allowedHosts,
+  SETTINGS.dashboardToken,
+  SETTINGS.dashboardTokenFile,
+  ...commonSettings,
+] as const;
+
 /** The settings of the proxy. */
 export const proxySettings = [SETTINGS.httpsProxy, SETTINGS.httpProxy, SETTINGS.noProxy] as const;
 

@@ -24,6 +24,8 @@ export interface Frame {
   here?(change: PageChange): string | null;
   /** Where the search field leads, and what its form carries besides the text `q`; absent in a report. */
   readonly search?: { readonly action: string; readonly fields: readonly FormField[] };
+  /** Where the button to log out leads; absent where nobody logs in. */
+  readonly logout?: string;
   /** Begins the anchors of the page, where a document holds several pages. */
   readonly anchors?: string;
   /** Path of the style sheet and the script of the dashboard; a report holds its style and has no script. */

@@ -31,7 +31,11 @@ function titleOf({ name, heading }: Page, { filters, organization }: Frame): str
   return titleText([name, ...about, ...(heading.includes(period) ? [] : [period]), organization, 'Daywalk']);
 }
 
-/** Facts about the page: version, warehouse, organization. */
-export function footerHtml({ footer }: Frame): Markup {
-  return html`<footer class="wide"><p>${footer.map((fact, index) => html`${index === 0 ? '' : ' · '}<bdi>${fact}</bdi>`)}</p></footer>`;
+/** Facts about the page: version, warehouse, organization; and the way out, where people log in. */
+export function footerHtml({ footer, logout }: Frame): Markup {
+  const out =
+    logout === undefined
+      ? ''
+      : html`<form class="logout" method="post" action="${logout}"><button>Log out</button></form>`;
+  return html`<footer class="wide"><p>${footer.map((fact, index) => html`${index === 0 ? '' : ' · '}<bdi>${fact}</bdi>`)}</p>${out}</footer>`;
 }

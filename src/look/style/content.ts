@@ -1,5 +1,11 @@
 /** Sentence, headlines, figures, and the line under them. */
 export const CONTENT = `
+.message > p { margin-top: 12px; max-width: 60ch; }
+.login label { display: block; font-weight: 600; margin-bottom: 4px; }
+.login p { margin-top: 16px; }
+.login input { width: 100%; max-width: 26rem; }
+.problem { color: var(--failed); }
+.logout { padding-bottom: 24px; }
 main.wide { padding-top: 32px; }
 .sentence { margin-top: 6px; max-width: 40em; font-size: 1.0625rem; line-height: 1.5; color: var(--ink-2); }
 .sentence strong { color: var(--ink); font-weight: 650; }

@@ -25,6 +25,25 @@ export function parseSalt(text: string): string {
   throw new UsageError('the salt is empty', { hint: 'make one with: openssl rand -hex 32' });
 }
 
+/** 16 random characters cannot be found by trying. */
+const TOKEN_LENGTH_MIN = 16;
+
+/**
+ * Parses the token of the dashboard and trims it. No error shows any part of it.
+ * @throws {UsageError} if it is short, or people could not type it into a form
+ */
+export function parseToken(text: string): string {
+  const token = text.trim();
+  if (token.length < TOKEN_LENGTH_MIN || !VISIBLE_ASCII.test(token)) {
+    const problem =
+      token.length < TOKEN_LENGTH_MIN
+        ? `has fewer than ${TOKEN_LENGTH_MIN} characters`
+        : 'has blanks, or characters that are not ASCII';
+    throw new UsageError(`the token ${problem}`, { hint: 'make one with: openssl rand -hex 32' });
+  }
+  return token;
+}
+
 function refusalOf(key: string): { reason: string; hint: string } | null {
   if (key === '')
     return { reason: 'is empty', hint: 'create a key in the settings of the application and set it here' };

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { CREATE_HISTORY, HISTORY_TABLE } from '../../../schema/history.ts';
 import { commentsSql } from '../../../schema/reference/comments.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
-import { NoWarehouseError, UsageError } from '../../core/errors.ts';
+import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
 import { fillRollups } from '../rollups/fill.ts';
 import type { Link } from './link.ts';
@@ -13,6 +13,7 @@ import { runSteps } from './queries.ts';
 import { expectCreatable } from './schema-rights.ts';
 import type { PostgresSession } from './session.ts';
 import { tableIn } from './statements.ts';
+import type { PostgresTarget } from './target.ts';
 
 const FOLDER = programPath('schema/migrations/postgres');
 
@@ -61,6 +62,16 @@ export async function migrate(
     if (missing.length > 0) await link.script(commentsSql());
     if (missing.length > 0 && missing.length < known.length) await fillTables(link, session.clock.now());
   });
+}
+
+/**
+ * Makes sure that the schema has this version. Writes nothing.
+ * @throws {UsageError} if it is missing, holds something else, or has another version.
+ */
+export async function expectSchema(link: Link, { schema, location }: PostgresTarget): Promise<void> {
+  const applied = await appliedMigrations(link, schema, location);
+  if (applied === null) throw new NoWarehouseError(location);
+  if (pending(knownMigrations(), applied, location).length > 0) throw new OldWarehouseError(location);
 }
 
 /** Fills the new tables. Runs of an earlier version commit nothing meanwhile, so all statements see the same units. */

@@ -12,6 +12,14 @@ export function select(link: Link, query: SQL): Promise<readonly QueryRow[]> {
   return link.records(text, values);
 }
 
+/**
+ * See `Warehouse.version`. Two snapshots with the same list of transactions see the same rows.
+ */
+export async function versionOf(link: Link): Promise<string> {
+  const [row] = await link.query('SELECT pg_current_snapshot()::text');
+  return String(row?.[0]);
+}
+
 /** Runs the steps of a transaction, see `Warehouse.transact`. Call inside a transaction. */
 export async function runSteps<Result>(link: Link, steps: Steps<Result>): Promise<Result> {
   let step = steps.next();

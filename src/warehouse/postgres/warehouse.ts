@@ -7,8 +7,8 @@ import { commitDays } from './commit-days.ts';
 import { storeHookEvents } from './hook-events.ts';
 import { readReadiness, readState, readUnits, writeState } from './ledger.ts';
 import type { Link } from './link.ts';
-import { migrate } from './migrate.ts';
-import { oneAtATime, runSteps, select } from './queries.ts';
+import { expectSchema, migrate } from './migrate.ts';
+import { oneAtATime, runSteps, select, versionOf } from './queries.ts';
 import { Readers } from './readers.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows, putRows } from './rows.ts';
@@ -24,7 +24,7 @@ import {
 } from './runs.ts';
 import { PostgresSession, type PostgresSessionOptions } from './session.ts';
 import { doubtUnit, failUnit, noteUnits, reopenDays } from './settle-days.ts';
-import { parseTarget } from './target.ts';
+import { type PostgresTarget, parseTarget } from './target.ts';
 
 const encodeSession = encoderOf(tables.sessions);
 
@@ -48,6 +48,68 @@ export async function openPostgres(
   return postgresWarehouse(session);
 }
 
+/**
+ * Opens a schema of a PostgreSQL database for reading only. The role needs SELECT and USAGE alone, and the server may be a
+ * read-only replica.
+ * @throws {UsageError} if the URL is wrong, or if the schema is missing, belongs to another program, or has another version.
+ * @throws {StorageError} if it cannot be reached.
+ */
+export async function openPostgresForReading(url: string): Promise<Warehouse> {
+  const target = parseTarget(url);
+  const readers = new Readers(target);
+  try {
+    await readers.read((link) => expectSchema(link, target));
+  } catch (error) {
+    await readers.close();
+    throw error;
+  }
+  const refuse = async () => {
+    throw new TypeError(`the warehouse ${target.location} is open for reading only`);
+  };
+  return {
+    ...readsOf((work) => readers.read(work), readers),
+    ...warehouseFacts(target),
+    lock: refuse,
+    setState: refuse,
+    commitDay: refuse,
+    commitDays: refuse,
+    commitReadinessPage: refuse,
+    endReadinessWalk: refuse,
+    failUnit: refuse,
+    doubtUnit: refuse,
+    noteUnits: refuse,
+    reopenDays: refuse,
+    storeHookEvents: refuse,
+    recordSession: refuse,
+    startRun: refuse,
+    endRun: refuse,
+    acceptQuarantine: refuse,
+    change: refuse,
+    transact: refuse,
+    oneAtATime: refuse,
+    refreshStatistics: refuse,
+    close: () => readers.close(),
+  };
+}
+
+/** What is the same however the warehouse is opened. */
+function warehouseFacts({
+  location,
+}: PostgresTarget): Pick<Warehouse, 'location' | 'dialect' | 'damages' | 'saveCopy' | 'discardNew'> {
+  return {
+    location,
+    dialect: 'postgres',
+    damages: async () => [],
+    saveCopy: async () => {
+      throw new UsageError(`${location} is in PostgreSQL and cannot be saved as a SQLite file`, {
+        hint: 'daywalk copy makes a SQLite warehouse of it; a second copy moves only what has changed',
+        reason: 'copy-instead',
+      });
+    },
+    discardNew: async () => false,
+  };
+}
+
 type Reads = Pick<
   Warehouse,
   | 'organizations'
@@ -62,6 +124,7 @@ type Reads = Pick<
   | 'scan'
   | 'rowsOf'
   | 'select'
+  | 'version'
   | 'inSnapshot'
 >;
 type UnitWrites = Pick<
@@ -77,13 +140,11 @@ type UnitWrites = Pick<
 >;
 
 function postgresWarehouse(session: PostgresSession): Warehouse {
-  const { location } = session.target;
   const claims = new Claims(session);
   const readers = new Readers(session.target);
   return {
-    location,
-    dialect: 'postgres',
-    ...readsOf(session, readers),
+    ...warehouseFacts(session.target),
+    ...readsOf((work) => session.transaction('read', work), readers),
     ...unitWritesOf(session, claims),
     lock: (options) => claims.lock(options),
     setState: (orgId, name, value) =>
@@ -103,14 +164,6 @@ function postgresWarehouse(session: PostgresSession): Warehouse {
     transact: (doing, steps) => session.repeatableRead(doing, (link) => runSteps(link, steps())),
     oneAtATime: (name, work) => oneAtATime(session, name, work),
     refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
-    damages: async () => [],
-    saveCopy: async () => {
-      throw new UsageError(`${location} is in PostgreSQL and cannot be saved as a SQLite file`, {
-        hint: 'daywalk copy makes a SQLite warehouse of it; a second copy moves only what has changed',
-        reason: 'copy-instead',
-      });
-    },
-    discardNew: async () => false,
     close: async () => {
       await readers.close();
       await session.close();
@@ -118,10 +171,13 @@ function postgresWarehouse(session: PostgresSession): Warehouse {
   };
 }
 
-function readsOf(session: PostgresSession, readers: Readers): Reads {
+/** Runs a short read outside of snapshots. */
+type ShortRead = <Result>(work: (link: Link) => Promise<Result>) => Promise<Result>;
+
+function readsOf(short: ShortRead, readers: Readers): Reads {
   // While a snapshot is being read, every read uses it.
-  const read = <Result>(work: (link: Link) => Promise<Result>) =>
-    readers.snapshotLink === undefined ? session.transaction('read', work) : work(readers.snapshotLink);
+  const read: ShortRead = (work) =>
+    readers.snapshotLink === undefined ? short(work) : work(readers.snapshotLink);
   return {
     organizations: () => read(readOrganizations),
     units: (orgId, streams) => read((link) => readUnits(link, orgId, streams)),
@@ -139,6 +195,7 @@ function readsOf(session: PostgresSession, readers: Readers): Reads {
       return rows;
     },
     select: (query) => readers.read((link) => select(link, query)),
+    version: () => readers.read(versionOf),
     inSnapshot: (work) => readers.inSnapshot(work),
   };
 }

@@ -19,6 +19,8 @@ export interface ConnectionOptions extends LogWatchOptions {
   readonly clock: Clock;
   /** Create the file if it does not exist. */
   readonly create: boolean;
+  /** Open it for reading only. @default false */
+  readonly readOnly?: boolean | undefined;
   /**
    * The file that must be at the path, as {@link fileAt} identifies it.
    * @default any file
@@ -50,7 +52,7 @@ export class Connection {
     options.signal?.addEventListener('abort', () => {
       this.#stoppedAtMs = this.clock.monotonicMs();
     });
-    const { db, file, isNew } = openFile(path, options.create);
+    const { db, file, isNew } = openFile(path, options);
     this.db = db;
     this.isNew = isNew;
     this.file = file;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
-import { UsageError } from '../../core/errors.ts';
+import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
 import { fillRollups } from '../rollups/fill.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
@@ -43,6 +43,17 @@ export async function migrate(connection: Connection): Promise<void> {
     // Readers cannot use a new index before it is analyzed, and runs over a settled history would not do that.
     if (missing.length < known.length) refreshStatistics(connection);
   });
+}
+
+/**
+ * Makes sure that the file has the schema of this version. Writes nothing.
+ * @throws {UsageError} if it is not a warehouse, or one of another version.
+ */
+export function expectSchema(connection: Connection): void {
+  const known = knownMigrations();
+  const missing = pending(connection, known);
+  if (missing.length === known.length) throw new NoWarehouseError(connection.path);
+  if (missing.length > 0) throw new OldWarehouseError(connection.path);
 }
 
 /**

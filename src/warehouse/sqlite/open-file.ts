@@ -11,8 +11,18 @@ import { fileAt } from './file-identity.ts';
 /** SQLite's own wait blocks the process, so it is short. The long wait is outside, where signals are handled. */
 const BUSY_TIMEOUT_MS = 10;
 
+/** Pages of a dashboard read the same rows again and again. */
+const READING_CACHE_KIB = 16_000;
+
 /** Some file systems give a file a new number when it is first opened for writing. No file is replaced this often. */
 const OPEN_ATTEMPTS_MAX = 3;
+
+export interface OpenFileOptions {
+  /** Create the file if it does not exist. */
+  readonly create: boolean;
+  /** Open it for reading only. @default false */
+  readonly readOnly?: boolean | undefined;
+}
 
 export interface OpenFile {
   readonly db: Database;
@@ -28,7 +38,7 @@ export interface OpenFile {
  * several names.
  * @throws {StorageError} if it cannot be opened, or its folder cannot be entered.
  */
-export function openFile(path: string, create: boolean): OpenFile {
+export function openFile(path: string, { create, readOnly = false }: OpenFileOptions): OpenFile {
   if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
     throw new UsageError(`"${path}" is not a path of a SQLite file`, {
       hint: 'name a file, for example daywalk.db',
@@ -50,8 +60,12 @@ export function openFile(path: string, create: boolean): OpenFile {
   const isNew = create && createPrivately(path);
   refuseHardLinks(path);
   try {
-    const opened = { ...openUnreplaced(path, create), isNew };
+    const opened = { ...openUnreplaced(path, { create, readOnly }), isNew };
     const { db } = opened;
+    if (readOnly) {
+      db.pragma(`cache_size = -${READING_CACHE_KIB}`);
+      return opened;
+    }
     // Every commit survives a power loss. This takes a tenth more time.
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
@@ -81,10 +95,13 @@ function isFolder(path: string): boolean {
 }
 
 /** Opens a file and makes sure that it was at the path at that time. */
-function openUnreplaced(path: string, create: boolean): Omit<OpenFile, 'isNew'> {
+function openUnreplaced(
+  path: string,
+  { create, readOnly = false }: OpenFileOptions,
+): Omit<OpenFile, 'isNew'> {
   for (let attempt = 1; attempt <= OPEN_ATTEMPTS_MAX; attempt += 1) {
     const file = fileAt(path);
-    const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !create });
+    const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !create, readonly: readOnly });
     if (fileAt(path) === file) return { db, file };
     db.close();
   }

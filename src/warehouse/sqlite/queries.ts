@@ -9,6 +9,16 @@ export function select({ db }: Connection, query: SQL): readonly QueryRow[] {
   return db.prepare<unknown[], QueryRow>(text).all(...values);
 }
 
+/**
+ * See `Warehouse.version`. The pragma changes with the commits of other connections, the count with the changes of this
+ * one.
+ */
+export function versionOf({ db }: Connection): string {
+  const others = db.pragma('data_version', { simple: true });
+  const own = db.prepare<[], number>('SELECT total_changes()').pluck().get();
+  return `${String(others)} ${String(own)}`;
+}
+
 /** Runs the steps of a transaction, see `Warehouse.transact`. Call inside a transaction. */
 export function runSteps<Result>(connection: Connection, steps: Steps<Result>): Result {
   let step = steps.next();

@@ -16,8 +16,8 @@ import {
   writeState,
 } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
-import { migrate, refreshStatistics } from './migrate.ts';
-import { runSteps, select } from './queries.ts';
+import { expectSchema, migrate, refreshStatistics } from './migrate.ts';
+import { runSteps, select, versionOf } from './queries.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows } from './rows.ts';
 import {
@@ -36,12 +36,13 @@ import { DayWriter } from './writer/writer.ts';
 /**
  * Opens a SQLite file as a warehouse and migrates it to the schema of this version.
  * @throws {UsageError} if the file is missing (unless `create`), belongs to another program, or has a newer version.
- * @throws {StorageError} if it cannot be opened or written.
+ * @throws {StorageError} if it cannot be opened or, unless `readOnly`, written.
  */
 export async function openSqlite(path: string, options: ConnectionOptions): Promise<Warehouse> {
   const connection = new Connection(path, options);
   try {
-    await migrate(connection);
+    if (options.readOnly === true) expectSchema(connection);
+    else await migrate(connection);
   } catch (error) {
     connection.close();
     throw error;
@@ -97,14 +98,13 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
     rowsOf: (table, scope, columns) => readRows(connection, table, scope, columns),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
-    select: async (query) => connection.read('read', () => select(connection, query)),
     transact: (doing, steps) => connection.transaction(doing, () => runSteps(connection, steps())),
     oneAtATime: (_, work) => work(),
     saveCopy: async (copy) => saveCopy(connection, copy),
     refreshStatistics: () =>
       connection.transaction('measure the tables of', () => refreshStatistics(connection)),
     damages: async () => connection.read('check', () => damagesOf(connection)),
-    inSnapshot: (read) => connection.snapshot(read),
+    ...queriesOf(connection),
     discardNew: async () => {
       await days.close();
       return connection.read('remove the empty warehouse', () => discardNew(connection));
@@ -113,6 +113,14 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
       await days.close();
       connection.close();
     },
+  };
+}
+
+function queriesOf(connection: Connection): Pick<Warehouse, 'select' | 'version' | 'inSnapshot'> {
+  return {
+    select: async (query) => connection.read('read', () => select(connection, query)),
+    version: async () => connection.read('read', () => versionOf(connection)),
+    inSnapshot: (read) => connection.snapshot(read),
   };
 }
 

@@ -1,0 +1,190 @@
+import type { Clock } from '../../core/clock.ts';
+import { dayOf } from '../../core/day.ts';
+import { DaywalkError, UsageError } from '../../core/errors.ts';
+import type { Advice } from '../../core/reasons.ts';
+import type { KeptWarehouse } from '../../warehouse/kept-open.ts';
+import type { Warehouse } from '../../warehouse/port.ts';
+import { MANAGERS } from '../audience/audience.ts';
+import { pageReader } from '../data/reader.ts';
+import { messageHtml } from '../html/message.ts';
+import { pageHtml } from '../html/page.ts';
+import type { Page } from '../page/page.ts';
+import { type Answer, htmlAnswer } from './answer.ts';
+import { ASSETS } from './assets.ts';
+import { frameOf, type Surroundings } from './frame-of.ts';
+import { createPageCache } from './page-cache.ts';
+import { type PageRequest, readPageRequest } from './page-request.ts';
+import { type Choices, readChoices, readFilters } from './read-filters.ts';
+
+/** How many requests may wait for the pages before them. */
+const WAITING_MAX = 32;
+const RETRY_SECONDS = '2';
+
+/** What pages are made from. */
+export interface PageSourceOptions {
+  readonly warehouse: KeptWarehouse;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Facts for the footer. */
+  readonly footer: readonly string[];
+  /** Where the button to log out leads; absent without a login. */
+  readonly logout?: string | undefined;
+  /** The remedy for a failure in the words of the caller. */
+  readonly hintOf: (advice: Advice) => string | undefined;
+  /** Receives failures that are not the reader's. Must not throw. */
+  readonly report: (error: unknown, path: string) => void;
+}
+
+/** Answers requests for pages. Never throws. */
+export interface PageSource {
+  answer(url: URL): Promise<Answer>;
+}
+
+/** A page, or the reason why there is none, with what surrounds it. */
+interface Built {
+  readonly status: number;
+  readonly page: Page;
+  readonly around: Surroundings;
+}
+
+/** Creates the pages of a warehouse. One is built at a time; a page of the same content is built once. */
+export function createPageSource(options: PageSourceOptions): PageSource {
+  const { warehouse, clock, hintOf, report } = options;
+  const cache = createPageCache<Answer>();
+  let waiting = 0;
+
+  const answerNow = async (url: URL): Promise<Answer> => {
+    const key = `${dayOf(clock.now())} ${url.pathname}${url.search}`;
+    const found = await warehouse.read(async (inside, version) => {
+      const known = cache.get(key, version);
+      return known === undefined
+        ? { version, built: await buildPage(inside, url, options) }
+        : { version, known };
+    });
+    if (found.known !== undefined) return found.known;
+    const answer = found.built === null ? emptyAnswer(hintOf) : await rendered(found.built);
+    cache.put(key, found.version, answer);
+    return answer;
+  };
+  return {
+    answer: async (url) => {
+      if (waiting >= WAITING_MAX) return busyAnswer();
+      waiting += 1;
+      try {
+        return await answerNow(url);
+      } catch (error) {
+        report(error, url.pathname);
+        return failureAnswer(error, hintOf);
+      } finally {
+        waiting -= 1;
+      }
+    },
+  };
+}
+
+/** Null if there is nothing to show yet. */
+async function buildPage(
+  warehouse: Warehouse,
+  url: URL,
+  { clock, footer, logout, hintOf }: PageSourceOptions,
+): Promise<Built | null> {
+  const now = clock.now();
+  const around = (choices: Choices) => ({
+    path: url.pathname,
+    asked: {},
+    params: {},
+    isRefused: true,
+    logout,
+    filters: { orgId: choices.orgId, ...choices.usual },
+    choices,
+    footer,
+  });
+  let request: PageRequest | null = null;
+  try {
+    request = readPageRequest(url);
+    const choices = await readChoices(warehouse, request?.asked.org, now);
+    if (choices === null) return null;
+    if (request === null)
+      return { status: 404, page: notFound(url), around: { ...around(choices), isRefused: false } };
+    const { kind, params, asked } = request;
+    const filters = await readFilters(warehouse, asked, choices);
+    const reader = pageReader(warehouse, filters, MANAGERS);
+    const page = await kind.build(reader, params);
+    return { status: 200, page, around: { ...around(choices), asked, params, filters, isRefused: false } };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const choices = await readChoices(warehouse, undefined, now);
+    if (choices === null) return null;
+    const status = request?.params.subject === undefined ? 400 : 404;
+    return { status, page: refused(error, hintOf), around: around(choices) };
+  }
+}
+
+async function rendered({ status, page, around }: Built): Promise<Answer> {
+  return htmlAnswer(status, String(await pageHtml(page, frameOf(around))));
+}
+
+function notFound({ pathname }: URL): Page {
+  return {
+    name: 'Not found',
+    heading: 'There is no such page',
+    sentence: [`Nothing is at ${pathname}. The navigation leads to every page.`],
+    sections: [],
+  };
+}
+
+function refused(error: UsageError, hintOf: PageSourceOptions['hintOf']): Page {
+  return {
+    name: 'Not shown',
+    heading: 'This cannot be shown',
+    sentence: [sentenceOf(error.message), ' ', sentenceOf(hintOf(error) ?? 'choose other filters')],
+    sections: [],
+  };
+}
+
+function emptyAnswer(hintOf: PageSourceOptions['hintOf']): Answer {
+  const remedy = hintOf({ hint: 'export the data of an organization first', reason: 'no-organization' });
+  return messageAnswer(200, {
+    heading: 'Nothing is exported yet',
+    text: 'This warehouse holds no organization.',
+    remedy: sentenceOf(remedy ?? ''),
+  });
+}
+
+function busyAnswer(): Answer {
+  const answer = messageAnswer(503, {
+    heading: 'Busy',
+    text: 'Many pages are being made right now.',
+    remedy: 'Try again in a few seconds.',
+  });
+  return { ...answer, headers: { ...answer.headers, 'retry-after': RETRY_SECONDS } };
+}
+
+/** A failure of the warehouse is explained; a defect is not, because its words may hold anything. */
+function failureAnswer(error: unknown, hintOf: PageSourceOptions['hintOf']): Answer {
+  if (!(error instanceof DaywalkError)) {
+    return messageAnswer(500, {
+      heading: 'A defect in Daywalk',
+      text: 'This page could not be made. The log of the dashboard says why.',
+    });
+  }
+  const answer = messageAnswer(503, {
+    heading: 'The warehouse cannot be read',
+    text: sentenceOf(error.message),
+    remedy: sentenceOf(hintOf(error) ?? ''),
+  });
+  return { ...answer, headers: { ...answer.headers, 'retry-after': RETRY_SECONDS } };
+}
+
+function messageAnswer(
+  status: number,
+  message: { readonly heading: string; readonly text: string; readonly remedy?: string },
+): Answer {
+  return htmlAnswer(status, String(messageHtml({ ...message, style: ASSETS.style })));
+}
+
+/** The words of an error as a sentence. */
+function sentenceOf(words: string): string {
+  const text = words.trim();
+  if (text === '') return '';
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}

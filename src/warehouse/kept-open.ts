@@ -1,0 +1,89 @@
+import { realpathSync, statSync } from 'node:fs';
+import { UsageError } from '../core/errors.ts';
+import { SerialQueue } from '../core/serial-queue.ts';
+import { isPostgres } from './location.ts';
+import { type OpenOptions, openWarehouse } from './open.ts';
+import type { Warehouse } from './port.ts';
+
+/** A warehouse that stays open for reading, while runs commit to it and programs replace it. */
+export interface KeptWarehouse {
+  /**
+   * Reads in one snapshot; reads run one at a time. Opens the warehouse if it is not open, if its file was replaced, or
+   * after a failure. `version` identifies the content: the same one means the same content.
+   * @throws what opening the warehouse or `work` throws.
+   */
+  read<Result>(work: (warehouse: Warehouse, version: string) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+interface Opened {
+  readonly warehouse: Warehouse;
+  /** Counts openings: versions of different ones cannot be compared. */
+  readonly opening: number;
+  readonly files: Files;
+}
+
+/** Keeps a warehouse open for reading. Opens it at the first read. */
+export function keepOpen(location: string, options: Pick<OpenOptions, 'clock' | 'signal'>): KeptWarehouse {
+  const queue = new SerialQueue();
+  let opened: Opened | undefined;
+  let openings = 0;
+
+  const shut = async () => {
+    const last = opened;
+    opened = undefined;
+    await last?.warehouse.close();
+  };
+  const open = async (): Promise<Opened> => {
+    const before = filesOf(location);
+    if (opened !== undefined && isSame(opened.files, before)) return opened;
+    await shut();
+    const warehouse = await openWarehouse(location, { ...options, create: false, readOnly: true });
+    openings += 1;
+    // Opening creates the log of SQLite. If the file is replaced meanwhile, the next read opens it again.
+    opened = { warehouse, opening: openings, files: { ...before, log: filesOf(location).log } };
+    return opened;
+  };
+  const read: KeptWarehouse['read'] = (work) =>
+    queue.add(async () => {
+      const { warehouse, opening } = await open();
+      try {
+        return await warehouse.inSnapshot(async () =>
+          work(warehouse, `${opening} ${await warehouse.version()}`),
+        );
+      } catch (error) {
+        // A connection that failed once is not used again.
+        if (!(error instanceof UsageError)) await shut();
+        throw error;
+      }
+    });
+  return { read, close: () => queue.add(shut) };
+}
+
+/** Describes the file of a SQLite warehouse and its log; '' for what does not exist. */
+interface Files {
+  readonly main: string;
+  readonly log: string;
+}
+
+const NO_FILES: Files = { main: '', log: '' };
+
+/** SQLite does not notice that another file was copied over an open one. */
+function filesOf(location: string): Files {
+  if (isPostgres(location)) return NO_FILES;
+  try {
+    const { dev, ino, size, mtimeNs } = statSync(location, { bigint: true });
+    const log = statSync(`${realpathSync(location)}-wal`, { bigint: true, throwIfNoEntry: false });
+    return {
+      main: [dev, ino, size, mtimeNs].join(' '),
+      log: log === undefined ? '' : `${log.dev} ${log.ino}`,
+    };
+  } catch {
+    // Opening the warehouse reports why it cannot be examined.
+    return NO_FILES;
+  }
+}
+
+function isSame(a: Files, b: Files): boolean {
+  return a.main === b.main && a.log === b.log;
+}
