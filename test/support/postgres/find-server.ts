@@ -16,6 +16,8 @@ export interface Server {
   readonly kind: 'server' | 'PGlite' | 'none';
   /** The server, or the reason why there is none, on one line. */
   readonly description: string;
+  /** A server that the suite started, and that ends with it. */
+  readonly isOwn: boolean;
   stop(): Promise<void>;
 }
 
@@ -68,6 +70,7 @@ async function running(url: string, origin: string): Promise<Server> {
       url,
       kind: 'server',
       description: `PostgreSQL ${version}, ${origin}`,
+      isOwn: false,
       stop: async () => undefined,
     };
   } catch (error) {
@@ -80,12 +83,18 @@ async function own(path: string): Promise<Server> {
   if (installed === undefined) throw new Error(`no PostgreSQL ${MAJOR_MIN} or newer is installed`);
   const { url, stop } = await keepProcess('./own-server.ts', [installed.folder]);
   const description = `PostgreSQL ${installed.version}, started by the suite from ${installed.folder}`;
-  return { url, kind: 'server', description, stop };
+  return { url, kind: 'server', description, isOwn: true, stop };
 }
 
 async function pglite(): Promise<Server> {
   const { url, stop } = await keepProcess('./pglite-server.ts');
-  return { url, kind: 'PGlite', description: `PGlite (PostgreSQL ${await versionOf(url)})`, stop };
+  return {
+    url,
+    kind: 'PGlite',
+    description: `PGlite (PostgreSQL ${await versionOf(url)})`,
+    isOwn: false,
+    stop,
+  };
 }
 
 function none(reasons: readonly string[]): Server {
@@ -93,6 +102,7 @@ function none(reasons: readonly string[]): Server {
     url: null,
     kind: 'none',
     description: because('no PostgreSQL', reasons),
+    isOwn: false,
     stop: async () => undefined,
   };
 }

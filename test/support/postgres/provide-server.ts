@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { findServer } from './find-server.ts';
 import { dropLeftovers, dropRun, runPrefix } from './schemas.ts';
+import { createTemplate, type Template } from './template.ts';
 
 /** What tests know about the server. */
 export interface ProvidedServer {
@@ -10,6 +11,8 @@ export interface ProvidedServer {
   readonly description: string;
   /** What the names of schemas begin with. */
   readonly prefix: string;
+  /** Null where the server is not the suite's own, and nobody would remove the databases of a killed suite. */
+  readonly template: Template | null;
 }
 
 declare module 'vitest' {
@@ -21,14 +24,15 @@ declare module 'vitest' {
 /** Finds or starts a PostgreSQL before the suite, and cleans up after it. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const now = new Date();
-  const { stop, ...server } = await findServer({
+  const { stop, isOwn, ...server } = await findServer({
     url: process.env['DAYWALK_TEST_POSTGRES'],
     source: process.env['DAYWALK_TEST_POSTGRES_SOURCE'],
     path: process.env['PATH'] ?? '',
   });
   const prefix = runPrefix(now);
   if (server.url !== null) await dropLeftovers(server.url, now);
-  provide('postgres', { ...server, prefix });
+  const template = server.url !== null && isOwn ? await createTemplate(server.url, prefix) : null;
+  provide('postgres', { ...server, prefix, template });
   return async () => {
     if (server.url !== null) await dropRun(server.url, prefix);
     await stop();

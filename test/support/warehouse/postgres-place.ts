@@ -4,17 +4,25 @@ import { inject, onTestFinished } from 'vitest';
 import { canonicalText } from '../../../src/core/json-text.ts';
 import type { Value } from '../../../src/warehouse/port.ts';
 import { schemaName } from '../postgres/schemas.ts';
+import { copyTemplate, locationOf } from '../postgres/template.ts';
 import type { Database, Foreign, Place } from './each-database.ts';
 import { type CatalogColumn, relationsOf } from './relations.ts';
 
-const { url: serverUrl, kind, description, prefix } = inject('postgres');
+const { url: serverUrl, kind, description, prefix, template } = inject('postgres');
 
 /** Warehouses in schemas of the PostgreSQL server that the suite found or started. */
 export const postgres: Database = {
   name: 'PostgreSQL',
   missing: serverUrl === null ? description : null,
   oneSession: kind === 'PGlite' ? 'PGlite has one session for all connections' : null,
-  place: () => postgresPlace(schemaName(prefix)),
+  place: () => postgresPlace(serverUrl ?? '', schemaName(prefix)),
+  migrated: async () => {
+    if (serverUrl === null || template === null) return postgres.place();
+    const { database, schema, remove } = await copyTemplate(serverUrl, template);
+    const url = new URL(serverUrl);
+    url.pathname = `/${encodeURIComponent(database)}`;
+    return postgresPlace(url.href, schema, remove);
+  },
 };
 
 const { DATE, TIMESTAMPTZ, BOOL, INT4, INT8, FLOAT8, NUMERIC, JSONB } = pg.types.builtins;
@@ -44,25 +52,27 @@ WHERE c.relkind IN ('r', 'v')
   AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
 ORDER BY c.relname, a.attnum`;
 
-/** A place in a schema that is dropped when the test ends. */
-function postgresPlace(schema: string): Place {
+/** A place in a schema. When the test ends the schema is dropped, or `remove` its database. */
+function postgresPlace(url: string, schema: string, remove?: () => Promise<void>): Place {
   let shared: Promise<Connection> | undefined;
   const connection = () => {
-    shared ??= connectTo(schema);
+    shared ??= connectTo(url, schema);
     return shared;
   };
   onTestFinished(async () => {
-    const { execute, end } = await connection();
-    await execute(`DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(schema)} CASCADE`);
-    await end();
+    if (remove === undefined) {
+      await (await connection()).execute(`DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(schema)} CASCADE`);
+    }
+    await (await shared)?.end();
+    await remove?.();
   });
   const connect = async () => {
-    const { end, ...foreign } = await connectTo(schema);
+    const { end, ...foreign } = await connectTo(url, schema);
     onTestFinished(end);
     return foreign;
   };
   return {
-    location: locationOf(schema),
+    location: locationOf(url, { schema }),
     makeEmpty: async () => (await connection()).execute(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`),
     query: async (sql, ...values) => (await connection()).query(sql, ...values),
     execute: async (sql, ...values) => (await connection()).execute(sql, ...values),
@@ -76,17 +86,12 @@ function postgresPlace(schema: string): Place {
   };
 }
 
-function locationOf(schema: string): string {
-  const url = new URL(serverUrl ?? '');
-  return `${url.href}${url.search === '' ? '?' : '&'}schema=${encodeURIComponent(schema)}`;
-}
-
 interface Connection extends Foreign {
   end(): Promise<void>;
 }
 
-async function connectTo(schema: string): Promise<Connection> {
-  const client = new pg.Client({ connectionString: serverUrl ?? '' });
+async function connectTo(url: string, schema: string): Promise<Connection> {
+  const client = new pg.Client({ connectionString: url });
   // A test may end the connections of a server.
   client.on('error', () => undefined);
   await client.connect();

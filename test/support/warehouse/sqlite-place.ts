@@ -12,6 +12,7 @@ export const sqlite: Database = {
   missing: null,
   oneSession: null,
   place: () => sqlitePlace(tempFile()),
+  migrated: async () => sqlitePlace(tempFile()),
 };
 
 /** The place at a file path. The caller removes the file. */
