@@ -14,6 +14,11 @@ const clients = source({
   columns: { client: ['client'] },
 });
 const tools = source({ table: tables.toolsDaily, stream: 'tools' });
+const languages = source({
+  table: tables.productivityDailyByLanguage,
+  stream: 'productivity',
+  columns: { language: ['language'] },
+});
 
 type CreditColumn = keyof typeof tables.tokensDaily.columns;
 
@@ -135,4 +140,12 @@ export const publishedMetrics: readonly Metric[] = [
     'Messages as published',
     'Messages from users and the assistant as the service publishes them.',
   ),
+  {
+    name: 'published_language_files',
+    title: 'Files by language as published',
+    unit: 'files',
+    doc: 'Files of the organization whose programming language the service names.',
+    source: languages,
+    measure: { kind: 'term', term: sum('count') },
+  },
 ];

@@ -148,6 +148,11 @@ const examples: Readonly<Record<string, Example>> = {
   ),
   published_sessions: monthly('How many sessions did the service publish?', 'sessions', 'monthly_overview'),
   published_messages: monthly('How many messages did the service publish?', 'messages', 'monthly_overview'),
+  published_language_files: parts('In which languages were files written?', 'language', [
+    'language',
+    'SUM(count)',
+    'productivity_daily_by_language',
+  ]),
   tool_invocations: parts('Which tools were used?', 'tool', [
     'tool',
     'SUM(invocations)',

@@ -1,7 +1,9 @@
 import { data } from './data.ts';
+import { output } from './output.ts';
 import { overview } from './overview.ts';
 import type { PageKind } from './page-kind.ts';
 import { people } from './people.ts';
+import { tools } from './tools.ts';
 
 /** Every page, in the order of the navigation. */
-export const PAGE_KINDS: readonly PageKind[] = [overview, people, data];
+export const PAGE_KINDS: readonly PageKind[] = [overview, tools, output, people, data];

@@ -19,6 +19,7 @@ export interface Facts {
   readonly hooks: readonly StoredRow<typeof tables.toolsDailyByHook>[];
   readonly activity: readonly StoredRow<typeof tables.activityDaily>[];
   readonly clients: readonly StoredRow<typeof tables.activityDailyByClient>[];
+  readonly fileLanguages: readonly StoredRow<typeof tables.productivityDailyByLanguage>[];
   readonly reports: readonly StoredRow<typeof tables.readinessReports>[];
   readonly criteria: readonly StoredRow<typeof tables.readinessReportCriteria>[];
   readonly people: readonly StoredRow<typeof tables.people>[];
@@ -43,6 +44,7 @@ export async function factsOf(warehouse: Pick<Warehouse, 'scan'>, orgId: string)
     hooks: await read(tables.toolsDailyByHook),
     activity: await read(tables.activityDaily),
     clients: await read(tables.activityDailyByClient),
+    fileLanguages: await read(tables.productivityDailyByLanguage),
     reports: await read(tables.readinessReports),
     criteria: await read(tables.readinessReportCriteria),
     people: await read(tables.people),

@@ -43,7 +43,9 @@ function published({ stream, rows, parts = {}, value }: Published): Definition {
 }
 
 function isDimension(name: string): name is Dimension {
-  return ['model', 'tier', 'tool', 'server', 'skill', 'slash_command', 'hook', 'client'].includes(name);
+  return ['model', 'tier', 'tool', 'server', 'skill', 'slash_command', 'hook', 'client', 'language'].includes(
+    name,
+  );
 }
 
 const column = (name: string) => (row: Row) => textOf(row[name]);
@@ -152,6 +154,12 @@ export const fromPublished: Readonly<Record<string, Definition>> = {
   published_autonomy_ratio_p90: snapshot('tools', (facts) => facts.toolTotals, 'autonomy_ratio_p90'),
   published_sessions: sumOfActivity('sessions'),
   published_messages: sumOfActivity('messages'),
+  published_language_files: published({
+    stream: 'productivity',
+    rows: (facts) => facts.fileLanguages,
+    parts: { language: column('language') },
+    value: (entries) => sumOf(entries, 'count'),
+  }),
   tool_invocations: invocations((facts) => facts.tools, { tool: column('tool') }, 'invocations'),
   mcp_invocations: invocations((facts) => facts.servers, { server: column('server') }, 'invocations'),
   skill_invocations: invocations((facts) => facts.skills, { skill: column('name') }, 'count'),

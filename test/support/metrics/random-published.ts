@@ -24,6 +24,9 @@ export function publishedRows(rows: Collector, stream: DailyStream, date: string
     add(tables.activityDaily);
     for (const client of some(['web', 'terminal-ui'])) add(tables.activityDailyByClient, { client });
   }
+  if (stream === 'productivity') {
+    for (const language of some(['Go', 'Rust'])) add(tables.productivityDailyByLanguage, { language });
+  }
   if (stream === 'tools') {
     add(tables.toolsDaily);
     for (const tool of some(['Read', 'Edit'])) add(tables.toolsDailyByTool, { tool });
