@@ -1,0 +1,24 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+
+/** Why tests are skipped where there is no Chromium. */
+export const NO_CHROMIUM = 'this machine has no Chromium (the variable CHROMIUM may name one)';
+
+/** The path of an installed Chromium; null if there is none. The variable CHROMIUM names another one. */
+export function findChromium(env: NodeJS.ProcessEnv = process.env): string | null {
+  const named = env['CHROMIUM'];
+  if (named !== undefined && named !== '') return mayRun(named) ? named : null;
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(mayRun) ?? null;
+}
+
+function mayRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
