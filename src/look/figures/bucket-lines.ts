@@ -22,12 +22,16 @@ export interface BucketLines extends FigureName {
   readonly format: NumberFormat;
   /** True for ratios that the axis shows in per cent. */
   readonly percent?: boolean;
+  /** True if the axis starts at 0. */
+  readonly zero?: boolean;
+  /** True if the drawing takes the width of the page. */
+  readonly wide?: boolean;
   readonly notes?: readonly Phrase[];
 }
 
 /** One line per metric, and a row per day, week or month. A line has a gap where nothing is stored. */
 export async function bucketLines(reader: PageReader, spec: BucketLines): Promise<Figure> {
-  const { id, title, grain, period, format, percent = false, notes = [] } = spec;
+  const { id, title, grain, period, format, percent = false, zero = false, wide = false, notes = [] } = spec;
   const hidden = hiddenGrain(reader, grain);
   if (hidden !== undefined || period === null) return emptyFigure(spec, hidden ?? NO_WEEK);
   const results: MetricResult[] = [];
@@ -51,7 +55,12 @@ export async function bucketLines(reader: PageReader, spec: BucketLines): Promis
     subtitle: `${spec.unit}, ${bucketWords(grain, period, first.rows.length)}${scope}`,
     chart: lines(
       spec.metrics.map(({ name }, index) => ({ name, points: pointsOf(results[index], grain) })),
-      { label: `${title}, ${spec.metrics.length === 1 ? 'one line' : 'lines'} over time`, percent },
+      {
+        label: `${title}, ${spec.metrics.length === 1 ? 'one line' : 'lines'} over time`,
+        percent,
+        zero,
+        wide,
+      },
     ),
     table: {
       columns: [

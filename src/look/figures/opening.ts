@@ -19,7 +19,7 @@ export function teamWords({ team }: Pick<Filters, 'team'>): string {
 }
 
 /** How a number compares with the same span before: `, 0.3 % less than in the same days of October`. */
-export function comparison({ change, number, results }: Headline, filters: Filters): Phrase {
+export function comparison({ change, number, results }: Headline, filters: Filters, less = 'less'): Phrase {
   const before = periodBefore(filters);
   if (number.value === null || before === null) return [];
   if (change.value === null) {
@@ -32,7 +32,7 @@ export function comparison({ change, number, results }: Headline, filters: Filte
   if (!/[1-9]/.test(formatNumber(change.value, 'size'))) {
     return [`, as many as ${inSpan(filters, before)}`];
   }
-  return [', ', size, ` ${change.value < 0 ? 'less' : 'more'} than ${inSpan(filters, before)}`];
+  return [', ', size, ` ${change.value < 0 ? less : 'more'} than ${inSpan(filters, before)}`];
 }
 
 /** `in the same days of October`, `on the day before`, `in July`. */

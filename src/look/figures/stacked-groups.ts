@@ -25,6 +25,8 @@ export interface StackedGroups extends FigureName {
   readonly format: NumberFormat;
   /** Of the chart's axis. */
   readonly divisor?: number;
+  /** True if the drawing takes the width of the page. */
+  readonly wide?: boolean;
   /** What to say if no group occurs. */
   readonly empty?: string;
 }
@@ -38,10 +40,11 @@ export async function stackedGroups(reader: PageReader, spec: StackedGroups): Pr
   const asked = await tryAsk(reader, { metric, title, by: [grain, by], ...period, ...scope });
   if (asked.kind === 'refusal') return emptyFigure(spec, sentenceOf(asked.why));
   const { result } = asked;
-  const { format, divisor = 1 } = spec;
+  const { format, divisor = 1, wide = false } = spec;
   const groups = viewedGroups(reader, result, { group: by, bucket: grain, format });
   const buckets = bucketsOf(result, grain);
-  if (groups.length === 0) return emptyFigure(spec, reasonOf(spec, result), [result]);
+  if (groups.every(({ total }) => total.value === null))
+    return emptyFigure(spec, reasonOf(spec, result), [result]);
   const others = groups.some(({ isOthers }) => isOthers) ? '; the others together' : '';
   return {
     kind: 'figure',
@@ -52,6 +55,7 @@ export async function stackedGroups(reader: PageReader, spec: StackedGroups): Pr
       label: `${title}, stacked bars`,
       groups: groups.map(({ name }) => name),
       divisor,
+      wide,
     }),
     table: tableOf(groups, buckets, spec),
     tableIs: 'folded',

@@ -1,4 +1,6 @@
+import { adoption } from './adoption.ts';
 import { data } from './data.ts';
+import { models } from './models.ts';
 import { output } from './output.ts';
 import { overview } from './overview.ts';
 import type { PageKind } from './page-kind.ts';
@@ -6,4 +8,4 @@ import { people } from './people.ts';
 import { tools } from './tools.ts';
 
 /** Every page, in the order of the navigation. */
-export const PAGE_KINDS: readonly PageKind[] = [overview, tools, output, people, data];
+export const PAGE_KINDS: readonly PageKind[] = [overview, adoption, models, tools, output, people, data];

@@ -4,6 +4,7 @@ import { completeWeeks } from '../data/compare.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { Result } from '../data/result.ts';
 import { WEEKS } from '../figures/bucket-words.ts';
+import { coverage } from '../figures/coverage.ts';
 import { headline } from '../figures/headline.ts';
 import { doubtedDays, openDays } from '../figures/open-days.ts';
 import { comparison, standing, teamWords } from '../figures/opening.ts';
@@ -41,6 +42,11 @@ export const overview: PageKind = {
         { kind: 'headlines', headlines: [credits, users, sessions, commits] },
         await creditsOverTime(reader),
         await modelsAndTeams(reader),
+        await coverage(reader, {
+          stream: 'activity',
+          id: 'coverage',
+          title: 'What these numbers stand on',
+        }),
         await openDays(reader, doubted),
       ],
     } satisfies Page;
