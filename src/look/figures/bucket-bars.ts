@@ -4,6 +4,7 @@ import { stacks } from '../charts/stacks.ts';
 import { bucketOpenness } from '../data/buckets.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { MetricResult } from '../data/result.ts';
+import { hiddenGrain } from '../data/shown-grain.ts';
 import { cellOf, type NumberFormat } from '../page/numbers.ts';
 import type { Figure, Phrase } from '../page/page.ts';
 import { sentenceOf } from '../words/sentences.ts';
@@ -23,7 +24,8 @@ export interface BucketBars extends FigureName {
 /** One bar per week or month, and a row for each. A bar is missing where nothing is stored. */
 export async function bucketBars(reader: PageReader, spec: BucketBars): Promise<Figure> {
   const { id, title, grain, period, format, metrics, notes = [] } = spec;
-  if (period === null) return emptyFigure(spec, NO_WEEK);
+  const hidden = hiddenGrain(reader, grain);
+  if (hidden !== undefined || period === null) return emptyFigure(spec, hidden ?? NO_WEEK);
   const results: MetricResult[] = [];
   for (const { metric, name } of metrics) {
     results.push(await reader.ask({ metric, title: name, by: [grain], ...period }));

@@ -23,6 +23,8 @@ export interface HeadlineSpec {
   readonly metric: string;
   readonly title: string;
   readonly format: NumberFormat;
+  /** False where no line of weeks is drawn. @default true */
+  readonly hasLine?: boolean;
 }
 
 /**
@@ -46,7 +48,7 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
     before === null
       ? null
       : await tryAsk(reader, { metric, title: `${spec.title} before`, ...before, ...scope });
-  const line = await weeksOf(reader, spec);
+  const line = spec.hasLine === false ? null : await weeksOf(reader, spec);
   return {
     title,
     number,

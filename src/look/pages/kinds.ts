@@ -5,7 +5,21 @@ import { output } from './output.ts';
 import { overview } from './overview.ts';
 import type { PageKind } from './page-kind.ts';
 import { people } from './people.ts';
+import { person } from './person.ts';
+import { team } from './team.ts';
+import { teams } from './teams.ts';
 import { tools } from './tools.ts';
 
 /** Every page, in the order of the navigation. */
-export const PAGE_KINDS: readonly PageKind[] = [overview, adoption, models, tools, output, people, data];
+export const PAGE_KINDS: readonly PageKind[] = [
+  overview,
+  adoption,
+  models,
+  tools,
+  output,
+  people,
+  person,
+  teams,
+  team,
+  data,
+];

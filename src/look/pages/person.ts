@@ -1,0 +1,100 @@
+import { UsageError } from '../../core/errors.ts';
+import { completeWeeks } from '../data/compare.ts';
+import { readerOfUser } from '../data/narrow.ts';
+import { type PersonFacts, readPerson } from '../data/person.ts';
+import type { PageReader } from '../data/reader.ts';
+import { bucketLines } from '../figures/bucket-lines.ts';
+import { WEEKS } from '../figures/bucket-words.ts';
+import { changesTable } from '../figures/changes-table.ts';
+import { headline } from '../figures/headline.ts';
+import { comparison } from '../figures/opening.ts';
+import { personFacts } from '../figures/person-facts.ts';
+import { personLanguages } from '../figures/person-languages.ts';
+import { recentCredits } from '../figures/recent-days.ts';
+import type { Headline, Page, Phrase } from '../page/page.ts';
+import { nounFor } from '../words/nouns.ts';
+import { duringWords, periodHeading } from '../words/spans.ts';
+import { refuseOthers } from './managers-only.ts';
+import type { PageKind } from './page-kind.ts';
+
+const USES = [
+  { metric: 'tool_calls', title: 'Tool calls', format: 'count' },
+  { metric: 'mcp_calls', title: 'MCP calls', format: 'count' },
+  { metric: 'skill_calls', title: 'Skill calls', format: 'count' },
+  { metric: 'slash_commands', title: 'Slash commands', format: 'count' },
+  { metric: 'hooks', title: 'Hooks', format: 'count' },
+  { metric: 'files_created', title: 'Files created', format: 'count' },
+  { metric: 'files_edited', title: 'Files edited', format: 'count' },
+] as const;
+
+/** One person, in all teams. */
+export const person: PageKind = {
+  path: '/people/:subject',
+  async build(everybody, { subject }) {
+    refuseOthers(everybody, 'the page of a person');
+    if (subject === undefined) {
+      throw new UsageError('no user is named', { hint: 'the page of people has the ID of each user' });
+    }
+    const reader = readerOfUser(everybody, subject);
+    const facts = await readPerson(reader, subject);
+    const credits = await headline(reader, {
+      metric: 'billable_tokens',
+      title: 'Credits',
+      format: 'compact',
+    });
+    const others = [
+      await headline(reader, { metric: 'sessions', title: 'Sessions', format: 'count' }),
+      await headline(reader, { metric: 'git_commits', title: 'Commits', format: 'count' }),
+      await headline(reader, { metric: 'git_prs_created', title: 'Pull requests', format: 'count' }),
+    ];
+    return {
+      name: nameOf(facts) ?? subject,
+      heading: `${nameOf(facts) ?? subject}, ${periodHeading(reader.filters)}`,
+      sentence: sentenceOf(reader, credits, facts),
+      sections: [
+        { kind: 'headlines', headlines: [credits, ...others] },
+        await recentCredits(reader),
+        {
+          kind: 'pair',
+          figures: [
+            await changesTable(reader, { id: 'use', title: 'Tools and files', metrics: USES }),
+            await personLanguages(reader, subject),
+          ],
+        },
+        { kind: 'pair', figures: [await thinkingShare(reader), personFacts(subject, facts)] },
+      ],
+      basis: credits.results[0]?.basis,
+    } satisfies Page;
+  },
+};
+
+function nameOf({ teams, emails }: PersonFacts): string | undefined {
+  return teams.find(({ name }) => name !== null)?.name ?? emails[0]?.email;
+}
+
+function thinkingShare(reader: PageReader) {
+  return bucketLines(reader, {
+    metrics: [{ metric: 'thinking_share', name: 'thinking' }],
+    grain: 'week',
+    period: completeWeeks(reader.filters.until, WEEKS),
+    id: 'thinking-share',
+    title: 'Credits on days with a thinking model',
+    unit: 'Share of credits',
+    format: 'share',
+    percent: true,
+  });
+}
+
+function sentenceOf(
+  { filters }: PageReader,
+  credits: Headline,
+  { firstActiveOn, lastActiveOn }: PersonFacts,
+): Phrase {
+  const known = `Active from ${firstActiveOn} to ${lastActiveOn}.`;
+  if (credits.number.value === null) return [`Nothing is stored ${duringWords(filters)}. ${known}`];
+  return [
+    { kind: 'strong', parts: [credits.number, nounFor(credits.number, ' credit', ' credits')] },
+    ...comparison(credits, filters),
+    `. ${known}`,
+  ];
+}
