@@ -125,7 +125,7 @@ function thinkingShare(reader: PageReader): Promise<Figure> {
   return bucketLines(reader, {
     id: 'thinking-share',
     title: 'Thinking share',
-    unit: 'Share of credits on days with a thinking model as primary model',
+    unit: 'Per cent of credits, on days whose primary model thinks',
     metrics: [{ metric: 'thinking_share', name: 'thinking' }],
     grain: 'week',
     period: completeWeeks(reader.filters.until, WEEKS),
@@ -139,7 +139,7 @@ function cacheShare(reader: PageReader): Promise<Figure> {
   return bucketLines(reader, {
     id: 'cache-share',
     title: 'Cache share',
-    unit: 'Input tokens that came from the cache',
+    unit: 'Per cent of input tokens',
     metrics: [{ metric: 'cache_share', name: 'cache' }],
     grain: 'week',
     period: completeWeeks(reader.filters.until, WEEKS),

@@ -1,0 +1,99 @@
+import { expect, it } from 'vitest';
+import { tables } from '../../../schema/tables.ts';
+import { parseDay } from '../../../src/core/day.ts';
+import { overview } from '../../../src/look/pages/overview.ts';
+import { answerMetric } from '../../../src/metrics/answer-metric.ts';
+import { cellText, figureOf, figuresOf, phraseText, rowsOf } from '../../support/look/read-pages.ts';
+import { fillTwoMonths, load, pageOf, type TwoMonths } from '../../support/look/two-months.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+
+onEachDatabase((database) => {
+  const worldOf = async (world: TwoMonths = {}) => {
+    const warehouse = await open(database);
+    await fillTwoMonths(warehouse, world);
+    return warehouse;
+  };
+
+  it('the sentence compares the days of a month with the same days of the month before', async () => {
+    const warehouse = await worldOf({ unsettled: ['2026-03-18', '2026-03-19'], doubted: ['2026-03-10'] });
+    const { sentence } = await pageOf(warehouse, overview);
+    expect(phraseText(sentence)).toMatch(
+      /^38,000 credits, 100\s% more than in the same days of February, by 2 people\. 2 of 19 days are not settled, 1 is doubted: what that means\.$/,
+    );
+  });
+
+  it('the sentence about a first month, one day and days without data says what there is', async () => {
+    const warehouse = await worldOf();
+    const about = async (from: string, until: string) =>
+      phraseText((await pageOf(warehouse, overview, { from, until })).sentence);
+    expect(await about('2026-02-01', '2026-02-28')).toBe(
+      '28,000 credits, by 1 person. All 28 days are settled.',
+    );
+    expect(await about('2026-03-05', '2026-03-05')).toBe(
+      '2,000 credits, as many as on the day before, by 2 people. The day is settled.',
+    );
+    expect(await about('2026-03-20', '2026-03-25')).toBe(
+      'Nothing is stored of 20 to 25 March. 6 of 6 days are missing: what that means.',
+    );
+  });
+
+  it('no span with a hole is compared', async () => {
+    const warehouse = await worldOf({ missing: ['2026-02-03'] });
+    const page = await pageOf(warehouse, overview);
+    expect(phraseText(page.sentence)).toBe(
+      '38,000 credits (1 day is missing, so the spans cannot be compared: the same days of February), by 2 people. ' +
+        'All 19 days are settled.',
+    );
+    const [headlines] = page.sections;
+    if (headlines?.kind !== 'headlines') throw new Error('the page does not begin with headlines');
+    expect(headlines.headlines.map(({ change }) => change.value)).toEqual([null, null, null, null]);
+  });
+
+  it('the headlines are the numbers of the metrics', async () => {
+    const warehouse = await worldOf();
+    const [headlines] = (await pageOf(warehouse, overview)).sections;
+    if (headlines?.kind !== 'headlines') throw new Error('the page does not begin with headlines');
+    const metrics = ['billable_tokens', 'active_users', 'sessions', 'git_commits'];
+    for (const [index, metric] of metrics.entries()) {
+      const period = { from: parseDay('2026-03-01'), until: parseDay('2026-03-19') };
+      const { rows } = await answerMetric(warehouse, { metric, orgId: 'org_1', by: [], ...period });
+      expect(headlines.headlines[index]?.number.value, metric).toBe(rows[0]?.value);
+    }
+  });
+
+  it('teams are listed by size, people without a team last', async () => {
+    const warehouse = await worldOf();
+    const without = figureOf(await pageOf(warehouse, overview), 'teams');
+    expect(without.empty).toContain('daywalk people load people.csv');
+    await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
+    const rows = rowsOf(figureOf(await pageOf(warehouse, overview), 'teams'));
+    expect(rows.map(([team, people]) => [team, people])).toEqual([
+      ['core', '1'],
+      ['unassigned', '1'],
+    ]);
+  });
+
+  it('with a team, numbers are of the team, and published ones say that they are not', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
+    const page = await pageOf(warehouse, overview, { team: 'core' });
+    expect(phraseText(page.sentence)).toContain('Team core: 19,000 credits');
+    expect(figuresOf(page).map(({ id }) => id)).not.toContain('teams');
+    const published = figureOf(page, 'credits-by-model');
+    expect(published.subtitle).toContain('whole organization');
+    expect(rowsOf(published)[0]).toEqual(['2026-03-09', '35,000', '35,000']);
+  });
+
+  it('readers who may see weeks only get no number of a day', async () => {
+    const warehouse = await worldOf();
+    const viewer = { audience: 'team', minGroup: 5, limits: { weeks: true, shown: new Map() } } as const;
+    const page = await pageOf(warehouse, overview, { viewer });
+    expect(figuresOf(page).map(({ id }) => id)).not.toContain('credits-per-day');
+    const weeks = figureOf(page, 'credits-per-week').table.rows.map((row) => row.map(cellText));
+    expect(weeks[0]).toEqual(['2026-03-09', '14,000']);
+    const none = { ...viewer, limits: { weeks: false, shown: new Map() } };
+    const hidden = figureOf(await pageOf(warehouse, overview, { viewer: none }), 'credits-per-week');
+    expect(hidden.table.rows).toEqual([]);
+    expect(hidden.empty).toContain('too few people');
+  });
+});
