@@ -10,8 +10,7 @@ import { instantName } from '../words/instants.ts';
 import { dayName, periodHeading } from '../words/spans.ts';
 import { factOf, textCell } from './listing.ts';
 
-/** What a page says while nothing was ever run. */
-export const NOTHING_RUN = 'Nothing has been pulled yet: `daywalk run`';
+const NOTHING_RUN = 'Nothing has been pulled yet: `daywalk run`';
 
 /** Spans that are listed; all of them are in the calendar. */
 const SPANS_MAX = 50;
@@ -45,7 +44,7 @@ export async function coverage(
       covered.spans.flatMap((span) =>
         daysFrom(span.from, span.until).map((day) => ({ day, state: span.state })),
       ),
-      `${stream}, one square per day: ${counts.map(({ state, days }) => `${days.value} ${MARK_NAMES[state]}`).join(', ')}`,
+      `${stream}, one square per day: ${counts.map(({ state, days }) => `${days.value} ${MARK_NAMES[state]}`).join('; ')}`,
     ),
     table: tableOf(covered, !isRestricted(reader.viewer)),
     results: [covered.result],
@@ -78,7 +77,7 @@ function notesOf(
   until: UtcDay | null,
 ): Phrase[] {
   const parts = counts.flatMap(({ state, days }, index) => [
-    ...(index === 0 ? [] : [', ']),
+    ...(index === 0 ? [] : ['; ']),
     days,
     ` ${MARK_NAMES[state]}`,
   ]);

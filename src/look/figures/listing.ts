@@ -75,6 +75,11 @@ function restOf(result: Result): ShownNumber | undefined {
   };
 }
 
+/** The figure, which shows another query too: one whose numbers are in the sentence of the page. */
+export function withResult(figure: Figure, result: Result): Figure {
+  return { ...figure, results: [...figure.results, result] };
+}
+
 /** A number of the ledger, which is final although days are open. */
 export function factOf(
   result: Result,

@@ -2,6 +2,7 @@ import { sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { STREAMS } from '../../core/stream.ts';
 import { isRestricted } from '../audience/audience.ts';
+import { freeTextFor } from '../audience/free-text.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { Figure } from '../page/page.ts';
 import { factColumn, instantColumn, listing, textColumn } from './listing.ts';
@@ -20,13 +21,13 @@ export function quarantineReasons(reader: PageReader, until: UtcDay): Promise<Fi
     order: sql`records DESC, stream, reason`,
     columns: [
       textColumn('stream', { title: 'Stream' }),
-      textColumn('reason', { title: 'Reason' }),
+      textColumn('reason', { title: 'Reason' }, freeTextFor(reader.viewer)),
       factColumn('records', 'Records'),
       factColumn('accepted', 'Accepted'),
       instantColumn('first_seen_at', { title: 'First seen' }),
     ],
     empty: NOTHING,
-    notes: [['`daywalk quarantine list` shows the records, `daywalk quarantine accept` accepts them.']],
+    notes: [['The command daywalk quarantine lists the records and accepts them.']],
     streams: STREAMS,
     until,
   });
@@ -47,7 +48,7 @@ export function quarantinedRecords(reader: PageReader, until: UtcDay): Promise<F
       instantColumn('first_seen_at', { title: 'First seen' }),
       textColumn('date', { title: 'Day' }),
       textColumn('stream', { title: 'Stream' }),
-      textColumn('reason', { title: 'Reason' }),
+      textColumn('reason', { title: 'Reason' }, freeTextFor(reader.viewer)),
       ...(hidden ? [] : [textColumn('path', { title: 'Place', isSpare: true })]),
       instantColumn('accepted_at', { title: 'Accepted' }),
     ],

@@ -5,7 +5,7 @@ import { isRestricted } from '../audience/audience.ts';
 import type { PageReader } from '../data/reader.ts';
 import { changeOf } from '../page/numbers.ts';
 import type { Figure } from '../page/page.ts';
-import { factColumn, factOf, instantColumn, type ListedColumn, listing, textColumn } from './listing.ts';
+import { factOf, instantColumn, type ListedColumn, listing, textColumn } from './listing.ts';
 
 /**
  * The numbers that the service changed after they were stored, newest first. Readers other than managers see by how much,
@@ -15,9 +15,9 @@ export function restatedDays(reader: PageReader, until: UtcDay): Promise<Figure>
   const numbers = isRestricted(reader.viewer)
     ? []
     : [
-        factColumn('value_before', 'Before', { why: 'nothing was stored', format: 'decimal' }),
-        factColumn('value_after', 'After', { why: 'nothing is left', format: 'decimal' }),
-        factColumn('change', 'Difference', { why: 'no sum changed', format: 'decimal' }),
+        sumColumn('value_before', 'Before', 'nothing was stored'),
+        sumColumn('value_after', 'After', 'nothing is left'),
+        sumColumn('change', 'Difference', 'no sum changed'),
       ];
   return listing(reader, {
     id: 'restated',
@@ -48,3 +48,15 @@ const CHANGE: ListedColumn = {
   align: 'end',
   cell: (result, row) => changeOf(factOf(result, row, 'value_after'), factOf(result, row, 'value_before')),
 };
+
+/** Sums of counts are whole; those of credits need not be. */
+function sumColumn(name: string, title: string, why: string): ListedColumn {
+  return {
+    title,
+    align: 'end',
+    cell: (result, row) => {
+      const sum = factOf(result, row, name, { why });
+      return sum.value === null || Number.isInteger(sum.value) ? sum : { ...sum, format: 'decimal' };
+    },
+  };
+}

@@ -25,7 +25,7 @@ export function schemaDrift(reader: PageReader, until: UtcDay): Promise<Figure> 
       ...(hidden ? [] : [textColumn('sample', { title: 'Sample', isSpare: true })]),
     ],
     empty: 'Every part of the responses is known.',
-    notes: [['Unknown fields are kept in the columns `extra`.']],
+    notes: [['Unknown fields are kept in the columns named extra.']],
     streams: STREAMS,
     until,
   });

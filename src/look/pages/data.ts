@@ -4,9 +4,9 @@ import { lastExpectedDay, streamCoverage } from '../data/coverage.ts';
 import { dayStates } from '../data/day-states.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { Result } from '../data/result.ts';
-import { coverage, NOTHING_RUN } from '../figures/coverage.ts';
+import { coverage } from '../figures/coverage.ts';
 import { doubts } from '../figures/doubts.ts';
-import { factOf } from '../figures/listing.ts';
+import { factOf, withResult } from '../figures/listing.ts';
 import { quarantinedRecords, quarantineReasons } from '../figures/quarantined.ts';
 import { restatedDays } from '../figures/restated-days.ts';
 import { latestRuns } from '../figures/runs.ts';
@@ -23,13 +23,16 @@ export const data: PageKind = {
   name: 'Data',
   async build(reader) {
     const until = await lastExpectedDay(reader);
-    if (until === null) return { name: 'Data', heading: 'Data', sentence: [`${NOTHING_RUN}.`], sections: [] };
+    if (until === null) {
+      const calendar = await coverage(reader, { stream: 'activity' });
+      return { name: 'Data', heading: 'Data', sentence: ['Nothing is stored yet.'], sections: [calendar] };
+    }
     const states = await dayStates(reader, until);
     return {
       name: 'Data',
       heading: `Data, ${periodHeading({ from: FIRST_DAY, until })}`,
       sentence: [...sentenceOf(states), ...SCOPE],
-      sections: await sectionsOf(reader, until),
+      sections: await sectionsOf(reader, states, until),
       basis: states.basis,
     } satisfies Page;
   },
@@ -37,7 +40,7 @@ export const data: PageKind = {
 
 const SCOPE: Phrase = [' This page is about all days and people, whatever period and team are chosen.'];
 
-async function sectionsOf(reader: PageReader, until: UtcDay): Promise<Section[]> {
+async function sectionsOf(reader: PageReader, states: Result, until: UtcDay): Promise<Section[]> {
   const calendars = [];
   const coverages = [];
   for (const stream of DAILY_STREAMS) {
@@ -46,7 +49,7 @@ async function sectionsOf(reader: PageReader, until: UtcDay): Promise<Section[]>
   }
   return [
     ...calendars,
-    unsettled(coverages),
+    withResult(unsettled(coverages), states),
     await doubts(reader, until),
     await restatedDays(reader, until),
     await quarantineReasons(reader, until),

@@ -6,6 +6,7 @@ import { overview } from './overview.ts';
 import type { PageKind } from './page-kind.ts';
 import { people } from './people.ts';
 import { person } from './person.ts';
+import { readiness } from './readiness.ts';
 import { team } from './team.ts';
 import { teams } from './teams.ts';
 import { tools } from './tools.ts';
@@ -21,5 +22,6 @@ export const PAGE_KINDS: readonly PageKind[] = [
   person,
   teams,
   team,
+  readiness,
   data,
 ];

@@ -10,7 +10,7 @@ export const DRAWINGS = `
 .plot.axis + .plot { clip-path: none; }
 .mark { flex: none; vertical-align: -1px; margin-right: 3px; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; margin-top: 10px; font-size: 0.8125rem; color: var(--ink-2); }
-.table { margin-top: 10px; overflow-x: auto; max-width: 100%; }
+.table { position: relative; margin-top: 10px; overflow-x: auto; max-width: 100%; }
 .folded > .table { max-height: 420px; overflow: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.875rem; }
 thead th, thead td { font-size: 0.75rem; font-weight: 400; color: var(--ink-2); text-align: start; vertical-align: bottom; padding: 4px 12px 6px 0; white-space: nowrap; }

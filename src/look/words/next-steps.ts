@@ -9,13 +9,12 @@ export const OPEN_REASONS = ['young', 'fewer-users', 'reopened', 'never-confirme
 export type OpenReason = (typeof OPEN_REASONS)[number];
 
 const OPEN_STEPS: Readonly<Record<OpenReason, string>> = {
-  young:
-    'Too young to settle: every run pulls it again until it is old enough, and the service may still change it.',
+  young: 'Too young to settle: every run pulls it again, and the service may still change it.',
   'fewer-users':
     'It has fewer users than daily_active_users. It settles when runs on seven days have found the same.',
   reopened: 'The service changed it after it settled. The next run pulls it again.',
   'never-confirmed':
-    'It settled by its age, although nothing confirmed it. Only `daywalk backfill --force` pulls it again.',
+    'It settled by its age, although nothing confirmed it. Only daywalk backfill --force pulls it again.',
 };
 
 const STEPS: Readonly<Record<Exclude<MarkState, 'open'>, string>> = {
@@ -23,11 +22,11 @@ const STEPS: Readonly<Record<Exclude<MarkState, 'open'>, string>> = {
   empty: 'Nothing: it is settled without activity.',
   awaiting: `It had no activity when it was pulled. Every run pulls it again until it is ${CONFIRM_DAYS} days old.`,
   doubted:
-    `A response lacks stored rows, which stay. The loss is accepted when runs on ${ACCEPT_LOOKS} days have found it, the ` +
-    `first at least ${ACCEPT_AFTER_MS / HOUR_MS} hours ago, or with \`daywalk run --accept-loss\`.`,
+    `Stored rows stay. The loss is accepted once runs on ${ACCEPT_LOOKS} days within ${ACCEPT_AFTER_MS / HOUR_MS} hours or more ` +
+    'have found it.',
   failed: 'The next run pulls it again.',
   quarantined:
-    'Records could not be stored. The next run pulls it again; `daywalk quarantine accept` accepts them.',
+    'Records could not be stored. The next run pulls it again; daywalk quarantine accept accepts them.',
   pending: 'The next run pulls it.',
 };
 

@@ -25,7 +25,7 @@ onEachDatabase((database) => {
       ]);
       expect(figure.legend).toEqual(['loaded', 'empty', 'open', 'doubted', 'failed', 'awaiting', 'pending']);
       expect(figure.chart?.label).toContain(
-        '3 loaded, 2 empty, settled, 1 not settled yet, 1 doubted, 1 failed, 1 awaiting data, 1 never pulled',
+        '3 loaded; 2 empty, settled; 1 not settled yet; 1 doubted; 1 failed; 1 awaiting data; 1 never pulled',
       );
       expect(figure.subtitle).toContain('14 to 23');
       expect(figure.notes?.map(phraseText)[0]).toContain('1 never pulled');

@@ -53,10 +53,11 @@ function wrongDash(
   }
 }
 
-/** The days that a query states must add up. */
+/** The days that a query states must add up. Readiness reports have no days. */
 function wrongDays({ id, from, until, expected, settled, unsettled, missing }: PageQuery): string[] {
   const span = (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
-  const isWhole = expected === span && settled + unsettled.length + missing.length === expected;
+  const isWhole =
+    (expected === span || expected === 0) && settled + unsettled.length + missing.length === expected;
   return isWhole
     ? []
     : [
