@@ -23,11 +23,24 @@ export type DatedQuestion = MetricQuestion & Period;
  * Answers a question from one snapshot of the warehouse. Do not call it inside another snapshot.
  * @throws {UsageError} if the metric does not exist, does not have the dimensions or filters, or does not add up.
  */
-export function answerMetric(warehouse: Warehouse, question: MetricQuestion): Promise<MetricAnswer> {
+export async function answerMetric(warehouse: Warehouse, question: MetricQuestion): Promise<MetricAnswer> {
+  const { sql: _, ...answer } = await answerWithSql(warehouse, question);
+  return answer;
+}
+
+/**
+ * As {@link answerMetric}, with the SQL that gave the rows, its values as literals.
+ * @throws {UsageError} as {@link answerMetric} does.
+ */
+export function answerWithSql(
+  warehouse: Warehouse,
+  question: MetricQuestion,
+): Promise<MetricAnswer & { readonly sql: string }> {
   return warehouse.inSnapshot(async () => {
     const { plan, provenance } = await planIn(warehouse, question);
     const prices = usesPrices(plan.metric) ? await pricesOfAnswer(warehouse, plan) : undefined;
-    const rows = await warehouse.select(queryOf(plan));
+    const query = queryOf(plan);
+    const rows = await warehouse.select(query);
     const { name, unit } = plan.metric;
     return {
       metric: name,
@@ -39,6 +52,7 @@ export function answerMetric(warehouse: Warehouse, question: MetricQuestion): Pr
       days: provenance.days,
       run_id: provenance.run_id,
       warnings: [...(await peopleWarnings(warehouse, plan)), ...priceWarnings(prices)],
+      sql: queryText(query),
     };
   });
 }

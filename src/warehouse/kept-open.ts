@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { UsageError } from '../core/errors.ts';
 import { SerialQueue } from '../core/serial-queue.ts';
+import { frozen } from './frozen.ts';
 import { isPostgres } from './location.ts';
 import { type OpenOptions, openWarehouse } from './open.ts';
 import type { Warehouse } from './port.ts';
@@ -8,7 +9,7 @@ import type { Warehouse } from './port.ts';
 /** A warehouse that stays open for reading, while runs commit to it and programs replace it. */
 export interface KeptWarehouse {
   /**
-   * Reads in one snapshot; reads run one at a time. Opens the warehouse if it is not open, if its file was replaced, or
+   * Reads in one snapshot; reads run one at a time, and what was read of the same content before is remembered. Opens the warehouse if it is not open, if its file was replaced, or
    * after a failure. `version` identifies the content: the same one means the same content.
    * @throws what opening the warehouse or `work` throws.
    */
@@ -21,6 +22,8 @@ interface Opened {
   /** Counts openings: versions of different ones cannot be compared. */
   readonly opening: number;
   readonly files: Files;
+  /** What is remembered of the content, and its version. */
+  remembered?: { readonly version: string; readonly warehouse: Warehouse };
 }
 
 /** Keeps a warehouse open for reading. Opens it at the first read. */
@@ -46,11 +49,14 @@ export function keepOpen(location: string, options: Pick<OpenOptions, 'clock' | 
   };
   const read: KeptWarehouse['read'] = (work) =>
     queue.add(async () => {
-      const { warehouse, opening } = await open();
+      const now = await open();
       try {
-        return await warehouse.inSnapshot(async () =>
-          work(warehouse, `${opening} ${await warehouse.version()}`),
-        );
+        return await now.warehouse.inSnapshot(async () => {
+          const version = `${now.opening} ${await now.warehouse.version()}`;
+          if (now.remembered?.version !== version)
+            now.remembered = { version, warehouse: frozen(now.warehouse) };
+          return work(now.remembered.warehouse, version);
+        });
       } catch (error) {
         // A connection that failed once is not used again.
         if (!(error instanceof UsageError)) await shut();

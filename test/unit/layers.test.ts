@@ -56,6 +56,7 @@ const WAREHOUSE_DOORS = [
   'port',
   'with-warehouse',
   'kept-open',
+  'frozen',
   'take-lock',
   'location',
   'only-organization',

@@ -1,9 +1,10 @@
 import { queryText, type SQL } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { Stream } from '../../core/stream.ts';
-import { answerMetric, metricSql } from '../../metrics/answer-metric.ts';
+import { answerWithSql } from '../../metrics/answer-metric.ts';
 import { readProvenance } from '../../metrics/provenance.ts';
 import type { CoveredDays, Dimension, MetricRow } from '../../metrics/question.ts';
+import { frozen } from '../../warehouse/frozen.ts';
 import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
 import type { Viewer } from '../audience/audience.ts';
 import type { Filters } from './filters.ts';
@@ -47,8 +48,8 @@ export interface PageReader {
 
 /** Reads for one page. Call inside a snapshot, and use the reader inside it only. */
 export function pageReader(outer: Warehouse, filters: Filters, viewer: Viewer): PageReader {
-  const warehouse = rememberingUnits(outer);
-  const runs = endedRuns(outer);
+  const warehouse = frozen(outer);
+  const runs = endedRuns(warehouse);
   const answers = new Map<string, Promise<MetricResult>>();
   const selections = new Map<string, Promise<Result>>();
   const nextId = () => `q${answers.size + selections.size + 1}`;
@@ -70,11 +71,11 @@ export function pageReader(outer: Warehouse, filters: Filters, viewer: Viewer): 
       const question = questionOf(asked, filters);
       return remember(answers, JSON.stringify(question), async () => {
         const id = nextId();
-        const answer = await answerMetric(warehouse, question);
+        const answer = await answerWithSql(warehouse, question);
         return {
           id,
           title: asked.title,
-          sql: await metricSql(warehouse, question),
+          sql: answer.sql,
           rows: answer.rows satisfies readonly MetricRow[],
           unit: answer.unit,
           basis: await basisOf(answer),
@@ -121,21 +122,6 @@ export function questionOf({ metric, by = [], from, until, team, user }: PageQue
 function teamOf(team: PageQuestion['team'], filters: Filters): string | null | undefined {
   if (team === undefined) return filters.team;
   return team === 'everybody' ? undefined : team.named;
-}
-
-/** The same warehouse inside the snapshot that is open, reading the ledger once. */
-function rememberingUnits(outer: Warehouse): Warehouse {
-  const known = new Map<string, ReturnType<Warehouse['units']>>();
-  return {
-    ...outer,
-    inSnapshot: (read) => read(),
-    units: (orgId, streams) => {
-      const key = `${orgId} ${streams?.join() ?? ''}`;
-      const units = known.get(key) ?? outer.units(orgId, streams);
-      known.set(key, units);
-      return units;
-    },
-  };
 }
 
 function endedRuns(warehouse: Warehouse): () => Promise<ReadonlyMap<string, string | null>> {

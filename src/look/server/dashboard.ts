@@ -9,6 +9,7 @@ import { createApp } from './app.ts';
 import { hostCheck } from './host-header.ts';
 import { createLogin, LOGOUT_PATH } from './login.ts';
 import { createPageSource, type PageSourceOptions } from './page-source.ts';
+import { keepPagesReady } from './warm.ts';
 
 /** How to serve a warehouse. */
 export interface DashboardOptions extends PageSourceOptions {
@@ -60,7 +61,16 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     report,
   });
   server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }));
-  return { url: `http://${formatListenAddress(own)}`, close: () => closed(server, clock) };
+  const stopping = new AbortController();
+  const warm = keepPagesReady({ warehouse: options.warehouse, pages, clock, signal: stopping.signal });
+  return {
+    url: `http://${formatListenAddress(own)}`,
+    close: async () => {
+      stopping.abort();
+      await closed(server, clock);
+      await warm;
+    },
+  };
 }
 
 /** Everybody who can reach the port could read the pages. */

@@ -1,5 +1,5 @@
 import { contentSha256 } from '../../../schema/digest.ts';
-import { sql } from '../../../schema/query.ts';
+import { type SQL, sql } from '../../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { QueryRow, Steps } from '../queries.ts';
@@ -11,9 +11,18 @@ const encode = encoderOf(tables.people);
 
 /** Reads the people of an organization in key order. */
 export function* readPeople(orgId: string): Steps<readonly PersonRow[]> {
-  const rows = yield sql`
+  return peopleOf(orgId, yield selectPeople(orgId));
+}
+
+/** The rows that {@link peopleOf} takes. */
+export function selectPeople(orgId: string): SQL {
+  return sql`
     SELECT person, valid_from, valid_to, name, team, department, cost_center, manager_email
     FROM people WHERE org_id = ${orgId}`;
+}
+
+/** People in key order. */
+export function peopleOf(orgId: string, rows: readonly QueryRow[]): readonly PersonRow[] {
   return rows.map((row) => personOf(orgId, row)).toSorted(inKeyOrder);
 }
 

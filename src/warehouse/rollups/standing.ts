@@ -1,7 +1,7 @@
 import { sql } from '../../../schema/query.ts';
 import { isDay, type UtcDay } from '../../core/day.ts';
 import type { QueryRow, Steps } from '../queries.ts';
-import { type PersonRow, peopleSha256, readPeople } from './people-digest.ts';
+import { type PersonRow, peopleOf, peopleSha256, selectPeople } from './people-digest.ts';
 
 /** The rollups that carry marks: `user_weekly`; the tables by month; `users` with `user_teams`. */
 export const MARKED_ROLLUPS = ['weekly', 'monthly', 'users'] as const;
@@ -47,9 +47,22 @@ export function* readStanding(orgId: string): Steps<Standing> {
     SELECT date, rows, content_sha256 FROM export_units
     WHERE org_id = ${orgId} AND stream = 'users' AND content_sha256 IS NOT NULL ORDER BY date`;
   const marks = yield sql`SELECT rollup, date, content_sha256 FROM rollup_marks WHERE org_id = ${orgId}`;
-  const people = yield* readPeople(orgId);
-  return standingOf(units, marks, people);
+  const people = yield selectPeople(orgId);
+  const known = computed.get(units);
+  if (known !== undefined && known.marks === marks && known.people === people) return known.standing;
+  const standing = standingOf(units, marks, peopleOf(orgId, people));
+  computed.set(units, { marks, people, standing });
+  return standing;
 }
+
+/**
+ * Standings by the very rows that they were computed from. Hashing the people takes longer than most queries, and a
+ * warehouse that remembers its answers gives the same rows for every question of a page.
+ */
+const computed = new WeakMap<
+  readonly QueryRow[],
+  { readonly marks: readonly QueryRow[]; readonly people: readonly QueryRow[]; readonly standing: Standing }
+>();
 
 /** Compares the ledger with the marks. Rows that this version cannot read are left out; `verify` reports them. */
 function standingOf(
