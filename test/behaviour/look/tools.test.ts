@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
+import { output } from '../../../src/look/pages/output.ts';
+import { tools } from '../../../src/look/pages/tools.ts';
+import { answerMetric } from '../../../src/metrics/answer-metric.ts';
+import { figureOf, reading } from '../../support/look/read-pages.ts';
+import { createRig } from '../../support/rig/rig.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+
+onEachDatabase((database) => {
+  test('the page of tools adds hooks up to the metric, and tells the public no command', async () => {
+    const rig = await createRig({ users: 12, reports: 0, today: '2026-01-24' }, { database });
+    await rig.run();
+    const warehouse = await open(rig.place);
+    const [orgId = ''] = await warehouse.organizations();
+    const period = { from: FIRST_DAY, until: parseDay('2026-01-23') };
+    const metric = await answerMetric(warehouse, { metric: 'hook_invocations', orgId, by: [], ...period });
+    const commands = await rig.column("SELECT DISTINCT command FROM tools_daily_by_hook WHERE command <> ''");
+    expect(commands).not.toEqual([]);
+    for (const audience of ['managers', 'public'] as const) {
+      const viewer = { audience, minGroup: 2 };
+      const page = await reading(warehouse, (reader) => tools.build(reader, {}), { viewer });
+      const numbers = figureOf(page, 'hooks').table.rows.flatMap((row) =>
+        row.flatMap((cell) => (cell.kind === 'number' && cell.format === 'count' ? (cell.value ?? []) : [])),
+      );
+      expect(numbers.reduce((sum, value) => sum + value, 0)).toBe(metric.rows[0]?.value);
+      const text = JSON.stringify(page);
+      for (const command of commands) {
+        expect(text.includes(JSON.stringify(command).slice(1, -1))).toBe(audience === 'managers');
+      }
+    }
+  });
+
+  test('the page of output has the files by language that the service publishes', async () => {
+    const rig = await createRig({ users: 12, reports: 0, today: '2026-01-24' }, { database });
+    await rig.run();
+    const page = await reading(await open(rig.place), (reader) => output.build(reader, {}));
+    const published = await rig.value<number>('SELECT SUM(count) FROM productivity_daily_by_language');
+    const numbers = figureOf(page, 'files-by-language').table.rows.map(([, number]) =>
+      number?.kind === 'number' ? (number.value ?? 0) : 0,
+    );
+    expect(numbers.reduce((sum, value) => sum + value, 0)).toBe(Number(published));
+  });
+});
