@@ -51,7 +51,7 @@ export async function report(
   { target, from, until, audience, minGroup, organization }: ReportJob,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<ReportResult> {
-  return withWarehouse(location, { clock, create: false, signal }, async (warehouse) => {
+  return withWarehouse(location, { clock, create: false, readOnly: true, signal }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
     const period = await reportPeriod(warehouse, orgId, { from, until }, yesterdayOf(clock.now()));
     const request = { filters: { orgId, ...period }, audience, minGroup };

@@ -32,7 +32,7 @@ export function reasonToWithhold(question: Question, { weeks }: Pick<Limits, 'we
     : 'In some weeks too few people were active to show weeks one by one.';
 }
 
-const PARTS_OF_TEAMS: readonly string[] = ['language', 'delegation_level', 'team'];
+const PARTS_OF_TEAMS: readonly string[] = ['language', 'delegation_level'];
 
 /** The spans of days that the values of an answer are about; none for numbers that are no sum over people's activity. */
 export function spansOf(question: Question): Period[] {

@@ -3,11 +3,11 @@ import { FIRST_DAY, monthEndOf, monthOf, parseDay } from '../../core/day.ts';
 import { currenciesOf } from '../../metrics/money/budget-warnings.ts';
 import { type BudgetStatus, type CheckedBudget, judgeBudget } from '../../metrics/money/judge-budget.ts';
 import { priceIn, selectPrices } from '../../metrics/money/stored-money.ts';
-import { mergedGroups, namelessOf } from '../audience/audience.ts';
+import { isRestricted, namelessOf } from '../audience/audience.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { Result } from '../data/result.ts';
 import { cellOf, noNumber, type ShownNumber, shareOf } from '../page/numbers.ts';
-import type { Cell, Figure, Phrase } from '../page/page.ts';
+import type { Cell, Figure } from '../page/page.ts';
 import { monthName } from '../words/spans.ts';
 import { emptyFigure } from './empty-figure.ts';
 
@@ -16,6 +16,7 @@ const NAME = { id: 'budgets', title: 'Budgets', unit: 'Cost of the month against
 /** The budgets of the month in which the period ends: cost of all its stored days, forecast, and what is left to say. */
 export async function budgets(reader: PageReader): Promise<Figure> {
   const { orgId, until, team } = reader.filters;
+  if (isRestricted(reader.viewer)) return emptyFigure(NAME, FOR_MANAGERS);
   const first = monthOf(until);
   const month = first.slice(0, 7);
   const ofTeam = team === undefined ? sql`` : sql` AND b.team = ${team ?? namelessOf('team')}`;
@@ -28,11 +29,8 @@ ORDER BY b.team, f.currency`;
   const result = await reader.select({ title: 'Budgets and costs', query, streams: ['users'], ...period });
   const prices = await reader.select({ title: 'Prices', query: selectPrices(orgId), streams: ['users'] });
   const currencies = currenciesOf(month, prices.rows.map(priceIn(orgId)));
-  const all = judged(result, currencies);
-  const merged = mergedGroups(reader.viewer, 'team');
-  const shown = all.filter(({ budget }) => !merged.has(budget.team));
-  if (shown.length === 0)
-    return emptyFigure(NAME, emptyWords(reader, all.length, monthName(until)), [result]);
+  const shown = judged(result, currencies);
+  if (shown.length === 0) return emptyFigure(NAME, emptyWords(reader, monthName(until)), [result]);
   const max = Math.max(...shown.map(({ budget }) => budget.cost_forecast ?? budget.cost_so_far ?? 0), 0);
   return {
     kind: 'figure',
@@ -54,7 +52,7 @@ ORDER BY b.team, f.currency`;
     },
     tableIs: 'shown',
     results: [result],
-    notes: notesOf(all.length - shown.length),
+    notes: [[FORECAST]],
   };
 }
 
@@ -122,19 +120,15 @@ WHERE org_id = ${orgId} AND stream = 'users' AND rows > 0 AND date BETWEEN ${unt
   return typeof day === 'string' ? parseDay(day) : until;
 }
 
-function emptyWords({ filters }: PageReader, hidden: number, month: string): string {
-  if (hidden > 0) return 'The teams with a budget are too small to be shown.';
+const FORECAST =
+  'The forecast is the cost of the settled days, divided by their Mondays to Fridays, times those of the month.';
+
+/** A forecast tells the cost of the settled days; with the cost so far, it would give away single days of a team. */
+const FOR_MANAGERS = 'Budgets are for managers, because forecasts would show what teams did on single days.';
+
+function emptyWords({ filters }: PageReader, month: string): string {
   if (filters.team !== undefined) return `This team has no budget for ${month}.`;
   return `No budgets are loaded for ${month}: \`daywalk budget load budgets.csv\`.`;
-}
-
-function notesOf(hidden: number): Phrase[] {
-  const forecast =
-    'The forecast is the cost of the settled days, divided by their Mondays to Fridays, times those of the month.';
-  return [
-    [forecast],
-    ...(hidden === 0 ? [] : [[`${hidden} ${hidden === 1 ? 'team is' : 'teams are'} too small to be shown.`]]),
-  ];
 }
 
 function numberOf(value: unknown): number | null {

@@ -7,9 +7,9 @@ import { contentHtml } from '../html/content.ts';
 import type { Frame } from '../html/frame.ts';
 import { footerHtml } from '../html/page.ts';
 import { type Markup, titleText } from '../html/text.ts';
-import { styleSheet } from '../style/sheet.ts';
 import { periodHeading } from '../words/spans.ts';
 import type { ReportPage } from './build-pages.ts';
+import { reportStyle } from './report-style.ts';
 
 /** What a report is about. */
 export interface ReportSubject {
@@ -37,7 +37,7 @@ export async function documentOf(title: string, body: Markup): Promise<string> {
   const text = await html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer"><title>${title}</title><style>${raw(styleSheet)}</style></head>
+<meta name="referrer" content="no-referrer"><title>${title}</title><style>${raw(reportStyle)}</style></head>
 <body>${raw(sharedMarks())}${body}</body></html>
 `;
   return String(text);
@@ -45,7 +45,7 @@ export async function documentOf(title: string, body: Markup): Promise<string> {
 
 const POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(styleSheet).digest('base64')}'`,
+  `style-src 'sha256-${createHash('sha256').update(reportStyle).digest('base64')}'`,
   "script-src 'none'",
   'img-src data:',
   "base-uri 'none'",
@@ -58,7 +58,9 @@ export function aboutOf({ orgId, team }: Filters): string {
   return `${orgId}, ${team === null ? 'people without a team' : `team ${team}`}`;
 }
 
-function pageMarkup({ path, page }: ReportPage, pages: readonly ReportPage[], filters: Filters): Markup {
+/** The document is headed by the period, so a page that would repeat it is headed by its name. */
+function pageMarkup({ path, page: own }: ReportPage, pages: readonly ReportPage[], filters: Filters): Markup {
+  const page = own.heading === periodHeading(filters) ? { ...own, heading: own.name } : own;
   return html`<article class="wide" id="${anchorOf(path)}">${contentHtml(page, frameOf(path, pages, filters), 2)}</article>`;
 }
 

@@ -1,0 +1,167 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createReportRig, readable } from '../../support/audience/report-rig.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { databases, onDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
+
+const SMALL = ['--min-group', '3'] as const;
+
+test('a report for a team or the public names nobody, and one for managers does', {
+  timeout: 240_000,
+}, async () => {
+  const rig = await createReportRig(sqlite);
+  const people = [
+    ...(await rig.column('SELECT DISTINCT user_id FROM user_daily')),
+    ...(await rig.column('SELECT DISTINCT user_email FROM user_daily WHERE user_email IS NOT NULL')),
+    ...(await rig.column('SELECT name FROM people WHERE name IS NOT NULL')),
+  ];
+  const details = [
+    ...(await rig.column("SELECT DISTINCT command FROM tools_daily_by_hook WHERE command <> ''")),
+    ...(await rig.column(
+      'SELECT DISTINCT rationale FROM readiness_report_criteria WHERE rationale IS NOT NULL',
+    )),
+    ...(await rig.column('SELECT DISTINCT repo_url FROM readiness_reports WHERE repo_url IS NOT NULL')),
+  ];
+  expect(people.length).toBeGreaterThan(80);
+  const found = async (audience: string, texts: readonly string[], ...flags: string[]) => {
+    const ended = await rig.report('--out', `${audience}.html`, '--audience', audience, ...flags);
+    expect(ended).toMatchObject({ code: 0 });
+    const text = readable(rig.read(`${audience}.html`)).toLowerCase();
+    return texts.filter((secret) => text.includes(secret.toLowerCase()));
+  };
+  expect(await found('team', people, ...SMALL)).toEqual([]);
+  expect(await found('public', [...people, ...details], ...SMALL)).toEqual([]);
+  expect(await found('team', people, ...SMALL, '--team', 'core')).toEqual([]);
+  expect((await found('managers', people)).length).toBeGreaterThan(20);
+});
+
+test('the same warehouse gives the same bytes, whenever it is written', { timeout: 240_000 }, async () => {
+  const rig = await createReportRig(sqlite);
+  await rig.report('--out', 'one.html', '--audience', 'team', ...SMALL);
+  await rig.report('--out', 'two.html', '--audience', 'team', ...SMALL);
+  expect(rig.read('two.html') === rig.read('one.html')).toBe(true);
+});
+
+test('a report is one document that loads nothing, with the totals of the metrics', {
+  timeout: 240_000,
+}, async () => {
+  const rig = await createReportRig(sqlite);
+  const ended = await rig.report('--out', 'team.html', '--audience', 'team', ...SMALL, '--json');
+  const written: unknown = JSON.parse(ended.stdout);
+  expect(written).toMatchObject({
+    audience: 'team',
+    min_group: 3,
+    reports: [{ team: null, bytes: expect.any(Number) }],
+  });
+  const text = readable(rig.read('team.html'));
+  expect(text.match(/<h1/g)).toHaveLength(1);
+  expect(text).toContain("default-src 'none'; style-src 'sha256-");
+  expect(text).not.toMatch(/<script|<link|<iframe|<form|\sstyle="|\son\w+="|(?:href|src)="(?!#|data:)/i);
+  const ids = Array.from(text.matchAll(/ id="([^"]+)"/g), ([, id]) => id);
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  const metric = await daywalkInProcess(
+    ['metric', 'billable_tokens', '--from', '2026-02-01', '--until', '2026-02-23', '--json'],
+    { env: { DAYWALK_WAREHOUSE: rig.path } },
+  );
+  const answer: { rows: { value: number }[] } = JSON.parse(metric.stdout);
+  expect(text).toContain(`<data value="${answer.rows[0]?.value}"`);
+  await rig.report('--out', 'managers.html');
+  expect(rig.read('managers.html')).toContain(`<data value="${answer.rows[0]?.value}"`);
+});
+
+test('small teams are not reported and merged, and file names are safe', { timeout: 240_000 }, async () => {
+  const rig = await createReportRig(sqlite);
+  const refused = await rig.report('--out', 'tiny.html', '--team', 'tiny', '--audience', 'team', ...SMALL);
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.stderr).toContain('has fewer than 3 active people');
+  expect(existsSync(join(rig.folder, 'tiny.html'))).toBe(false);
+  const ended = await rig.report('--each-team', 'teams', '--audience', 'team', ...SMALL, '--json');
+  expect(ended.code).toBe(0);
+  const result: { reports: { team: string; file: string }[]; too_small: string[] } = JSON.parse(ended.stdout);
+  expect(result.too_small).toContain('tiny');
+  expect(result.reports.map(({ team }) => team)).toContain('core');
+  const names = readdirSync(join(rig.folder, 'teams'));
+  expect(names.every((name) => /^[a-z0-9-]+\.html$/.test(name))).toBe(true);
+  expect(names).toHaveLength(result.reports.length + 1);
+  const list = rig.read('teams/index.html');
+  expect(list).not.toContain('tiny');
+  expect(Array.from(list.matchAll(/href="([^"]+)"/g), ([, href = '']) => href).toSorted()).toEqual(
+    names.filter((name) => name !== 'index.html').toSorted(),
+  );
+  await rig.report('--out', 'all.html', '--audience', 'team', ...SMALL);
+  expect(rig.read('all.html')).toContain('>core<');
+  expect(rig.read('all.html')).not.toContain('tiny');
+});
+
+test('flags that contradict each other and paths that cannot be written are refused', {
+  timeout: 120_000,
+}, async () => {
+  const rig = await createReportRig(sqlite);
+  const refusals = [
+    [],
+    ['--out', 'a.html', '--each-team', 'b'],
+    ['--each-team', 'b', '--team', 'core'],
+    ['--out', 'a.html', '--min-group', '4'],
+    ['--out', 'a.html', '--audience', 'team', '--min-group', '1'],
+    ['--out', 'a.html', '--audience', 'everybody'],
+    ['--out', 'daywalk.db'],
+    ['--out', 'missing/a.html'],
+    ['--out', 'folder.html'],
+    ['--out', 'a.html', '--team', 'nobody'],
+    ['--out', 'a.html', '--from', '2026-02-20', '--until', '2026-02-10'],
+    ['--out', 'a.html', '--until', '2026-02-24'],
+    ['--out', 'a.html', '--audience', 'team', '--min-group', '500'],
+  ];
+  await rig.report('--each-team', 'folder.html');
+  for (const flags of refusals) {
+    const { code, stderr } = await rig.report(...flags);
+    expect({ flags, code, hasRemedy: /^hint: .+/m.test(stderr) }).toEqual({
+      flags,
+      code: 2,
+      hasRemedy: true,
+    });
+  }
+  expect(existsSync(join(rig.folder, 'a.html'))).toBe(false);
+});
+
+test('a skill that is named like a person stops the report, and the old file stays', {
+  timeout: 120_000,
+}, async () => {
+  const rig = await createReportRig(sqlite);
+  writeFileSync(join(rig.folder, 'team.html'), 'old');
+  await rig.place.execute(
+    "UPDATE tools_daily_by_skill SET name = 'Person Number3 O''Neil' WHERE name = (SELECT MIN(name) FROM tools_daily_by_skill)",
+  );
+  const ended = await rig.report('--out', 'team.html', '--audience', 'team', ...SMALL);
+  expect(ended.code).toBe(1);
+  expect(ended.stderr).toContain('holds the name of a person');
+  expect(ended.stderr).not.toContain('Number3');
+  expect(rig.read('team.html')).toBe('old');
+  expect(readdirSync(rig.folder).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+for (const database of databases.filter(({ name }) => name !== sqlite.name)) {
+  onDatabase(database, () => {
+    test('a report from PostgreSQL names nobody and merges the same teams', {
+      timeout: 240_000,
+    }, async () => {
+      const [own, other] = [await createReportRig(database), await createReportRig(sqlite)];
+      for (const rig of [own, other]) {
+        expect(await rig.report('--out', 'team.html', '--audience', 'team', ...SMALL)).toMatchObject({
+          code: 0,
+        });
+      }
+      expect(withoutSql(own.read('team.html'))).toBe(withoutSql(other.read('team.html')));
+    });
+  });
+}
+
+/** The databases write some queries differently, and each warehouse has runs of its own. */
+function withoutSql(html: string): string {
+  return html
+    .replaceAll(/<code[^>]*>[^<]*<\/code>/g, '')
+    .replaceAll(/run <span title="[^"]*">\w+<\/span>/g, '')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '');
+}
