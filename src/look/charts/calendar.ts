@@ -31,9 +31,9 @@ export function calendar(days: readonly CalendarDay[], label: string): Chart {
   const weeks = (placed.at(-1)?.week ?? 0) + 1;
   const squares = placed.map(
     ({ day, state, week }) =>
-      `<use href="#mark-${state}" x="${LEFT + week * STEP}" y="${TOP + (weekdayOf(day) - 1) * STEP}" width="${MARK_SIZE}" height="${MARK_SIZE}"><title>${dayName(day)} ${day.slice(0, 4)}: ${MARK_NAMES[state]}</title></use>`,
+      `<use href="#mark-${state}" x="${week * STEP}" y="${TOP + (weekdayOf(day) - 1) * STEP}" width="${MARK_SIZE}" height="${MARK_SIZE}"><title>${dayName(day)} ${day.slice(0, 4)}: ${MARK_NAMES[state]}</title></use>`,
   );
-  const width = LEFT + Math.max(weeks, WEEKS_PER_NAME) * STEP;
+  const width = Math.max(weeks, WEEKS_PER_NAME) * STEP;
   const height = TOP + 7 * STEP;
   const axis = `<svg class="axis plot" width="${LEFT}" height="${height}" aria-hidden="true">${WEEKDAYS.map(([weekday, name]) => `<text x="0" y="${TOP + (weekday - 1) * STEP + 10}">${name}</text>`).join('')}</svg>`;
   const svg = `<svg class="plot calendar" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${svgText(label)}">${monthNames(placed)}${squares.join('')}</svg>`;
@@ -54,7 +54,7 @@ function monthNames(days: readonly { readonly day: UtcDay; readonly week: number
     )
     .map(({ day, week }) => {
       const year = day.slice(5, 7) === '01' && day !== starts[0]?.day ? ` ${day.slice(0, 4)}` : '';
-      return `<text x="${LEFT + week * STEP}" y="11">${shortMonth(day)}${year}</text>`;
+      return `<text x="${week * STEP}" y="11">${shortMonth(day)}${year}</text>`;
     })
     .join('');
 }

@@ -20,6 +20,7 @@ export interface DayValue {
 /** Width of the content of a page. */
 const WIDTH = 1_072;
 const HEIGHT = 190;
+const LEAST = 180;
 const BAR_MAX = 32;
 const BAR_MIN = 2;
 const LINE_PIXELS = 16;
@@ -60,15 +61,18 @@ export function dayBars(
     height: HEIGHT,
     right,
     marks: [
-      Plot.barY(bars, {
-        x: 'day',
-        y: 'value',
-        fill: 'fill',
-        stroke: 'stroke',
-        title: 'title',
-        insetLeft: inset,
-        insetRight: inset,
-      }),
+      Plot.barY(
+        bars.filter(({ value }) => value !== null),
+        {
+          x: 'day',
+          y: 'value',
+          fill: 'fill',
+          stroke: 'stroke',
+          title: 'title',
+          insetLeft: inset,
+          insetRight: inset,
+        },
+      ),
       Plot.ruleY(storedSpans(bars), { x1: 'from', x2: 'until', y: 0, stroke: COLORS.ink3 }),
       Plot.lineY(means, {
         x: 'day',
@@ -93,7 +97,7 @@ function titleOf(day: UtcDay, value: number | null, isOpen: boolean): string {
 }
 
 function widthOf(days: number, most: number): number {
-  return Math.max(Math.min(most, Math.max(280, days * (BAR_MAX + 4))), days * BAR_MIN);
+  return Math.max(Math.min(most, Math.max(LEAST, days * (BAR_MAX + 4))), days * BAR_MIN);
 }
 
 /** The means of seven stored days in a row; `run` tells lines apart that a hole separates. */

@@ -3,7 +3,7 @@ import { parseHTML } from 'linkedom';
 import type { Chart } from '../page/page.ts';
 import { axisNumber } from '../words/numbers.ts';
 import { COLORS } from './colors.ts';
-import { xmlCharacters } from './svg-text.ts';
+import { svgText } from './svg-text.ts';
 import { type Scale, timeTicks } from './ticks.ts';
 
 const { document } = parseHTML('<html></html>');
@@ -68,18 +68,25 @@ export function drawTimePlot({ label, buckets, scale, width, height, right, mark
   return { ...separate(svg, label, scale.width), label };
 }
 
-/** The drawing, and its vertical axis once more as a drawing of its own. */
+/** The drawing without its vertical axis, and the axis as a drawing of its own, which goes before it. */
 function separate(svg: Part, label: string, axisWidth: number): { svg: string; axis: string } {
   for (const style of [...svg.querySelectorAll('style')]) style.remove();
   const ticks = [...svg.querySelectorAll('[aria-label="y-axis tick label"]')];
-  const height = svg.getAttribute('height') ?? '';
-  const axis = `<svg class="plot axis" width="${axisWidth}" height="${height}" aria-hidden="true">${withoutLabels(ticks)}</svg>`;
+  const height = Number(svg.getAttribute('height'));
+  const width = Number(svg.getAttribute('width')) - axisWidth;
+  // The axis ends above the labels of the days, so that it does not cover the first of them.
+  const axis = `<svg class="plot axis" width="${axisWidth}" height="${height - BOTTOM + 7}" aria-hidden="true">${withoutLabels(ticks)}</svg>`;
   for (const tick of ticks) tick.remove();
   withoutLabels([...svg.querySelectorAll('[aria-label]')]);
-  svg.setAttribute('role', 'img');
-  svg.setAttribute('aria-label', xmlCharacters(label));
-  svg.setAttribute('class', 'plot');
-  return { svg: svg.outerHTML, axis };
+  svg.setAttribute('width', String(width));
+  svg.setAttribute('viewBox', `${axisWidth} 0 ${width} ${height}`);
+  svg.removeAttribute('class');
+  // Written by hand, because linkedom leaves < and & in attributes as they are.
+  const markup = svg.outerHTML.replace(
+    /^<svg/,
+    () => `<svg class="plot" role="img" aria-label="${svgText(label)}"`,
+  );
+  return { svg: markup, axis };
 }
 
 /** A label on a group without a role says nothing to a screen reader; the whole drawing has one. */

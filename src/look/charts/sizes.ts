@@ -4,7 +4,7 @@ import { monthName, shortDay } from '../words/spans.ts';
 /** Widths of the content of a page, and of a figure beside another one, in pixels. */
 const WIDE = 1_072;
 const HALF = 516;
-const LEAST = 160;
+const LEAST = 280;
 
 /** The width of a drawing without its margins: few buckets do not fill the page. */
 export function plotWidth(

@@ -13,13 +13,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Text without characters that XML forbids. */
-export function xmlCharacters(text: string): string {
+function xmlCharacters(text: string): string {
   return text.replaceAll(FORBIDDEN, '\ufffd');
 }
 
 /** Text for SVG that is written by hand, as content or as the value of an attribute. */
 export function svgText(text: string): string {
-  return xmlCharacters(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  return xmlCharacters(text)
+    .replaceAll(DIRECTION, '')
+    .replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
 /** A name from the warehouse as a label: one short line, never empty. */

@@ -11,18 +11,19 @@ export interface Scale {
   readonly width: number;
 }
 
-const TICKS = 4;
+/** The axis has at most so many steps. */
+const STEPS_MAX = 5;
 const LABEL_PIXELS = 7.5;
 /** Names of months closer than this are thinned out. */
 const MONTH_PIXELS = 44;
 const DAY_PIXELS = 64;
 
-/** About four round numbers from the lowest to the highest value, or from 0. Whole where all values are. */
+/** Up to six round numbers from the lowest to the highest value, or from 0. Whole where all values are. */
 export function scaleOf(values: readonly number[], { zero }: { zero: boolean }): Scale {
   const low = Math.min(...(zero ? [0] : []), ...(values.length === 0 ? [0] : values));
   const high = Math.max(...(zero ? [0] : []), ...(values.length === 0 ? [0] : values));
   const isWhole = zero && values.every((value) => Number.isInteger(value));
-  const step = stepOf((high - low || Math.abs(high) || 1) / TICKS, isWhole);
+  const step = stepOf((high - low || Math.abs(high) || 1) / STEPS_MAX, isWhole);
   const first = Math.floor(low / step + 1e-9);
   const last = Math.max(first + 1, Math.ceil(high / step - 1e-9));
   // Multiplied, because a sum of steps gathers errors.

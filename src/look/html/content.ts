@@ -14,7 +14,15 @@ export function contentHtml(page: Page, frame: Frame, level: 1 | 2 = 1): Markup 
   const heading = html`<bdi>${page.heading}</bdi>`;
   return html`${level === 1 ? html`<h1>${heading}</h1>` : html`<h2 class="page">${heading}</h2>`}
 <p class="sentence">${phraseHtml(page.sentence, frame)}</p>
-${searchHtml(page, frame)}${page.sections.map((section) => sectionHtml(section, frame, level === 1 ? 2 : 3))}${pagerHtml(page, frame)}`;
+${searchHtml(page, frame)}${page.sections.map((section) => [
+  sectionHtml(section, frame, level === 1 ? 2 : 3),
+  section === listOf(page) ? pagerHtml(page, frame) : '',
+])}`;
+}
+
+/** The section that the pager turns: the first one that shows a table. */
+function listOf({ sections }: Page): Section | undefined {
+  return sections.find((section) => section.kind === 'figure' && section.tableIs === 'shown');
 }
 
 function sectionHtml(section: Section, frame: Frame, level: 2 | 3): Markup {

@@ -4,7 +4,7 @@ import { type Chart, type Figure, MARK_NAMES, type MarkState } from '../page/pag
 import type { Frame } from './frame.ts';
 import { sourcesHtml } from './sources.ts';
 import { tableHtml } from './table.ts';
-import { type Markup, phraseHtml } from './text.ts';
+import { type Markup, phraseHtml, wordsHtml } from './text.ts';
 
 /** A figure: title, unit and period, drawing, notes, and the line with its SQL, its table and what it rests on. */
 export function figureHtml(figure: Figure, frame: Frame, level: 2 | 3): Markup {
@@ -12,7 +12,7 @@ export function figureHtml(figure: Figure, frame: Frame, level: 2 | 3): Markup {
   const anchor = `${frame.anchors ?? ''}${id}`;
   return html`<section class="figure" id="${anchor}" aria-labelledby="${anchor}-title">
 ${headingHtml(title, `${anchor}-title`, level)}<p class="subtitle">${subtitle}</p>
-${empty === undefined ? contentHtml(figure, frame) : html`<p class="empty">${commandsHtml(empty)}</p>`}
+${empty === undefined ? contentHtml(figure, frame) : html`<p class="empty">${wordsHtml(empty)}</p>`}
 ${notesHtml(figure, frame)}${sourcesHtml({ results, table: foldedTable(figure, frame) })}</section>`;
 }
 
@@ -38,12 +38,7 @@ function legendHtml(states: readonly MarkState[]): Markup {
 function notesHtml({ notes = [], results }: Figure, frame: Frame): Markup {
   const warnings = [...new Set(results.flatMap((result) => result.warnings))];
   if (notes.length + warnings.length === 0) return html``;
-  return html`<ul class="notes">${notes.map((note) => html`<li>${phraseHtml(note, frame)}</li>`)}${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`;
-}
-
-/** Commands stand between backticks. */
-function commandsHtml(text: string): (string | Markup)[] {
-  return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
+  return html`<ul class="notes">${notes.map((note) => html`<li>${phraseHtml(note, frame)}</li>`)}${warnings.map((warning) => html`<li>${wordsHtml(warning)}</li>`)}</ul>`;
 }
 
 function headingHtml(title: string, id: string, level: 2 | 3): Markup {

@@ -9,7 +9,7 @@ export function searchHtml({ search }: Page, frame: Frame): Markup {
   if (search === undefined || frame.search === undefined) return html``;
   const { action, fields } = frame.search;
   return html`<form class="search" role="search" method="get" action="${action}">${fieldsHtml(fields)}
-<label>${search.label} <input type="search" name="q" value="${search.text}" maxlength="200" autocomplete="off"></label> <button>Search</button></form>`;
+<label>Search ${search.label} <input type="search" name="q" value="${search.text}" maxlength="200" autocomplete="off"></label> <button>Search</button></form>`;
 }
 
 /** Links to the parts of a list that is longer than a page. */

@@ -62,8 +62,12 @@ function classNames(column: Column | undefined): string {
   return [column?.align === 'end' ? 'end' : '', column?.isSpare ? 'spare' : ''].join(' ').trim();
 }
 
+/** Short texts such as days and names of teams stay on one line; others break where the column ends. */
+const SHORT_CHARACTERS = 18;
+
 function classOf(cell: Cell): string {
   if (cell.kind === 'number') return ' number';
   if (cell.kind === 'bar' || cell.kind === 'state') return ` ${cell.kind}`;
-  return cell.kind === 'text' && cell.isMuted ? ' text muted' : ' text';
+  const length = cell.text.length <= SHORT_CHARACTERS ? ' short' : ' text';
+  return cell.kind === 'text' && cell.isMuted ? `${length} muted` : length;
 }

@@ -26,11 +26,17 @@ export function textHtml(text: string, { isCode = false }: { isCode?: boolean } 
 /** Text with numbers and links. */
 export function phraseHtml(phrase: Phrase, frame: Frame): Markup[] {
   return phrase.map((part) => {
-    if (typeof part === 'string') return DIRECTION.test(part) ? html`<bdi>${part}</bdi>` : html`${part}`;
+    if (typeof part === 'string') return wordsHtml(part);
     if (part.kind === 'number') return numberHtml(part);
     if (part.kind === 'strong') return html`<strong>${phraseHtml(part.parts, frame)}</strong>`;
     return linkHtml(part, frame);
   });
+}
+
+/** Words with commands between backticks. */
+export function wordsHtml(words: string): Markup {
+  const parts = words.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
+  return DIRECTION.test(words) ? html`<bdi>${parts}</bdi>` : html`${parts}`;
 }
 
 /** A link inside Daywalk's pages; text only where there is no such page. */

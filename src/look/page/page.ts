@@ -49,7 +49,7 @@ export interface Table {
 export interface Chart {
   /** SVG markup, made by src/look/charts only. */
   readonly svg: string;
-  /** The vertical axis once more, as SVG markup: it stays in view while a wide drawing scrolls. */
+  /** The vertical axis, as SVG markup, at the left of the drawing: it stays in view while a wide drawing scrolls. */
   readonly axis?: string | undefined;
   /** What the drawing shows, for people who do not see it. */
   readonly label: string;

@@ -18,7 +18,7 @@ code, pre { font-family: var(--mono); font-size: 0.8125rem; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
 main:focus { outline: none; }
 .muted { color: var(--ink-2); }
-i.muted, td.muted, th.muted { font-style: italic; }
+i.muted, th.muted { font-style: italic; }
 .hidden {
   position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
 }

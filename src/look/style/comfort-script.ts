@@ -1,11 +1,13 @@
 /**
- * Comfort for people whose browser runs scripts: filters apply at once, SQL can be copied, Escape closes the filters, and
+ * Comfort for people whose browser runs scripts: the page's name is in view, filters apply at once, SQL can be copied, Escape closes the filters, and
  * tables are open on paper in older browsers too. Every page works without it.
  */
 export const script: string = `'use strict';
 for (const select of document.querySelectorAll('.panel select')) {
   select.addEventListener('change', () => select.form.requestSubmit());
 }
+const current = document.querySelector('.top nav [aria-current]');
+if (current) current.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 const filters = document.querySelector('.filters');
 if (filters) {
   document.addEventListener('keydown', (event) => {

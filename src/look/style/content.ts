@@ -7,7 +7,7 @@ export const CONTENT = `
 .problem { color: var(--failed); }
 .logout { padding-bottom: 24px; }
 main.wide { padding-top: 32px; }
-.sentence { margin-top: 6px; max-width: 40em; font-size: 1.0625rem; line-height: 1.5; color: var(--ink-2); }
+.sentence { text-wrap: pretty; margin-top: 6px; max-width: 40em; font-size: 1.0625rem; line-height: 1.5; color: var(--ink-2); }
 .sentence strong { color: var(--ink); font-weight: 650; }
 .headlines { margin-top: 26px; }
 .headlines dl { display: flex; border-top: 1px solid var(--hairline); border-bottom: 1px solid var(--hairline); }
@@ -23,7 +23,7 @@ main.wide { padding-top: 32px; }
 .figure { margin-top: 34px; min-width: 0; }
 .subtitle { font-size: 0.8125rem; color: var(--ink-2); }
 .pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); column-gap: 40px; }
-.empty { margin-top: 12px; padding: 14px 16px; background: var(--wash); color: var(--ink-2); overflow-wrap: anywhere; }
+.empty { margin-top: 10px; padding: 10px 0; border: solid var(--hairline); border-width: 1px 0; color: var(--ink-2); overflow-wrap: anywhere; }
 .empty code { color: var(--ink); }
 .notes { margin-top: 8px; font-size: 0.8125rem; color: var(--ink-2); max-width: 52em; }
 .notes li + li { margin-top: 2px; }
@@ -54,6 +54,7 @@ main.wide { padding-top: 32px; }
 }
 @media (max-width: 600px) {
   main.wide { padding-top: 22px; }
+  .basis { margin-left: 0; text-align: left; flex: 0 0 100%; padding-top: 0; text-wrap: pretty; }
   .headlines .main { font-size: 1.5625rem; }
 }
 `;

@@ -1,13 +1,12 @@
 /** Charts, marks and tables. */
 export const DRAWINGS = `
 .chart { margin-top: 10px; overflow-x: auto; direction: rtl; }
-.drawing { direction: ltr; display: flex; width: max-content; margin-right: auto; position: relative; }
+.drawing { direction: ltr; display: flex; align-items: flex-start; width: max-content; margin-right: auto; position: relative; }
 .plot { display: block; flex: none; font: 12px/1 var(--font); font-variant-numeric: tabular-nums; overflow: visible; }
 .plot text { fill: var(--ink-2); }
 .plot text[fill="var(--ink)"], .plot [fill="var(--ink)"] > text { fill: var(--ink); }
 .plot text[fill="var(--accent)"], .plot [fill="var(--accent)"] > text { fill: var(--accent); }
 .plot.axis { position: sticky; left: 0; z-index: 1; background: var(--paper); }
-.plot.axis + .plot { clip-path: none; }
 .mark { flex: none; vertical-align: -1px; margin-right: 3px; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; margin-top: 10px; font-size: 0.8125rem; color: var(--ink-2); }
 .table { position: relative; margin-top: 10px; overflow-x: auto; max-width: 100%; }
@@ -22,7 +21,9 @@ tbody tr:last-child > * { border-bottom: 1px solid var(--hairline); }
 th:last-child, td:last-child { padding-right: 0; }
 .end { text-align: end; white-space: nowrap; }
 .end + .end { padding-left: 4px; }
-.text { overflow-wrap: anywhere; max-width: 44ch; min-width: 9ch; }
+.text { overflow-wrap: anywhere; max-width: 44ch; min-width: 10ch; }
+tbody th.text { min-width: 15ch; }
+.short { white-space: nowrap; }
 td.bar { width: 26%; min-width: 72px; padding-top: 0; padding-bottom: 0; vertical-align: middle; }
 svg.bar { display: block; overflow: hidden; }
 td.state { white-space: nowrap; }
@@ -33,6 +34,6 @@ td.state { white-space: nowrap; }
   .spare { display: none; }
   table { font-size: 0.8125rem; }
   tbody th, tbody td, thead th { padding-right: 8px; }
-  td.bar { min-width: 48px; }
+  td.bar { min-width: 40px; width: 20%; }
 }
 `;

@@ -5,10 +5,10 @@ export const HEADER = `
 .top nav { display: flex; min-width: 0; overflow-x: auto; scrollbar-width: none; }
 .top nav::-webkit-scrollbar { display: none; }
 .top nav ul { display: flex; }
-.top nav a { display: block; padding: 14px 9px 11px; color: var(--ink-2); text-decoration: none; white-space: nowrap; border-bottom: 2px solid transparent; }
+.top nav a { display: block; padding: 14px 8px 11px; color: var(--ink-2); text-decoration: none; white-space: nowrap; border-bottom: 2px solid transparent; }
 .top nav a:hover { color: var(--ink); }
 .top nav a.brand { font-weight: 700; color: var(--ink); padding-left: 0; padding-right: 12px; }
-.top nav a[aria-current] { color: var(--ink); border-bottom-color: var(--accent); }
+.top nav a[aria-current] { scroll-initial-target: nearest; color: var(--ink); border-bottom-color: var(--accent); }
 .top nav a:focus-visible { outline-offset: -2px; }
 .about { padding: 13px 0; color: var(--ink-2); }
 .filters { display: contents; }

@@ -10,7 +10,7 @@ export const MEDIA = `
   }
   @page { margin: 14mm 12mm; }
   body { font-size: 10pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .top nav, .panel, .skip, .search, .pager, .copy, .sql, .folded > summary { display: none; }
+  .top nav, .panel, .skip, .search, .pager, .copy, .sources > .sql, .sources > .folded > summary { display: none; }
   .top { border: 0; }
   .filters > summary { padding: 0; }
   .filters > summary::after { display: none; }
@@ -25,9 +25,8 @@ export const MEDIA = `
   .folded tbody th, .folded tbody td { padding: 1px 8px 1px 0; }
   .folded thead th { position: static; }
   .drawing { zoom: 0.62; }
-  .pair .drawing { zoom: 0.6; }
   .plot.axis { position: relative; }
-  .pair { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); column-gap: 20px; }
+  .pair { display: block; }
   .figure h2, .figure h3, .subtitle { break-after: avoid; }
   .chart, .headlines, tr, .legend { break-inside: avoid; }
   a { text-decoration: none; }
@@ -35,13 +34,17 @@ export const MEDIA = `
 }
 @media (forced-colors: active) {
   :root {
-    --paper: Canvas; --ink: CanvasText; --ink-2: CanvasText; --ink-3: CanvasText; --hairline: GrayText; --wash: Canvas;
-    --accent: Highlight; --bar: CanvasText; --bar-weekend: GrayText; --hatch: CanvasText;
-    --category-1: CanvasText; --category-2: Highlight; --category-3: GrayText; --category-4: LinkText; --others: ButtonBorder;
-    --failed: CanvasText; --doubted: CanvasText;
+    --paper: Canvas; --ink: CanvasText; --ink-2: CanvasText; --ink-3: CanvasText; --wash: Canvas;
+    --accent: CanvasText; --hatch: CanvasText; --failed: CanvasText; --doubted: CanvasText;
+    --hairline: color-mix(in srgb, CanvasText 20%, Canvas);
+    --bar: color-mix(in srgb, CanvasText 40%, Canvas); --bar-weekend: color-mix(in srgb, CanvasText 20%, Canvas);
+    --category-1: CanvasText; --category-2: color-mix(in srgb, CanvasText 70%, Canvas);
+    --category-3: color-mix(in srgb, CanvasText 50%, Canvas); --category-4: color-mix(in srgb, CanvasText 35%, Canvas);
+    --others: color-mix(in srgb, CanvasText 20%, Canvas);
   }
-  .plot, .sparkline, .mark, .bar, svg.shared { forced-color-adjust: none; }
-  .top nav a[aria-current] { border-bottom-color: Highlight; }
+  .plot, .sparkline, .mark, svg.bar, svg.shared { forced-color-adjust: none; }
+  .top nav a { border-bottom-color: Canvas; }
+  .top nav a[aria-current] { border-bottom-color: CanvasText; }
 }
 @media (prefers-reduced-motion: no-preference) {
   .skip { transition: top 0.1s; }
