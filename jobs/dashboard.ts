@@ -48,7 +48,17 @@ export async function serveDashboard(
     await warehouse.read(async () => undefined);
     const footer = [`Daywalk ${packageVersion()}`, maskUrlPassword(location)];
     const { allowedHosts, token } = dashboard;
-    const server = await started({ warehouse, clock, listen, allowedHosts, token, footer, hintOf, report });
+    const server = await started({
+      warehouse,
+      clock,
+      keepsReady: true,
+      listen,
+      allowedHosts,
+      token,
+      footer,
+      hintOf,
+      report,
+    });
     try {
       onListening(server.url);
       await aborted(signal);

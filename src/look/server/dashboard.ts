@@ -17,6 +17,8 @@ export interface DashboardOptions extends PageSourceOptions {
   readonly listen: ListenAddress;
   /** Further names in Host headers, each with a port or for every port. */
   readonly allowedHosts: readonly string[];
+  /** Make the pages of the navigation before people ask for them. */
+  readonly keepsReady: boolean;
   /** What people log in with; null for none, which only loopback addresses may have. */
   readonly token: string | null;
 }
@@ -62,7 +64,9 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   });
   server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   const stopping = new AbortController();
-  const warm = keepPagesReady({ warehouse: options.warehouse, pages, clock, signal: stopping.signal });
+  const warm = options.keepsReady
+    ? keepPagesReady({ warehouse: options.warehouse, pages, clock, signal: stopping.signal })
+    : undefined;
   return {
     url: `http://${formatListenAddress(own)}`,
     close: async () => {

@@ -10,6 +10,7 @@ import { type Cell, renderTable, type TableFrame } from '../../text/table.ts';
 
 const TRY_NEXT = (file: string): readonly Step[] => [
   [`npx daywalk status --warehouse ${file}`, 'what the warehouse holds, day by day'],
+  [`npx daywalk dashboard --warehouse ${file}`, 'the same in a browser'],
   [`sqlite3 -box ${file} 'SELECT * FROM model_mix LIMIT 9'`, 'any SQL, with any SQLite client'],
   ['npx daywalk schema', 'every table, view and column'],
   ['npx daywalk demo --keep', 'a second run: settled days are not pulled again'],
