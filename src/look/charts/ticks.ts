@@ -78,8 +78,9 @@ function thinned(days: readonly UtcDay[], starts: readonly number[], step: numbe
   const monthsApart = [1, 3, 12].find((months) => months * monthPixels(starts, step) >= MONTH_PIXELS) ?? 12;
   return starts.flatMap((index) => {
     const day = days[index];
+    const isNewYear = index > 0 || monthsApart === 12;
     if (day === undefined || (Number(day.slice(5, 7)) - 1) % monthsApart !== 0) return [];
-    return [[index, day.slice(5, 7) === '01' ? day.slice(0, 4) : shortMonth(day)]];
+    return [[index, isNewYear && day.slice(5, 7) === '01' ? day.slice(0, 4) : shortMonth(day)]];
   });
 }
 

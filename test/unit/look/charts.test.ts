@@ -170,6 +170,7 @@ describe('an axis', () => {
     ]);
     expect([...timeTicks(winter.slice(0, 2), 300).values()]).toEqual(['20 Nov', '21 Nov']);
     expect([...timeTicks(['2026-10', '2026-11'], 300).values()]).toEqual(['Oct', 'Nov']);
+    expect([...timeTicks(['2026-01', '2026-02'], 300).values()]).toEqual(['Jan', 'Feb']);
   });
 
   it('moves labels apart, and keeps them inside where there is room', () => {
