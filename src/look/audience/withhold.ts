@@ -14,6 +14,7 @@ export function withholdFrom(page: Page, withheld: Withheld): Page {
     ...page,
     sentence: phraseWithout(page.sentence, withheld),
     sections: page.sections.flatMap((section) => sectionWithout(section, withheld)),
+    asked: (page.asked ?? []).filter(({ id }) => !withheld.has(id)),
   };
 }
 

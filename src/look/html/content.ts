@@ -1,9 +1,11 @@
 import { html } from 'hono/html';
 import type { Page, Section } from '../page/page.ts';
+import { resultsInText } from '../page/results-in-text.ts';
 import { figureHtml } from './figure.ts';
 import type { Frame } from './frame.ts';
 import { headlinesHtml } from './headlines.ts';
 import { pagerHtml, searchHtml } from './lists.ts';
+import { sourcesHtml } from './sources.ts';
 import { type Markup, phraseHtml } from './text.ts';
 
 /**
@@ -14,7 +16,7 @@ export function contentHtml(page: Page, frame: Frame, level: 1 | 2 = 1): Markup 
   const heading = html`<bdi>${page.heading}</bdi>`;
   return html`${level === 1 ? html`<h1>${heading}</h1>` : html`<h2 class="page">${heading}</h2>`}
 <p class="sentence">${phraseHtml(page.sentence, frame)}</p>
-${searchHtml(page, frame)}${page.sections.map((section) => [
+${sourcesHtml({ results: resultsInText(page) })}${searchHtml(page, frame)}${page.sections.map((section) => [
   sectionHtml(section, frame, level === 1 ? 2 : 3),
   section === listOf(page) ? pagerHtml(page, frame) : '',
 ])}`;

@@ -4,7 +4,10 @@ import { tableBar } from '../charts/table-bar.ts';
 import { type Cell, type Column, MARK_NAMES, type Table } from '../page/page.ts';
 import type { Frame } from './frame.ts';
 import { numberHtml } from './number.ts';
-import { linkHtml, type Markup, textHtml } from './text.ts';
+import { cut, linkHtml, type Markup, textHtml } from './text.ts';
+
+/** Longer titles of columns are cut. */
+const TITLE_CHARACTERS_MAX = 40;
 
 /** A table. Where it is too wide for the page it scrolls by itself. */
 export function tableHtml(table: Table, { frame, title }: { frame: Frame; title: string }): Markup {
@@ -27,7 +30,9 @@ function columnHtml(column: Column, { sorting }: Table, frame: Frame): Markup {
   // A second click turns the order around; the first one shows the largest numbers, or the first names.
   const descending = isSorted ? !sorting?.descending : column.align === 'end';
   const href = sort === undefined ? null : (frame.here?.({ sort: { by: sort, descending } }) ?? null);
-  const name = href === null ? html`${column.title}` : html`<a href="${href}">${column.title}</a>`;
+  // Some titles are names from the warehouse.
+  const title = html`<bdi>${cut(column.title, TITLE_CHARACTERS_MAX)}</bdi>`;
+  const name = href === null ? title : html`<a href="${href}">${title}</a>`;
   if (!isSorted) return html`<th scope="col" class="${names}">${name}</th>`;
   return html`<th scope="col" class="${names}" aria-sort="${sorting?.descending ? 'descending' : 'ascending'}">${name}<span class="order" aria-hidden="true">${sorting?.descending ? '↓' : '↑'}</span></th>`;
 }

@@ -112,6 +112,8 @@ export interface Page {
   /** What the page says in words. */
   readonly sentence: Phrase;
   readonly sections: readonly Section[];
+  /** Every result that was asked for; the page shows the SQL of those whose numbers stand outside figures. */
+  readonly asked?: readonly Result[];
   /** What the page as a whole rests on. */
   readonly basis?: Basis | undefined;
   /** A search field: the name of the things that are searched, and the present text. */

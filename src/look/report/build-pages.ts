@@ -7,6 +7,7 @@ import { guardReader } from '../audience/guard-reader.ts';
 import { withholdFrom } from '../audience/withhold.ts';
 import type { Filters } from '../data/filters.ts';
 import { type PageReader, pageReader } from '../data/reader.ts';
+import { rememberResults } from '../data/remember-results.ts';
 import type { Page } from '../page/page.ts';
 import { PAGE_KINDS } from '../pages/kinds.ts';
 import type { PageKind } from '../pages/page-kind.ts';
@@ -65,11 +66,12 @@ export async function prepareReports(
   return { viewer, build };
 }
 
-async function buildAll(reader: PageReader): Promise<ReportPage[]> {
+async function buildAll(all: PageReader): Promise<ReportPage[]> {
   const pages: ReportPage[] = [];
   for (const kind of PAGE_KINDS) {
-    if (!isInReport(kind, reader.viewer)) continue;
-    const page = await kind.build(reader, {});
+    if (!isInReport(kind, all.viewer)) continue;
+    const { reader, asked } = rememberResults(all);
+    const page = { ...(await kind.build(reader, {})), asked };
     pages.push({ path: kind.path, page: shortenLists(page) });
   }
   return pages;

@@ -6,6 +6,7 @@ import type { KeptWarehouse } from '../../warehouse/kept-open.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import { MANAGERS } from '../audience/audience.ts';
 import { pageReader } from '../data/reader.ts';
+import { rememberResults } from '../data/remember-results.ts';
 import { messageHtml } from '../html/message.ts';
 import { pageHtml } from '../html/page.ts';
 import type { Page } from '../page/page.ts';
@@ -107,8 +108,8 @@ async function buildPage(
       return { status: 404, page: notFound(url), around: { ...around(choices), isRefused: false } };
     const { kind, params, asked } = request;
     const filters = await readFilters(warehouse, asked, choices);
-    const reader = pageReader(warehouse, filters, MANAGERS);
-    const page = await kind.build(reader, params);
+    const { reader, asked: results } = rememberResults(pageReader(warehouse, filters, MANAGERS));
+    const page = { ...(await kind.build(reader, params)), asked: results };
     return { status: 200, page, around: { ...around(choices), asked, params, filters, isRefused: false } };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

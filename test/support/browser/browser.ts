@@ -1,6 +1,6 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
-import { findChromium, NO_CHROMIUM } from './chromium.ts';
+import { findChromium, launch, NO_CHROMIUM } from './chromium.ts';
 
 /** A tab, and what the browser noticed in it. */
 export interface Tab {
@@ -40,6 +40,7 @@ export function useBrowser(): TestBrowser {
       const context = await browser.newContext({
         locale: 'en-GB',
         timezoneId: 'Pacific/Auckland',
+        reducedMotion: 'reduce',
         ...options,
       });
       onTestFinished(() => context.close());
@@ -47,12 +48,6 @@ export function useBrowser(): TestBrowser {
       return watched(await context.newPage());
     },
   };
-}
-
-/** Starts a browser, which must be closed. */
-export function launch(executablePath: string): Promise<Browser> {
-  // The sandbox needs rights that containers often lack; every page here comes from this machine.
-  return chromium.launch({ executablePath, chromiumSandbox: false, args: ['--disable-dev-shm-usage'] });
 }
 
 function watched(page: Page): Tab {

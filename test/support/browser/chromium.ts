@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
@@ -12,6 +13,12 @@ export function findChromium(env: NodeJS.ProcessEnv = process.env): string | nul
   if (named !== undefined && named !== '') return mayRun(named) ? named : null;
   const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(mayRun) ?? null;
+}
+
+/** Starts a browser, which must be closed. */
+export function launch(executablePath: string): Promise<Browser> {
+  // The sandbox needs rights that containers often lack; every page here comes from this machine.
+  return chromium.launch({ executablePath, chromiumSandbox: false, args: ['--disable-dev-shm-usage'] });
 }
 
 function mayRun(path: string): boolean {
