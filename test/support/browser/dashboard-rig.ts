@@ -29,6 +29,8 @@ export interface Contents {
   readonly place?: Place;
   /** Works on the warehouse before it is served; by default one run. */
   fill?(rig: Rig): Promise<void>;
+  /** Works on it after that, for example to plant names. */
+  change?(rig: Rig): Promise<void>;
 }
 
 /** Fills a warehouse and serves it. The caller closes it, because the tests of a file share it. */
@@ -37,6 +39,7 @@ export async function serveContents({
   isComplete = false,
   place,
   fill,
+  change,
 }: Contents = {}): Promise<DashboardRig> {
   const folder = mkdtempSync(join(tmpdir(), 'daywalk-browser-'));
   const today = parseDay(service.today ?? TODAY);
@@ -45,6 +48,7 @@ export async function serveContents({
     const rig = rigOver(emulator, place ?? sqlitePlace(join(folder, 'daywalk.db')), today);
     await (fill ?? ((filled: Rig) => filled.run()))(rig);
     if (isComplete) await loadFiles(rig, folder);
+    await change?.(rig);
     const served = await serve(rig);
     return {
       rig,
