@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { hasCode } from '../src/core/error-code.ts';
 import { UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
@@ -9,6 +10,7 @@ import { DASHBOARD_SETTINGS } from '../src/settings/dashboard-settings.ts';
 import { maskUrlPassword } from '../src/settings/mask-url.ts';
 import type { DashboardSettings, Settings } from '../src/settings/settings.ts';
 import { keepOpen } from '../src/warehouse/kept-open.ts';
+import { isPostgres } from '../src/warehouse/location.ts';
 
 /** What a person asks for besides the settings. */
 export interface DashboardRequest {
@@ -46,7 +48,10 @@ export async function serveDashboard(
   try {
     // What is wrong with the warehouse is reported before anything listens.
     await warehouse.read(async () => undefined);
-    const footer = [`Daywalk ${packageVersion()}`, maskUrlPassword(location)];
+    const footer = [
+      `Daywalk ${packageVersion()}`,
+      isPostgres(location) ? maskUrlPassword(location) : basename(location),
+    ];
     const { allowedHosts, token } = dashboard;
     const server = await started({
       warehouse,

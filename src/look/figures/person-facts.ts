@@ -13,10 +13,10 @@ export function personFacts(userId: string, { emails, teams, results }: PersonFa
     table: {
       columns: [{ title: '' }, { title: '' }, { title: 'From', align: 'end' }, { title: 'To', align: 'end' }],
       rows: [
-        [plain('ID'), { kind: 'text', text: userId, isCode: true }, muted(''), muted('')],
-        ...(emails.length === 0 ? [[plain('Email'), muted('none is stored'), muted(''), muted('')]] : []),
+        [plain('ID'), { kind: 'text', text: userId, isCode: true }, muted('–'), muted('–')],
+        ...(emails.length === 0 ? [[plain('Email'), muted('none is stored'), muted('–'), muted('–')]] : []),
         ...emails.map(({ email, first, last }) => [plain('Email'), plain(email), plain(first), plain(last)]),
-        ...(teams.length === 0 ? [[plain('Team'), muted(UNASSIGNED), muted(''), muted('')]] : []),
+        ...(teams.length === 0 ? [[plain('Team'), muted(UNASSIGNED), muted('–'), muted('–')]] : []),
         ...teams.flatMap(({ name, team, from, until }) => {
           const days = [plain(from), until === null ? muted('no end') : plain(until)];
           return [

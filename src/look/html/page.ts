@@ -27,8 +27,8 @@ ${footerHtml(frame)}</body></html>
 /** Page, period and organization; and what the page is about, if its heading says more. */
 function titleOf({ name, heading }: Page, { filters, organization }: Frame): string {
   const period = periodHeading(filters);
-  const about = heading === name ? [] : [heading];
-  return titleText([name, ...about, ...(heading.includes(period) ? [] : [period]), organization, 'Daywalk']);
+  const about = heading.startsWith(name) ? [heading] : [name, heading];
+  return titleText([...about, ...(heading.includes(period) ? [] : [period]), organization, 'Daywalk']);
 }
 
 /** Facts about the page: version, warehouse, organization; and the way out, where people log in. */

@@ -31,7 +31,7 @@ export const adoption: PageKind = {
     const doubted = await doubtedDays(reader);
     return {
       name: 'Adoption',
-      heading: periodHeading(reader.filters),
+      heading: `Adoption, ${periodHeading(reader.filters)}`,
       sentence: sentenceOf(reader, { active, fresh, licensed, inactive }, doubted),
       sections: [
         { kind: 'headlines', headlines: [active, fresh, licensed, inactive] },

@@ -42,7 +42,7 @@ export const models: PageKind = {
     const doubted = await doubtedDays(reader);
     return {
       name: 'Models and cost',
-      heading: periodHeading(reader.filters),
+      heading: `Models and cost, ${periodHeading(reader.filters)}`,
       sentence: opening(reader, { credits, cost, perUser, doubted }),
       sections: [
         { kind: 'headlines', headlines: [cost, perUser, thinking, cache] },

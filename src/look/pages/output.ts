@@ -1,9 +1,11 @@
 import { completeWeeks } from '../data/compare.ts';
+import type { Filters } from '../data/filters.ts';
 import type { PageReader } from '../data/reader.ts';
 import { bucketBars } from '../figures/bucket-bars.ts';
 import { bucketLines } from '../figures/bucket-lines.ts';
 import { headline } from '../figures/headline.ts';
 import { languagesOfPeople } from '../figures/languages-of-people.ts';
+import { comparison } from '../figures/opening.ts';
 import { ranking } from '../figures/ranking.ts';
 import type { Figure, Headline, Page, Phrase } from '../page/page.ts';
 import { periodHeading } from '../words/spans.ts';
@@ -34,8 +36,8 @@ export const output: PageKind = {
     });
     return {
       name: 'Output',
-      heading: periodHeading(reader.filters),
-      sentence: sentenceOf({ commits, requests, created, edited }),
+      heading: `Output, ${periodHeading(reader.filters)}`,
+      sentence: sentenceOf({ commits, requests, created, edited }, reader.filters),
       sections: [
         { kind: 'headlines', headlines: [created, edited, commits, requests] },
         { kind: 'pair', figures: [await filesPerWeek(reader), await filesPerSession(reader)] },
@@ -127,13 +129,13 @@ function languagesOfFiles(reader: PageReader): Promise<Figure> {
 
 type Sums = Readonly<Record<'commits' | 'requests' | 'created' | 'edited', Headline>>;
 
-function sentenceOf({ commits, requests, created, edited }: Sums): Phrase {
-  const { number, change, against } = commits;
+function sentenceOf({ commits, requests, created, edited }: Sums, filters: Filters): Phrase {
+  const { number } = commits;
   if (number.value === null) return ['No day of this period is stored, so no output is known.'];
   return [
     { kind: 'strong', parts: [number, ' commits'] },
-    ...(change.value === null ? [] : [', ', change, ` against ${against},`]),
-    ' and ',
+    ...comparison(commits, filters, 'fewer'),
+    ', and ',
     { kind: 'strong', parts: [requests.number, ' pull requests'] },
     '. ',
     created.number,

@@ -21,7 +21,7 @@ export const people: PageKind = {
     const { figure, page, pages } = await listOf(reader, params);
     return {
       name: 'People',
-      heading: periodHeading(reader.filters),
+      heading: `People, ${periodHeading(reader.filters)}`,
       sentence: await sentenceOf(reader),
       sections: [figure, await idlePeople(reader)],
       search: { label: 'people by ID, email address, name or team', text: params.search ?? '' },

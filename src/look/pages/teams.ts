@@ -18,7 +18,7 @@ export const teams: PageKind = {
     const figure = await teamsCompared(reader);
     return {
       name: 'Teams',
-      heading: periodHeading(reader.filters),
+      heading: `Teams, ${periodHeading(reader.filters)}`,
       sentence: await sentenceOf(reader),
       sections: [figure],
       basis: figure.results[0]?.basis,

@@ -1,10 +1,12 @@
 import { completeWeeks } from '../data/compare.ts';
+import type { Filters } from '../data/filters.ts';
 import type { PageReader } from '../data/reader.ts';
 import { scopeOf } from '../data/scope.ts';
 import { viewedGroups } from '../data/viewed-groups.ts';
 import { artifactsFigure, readArtifacts } from '../figures/artifacts.ts';
 import { headline } from '../figures/headline.ts';
 import { hooksTable } from '../figures/hooks-table.ts';
+import { comparison } from '../figures/opening.ts';
 import { type Ranking, ranking } from '../figures/ranking.ts';
 import { stackedGroups } from '../figures/stacked-groups.ts';
 import { shareOf, wholeSumOf } from '../page/numbers.ts';
@@ -29,7 +31,7 @@ export const tools: PageKind = {
     const names = new Set(artifacts.rows.map((row) => String(row['tool'])));
     return {
       name: 'Tools',
-      heading: periodHeading(reader.filters),
+      heading: `Tools, ${periodHeading(reader.filters)}`,
       sentence: await sentenceOf(reader, calls),
       sections: [
         { kind: 'headlines', headlines: [calls, ...others] },
@@ -114,7 +116,7 @@ async function sentenceOf(reader: PageReader, calls: Headline): Promise<Phrase> 
   const [first] = groups;
   const numbers = groups.map(({ total }) => total);
   return [
-    ...callsOf(calls),
+    ...callsOf(calls, reader.filters),
     ...(first === undefined || first.isOthers
       ? []
       : [
@@ -125,10 +127,8 @@ async function sentenceOf(reader: PageReader, calls: Headline): Promise<Phrase> 
   ];
 }
 
-function callsOf({ number, change, against }: Headline): Phrase {
+function callsOf(calls: Headline, filters: Filters): Phrase {
+  const { number } = calls;
   if (number.value === null) return ['No day of this period is stored, so no tool call is known.'];
-  return [
-    { kind: 'strong', parts: [number, ' tool calls'] },
-    ...(change.value === null ? ['.'] : [', ', change, ` against ${against}.`]),
-  ];
+  return [{ kind: 'strong', parts: [number, ' tool calls'] }, ...comparison(calls, filters, 'fewer'), '.'];
 }
