@@ -99,7 +99,7 @@ function isShown({ viewer }: PageReader, by: Dimension, name: string): boolean {
 function leftOut(hidden: number, shown: number): Phrase[] {
   const lineless = shown - LINES_MAX;
   return [
-    ...(lineless > 0 ? [[`The chart has the largest ${LINES_MAX}; the table has ${lineless} more.`]] : []),
+    ...(lineless > 0 ? [['The chart has the largest groups only; the table has all.']] : []),
     ...(hidden > 0 ? [[`${hidden} ${hidden === 1 ? 'group is' : 'groups are'} not shown.`]] : []),
   ];
 }

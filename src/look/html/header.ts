@@ -15,7 +15,7 @@ ${form === undefined ? html`<p class="about">${aboutHtml(frame)}</p>` : formHtml
 /** `Acme · platform · November 2026, 1 to 19`. */
 function aboutHtml({ organization, filters }: Frame): Markup {
   const team = filters.team === undefined ? '' : html` · <bdi>${cut(filters.team ?? UNASSIGNED, 40)}</bdi>`;
-  return html`<bdi>${cut(organization, 40)}</bdi>${team} · ${periodHeading(filters)}`;
+  return html`<bdi class="organization" title="${cut(organization, 200)}">${cut(organization, 40)}</bdi>${team} · ${periodHeading(filters)}`;
 }
 
 function formHtml(form: FilterForm, frame: Frame): Markup {

@@ -38,7 +38,7 @@ export function frameOf(around: Surroundings): Frame {
     href: link,
     here: (change) => hereAfter(around, change),
     search: { action: path, fields: fieldsOf([...filtersIn(asked), ...sortIn(around.params)]) },
-    footer,
+    footer: [...footer, `organization ${filters.orgId}`],
     ...(logout === undefined ? {} : { logout }),
     assets: ASSETS,
   };

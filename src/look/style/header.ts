@@ -11,6 +11,7 @@ export const HEADER = `
 .top nav a[aria-current] { scroll-initial-target: nearest; color: var(--ink); border-bottom-color: var(--accent); }
 .top nav a:focus-visible { outline-offset: -2px; }
 .about { padding: 13px 0; color: var(--ink-2); }
+.organization { display: inline-block; max-width: 13ch; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom; }
 .filters { display: contents; }
 .filters > summary { padding: 14px 0 11px; color: var(--ink-2); list-style: none; margin-left: auto; max-width: 100%; overflow-wrap: anywhere; }
 .filters > summary::-webkit-details-marker { display: none; }
