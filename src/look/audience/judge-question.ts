@@ -22,6 +22,12 @@ export function reasonToWithhold(question: Question, { weeks }: Pick<Limits, 'we
   if (team !== undefined && by.some((dimension) => PARTS_OF_TEAMS.includes(dimension))) {
     return 'Parts of a team are left out: together with the numbers of the organization they would show small groups.';
   }
+  if (metric.measure.kind === 'new users') {
+    return 'How many people were new is for managers, because they are few in most weeks.';
+  }
+  if (metric.measure.kind === 'inactive users' && team !== undefined) {
+    return 'How many people of one team were inactive is for managers, because they are few in most weeks.';
+  }
   if (!isAboutSums(metric)) return null;
   const grain = grainOf(question);
   if (grain === 'date' || metric.measure.kind === 'snapshot') {

@@ -2,6 +2,8 @@ import { readActivePeople } from '../data/active-people.ts';
 import { peopleOrder, searchPeople, slicePeople, sortPeople } from '../data/people-list.ts';
 import type { PageReader } from '../data/reader.ts';
 import { idlePeople } from '../figures/idle-people.ts';
+import { doubtedDays } from '../figures/open-days.ts';
+import { standing } from '../figures/opening.ts';
 import { peopleTable } from '../figures/people-table.ts';
 import { cellOf } from '../page/numbers.ts';
 import type { Figure, Page, Phrase } from '../page/page.ts';
@@ -70,6 +72,8 @@ async function sentenceOf(reader: PageReader): Promise<Phrase> {
   const numberOf = async (metric: string, title: string) =>
     cellOf(await reader.ask({ metric, title }), 0, 'count', { why: 'no day of the period is stored' });
   const active = await numberOf('active_users', 'Active people');
+  // Who was active on a missing day only looks inactive, so the sentence names such days.
+  const now = await reader.ask({ metric: 'active_users', title: 'Active people' });
   const fresh = await numberOf('new_users', 'New people');
   const seats = await numberOf('licensed_users', 'Licensed people');
   const idle = await numberOf('inactive_users', 'Licensed people without activity');
@@ -89,6 +93,7 @@ async function sentenceOf(reader: PageReader): Promise<Phrase> {
           seats,
           nounFor(idle, ' licensed people was not.', ' licensed people were not.'),
         ]),
+    ...standing(now, await doubtedDays(reader)),
   ];
 }
 

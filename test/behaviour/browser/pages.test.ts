@@ -76,17 +76,14 @@ describe('the pages of a warehouse', () => {
   it.each(IS_LONG ? (['light', 'dark'] as const) : (['light'] as const))(
     'break no rule of accessibility in %s',
     async (colorScheme) => {
-      const problems: string[] = [];
-      for (const { viewport } of WINDOWS.slice(0, 2)) {
-        const { page } = await browser.open({ colorScheme, viewport });
-        problems.push(
-          ...(await problemsOf(await paths(page), async (path) => {
-            await page.goto(`${dashboard.url}${path}`);
-            await page.evaluate(OPEN_DETAILS);
-            return (await axeViolations(page)).map((violation) => `${viewport.width} px: ${violation}`);
-          })),
-        );
-      }
+      // Colors depend on the scheme, and what is where on the width: one width in each scheme shows both.
+      const viewport = { width: colorScheme === 'light' ? 1280 : 360, height: 800 };
+      const { page } = await browser.open({ colorScheme, viewport });
+      const problems = await problemsOf(await paths(page), async (path) => {
+        await page.goto(`${dashboard.url}${path}`);
+        await page.evaluate(OPEN_DETAILS);
+        return axeViolations(page);
+      });
       expect(problems).toEqual([]);
     },
   );
