@@ -248,7 +248,7 @@ describe('the receiver', () => {
     expect(call('status').stderr).toContain('ERR_MODULE_NOT_FOUND');
   });
 
-  test('needs less than 50 ms itself, and its process less than 2.5 times the start of Node', () => {
+  test('takes less than 2.25 times the start of Node: 50 ms more where Node takes 40', () => {
     const { args } = inFolder();
     const time = (argv: string[]) => {
       const startedAt = performance.now();
@@ -261,10 +261,9 @@ describe('the receiver', () => {
     for (let round = 0; round < 60; round += 1) {
       node = Math.min(node, time(['-e', '0']));
       hook = Math.min(hook, time([MAIN, 'hook', ...args]));
-      if (round >= 5 && hook - node < 50 && hook / node < 2.5) break;
+      if (round >= 5 && hook / node < 2.25) break;
     }
-    expect(hook - node).toBeLessThan(50);
-    expect(hook / node).toBeLessThan(2.5);
+    expect(hook / node).toBeLessThan(2.25);
   });
 
   test('prints its help', () => {
