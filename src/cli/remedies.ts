@@ -55,7 +55,7 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
   'metric-not-additive': ({ instead = '', grain = '' }) =>
     grain === '' ? `use ${instead}, or --by date` : `use ${instead} --by ${grain}`,
   'host-not-allowed': ({ host = '' }) =>
-    `if the dashboard has this name, start it with --allowed-host ${host}`,
+    `start the dashboard with --allowed-host ${host} if it has this name`,
   'dashboard-needs-token':
     'set DAYWALK_DASHBOARD_TOKEN to a long random text: openssl rand -hex 32; or listen on 127.0.0.1',
   'metric-needs-dimension': ({ dimension = '' }) => `add it: --by date,${dimension}`,

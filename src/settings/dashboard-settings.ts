@@ -9,6 +9,25 @@ const NO_HOSTS: readonly string[] = [];
 
 /** The settings of the dashboard. */
 export const DASHBOARD_SETTINGS = {
+  dashboardToken: setting({
+    env: 'DAYWALK_DASHBOARD_TOKEN',
+    flag: null,
+    placeholder: 'token',
+    doc: 'what people log in to the dashboard with, at least 16 characters; not accepted on the command line',
+    fallback: null,
+    secret: true,
+    parse: parseToken,
+    show: () => REDACTED,
+  }),
+  dashboardTokenFile: setting({
+    env: 'DAYWALK_DASHBOARD_TOKEN_FILE',
+    flag: null,
+    placeholder: 'path',
+    doc: 'a file that holds this token, used instead of DAYWALK_DASHBOARD_TOKEN',
+    fallback: null,
+    example: '/run/secrets/daywalk-dashboard-token',
+    parse: String,
+  }),
   dashboardListen: setting({
     env: 'DAYWALK_DASHBOARD_LISTEN',
     flag: '--listen',
@@ -31,24 +50,5 @@ export const DASHBOARD_SETTINGS = {
     example: 'daywalk.example.com',
     parse: parseHostNames,
     show: (hosts) => hosts.join(','),
-  }),
-  dashboardToken: setting({
-    env: 'DAYWALK_DASHBOARD_TOKEN',
-    flag: null,
-    placeholder: 'token',
-    doc: 'what people log in to the dashboard with, at least 16 characters; not accepted on the command line',
-    fallback: null,
-    secret: true,
-    parse: parseToken,
-    show: () => REDACTED,
-  }),
-  dashboardTokenFile: setting({
-    env: 'DAYWALK_DASHBOARD_TOKEN_FILE',
-    flag: null,
-    placeholder: 'path',
-    doc: 'a file that holds this token, used instead of DAYWALK_DASHBOARD_TOKEN',
-    fallback: null,
-    example: '/run/secrets/daywalk-dashboard-token',
-    parse: String,
   }),
 } as const;

@@ -52,8 +52,7 @@ export function readSettings(request: SettingsRequest): SettingsReading {
   });
   const app = readApiKey(reader, request.directory, APP_KEY);
   const orgId = reader.read(SETTINGS.orgId);
-  const token = readApiKey(reader, request.directory, DASHBOARD_TOKEN);
-  const settings: Settings = {
+  const others: Settings = {
     apiKey: main.apiKey,
     ...(app.apiKey !== null && { appApiKey: app.apiKey }),
     ...(orgId !== null && { orgId }),
@@ -71,11 +70,6 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     watchDays: reader.read(SETTINGS.watchDays),
     emails: readEmailPolicy(reader),
     spool: readSpool(reader),
-    dashboard: {
-      listen: reader.read(SETTINGS.dashboardListen),
-      allowedHosts: reader.read(SETTINGS.allowedHosts),
-      token: token.apiKey,
-    },
     log: reader.readOr(SETTINGS.log, {
       value: request.logDefault,
       source: 'default',
@@ -83,6 +77,15 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     now: reader.read(SETTINGS.now),
   };
   const debug = reader.read(SETTINGS.debug);
+  const token = readApiKey(reader, request.directory, DASHBOARD_TOKEN);
+  const settings: Settings = {
+    ...others,
+    dashboard: {
+      listen: reader.read(SETTINGS.dashboardListen),
+      allowedHosts: reader.read(SETTINGS.allowedHosts),
+      token: token.apiKey,
+    },
+  };
   const exposed = [main, app, token]
     .map(({ fileReadableByOthers }) => fileReadableByOthers)
     .flatMap((path) => (path === null ? [] : [exposedKeyFile(path)]));

@@ -182,7 +182,6 @@ export const SETTINGS = {
     parse: parseSalt,
     show: hidden,
   }),
-  ...DASHBOARD_SETTINGS,
   spool: SPOOL_SETTING,
   ...NOTIFY_SETTINGS,
   log: setting({
@@ -217,6 +216,7 @@ export const SETTINGS = {
     parse: onOrOff,
     show: (value) => (value ? '1' : '0'),
   }),
+  ...DASHBOARD_SETTINGS,
 } as const;
 
 /** Name of a setting in the code. */

@@ -40,6 +40,8 @@ describe('the demo', () => {
     const { stdout } = await demo(cwd);
     const commands = stdout.split('\n').filter((line) => /^ {2}(npx daywalk|sqlite3) /.test(line));
     expect(commands.length).toBeGreaterThanOrEqual(5);
+    // It serves until it is stopped; its own tests start it.
+    expect(commands.join('\n')).toContain('npx daywalk dashboard --warehouse daywalk-demo.db');
     for (const line of commands) {
       const command = line.trim();
       if (command.startsWith('sqlite3')) {
@@ -47,7 +49,7 @@ describe('the demo', () => {
         const ended = spawnSync('sh', ['-c', command], { cwd, encoding: 'utf8' });
         expect(ended).toMatchObject({ status: 0, stderr: '' });
         expect(ended.stdout).toContain('atlas');
-      } else if (!command.includes('emulate') && !command.includes('daywalk run')) {
+      } else if (!/emulate|daywalk run|dashboard/.test(command)) {
         const args = command.replace('npx daywalk ', '').split(' ');
         expect(await daywalk(args, { cwd, env }), command).toMatchObject({ code: 0 });
       }

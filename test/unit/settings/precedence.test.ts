@@ -67,6 +67,7 @@ describe('the defaults', () => {
       settleDays: 3,
       watchDays: 31,
       emails: { mode: 'keep' },
+      dashboard: { listen: { host: '127.0.0.1', port: 4000 }, allowedHosts: [], token: null },
       spool: null,
       log: 'pretty',
       now: null,
