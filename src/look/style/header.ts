@@ -1,17 +1,17 @@
 /** The head of the page: navigation, period, filters. */
 export const HEADER = `
 .top { border-bottom: 1px solid var(--hairline); }
-.top > .wide { display: flex; flex-wrap: wrap; align-items: stretch; justify-content: space-between; column-gap: 24px; }
+.top > .wide { display: flex; flex-wrap: wrap; align-items: stretch; justify-content: space-between; column-gap: 8px; }
 .top nav { display: flex; min-width: 0; overflow-x: auto; scrollbar-width: none; }
 .top nav::-webkit-scrollbar { display: none; }
 .top nav ul { display: flex; }
-.top nav a { display: block; padding: 14px 8px 11px; color: var(--ink-2); text-decoration: none; white-space: nowrap; border-bottom: 2px solid transparent; }
+.top nav a { display: block; padding: 14px 6px 11px; color: var(--ink-2); text-decoration: none; white-space: nowrap; border-bottom: 2px solid transparent; }
 .top nav a:hover { color: var(--ink); }
 .top nav a.brand { font-weight: 700; color: var(--ink); padding-left: 0; padding-right: 12px; }
 .top nav a[aria-current] { scroll-initial-target: nearest; color: var(--ink); border-bottom-color: var(--accent); }
 .top nav a:focus-visible { outline-offset: -2px; }
 .about { padding: 13px 0; color: var(--ink-2); }
-.organization { display: inline-block; max-width: 13ch; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom; }
+.organization { display: inline-block; max-width: 9ch; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom; }
 .filters { display: contents; }
 .filters > summary { padding: 14px 0 11px; color: var(--ink-2); list-style: none; margin-left: auto; max-width: 100%; overflow-wrap: anywhere; }
 .filters > summary::-webkit-details-marker { display: none; }
