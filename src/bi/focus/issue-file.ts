@@ -1,7 +1,8 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasCode } from '../../core/error-code.ts';
-import { DaywalkError, messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import { UsageError } from '../../core/errors.ts';
+import { explainWriteError } from '../../core/explain-write-error.ts';
 import { syncPath } from '../../core/sync-path.ts';
 import type { FocusRow } from './columns.ts';
 import { digestOfFile } from './file-digest.ts';
@@ -41,7 +42,7 @@ export async function issueFile(
     syncPath(dirname(path));
     return { path, bytes, isUnchanged };
   } catch (error) {
-    throw explained(error, path);
+    throw explainWriteError(error, path);
   } finally {
     await rm(part, { force: true }).catch(() => undefined);
   }
@@ -62,19 +63,5 @@ async function expectNewOrSame(path: string, part: string): Promise<boolean> {
   if (existing.isFile() && (await digestOfFile(path)) === (await digestOfFile(part))) return true;
   throw new UsageError(`${path} exists, and is not the file that would be written`, {
     hint: 'name a new file. To correct a file that was issued, write its corrections to a new file; to replace one that was not, remove it first',
-  });
-}
-
-function explained(error: unknown, path: string): unknown {
-  if (error instanceof DaywalkError || !(error instanceof Error) || !('code' in error)) return error;
-  if (hasCode(error, 'ENOENT', 'ENOTDIR')) {
-    return new UsageError(`write ${path}: its folder does not exist`, {
-      cause: error,
-      hint: 'create the folder, or name another file',
-    });
-  }
-  return new StorageError(`write ${path}: ${messageOf(error)}`, {
-    cause: error,
-    hint: 'free space there, and give this user the right to write in the folder',
   });
 }

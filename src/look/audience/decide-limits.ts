@@ -15,8 +15,8 @@ export interface Asked {
 /**
  * Decides what readers other than managers may see, so that no number of a report, and no sum or difference of its numbers
  * about one dimension, is about fewer than `minGroup` people.
- * @param reader a reader of the whole organization, which is used for nothing that is shown.
- * @param ask builds the pages within given limits, and tells what they ask.
+ * @param reader a reader of the whole organization; nothing that it reads is shown.
+ * @param ask builds the pages within given limits, and returns what they ask.
  * @throws {UsageError} if the organization itself is too small in the period.
  */
 export async function decideLimits(

@@ -19,7 +19,7 @@ export function stretchesOf(spans: readonly Period[]): Stretch[] {
 /**
  * True if no sum and no difference of the published spans is about fewer than `min` people, unless it is about nobody.
  *
- * A published span tells how the running total changes between two days. Readers know the change between two days if a
+ * A published span is the change of the running total between two days. Readers know the change between two days if a
  * chain of spans leads from one to the other. So the days form islands, and each stretch is a bridge between islands or
  * stays on one. Whatever readers can compute runs around a circle of such stretches. It is about few people only if each
  * stretch of the circle is, so it is enough that the stretches with few people form no circle.

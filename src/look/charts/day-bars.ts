@@ -100,7 +100,7 @@ function widthOf(days: number, most: number): number {
   return Math.max(Math.min(most, Math.max(LEAST, days * (BAR_MAX + 4))), days * BAR_MIN);
 }
 
-/** The means of seven stored days in a row; `run` tells lines apart that a hole separates. */
+/** The means of seven stored days in a row. Lines on either side of a hole have different values of `run`. */
 function meansOf(bars: readonly { readonly day: UtcDay; readonly value: number | null }[]) {
   let run = 0;
   return bars.flatMap(({ day }, index) => {

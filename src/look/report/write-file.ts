@@ -1,7 +1,8 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasCode } from '../../core/error-code.ts';
-import { DaywalkError, messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import { UsageError } from '../../core/errors.ts';
+import { explainWriteError } from '../../core/explain-write-error.ts';
 import { syncPath } from '../../core/sync-path.ts';
 
 /** Readable only by its owner until the owner decides otherwise; a file that is replaced keeps its rights. */
@@ -31,7 +32,7 @@ export async function replaceFile(path: string, text: string): Promise<number> {
     syncPath(dirname(path));
     return bytes.length;
   } catch (error) {
-    throw explained(error, path);
+    throw explainWriteError(error, path);
   } finally {
     await rm(part, { force: true }).catch(() => undefined);
   }
@@ -46,19 +47,5 @@ async function modeOf(path: string): Promise<number> {
   if (existing.isFile()) return existing.mode & 0o777;
   throw new UsageError(`write ${path}: it is ${existing.isDirectory() ? 'a folder' : 'no file'}`, {
     hint: 'name a file',
-  });
-}
-
-function explained(error: unknown, path: string): unknown {
-  if (error instanceof DaywalkError || !(error instanceof Error) || !('code' in error)) return error;
-  if (hasCode(error, 'ENOENT', 'ENOTDIR')) {
-    return new UsageError(`write ${path}: its folder does not exist`, {
-      cause: error,
-      hint: 'create the folder, or name another file',
-    });
-  }
-  return new StorageError(`write ${path}: ${messageOf(error)}`, {
-    cause: error,
-    hint: 'free space there, and give this user the right to write in the folder',
   });
 }
