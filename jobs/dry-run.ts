@@ -7,9 +7,11 @@ import { type DurationForecast, forecastDuration } from '../src/pipeline/forecas
 import { type AskedFacts, NOTHING_KNOWN, readFacts } from '../src/pipeline/forecast/facts.ts';
 import { type ForecastFacts, forecastRequests } from '../src/pipeline/forecast/requests.ts';
 import type { PlanRequest, planUnits } from '../src/pipeline/plan.ts';
+import { chooseOrganizations } from '../src/settings/organizations/choose-organizations.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { onlyOrganization } from '../src/warehouse/only-organization.ts';
-import type { RunRecord } from '../src/warehouse/port.ts';
+import { readNames } from '../src/warehouse/organization-names.ts';
+import type { RunRecord, Warehouse } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import { type ExportRequest, planRequest, WATCH_DAYS } from './run.ts';
 
@@ -33,14 +35,38 @@ export interface ExportForecast {
 /** Recent runs that the duration is estimated from. */
 const PACE_RUNS = 10;
 
+/** What a round would do for one organization of the organizations file. */
+export interface NamedForecast {
+  readonly name: string;
+  readonly forecast: ExportForecast;
+}
+
+/**
+ * Forecasts a run of every organization of the organizations file, or of the one that was asked for.
+ * @throws {UsageError} as {@link forecastExport}, and if the file has no organization of the requested name.
+ */
+export async function forecastRound(
+  settings: Settings,
+  asked: ExportRequest,
+  context: JobContext<RunEvent>,
+): Promise<NamedForecast[]> {
+  const forecasts: NamedForecast[] = [];
+  for (const { name } of chooseOrganizations(settings, asked.organization)) {
+    forecasts.push({ name, forecast: await forecastExport(settings, asked, context, name) });
+  }
+  return forecasts;
+}
+
 /**
  * Forecasts a run from the warehouse alone: sends no request and writes nothing.
+ * @param name the name of the organization in the organizations file; without one, it is that of the key.
  * @throws {UsageError} if the location holds something other than a warehouse.
  */
 export function forecastExport(
   settings: Settings,
   asked: ExportRequest,
   context: JobContext<RunEvent>,
+  name?: string,
 ): Promise<ExportForecast> {
   const request = planRequest(asked, context);
   const facts: AskedFacts = {
@@ -54,7 +80,7 @@ export function forecastExport(
     settings.warehouse,
     { clock: context.clock, create: false },
     async (warehouse) => {
-      const orgId = settings.orgId ?? (await onlyOrganization(warehouse));
+      const orgId = settings.orgId ?? (await knownOrganization(warehouse, name));
       const runs = await warehouse.runs(PACE_RUNS);
       if (orgId === null) return forecastOf(null, { ...facts, ...NOTHING_KNOWN }, runs);
       const watchDays = settings.watchDays ?? WATCH_DAYS;
@@ -65,6 +91,11 @@ export function forecastExport(
     if (!(error instanceof NoWarehouseError)) throw error;
     return forecastOf(settings.orgId ?? null, { ...facts, ...NOTHING_KNOWN }, []);
   });
+}
+
+async function knownOrganization(warehouse: Warehouse, name: string | undefined): Promise<string | null> {
+  if (name === undefined) return onlyOrganization(warehouse);
+  return (await readNames(warehouse)).find((known) => known.name === name)?.orgId ?? null;
 }
 
 function forecastOf(orgId: string | null, facts: ForecastFacts, runs: readonly RunRecord[]): ExportForecast {

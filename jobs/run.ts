@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import type { Retry } from '../src/api/transport/transport.ts';
+import type { OpenArchive } from '../src/archive/open-archive.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
@@ -15,6 +17,10 @@ import { openTransport } from '../src/settings/open-transport.ts';
 import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
+import { readLearned } from '../src/warehouse/learned-addresses.ts';
+import type { NameInFile } from '../src/warehouse/organization-names.ts';
+import { rememberArchive } from '../src/warehouse/places.ts';
+import type { RunLock, Warehouse } from '../src/warehouse/port.ts';
 import { takeLock } from '../src/warehouse/take-lock.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
@@ -41,6 +47,8 @@ export interface ExportRequest {
    * @default false, which refuses another salt
    */
   readonly newEmailSalt?: boolean;
+  /** The name of the only organization to export. @default every organization of the organizations file */
+  readonly organization?: string | undefined;
 }
 
 /** How many settled days every run compares, unless the settings say otherwise. */
@@ -55,45 +63,115 @@ export function runExport(
   request: ExportRequest,
   context: JobContext<RunEvent>,
 ): Promise<RunReport> {
-  const api = requireApi(settings);
-  const { clock, observe } = context;
+  requireApi(settings);
+  return withLockedWarehouse(settings, request, context, async (place) => {
+    const report = await exportInto(place, settings, request, context);
+    if (report.orgId === null && isMistake(report)) place.discardNew();
+    return report;
+  });
+}
+
+/** A warehouse whose run lock is held. */
+export interface LockedWarehouse {
+  readonly warehouse: Warehouse;
+  readonly lock: RunLock;
+  /** Discards the warehouse at the end if it is new and holds nothing but traces of `runs` runs. @param runs default: 1 */
+  discardNew(runs?: number): void;
+}
+
+/**
+ * Opens the warehouse, takes its run lock, and drains the spool of hook events before and after the work.
+ * @throws {DaywalkError} when the warehouse or its lock cannot be had, or the days of the request are none.
+ */
+export function withLockedWarehouse<Result>(
+  settings: Settings,
+  request: ExportRequest,
+  context: JobContext<RunEvent>,
+  work: (place: LockedWarehouse) => Promise<Result>,
+): Promise<Result> {
   const warn = (message: string, hint: string, reason?: Reason) =>
-    observe({ type: 'warning', message, hint, reason });
-  const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
+    context.observe({ type: 'warning', message, hint, reason });
   return withWarehouse(settings.warehouse, { ...context, warn, create: true }, async (warehouse) => {
     const lock = await takeLock(warehouse, { ...context, warn, wait: request.wait });
-    const transport = openTransport(settings, api, { clock, onRetry });
+    let discardedRuns: number | null = null;
+    const discardNew = (runs = 1) => {
+      discardedRuns = runs;
+    };
     try {
       await expectEmailSalt(warehouse, settings.emails, request.newEmailSalt);
       await drainDuringRun(warehouse, settings, context);
-      const report = await runUnits({
-        ...planRequest(request, context),
-        command: request.command,
-        source: { transport, hosts: api },
-        orgId: settings.orgId ?? null,
-        hasAppKey: api.appApiKey !== null,
-        warehouse,
-        lock,
-        clock: context.clock,
-        privacy: privacyOf(settings.emails),
-        concurrency: settings.concurrency,
-        rangeDays: settings.rangeDays,
-        settleDays: settings.settleDays,
-        watchDays: settings.watchDays ?? WATCH_DAYS,
-        acceptLoss: request.acceptLoss ?? false,
-        versions: { daywalk: packageVersion(), node: process.versions.node },
-        observe: context.observe,
-        signal: context.signal,
-      });
+      const result = await work({ warehouse, lock, discardNew });
       // Events may have arrived meanwhile, and the first pull has found the organization of earlier ones.
       await drainDuringRun(warehouse, settings, context);
-      if (report.orgId === null && isMistake(report)) await warehouse.discardNew();
-      return report;
+      // Erasing loads what few runs need.
+      if ((await readLearned(warehouse)).length > 0) {
+        const { eraseLearned } = await import('./erase-learned.ts');
+        await eraseLearned({ warehouse, lock }, settings, context);
+      }
+      if (discardedRuns !== null) await warehouse.discardNew(discardedRuns);
+      return result;
     } finally {
-      await transport.close();
       await lock.release();
     }
   });
+}
+
+/**
+ * Exports one organization into a warehouse. Of the settings, it uses the credentials of that organization.
+ * @param named the name of the organization, if it has one.
+ * @throws {DaywalkError} when the run cannot begin or end; other failures are in the report.
+ */
+export async function exportInto(
+  { warehouse, lock }: Pick<LockedWarehouse, 'warehouse' | 'lock'>,
+  settings: Settings,
+  request: ExportRequest,
+  { clock, observe, signal }: JobContext<RunEvent>,
+  named?: NameInFile,
+): Promise<RunReport> {
+  const api = requireApi(settings);
+  const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
+  const archive = await archiveOf(settings, { clock, warehouse });
+  const transport = openTransport(settings, api, { clock, onRetry });
+  try {
+    return await runUnits({
+      ...planRequest(request, { clock }),
+      command: request.command,
+      source: { transport, hosts: api },
+      orgId: settings.orgId ?? null,
+      named,
+      hasAppKey: api.appApiKey !== null,
+      warehouse,
+      lock,
+      clock,
+      privacy: privacyOf(settings.emails),
+      archive,
+      concurrency: settings.concurrency,
+      rangeDays: settings.rangeDays,
+      settleDays: settings.settleDays,
+      watchDays: settings.watchDays ?? WATCH_DAYS,
+      acceptLoss: request.acceptLoss ?? false,
+      versions: { daywalk: packageVersion(), node: process.versions.node },
+      observe,
+      signal,
+    });
+  } finally {
+    await transport.close();
+    await archive?.close();
+  }
+}
+
+/** Opens the archive of the settings; undefined if they name none. */
+async function archiveOf(
+  { archive: folder, emails }: Settings,
+  place: { readonly clock: JobContext['clock']; readonly warehouse: Warehouse },
+): Promise<OpenArchive | undefined> {
+  if (folder === undefined || folder === null) return undefined;
+  // Loads better-sqlite3, which only opening a warehouse explains if it is broken.
+  const { openArchive } = await import('../src/archive/open-archive.ts');
+  const { shareErased } = await import('../src/archive/erased-file.ts');
+  await shareErased(folder, place.warehouse);
+  await rememberArchive(place.warehouse, resolve(folder));
+  return openArchive({ folder, emails: emails.mode, policy: privacyOf(emails).fingerprint, ...place });
 }
 
 /**
@@ -118,6 +196,6 @@ export function planRequest(request: ExportRequest, { clock }: Pick<JobContext, 
 }
 
 /** True when the key or the URL was wrong. A warehouse that such a run created is discarded. */
-function isMistake({ exitCode }: RunReport): boolean {
+export function isMistake({ exitCode }: Pick<RunReport, 'exitCode'>): boolean {
   return exitCode === EXIT.credential || exitCode === EXIT.usage;
 }

@@ -1,3 +1,5 @@
+import { encoderOf } from '../schema/row.ts';
+import { tables } from '../schema/tables.ts';
 import { CredentialError } from '../src/api/errors.ts';
 import { type CreatedSession, createSession } from '../src/api/sessions/create.ts';
 import { parseSessionRequest } from '../src/api/sessions/request.ts';
@@ -5,7 +7,7 @@ import type { Session } from '../src/api/sessions/session.ts';
 import type { KnownIdentifiers } from '../src/api/sessions/warnings.ts';
 import type { Retry } from '../src/api/transport/transport.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
-import { messageOf, RunError, StorageError } from '../src/core/errors.ts';
+import { messageOf, RunError, StorageError, UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { isStorable } from '../src/core/json.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
@@ -13,13 +15,24 @@ import { sessionRow } from '../src/pipeline/normalize/session.ts';
 import type { Source } from '../src/pipeline/pull.ts';
 import { identify } from '../src/pipeline/run/start/newest-day.ts';
 import { privacyOf } from '../src/privacy/email.ts';
+import { withoutErased } from '../src/privacy/without-erased.ts';
 import { openTransport } from '../src/settings/open-transport.ts';
+import {
+  chooseOrganizations,
+  namesOf,
+  settingsFor,
+} from '../src/settings/organizations/choose-organizations.ts';
+import type { NamedOrganization } from '../src/settings/organizations/read-organizations.ts';
 import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
+import { expectNotErased, LISTING, readErased, readErasedSteps } from '../src/warehouse/erased-list.ts';
 import { onlyOrganization } from '../src/warehouse/only-organization.ts';
-import type { Warehouse } from '../src/warehouse/port.ts';
+import { expectName } from '../src/warehouse/organization-names.ts';
+import type { Steps, Warehouse } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+
+const encodeSession = encoderOf(tables.sessions);
 
 /** A session to create. */
 export interface SessionCreation {
@@ -30,6 +43,8 @@ export interface SessionCreation {
    * @default the only one of the warehouse, else the one of the API key
    */
   readonly orgId?: string | undefined;
+  /** The name of the organization in the organizations file. @default the only one in the file */
+  readonly organization?: string | undefined;
   readonly knownIdentifiers?: KnownIdentifiers | undefined;
 }
 
@@ -49,22 +64,29 @@ export interface NewSession {
  * could not be recorded; the message has its id. Otherwise as `createSession`.
  */
 export function createRecordedSession(
-  settings: Settings,
-  { request: given, orgId: named, knownIdentifiers }: SessionCreation,
+  allSettings: Settings,
+  { request: given, orgId: asked, organization, knownIdentifiers }: SessionCreation,
   { clock, observe, signal }: JobContext<RunEvent>,
   onCreated: (session: NewSession) => void,
 ): Promise<void> {
   const request = parseSessionRequest(given);
+  const named = chooseNamed(allSettings, organization);
+  const settings = named === null ? allSettings : settingsFor(allSettings, named);
   const api = requireApi(settings);
   return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
     const transport = openTransport(settings, api, { clock, onRetry });
     try {
+      const identify = () => organizationOfKey({ transport, hosts: api }, yesterdayOf(clock.now()), signal);
       const orgId =
-        named ??
-        (await onlyOrganization(warehouse)) ??
-        (await organizationOfKey({ transport, hosts: api }, yesterdayOf(clock.now()), signal));
+        named === null
+          ? (asked ?? (await onlyOrganization(warehouse)) ?? (await identify()))
+          : await identify();
+      // A session in another organization could not be taken back.
+      if (named !== null)
+        await expectName(warehouse, { name: named.name, names: namesOf(allSettings) ?? [] }, orgId);
+      expectNotErased(await readErased(warehouse), orgId);
       const created = await createSession(request, {
         transport,
         baseUrl: api.baseUrl,
@@ -78,6 +100,15 @@ export function createRecordedSession(
     } finally {
       await transport.close();
     }
+  });
+}
+
+/** @throws {UsageError} if the organizations file has several organizations and none was asked for. */
+function chooseNamed(settings: Settings, asked: string | undefined): NamedOrganization | null {
+  const [only, ...others] = chooseOrganizations(settings, asked);
+  if (only === undefined || others.length === 0) return only ?? null;
+  throw new UsageError(`the organizations file has ${others.length + 1} organizations`, {
+    hint: 'choose one of them with --organization',
   });
 }
 
@@ -104,11 +135,19 @@ async function record(
       cause,
       hint: 'keep its ID: the session exists, and another attempt would create a second one',
     });
-  const row = sessionRow(created, { orgId, privacy: privacyOf(settings.emails) });
-  if (!isStorable(row)) throw failure('the response contains text that cannot be stored');
+  const policy = privacyOf(settings.emails);
+  function* steps(): Steps<boolean> {
+    const privacy = withoutErased(policy, yield* readErasedSteps(), [orgId]);
+    const row = sessionRow(created, { orgId, privacy });
+    if (!isStorable(row)) return false;
+    yield { table: tables.sessions, rows: [encodeSession(row)] };
+    return true;
+  }
+  let isStored: boolean;
   try {
-    await warehouse.recordSession(row);
+    isStored = await warehouse.oneAtATime(LISTING, () => warehouse.transact('record a session in', steps));
   } catch (error) {
     throw failure(messageOf(error), error);
   }
+  if (!isStored) throw failure('the response contains text that cannot be stored');
 }

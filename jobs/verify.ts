@@ -1,25 +1,34 @@
-import type { Retry } from '../src/api/transport/transport.ts';
 import { systemRandom } from '../src/core/clock.ts';
-import { yesterdayOf } from '../src/core/day.ts';
 import { DamagedError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
-import { privacyOf } from '../src/privacy/email.ts';
-import { openTransport } from '../src/settings/open-transport.ts';
+import { chooseOrganizations, namesOf } from '../src/settings/organizations/choose-organizations.ts';
 import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { type PulledAgain, pullAgain, type Sampling } from '../src/verify/against-api/pull-again.ts';
+import type { PulledAgain } from '../src/verify/against-api/pull-again.ts';
 import { checkPeople } from '../src/verify/check-people.ts';
 import { type Checked, checkWarehouse } from '../src/verify/check-warehouse.ts';
 import { type Finding, FindingList, type Severity } from '../src/verify/finding.ts';
+import { limitedTo } from '../src/verify/limited-to.ts';
+import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
+import { listOrganizations } from '../src/warehouse/organization-names.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import {
+  type ComparedOrganization,
+  type Sample,
+  sampleService,
+  sampleServices,
+  sumOf,
+} from './verify-against-api.ts';
 
 /** What to verify besides the warehouse itself. */
 export interface VerifyRequest {
   /** Units to pull again and compare; 0 sends nothing. */
   readonly againstApi: number;
+  /** The only organization to verify, by its ID or name. @default all */
+  readonly organization?: string | undefined;
   /** Chooses the units; random by default. */
   readonly seed?: number | undefined;
 }
@@ -28,6 +37,8 @@ export interface Verification extends Readonly<Checked> {
   readonly warehouse: string;
   /** What was pulled again; null when nothing was requested. */
   readonly pulledAgain: PulledAgain | null;
+  /** The comparison of each organization of the organizations file; absent without one, or if nothing was requested. */
+  readonly organizations?: readonly ComparedOrganization[];
   /** Damages that the database reports. If there are any, the check stopped at the first. */
   readonly damages: readonly string[];
   readonly counts: Readonly<Record<Severity, number>>;
@@ -40,57 +51,60 @@ const SEEDS = 1_000_000_000;
 
 /**
  * Recomputes the digest of every unit from the stored rows, compares the endpoints with each other, and compares
- * `againstApi` units with the service. Reads one state of the warehouse and writes nothing.
- * @throws {UsageError} when there is no warehouse, or no key to pull with.
- * @throws {CredentialError} and every other error that ends a run, when units are pulled.
+ * `againstApi` units with the service, of each organization of the organizations file if there is one. Reads one state of
+ * the warehouse and writes nothing.
+ * @throws {UsageError} when there is no warehouse, no such organization, or no key to pull with.
+ * @throws {CredentialError} and every other error that ends a run, when units are pulled without an organizations file.
  */
 export function verifyWarehouse(
   settings: Settings,
-  { againstApi, seed = Math.floor(systemRandom() * SEEDS) }: VerifyRequest,
+  { againstApi, organization, seed = Math.floor(systemRandom() * SEEDS) }: VerifyRequest,
   context: JobContext<RunEvent>,
 ): Promise<Verification> {
   // Refused before the warehouse is read, which may take an hour.
-  if (againstApi > 0) requireApi(settings);
+  if (againstApi > 0 && settings.organizationsFile === undefined) requireApi(settings);
   return withWarehouse(settings.warehouse, { clock: context.clock, create: false }, async (warehouse) => {
     const findings = new FindingList();
     const checked: Checked = { units: 0, rows: 0, comparisons: 0 };
-    const damages = await warehouse.inSnapshot(() => checkAll(warehouse, findings, checked));
-    const pulledAgain =
-      againstApi === 0 || damages.length > 0
-        ? null
-        : await sampleService(settings, { warehouse, findings, units: againstApi, seed }, context);
+    const only = organization === undefined ? undefined : await chooseOrganization(warehouse, organization);
+    const damages = await warehouse.inSnapshot(() => checkAll(warehouse, findings, checked, only));
+    const isCompared = againstApi > 0 && damages.length === 0;
+    const sample = { warehouse, findings, units: againstApi, seed };
+    const compared = isCompared ? await compare(settings, sample, context, only) : { pulledAgain: null };
     const { counts, listed } = findings;
-    return { warehouse: warehouse.location, ...checked, pulledAgain, damages, counts, findings: listed };
+    return { warehouse: warehouse.location, ...checked, ...compared, damages, counts, findings: listed };
   });
 }
 
-async function sampleService(
+async function compare(
   settings: Settings,
-  sample: Pick<Sampling, 'warehouse' | 'findings' | 'units' | 'seed'>,
-  { clock, observe, signal }: JobContext<RunEvent>,
-): Promise<PulledAgain> {
-  const api = requireApi(settings);
-  const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
-  const transport = openTransport(settings, api, { clock, onRetry });
-  try {
-    return await pullAgain({
-      ...sample,
-      source: { transport, hosts: api },
-      privacy: privacyOf(settings.emails),
-      orgId: settings.orgId ?? null,
-      lastDay: yesterdayOf(clock.now()),
-      signal,
-    });
-  } finally {
-    await transport.close();
+  sample: Sample,
+  context: JobContext<RunEvent>,
+  only: string | undefined,
+): Promise<Pick<Verification, 'pulledAgain' | 'organizations'>> {
+  if (settings.organizationsFile === undefined) {
+    const orgId = settings.orgId ?? only;
+    const own = orgId === undefined ? settings : { ...settings, orgId };
+    return { pulledAgain: await sampleService(own, sample, context) };
   }
+  const listed = await listOrganizations(sample.warehouse, namesOf(settings));
+  const chosen = chooseOrganizations(settings).filter(({ name }) =>
+    listed.some((known) => known.name === name && (only === undefined || known.orgId === only)),
+  );
+  const organizations = await sampleServices(settings, chosen, sample, context);
+  return { pulledAgain: sumOf(organizations, sample.seed), organizations };
 }
 
 /** Checks everything that can be read. Returns what cannot be read. */
-async function checkAll(warehouse: Warehouse, findings: FindingList, checked: Checked): Promise<string[]> {
+async function checkAll(
+  warehouse: Warehouse,
+  findings: FindingList,
+  checked: Checked,
+  only: string | undefined,
+): Promise<string[]> {
   try {
-    await checkWarehouse(warehouse, findings, checked);
-    await checkPeople(warehouse, findings);
+    await checkWarehouse(warehouse, findings, checked, only);
+    await checkPeople(only === undefined ? warehouse : limitedTo(warehouse, only), findings);
     return await warehouse.damages();
   } catch (error) {
     if (error instanceof DamagedError) return [messageOf(error)];
@@ -99,8 +113,9 @@ async function checkAll(warehouse: Warehouse, findings: FindingList, checked: Ch
 }
 
 /** The exit code of a verification. */
-export function exitCodeOf({ damages, counts }: Verification): ExitCode {
+export function exitCodeOf({ damages, counts, organizations = [] }: Verification): ExitCode {
   return worstExit([
+    ...organizations.map(({ exitCode }) => exitCode),
     damages.length > 0 ? EXIT.storage : EXIT.ok,
     counts.broken + counts.hole + counts.difference > 0 ? EXIT.quarantine : EXIT.ok,
     counts.unanswered > 0 ? EXIT.upstream : EXIT.ok,

@@ -1,6 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import type { EmailPolicy } from '../privacy/email.ts';
-import { APP_KEY, DASHBOARD_TOKEN, readApiKey } from './api-key.ts';
+import { DASHBOARD_TOKEN, readApiKey } from './api-key.ts';
+import { readCredentials } from './credentials.ts';
 import { type DotenvFault, readDotenv } from './dotenv.ts';
 import { readProxy, withProxyNames } from './proxy-settings.ts';
 import { readNotifySettings } from './receiver/notify-settings.ts';
@@ -30,7 +31,15 @@ export interface SettingsReading {
   readonly debug: boolean;
   readonly entries: readonly SettingEntry[];
   readonly problems: readonly UsageError[];
+  /** Key files of the organizations file that cannot be used. They stop the export of their organization alone. */
+  readonly organizationProblems: readonly UsageError[];
   readonly warnings: readonly SettingWarning[];
+  /**
+   * Reads the key files, and the organizations file, again; the other settings stay as they are.
+   * @throws {UsageError} if one of them cannot be used any more. A key file that an organizations file names is the
+   * problem of its organization alone.
+   */
+  reread(): Settings;
 }
 
 /**
@@ -44,18 +53,14 @@ export function readSettings(request: SettingsRequest): SettingsReading {
   const reader = createSettingReader(sources, request.uses ?? ALL_SETTINGS);
   for (const fault of dotenv.faults) reader.refuse(refusedLine(fault));
 
-  const main = readApiKey(reader, request.directory);
+  const credentials = readCredentials(reader, request.directory);
   const baseUrl = reader.read(SETTINGS.baseUrl);
   const appUrl = reader.readOr(SETTINGS.appUrl, {
     value: baseUrl,
     source: baseUrl === null ? 'not set' : 'default: the base URL',
   });
-  const app = readApiKey(reader, request.directory, APP_KEY);
-  const orgId = reader.read(SETTINGS.orgId);
   const others: Settings = {
-    apiKey: main.apiKey,
-    ...(app.apiKey !== null && { appApiKey: app.apiKey }),
-    ...(orgId !== null && { orgId }),
+    ...credentials.settings,
     baseUrl,
     appUrl,
     warehouse: reader.read(SETTINGS.warehouse),
@@ -69,7 +74,14 @@ export function readSettings(request: SettingsRequest): SettingsReading {
     settleDays: reader.read(SETTINGS.settleDays),
     watchDays: reader.read(SETTINGS.watchDays),
     emails: readEmailPolicy(reader),
+    archive: reader.read(SETTINGS.archive),
     spool: readSpool(reader),
+    alerts: {
+      pingUrl: reader.read(SETTINGS.pingUrl),
+      webhook: reader.read(SETTINGS.alertWebhook),
+      webhookFormat: reader.read(SETTINGS.alertWebhookFormat),
+      restatementShare: reader.read(SETTINGS.alertRestatementShare),
+    },
     log: reader.readOr(SETTINGS.log, {
       value: request.logDefault,
       source: 'default',
@@ -85,12 +97,38 @@ export function readSettings(request: SettingsRequest): SettingsReading {
       allowedHosts: reader.read(SETTINGS.allowedHosts),
       token: token.apiKey,
     },
+    serve: {
+      schedule: reader.read(SETTINGS.serveSchedule),
+      jitterMs: reader.read(SETTINGS.serveJitter),
+      listen: reader.read(SETTINGS.serveListen),
+    },
   };
-  const exposed = [main, app, token]
-    .map(({ fileReadableByOthers }) => fileReadableByOthers)
-    .flatMap((path) => (path === null ? [] : [exposedKeyFile(path)]));
-  const warnings = [...warningsOf(sources), ...exposed, ...weakSalt(settings.emails)];
-  return { settings, debug, entries: reader.entries, problems: reader.problems, warnings };
+  const exposed = [...credentials.exposedKeyFiles, token.fileReadableByOthers ?? []].flat();
+  const warnings = [...warningsOf(sources), ...exposed.map(exposedKeyFile), ...weakSalt(settings.emails)];
+  const { problems } = reader;
+  const entries = inTableOrder(reader.entries);
+  const reread = () => {
+    const again = createSettingReader(sources, request.uses ?? ALL_SETTINGS);
+    const { settings: fresh } = readCredentials(again, request.directory);
+    throwFirst(again.problems);
+    const { apiKey: _key, appApiKey: _app, orgId: _id, organizationsFile: _file, ...same } = settings;
+    return { ...same, ...fresh };
+  };
+  const organizationProblems = problemsOf(settings);
+  return { settings, debug, entries, problems, organizationProblems, warnings, reread };
+}
+
+function problemsOf({ organizationsFile }: Settings): UsageError[] {
+  return (organizationsFile?.organizations ?? []).flatMap(({ name, problem }) =>
+    problem === null
+      ? []
+      : [new UsageError(`${name}: ${problem.message}`, { cause: problem, hint: problem.hint })],
+  );
+}
+
+function inTableOrder(entries: readonly SettingEntry[]): SettingEntry[] {
+  const place = new Map(ALL_SETTINGS.map(({ env }, index) => [env, index]));
+  return entries.toSorted((a, b) => (place.get(a.setting.env) ?? 0) - (place.get(b.setting.env) ?? 0));
 }
 
 /** A line that cannot be parsed would silently drop settings, so it stops the command. The message does not quote the line. */
@@ -108,12 +146,17 @@ function refusedLine({ line, kind }: DotenvFault): UsageError {
  * @throws {UsageError} the first problem; its hint mentions that there are more
  */
 export function soundSettings({ settings, problems }: SettingsReading): Settings {
-  const [first, ...others] = problems;
-  if (first === undefined) return settings;
+  throwFirst(problems);
+  return settings;
+}
+
+function throwFirst([first, ...others]: readonly UsageError[]): void {
+  if (first === undefined) return;
   if (others.length === 0) throw first;
   throw new UsageError(first.message, {
     cause: first,
     hint: `${first.hint ?? 'correct it'}; ${others.length} more problems: daywalk config shows all`,
+    details: first.details,
   });
 }
 

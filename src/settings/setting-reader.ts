@@ -37,6 +37,8 @@ export interface SettingReader {
   ): Value | Fallback;
   /** Returns the text given for a setting; null if there is none, or the setting is not used. */
   lookUp(setting: AnySetting): Given | null;
+  /** True if the command reads the setting. */
+  isUsed(setting: AnySetting): boolean;
   /** Records a problem between settings. */
   refuse(problem: UsageError): void;
 }
@@ -76,6 +78,7 @@ export function createSettingReader(sources: SettingSources, uses: readonly AnyS
     entries,
     problems,
     lookUp: find,
+    isUsed,
     refuse: (problem) => void problems.push(problem),
     read: (setting) =>
       attempt(setting, find(setting), setting.parse, defaultOf(setting), shownDefault(setting)),
@@ -104,5 +107,6 @@ function shownDefault(setting: Defaults<unknown>): string | null {
 }
 
 function problemOf(given: Given, error: unknown): UsageError {
-  return new UsageError(`${given.where}: ${messageOf(error)}`, { cause: error, ...adviceOf(error) });
+  const details = error instanceof UsageError ? error.details : [];
+  return new UsageError(`${given.where}: ${messageOf(error)}`, { cause: error, ...adviceOf(error), details });
 }

@@ -1,15 +1,17 @@
 import { parseOrigin } from '../api/origin.ts';
+import { ALERT_SETTINGS } from './alert-settings.ts';
 import { DASHBOARD_SETTINGS } from './dashboard-settings.ts';
 import { maskUrlPassword } from './mask-url.ts';
 import { oneOf, onOrOff } from './parsers/choice.ts';
 import { parseInstant } from './parsers/instant.ts';
 import { wholeNumber, wholeNumberOrNone } from './parsers/number.ts';
 import { parseApiKey, parseSalt } from './parsers/secret.ts';
-import { parseText } from './parsers/text.ts';
+import { parseFolder, parseText } from './parsers/text.ts';
 import { parseWarehouse } from './parsers/warehouse.ts';
 import { PROXY_SETTINGS } from './proxy-settings.ts';
 import { NOTIFY_SETTINGS, SPOOL_SETTING } from './receiver/hook-settings.ts';
 import { REDACTED } from './redact.ts';
+import { SERVE_SETTINGS } from './serve-settings.ts';
 import { type AnySetting, setting } from './setting.ts';
 
 const hidden = () => REDACTED;
@@ -83,6 +85,15 @@ export const SETTINGS = {
     fallbackDoc: 'from the service',
     example: 'org_01abc',
     parse: parseText,
+  }),
+  organizations: setting({
+    env: 'DAYWALK_ORGANIZATIONS',
+    flag: '--organizations',
+    placeholder: 'path',
+    doc: 'a JSON file that lists several organizations, each with its own key file; it takes the place of the API key',
+    fallback: null,
+    example: '/etc/daywalk/organizations.json',
+    parse: String,
   }),
   warehouse: setting({
     env: 'DAYWALK_WAREHOUSE',
@@ -182,8 +193,19 @@ export const SETTINGS = {
     parse: parseSalt,
     show: hidden,
   }),
+  archive: setting({
+    env: 'DAYWALK_ARCHIVE',
+    flag: '--archive',
+    placeholder: 'folder',
+    doc: 'the folder that keeps every answer as it came, after the email policy, for replays',
+    fallback: null,
+    fallbackDoc: 'none: answers are not archived',
+    example: '/var/lib/daywalk/archive',
+    parse: parseFolder,
+  }),
   spool: SPOOL_SETTING,
   ...NOTIFY_SETTINGS,
+  ...ALERT_SETTINGS,
   log: setting({
     env: 'DAYWALK_LOG',
     flag: '--log',
@@ -217,6 +239,7 @@ export const SETTINGS = {
     show: (value) => (value ? '1' : '0'),
   }),
   ...DASHBOARD_SETTINGS,
+  ...SERVE_SETTINGS,
 } as const;
 
 /** Name of a setting in the code. */

@@ -1,6 +1,7 @@
 import type { ProxyOptions } from '../api/http/connections.ts';
 import type { ListenAddress } from '../core/listen-address.ts';
 import type { EmailPolicy } from '../privacy/email.ts';
+import type { OrganizationsFile } from './organizations/read-organizations.ts';
 
 /** Where logs go: for people, for machines, or nowhere. */
 export type LogFormat = 'pretty' | 'json' | 'silent';
@@ -12,6 +13,26 @@ export interface DashboardSettings {
   readonly allowedHosts: readonly string[];
   /** What people log in with; null for none. */
   readonly token: string | null;
+}
+
+/** How to export on a schedule. */
+export interface ServeSettings {
+  /** As it is written; the service itself parses it. */
+  readonly schedule: string;
+  /** The longest time between a tick of the schedule and its run. */
+  readonly jitterMs: number;
+  readonly listen: ListenAddress;
+}
+
+/** Where to report runs. */
+export interface AlertSettings {
+  /** Receives a ping at the start and the end of each run; a secret. Null for no pings. */
+  readonly pingUrl: string | null;
+  /** Receives notifications; a secret. Null for none. */
+  readonly webhook: string | null;
+  readonly webhookFormat: 'json' | 'chat';
+  /** A stored sum that changes by more than this share of itself causes a notification. */
+  readonly restatementShare: number;
 }
 
 /** Every setting with its value, validated. */
@@ -26,6 +47,8 @@ export interface Settings {
   readonly appApiKey?: string;
   /** The organization to export; absent to ask the service which one the key belongs to. */
   readonly orgId?: string;
+  /** The organizations to export one after the other, each with its own key; absent to export the one of `apiKey`. */
+  readonly organizationsFile?: OrganizationsFile;
   /** A SQLite path, or `postgres://…`. */
   readonly warehouse: string;
   /** Maximum number of units in flight. */
@@ -47,10 +70,16 @@ export interface Settings {
   /** Every run compares settled days up to this age with the service, and older ones in turn; 0 turns it off. @default 31 */
   readonly watchDays?: number;
   readonly emails: EmailPolicy;
+  /** The folder that keeps every answer as it came; null or absent for none. */
+  readonly archive?: string | null;
   /** The folder in which hook events wait for the warehouse; null or absent for the one beside it. */
   readonly spool?: string | null;
+  /** Where to report runs; absent for commands that perform none. */
+  readonly alerts?: AlertSettings;
   /** How to serve the dashboard; absent for commands that do not. */
   readonly dashboard?: DashboardSettings;
+  /** How to export on a schedule; absent for programs that do not. */
+  readonly serve?: ServeSettings;
   readonly log: LogFormat;
   /** The instant to use as now; null for the clock. */
   readonly now: Date | null;

@@ -1,6 +1,7 @@
 import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
 import { DaywalkError } from '../core/errors.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
+import { listOrganizations } from '../warehouse/organization-names.ts';
 import { dateOf, type LedgerUnit, type RunRecord, type Warehouse } from '../warehouse/port.ts';
 import { daysWithData } from './days-with-data.ts';
 import { isCompleteRun, RUNS_MAX } from './runs.ts';
@@ -22,22 +23,33 @@ export interface Health {
   readonly lastCompleteExportAt: string | null;
 }
 
+/** How to assess a warehouse. */
+export interface HealthQuestion {
+  readonly now: Date;
+  readonly maxAgeHours: number;
+  /** The names in the organizations file. @default null, every organization in the ledger is assessed */
+  readonly names?: readonly string[] | null;
+  /**
+   * Whether a run is in progress.
+   * @default asks the run lock
+   */
+  readonly isRunning?: boolean;
+}
+
 /**
  * Assesses a warehouse. It is healthy when every organization had a complete export of all streams within `maxAgeHours`,
  * or a run is in progress, and no stream of any organization has fallen silent. Writes nothing.
  */
 export async function assessHealth(
   warehouse: Warehouse,
-  { now, maxAgeHours }: { readonly now: Date; readonly maxAgeHours: number },
+  { now, maxAgeHours, names = null, isRunning: known }: HealthQuestion,
 ): Promise<Health> {
-  const runs = await warehouse.runs(RUNS_MAX);
-  const organizations = await warehouse.organizations();
+  const organizations = await listOrganizations(warehouse, names);
   const exports: { readonly prefix: string; readonly endedAt: string | null }[] = [];
-  for (const orgId of organizations) {
-    const units = await warehouse.units(orgId);
-    const last = runs.find((run) => run.orgId === orgId && isCompleteExport(run, units));
+  for (const { name, orgId } of organizations) {
+    const prefix = organizations.length === 1 ? '' : `${name ?? orgId}: `;
+    const { units, last } = await lastExport(warehouse, orgId);
     const endedAt = last?.endedAt ?? null;
-    const prefix = organizations.length === 1 ? '' : `${orgId}: `;
     const [silent] = last === undefined ? [] : silentStreams(units, dueAt(last));
     if (silent !== undefined)
       return { healthy: false, reason: `${prefix}${silent}`, lastCompleteExportAt: endedAt };
@@ -47,7 +59,7 @@ export async function assessHealth(
   const lastCompleteExportAt = oldest?.endedAt ?? null;
   const ageMs = lastCompleteExportAt === null ? null : now.getTime() - Date.parse(lastCompleteExportAt);
   const isFresh = ageMs !== null && ageMs <= maxAgeHours * HOUR_MS;
-  if (!isFresh && (await isRunning(warehouse, runs, now)))
+  if (!isFresh && (known ?? (await isRunning(warehouse, now))))
     return { healthy: true, reason: 'a run is in progress', lastCompleteExportAt };
   const last =
     lastCompleteExportAt === null
@@ -55,6 +67,14 @@ export async function assessHealth(
       : `the last complete export of all streams ended at ${lastCompleteExportAt.slice(0, 16)}Z`;
   const late = lastCompleteExportAt === null || isFresh ? '' : `, more than ${maxAgeHours} hours ago`;
   return { healthy: isFresh, reason: `${oldest?.prefix ?? ''}${last}${late}`, lastCompleteExportAt };
+}
+
+/** The last complete export of an organization, and its units. */
+async function lastExport(warehouse: Warehouse, orgId: string | null) {
+  if (orgId === null) return { units: [], last: undefined };
+  const units = await warehouse.units(orgId);
+  const runs = await warehouse.runs(RUNS_MAX, orgId);
+  return { units, last: runs.find((run) => isCompleteExport(run, units)) };
 }
 
 /** The newest day that a run could pull. */
@@ -93,7 +113,8 @@ function silentStreams(units: readonly LedgerUnit[], last: UtcDay): string[] {
 }
 
 /** True when a run has been recorded without an end and the run lock is held. A killed run does not hold it. */
-async function isRunning(warehouse: Warehouse, runs: readonly RunRecord[], now: Date): Promise<boolean> {
+async function isRunning(warehouse: Warehouse, now: Date): Promise<boolean> {
+  const runs = await warehouse.runs(RUNS_MAX);
   const begun = runs.some(
     ({ endedAt, startedAt }) => endedAt === null && now.getTime() - Date.parse(startedAt) < RUN_MS_MAX,
   );

@@ -51,6 +51,8 @@ export interface StreamStatus {
 
 /** What the warehouse holds of one organization. */
 export interface OrganizationStatus {
+  /** Its name in the organizations file, or else its latest recorded one; null if it has none. */
+  readonly name: string | null;
   readonly orgId: string;
   readonly streams: readonly StreamStatus[];
   readonly days: readonly { readonly day: UtcDay; readonly state: DayState }[];
@@ -67,7 +69,7 @@ export interface OrganizationStatus {
 /** Reads what the warehouse holds of an organization, from the first day of the service to `lastDay`. */
 export async function readOrganization(
   warehouse: Warehouse,
-  orgId: string,
+  { name, orgId }: { readonly name: string | null; readonly orgId: string },
   lastDay: UtcDay,
 ): Promise<OrganizationStatus> {
   const daily = await warehouse.units(orgId, DAILY_STREAMS);
@@ -77,6 +79,7 @@ export async function readOrganization(
   const ledger = new Map(daily.map((unit) => [unitName(unit), unit]));
   const unitOf = (stream: DailyStream, day: UtcDay) => ledger.get(unitName({ stream, day }));
   return {
+    name,
     orgId,
     streams: STREAMS.map((stream) => streamStatus(stream, units, days.length)),
     days: days.map((day) => ({

@@ -1,4 +1,7 @@
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../core/day.ts';
+import { chooseOrganization } from '../warehouse/choose-organization.ts';
+import { type ListedOrganization, listOrganizations } from '../warehouse/organization-names.ts';
+import { type PendingErasure, pendingErasures } from '../warehouse/pending-erasures.ts';
 import type { QuarantineCount, RunRecord, Warehouse } from '../warehouse/port.ts';
 import { type OrganizationStatus, readOrganization } from './organization.ts';
 import { isCompleteRun, RUNS_MAX } from './runs.ts';
@@ -10,35 +13,98 @@ export interface WarehouseStatus {
   readonly firstDay: UtcDay;
   readonly lastDay: UtcDay;
   readonly organizations: readonly OrganizationStatus[];
+  /** Names in the organizations file of which nothing is stored. */
+  readonly neverExported: readonly string[];
   readonly quarantine: readonly QuarantineCount[];
+  /** Erasures that are not complete: repeat `daywalk erase`, unless it runs now. */
+  readonly pendingErasures: readonly PendingErasure[];
   /** How many stored numbers the service changed later. */
   readonly restatements: number;
   /** Newest first. */
   readonly runs: readonly RunRecord[];
-  /** When the last complete run ended, see {@link isCompleteRun}; null when there was none. */
+  /**
+   * When the last complete run ended, see {@link isCompleteRun}, of the organization that waits longest for one; null when
+   * one has none.
+   */
   readonly lastCompleteRunAt: string | null;
   readonly lastCompleteRunAgeMs: number | null;
 }
 
-/** Reads what a warehouse holds, up to the day before `now`. Writes nothing. */
-export async function readWarehouseStatus(warehouse: Warehouse, now: Date): Promise<WarehouseStatus> {
+/** Which organizations to read. */
+export interface StatusScope {
+  /** The names in the organizations file; null if there is none. */
+  readonly names: readonly string[] | null;
+  /** The only organization to read, by its name or ID. @default all */
+  readonly only?: string | undefined;
+}
+
+/**
+ * Reads what a warehouse holds, up to the day before `now`. Writes nothing.
+ * @throws {UsageError} if neither the file nor the warehouse has the only organization to read.
+ */
+export async function readWarehouseStatus(
+  warehouse: Warehouse,
+  now: Date,
+  { names, only }: StatusScope = { names: null },
+): Promise<WarehouseStatus> {
   const lastDay = yesterdayOf(now);
-  const runs = await warehouse.runs(RUNS_MAX);
-  const endedAt = runs.find(isCompleteRun)?.endedAt ?? null;
+  const listed = await organizationsIn(warehouse, { names, only });
   const organizations: OrganizationStatus[] = [];
-  for (const orgId of await warehouse.organizations()) {
-    organizations.push(await readOrganization(warehouse, orgId, lastDay));
+  for (const { name, orgId } of listed) {
+    if (orgId !== null) organizations.push(await readOrganization(warehouse, { name, orgId }, lastDay));
   }
+  const [single] = only === undefined ? [] : listed.map(({ orgId }) => orgId ?? '');
+  const quarantine = await warehouse.quarantineCounts();
+  const endedAt = await lastCompleteRun(warehouse, listed, names);
   return {
     warehouse: warehouse.location,
     asOf: now.toISOString(),
     firstDay: FIRST_DAY,
     lastDay,
     organizations,
-    quarantine: await warehouse.quarantineCounts(),
-    restatements: await warehouse.restatementCount(),
-    runs,
+    neverExported: listed.flatMap(({ name, orgId }) => (orgId === null && name !== null ? [name] : [])),
+    quarantine: quarantine.filter(({ orgId }) => single === undefined || orgId === single),
+    pendingErasures: (await pendingErasures(warehouse)).filter(
+      ({ orgId }) => single === undefined || orgId === single,
+    ),
+    restatements: await warehouse.restatementCount(single),
+    runs: await warehouse.runs(RUNS_MAX, single),
     lastCompleteRunAt: endedAt,
     lastCompleteRunAgeMs: endedAt === null ? null : Math.max(0, now.getTime() - Date.parse(endedAt)),
   };
+}
+
+/** The organizations of the file first, then those that only the warehouse has. */
+async function organizationsIn(
+  warehouse: Warehouse,
+  { names, only }: StatusScope,
+): Promise<ListedOrganization[]> {
+  const inLedger = await listOrganizations(warehouse, null);
+  const inFile = names === null ? [] : await listOrganizations(warehouse, names);
+  const others = inLedger.filter(({ orgId }) => !inFile.some((listed) => listed.orgId === orgId));
+  const all = [...inFile, ...others];
+  if (only === undefined) return all;
+  const byId = all.filter(({ orgId }) => orgId === only);
+  if (byId.length > 0) return byId;
+  const byName = all.filter(({ name }) => name === only);
+  return byName.length > 0 ? byName : [{ name: null, orgId: await chooseOrganization(warehouse, only) }];
+}
+
+/**
+ * When the last complete run ended, of the organization that waits longest for one; null if one has none. Organizations that
+ * are no longer in the file do not count.
+ */
+async function lastCompleteRun(
+  warehouse: Warehouse,
+  listed: readonly ListedOrganization[],
+  names: readonly string[] | null,
+): Promise<string | null> {
+  const expected = listed.filter(({ name }) => names === null || (name !== null && names.includes(name)));
+  const ends: string[] = [];
+  for (const { orgId } of expected.length > 0 ? expected : listed) {
+    const runs = orgId === null ? [] : await warehouse.runs(RUNS_MAX, orgId);
+    ends.push(runs.find(isCompleteRun)?.endedAt ?? '');
+  }
+  const oldest = ends.toSorted()[0] ?? '';
+  return oldest === '' ? null : oldest;
 }

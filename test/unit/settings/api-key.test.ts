@@ -51,6 +51,16 @@ describe('the API key', () => {
     expect(JSON.stringify(entries)).not.toContain(CANARY);
   });
 
+  test('is not shown where the path of its file belongs', () => {
+    const key = 'sk_live_0123456789abcdef';
+    const { settings, entries } = read({ env: { DAYWALK_API_KEY_FILE: key } });
+    const problem = problemOf({ env: { DAYWALK_API_KEY_FILE: key } });
+    expect(problem).toContain('the value may be the key itself');
+    expect(problem).not.toContain(key);
+    expect(JSON.stringify({ settings, entries })).not.toContain(key);
+    expect(problemOf({ env: { DAYWALK_API_KEY_FILE: 'missing/key.txt' } })).toContain('missing/key.txt');
+  });
+
   test('cannot come from both a variable and a file of one source', () => {
     const env = { DAYWALK_API_KEY: CANARY, DAYWALK_API_KEY_FILE: keyFile(CANARY) };
     expect(problemOf({ env })).toContain(

@@ -53,6 +53,7 @@ describe('a setting', () => {
 describe('the defaults', () => {
   test('are the documented ones', () => {
     expect(read({}).settings).toEqual({
+      alerts: { pingUrl: null, webhook: null, webhookFormat: 'json', restatementShare: 0.2 },
       apiKey: null,
       baseUrl: null,
       appUrl: null,
@@ -64,10 +65,12 @@ describe('the defaults', () => {
       requestTimeoutMs: 30_000,
       attempts: 6,
       proxy: null,
+      serve: { schedule: '0 3 * * *', jitterMs: 60_000, listen: { host: '127.0.0.1', port: 9464 } },
       settleDays: 3,
       watchDays: 31,
       emails: { mode: 'keep' },
       dashboard: { listen: { host: '127.0.0.1', port: 4000 }, allowedHosts: [], token: null },
+      archive: null,
       spool: null,
       log: 'pretty',
       now: null,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor } from '../../../src/settings/redact.ts';
-import { redactorOf, redactorOfEnvironment } from '../../../src/settings/secrets.ts';
+import { redactorOfEnvironment, secretsOf } from '../../../src/settings/secrets.ts';
 import { read } from '../../support/settings/read-settings.ts';
 
 describe('redaction', () => {
@@ -47,7 +47,22 @@ describe('redaction', () => {
     };
     const text = 'canary-key canary-salt canary%2Fpassword canary/password';
     const redacted = '[redacted] [redacted] [redacted] [redacted]';
-    expect(redactorOf(read({ env }).settings)(text)).toBe(redacted);
+    expect(createRedactor(secretsOf(read({ env }).settings))(text)).toBe(redacted);
     expect(redactorOfEnvironment(env)(text)).toBe(redacted);
+  });
+
+  test('covers the addresses of pings and notifications, whole and as a path, before and after the settings are read', () => {
+    const env = {
+      DAYWALK_PING_URL: 'https://PING.example.com/canary-0123456789/',
+      DAYWALK_ALERT_WEBHOOK: 'https://chat.example.com/hooks/T0/canary-webhook',
+    };
+    const text = [
+      env.DAYWALK_PING_URL,
+      'https://ping.example.com/canary-0123456789/start',
+      'POST /canary-0123456789/4',
+      '/hooks/T0/canary-webhook',
+    ].join(' ');
+    for (const redact of [createRedactor(secretsOf(read({ env }).settings)), redactorOfEnvironment(env)])
+      expect(redact(text)).not.toContain('canary');
   });
 });

@@ -1,0 +1,141 @@
+import { MISSING_AFTER_DAYS } from '../../status/missing-days.ts';
+
+/** A metric: what Prometheus needs to know of it, and what a person should. */
+export interface MetricDefinition {
+  readonly name: string;
+  readonly type: 'gauge' | 'counter';
+  /** One sentence. It is part of every answer. */
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+const organization = ['organization'] as const;
+
+/**
+ * Every metric of the warehouse. Values are computed from the warehouse alone, so a restart changes none of them; the
+ * exceptions say so. No label holds anything about a person.
+ */
+export const METRICS = {
+  buildInfo: {
+    name: 'daywalk_build_info',
+    type: 'gauge',
+    help: 'Always 1; the labels are the versions of Daywalk and Node.',
+    labels: ['version', 'node'],
+  },
+  warehouseReadable: {
+    name: 'daywalk_warehouse_readable',
+    type: 'gauge',
+    help: '1 if the warehouse could be read, otherwise 0; then the metrics that come from it are missing.',
+    labels: [],
+  },
+  lastSuccess: {
+    name: 'daywalk_last_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'End of the last run that brought the stream up to yesterday; 0 if there was none.',
+    labels: ['organization', 'stream'],
+  },
+  oldestUnsettledDay: {
+    name: 'daywalk_oldest_unsettled_day_timestamp_seconds',
+    type: 'gauge',
+    help: 'Start of the oldest day that is not settled in every stream; today if all days before it are.',
+    labels: organization,
+  },
+  units: {
+    name: 'daywalk_units',
+    type: 'gauge',
+    help: 'Units from the first day of the service to yesterday by their state; pending includes those that were never pulled.',
+    labels: ['organization', 'stream', 'state'],
+  },
+  holes: {
+    name: 'daywalk_holes',
+    type: 'gauge',
+    help: `Days that ended at least ${MISSING_AFTER_DAYS} days ago, and of which a stream is not stored.`,
+    labels: organization,
+  },
+  newestData: {
+    name: 'daywalk_newest_data_day_timestamp_seconds',
+    type: 'gauge',
+    help: 'Start of the newest day on which the stream has activity; missing if it has none, and for readiness.',
+    labels: ['organization', 'stream'],
+  },
+  quarantined: {
+    name: 'daywalk_quarantined_records',
+    type: 'gauge',
+    help: 'Records in quarantine that nobody has accepted.',
+    labels: ['organization', 'stream'],
+  },
+  restatements: {
+    name: 'daywalk_restatements_total',
+    type: 'counter',
+    help: 'Stored units whose numbers the service changed later.',
+    labels: ['organization', 'stream'],
+  },
+  lastRunEnd: {
+    name: 'daywalk_last_run_end_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the last run ended, whatever its result.',
+    labels: organization,
+  },
+  lastRunExitCode: {
+    name: 'daywalk_last_run_exit_code',
+    type: 'gauge',
+    help: 'Exit code of the last run. A run that could not begin counts until serve restarts.',
+    labels: organization,
+  },
+  runDuration: {
+    name: 'daywalk_run_duration_seconds',
+    type: 'gauge',
+    help: 'Duration of the last run.',
+    labels: organization,
+  },
+  rowsWritten: {
+    name: 'daywalk_rows_written_total',
+    type: 'counter',
+    help: 'Fact rows that all ended runs inserted, updated or deleted.',
+    labels: organization,
+  },
+  requests: {
+    name: 'daywalk_requests_total',
+    type: 'counter',
+    help: 'Requests that all ended runs sent, including retries and redirects.',
+    labels: organization,
+  },
+  retries: {
+    name: 'daywalk_request_retries_total',
+    type: 'counter',
+    help: 'Requests of all ended runs that were retries.',
+    labels: organization,
+  },
+  httpRequests: {
+    name: 'daywalk_http_requests_total',
+    type: 'counter',
+    help: 'Requests of all ended runs by the status of the response; none if no response came, or if an older version sent them.',
+    labels: ['organization', 'status'],
+  },
+  budgets: {
+    name: 'daywalk_budgets',
+    type: 'gauge',
+    help: 'Teams with a budget for the month of the newest loaded day, by the state of the budget.',
+    labels: ['organization', 'status'],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+/** The name of a metric in the code. */
+export type MetricKey = keyof typeof METRICS;
+
+/** The labels of a metric with their values. */
+export type LabelsOf<Key extends MetricKey> = Readonly<
+  Record<(typeof METRICS)[Key]['labels'][number], string>
+>;
+
+/** A value of a metric under its labels. */
+export interface Sample<Key extends MetricKey = MetricKey> {
+  readonly metric: Key;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Makes a sample. The compiler checks that it has exactly the labels of its metric. */
+export function sample<Key extends MetricKey>(metric: Key, labels: LabelsOf<Key>, value: number): Sample {
+  return { metric, labels, value };
+}

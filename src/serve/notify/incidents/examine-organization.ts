@@ -1,0 +1,150 @@
+import { sql } from '../../../../schema/query.ts';
+import { dayOf, daysBetween } from '../../../core/day.ts';
+import { UsageError } from '../../../core/errors.ts';
+import { isObject, parseJson } from '../../../core/json.ts';
+import { parseDoubt } from '../../../judge/doubt.ts';
+import { checkBudgets } from '../../../metrics/money/budget-check.ts';
+import { MISSING_AFTER_DAYS, missingDays } from '../../../status/missing-days.ts';
+import {
+  dateOf,
+  isDayUnit,
+  type LedgerDay,
+  type LedgerUnit,
+  type Warehouse,
+} from '../../../warehouse/port.ts';
+import type { Condition, IncidentState } from './incident.ts';
+import type { Examination } from './transitions.ts';
+
+/** The change of a smaller sum is no news, however large its share is. */
+const SUM_MIN = 20;
+
+/** What to examine an organization against. */
+export interface ExaminationRule {
+  readonly now: Date;
+  /** When the round began, as an ISO instant. */
+  readonly startedAt: string;
+  readonly restatementShare: number;
+}
+
+/** Finds missing days, doubted losses, restatements and exceeded budgets of an organization. Writes nothing. */
+export async function examineOrganization(
+  warehouse: Warehouse,
+  orgId: string,
+  before: IncidentState,
+  rule: ExaminationRule,
+): Promise<Examination> {
+  const units = await warehouse.units(orgId);
+  const since = before.restatedUntil ?? justBefore(rule.startedAt);
+  const restated = await restatementsOf(warehouse, { orgId, since, share: rule.restatementShare });
+  const budgets = await exceededBudgets(warehouse, orgId);
+  return {
+    conditions: [...doubts(units), ...missing(units, rule.now), ...restated.conditions, ...budgets],
+    hasExamined: ({ kind }) => kind !== 'run-failed',
+    restatedUntil: restated.until,
+  };
+}
+
+/**
+ * The missing days. Those that nobody has pulled only count once the organization has been exported for three days, so that
+ * a first export that takes several nights raises nothing.
+ */
+function missing(units: readonly LedgerUnit[], now: Date): Condition[] {
+  const isEstablished = isKnownFor(units.filter(isDayUnit), MISSING_AFTER_DAYS, now);
+  return missingDays(units, dayOf(now))
+    .filter(({ state }) => state === 'failed' || isEstablished)
+    .map(({ stream, day }) => ({ kind: 'day-missing', key: `${stream} ${day}`, facts: { stream, day } }));
+}
+
+function isKnownFor(units: readonly LedgerDay[], days: number, now: Date): boolean {
+  return units.some(
+    ({ firstLoadedAt }) =>
+      firstLoadedAt !== null && daysBetween(dayOf(new Date(firstLoadedAt)), dayOf(now)) >= days,
+  );
+}
+
+function doubts(units: readonly LedgerUnit[]): Condition[] {
+  return units.flatMap((unit): Condition[] => {
+    if (unit.state !== 'doubted') return [];
+    const { stream } = unit;
+    const day = dateOf(unit);
+    const doubt = parseDoubt(unit.doubt, unit.doubtedAt);
+    const facts = {
+      stream,
+      ...(day !== '' && { day }),
+      missing_rows: doubt?.rows ?? 0,
+      rows: doubt?.of ?? 0,
+    };
+    return [{ kind: 'loss-doubted', key: `${stream} ${day}`.trim(), facts }];
+  });
+}
+
+interface Restated {
+  readonly conditions: readonly Condition[];
+  /** The latest instant of a restatement that was examined. */
+  readonly until: string;
+}
+
+async function restatementsOf(
+  warehouse: Pick<Warehouse, 'select'>,
+  { orgId, since, share }: { readonly orgId: string; readonly since: string; readonly share: number },
+): Promise<Restated> {
+  const rows = await warehouse.select(sql`
+SELECT stream, CAST(date AS TEXT) AS day, detected_at, CAST("before" AS TEXT) AS old, CAST("after" AS TEXT) AS new
+FROM restatements WHERE org_id = ${orgId} AND detected_at > ${since} ORDER BY detected_at`);
+  const conditions = rows.flatMap(({ stream, day, old: before, new: after }): Condition[] => {
+    const change = largestChange(sumsIn(before), sumsIn(after));
+    if (change === null || change.share <= share || typeof stream !== 'string') return [];
+    const facts = { stream, day: String(day), column: change.column, share: rounded(change.share) };
+    return [{ kind: 'restatement', key: `${stream} ${String(day)}`.trim(), facts }];
+  });
+  const last = rows.at(-1)?.['detected_at'];
+  return { conditions, until: typeof last === 'string' ? last : since };
+}
+
+/** The sum that changed most, as a share of what was stored; null if no sum is large enough to say. */
+export function largestChange(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): { readonly column: string; readonly share: number } | null {
+  let largest: { column: string; share: number } | null = null;
+  for (const [column, old] of before) {
+    if (Math.abs(old) < SUM_MIN) continue;
+    const share = Math.abs((after.get(column) ?? 0) - old) / Math.abs(old);
+    if (largest === null || share > largest.share) largest = { column, share };
+  }
+  return largest;
+}
+
+function sumsIn(text: unknown): Map<string, number> {
+  const value = typeof text === 'string' ? parseJson(text) : undefined;
+  const sums = isObject(value) ? Object.entries(value) : [];
+  return new Map(sums.flatMap(([name, sum]) => (typeof sum === 'number' ? [[name, sum]] : [])));
+}
+
+function rounded(share: number): number {
+  return Math.round(share * 1_000) / 1_000;
+}
+
+/** The teams that are above their budget of the newest loaded month. A budget that cannot be checked is none. */
+async function exceededBudgets(warehouse: Warehouse, orgId: string): Promise<Condition[]> {
+  try {
+    const { month, teams } = await warehouse.inSnapshot(() => checkBudgets(warehouse, orgId, undefined));
+    return teams
+      .filter(({ status }) => status === 'over budget')
+      .map(
+        ({ team }): Condition => ({
+          kind: 'budget-exceeded',
+          key: `${month} ${team}`,
+          facts: { month, team },
+        }),
+      );
+  } catch (error) {
+    if (error instanceof UsageError) return [];
+    throw error;
+  }
+}
+
+/** Restatements may carry the instant at which the round began. */
+function justBefore(instant: string): string {
+  return new Date(Date.parse(instant) - 1).toISOString();
+}

@@ -1,0 +1,153 @@
+import { getRequestListener } from '@hono/node-server';
+import type { JobContext } from '../core/job-context.ts';
+import { isLoopback, type ListenAddress } from '../core/listen-address.ts';
+import type { Reason } from '../core/reasons.ts';
+import { listen, type WebServer } from '../core/web-server.ts';
+import type { RunEvent } from '../pipeline/events.ts';
+import { namesOf } from '../settings/organizations/choose-organizations.ts';
+import { requireApi } from '../settings/require-api.ts';
+import type { Settings } from '../settings/settings.ts';
+import { type KeptWarehouse, keepOpen } from '../warehouse/kept-open.ts';
+import { withWarehouse } from '../warehouse/with-warehouse.ts';
+import { failureOf, type ServeEvent } from './events.ts';
+import type { RoundListener } from './perform-round.ts';
+import { createTickWork } from './perform-tick.ts';
+import { readHealth } from './read-health.ts';
+import { keepSchedule } from './schedule/keep-schedule.ts';
+import { readLastRound, writeLastRound } from './schedule/last-round.ts';
+import type { Action } from './schedule/next-action.ts';
+import type { Schedule } from './schedule/parse-schedule.ts';
+import { spread } from './schedule/spread.ts';
+import { createServiceApp } from './server/app.ts';
+import { isAddress } from './server/names.ts';
+import { createServiceState, type ServiceRecord, type ServiceState } from './service-state.ts';
+import { shareWork } from './share-work.ts';
+
+/** What the metrics of the service are made from. */
+export interface ServiceView {
+  readonly state: ServiceState;
+  readonly schedule: Schedule;
+  /** Open for reading only. */
+  readonly warehouse: KeptWarehouse;
+}
+
+/** How to serve. */
+export interface ServeOptions {
+  readonly schedule: Schedule;
+  /** The longest time between a tick and its round. */
+  readonly jitterMs: number;
+  readonly listen: ListenAddress;
+  /** The settings at the start. */
+  readonly settings: Settings;
+  /** Reads the settings again; is called before each round, so that a new key needs no restart. */
+  readonly readSettings: () => Settings;
+  readonly listeners: readonly RoundListener[];
+  /** The metrics in the text format of Prometheus; absent for none. */
+  readonly metricsText?: (view: ServiceView) => Promise<string>;
+  /** From 0 to 1. Another installation should have another one. */
+  readonly seed: number;
+}
+
+/**
+ * Exports on a schedule and answers probes, until the process is asked to stop. Only what makes the start impossible ends
+ * it: whatever a round meets is reported, and the next tick tries again.
+ * @throws {UsageError} if a setting is missing, or the address cannot be used.
+ * @throws {StorageError} if the warehouse cannot be opened.
+ */
+export async function serve(
+  options: ServeOptions,
+  context: JobContext<RunEvent | ServeEvent>,
+  onListening: (url: string) => void,
+): Promise<void> {
+  const { clock, signal, observe } = context;
+  const { settings } = options;
+  let names = namesOf(settings);
+  const readSettings = () => {
+    const fresh = options.readSettings();
+    names = namesOf(fresh);
+    return fresh;
+  };
+  // A key of one organization of a file stops the export of that organization alone.
+  if (settings.organizationsFile === undefined) requireApi(settings);
+  const location = settings.warehouse;
+  const warn = (message: string, hint: string, reason?: Reason) =>
+    observe({ type: 'warning', message, hint, reason });
+  const handledUntil = await withWarehouse(location, { clock, signal, warn, create: true }, readLastRound);
+  const warehouse = keepOpen(location, { clock, signal });
+  const state = createServiceState(clock);
+  const server = await listen(options.listen, clock);
+  signal.addEventListener('abort', () => state.stops(), { once: true });
+  try {
+    answer(server, { options, context, state, warehouse, names: () => names });
+    observe({ type: 'serving', url: server.url, schedule: options.schedule.text });
+    onListening(server.url);
+    await keepSchedule({
+      clock,
+      signal,
+      timetable: { next: options.schedule.next, delayMs: spread(options.jitterMs, options.seed) },
+      handledUntil,
+      turn: createTurn(state, observe),
+      perform: createTickWork({ ...options, readSettings, context, state }),
+      remember: rememberIn(location, context),
+    });
+  } finally {
+    state.stops();
+    await server.close();
+    await warehouse.close();
+  }
+}
+
+interface Parts {
+  readonly options: ServeOptions;
+  readonly context: JobContext<RunEvent | ServeEvent>;
+  readonly state: ServiceRecord;
+  readonly warehouse: KeptWarehouse;
+  /** The names in the organizations file, as it was last read; null if there is none. */
+  readonly names: () => readonly string[] | null;
+}
+
+function answer(server: WebServer, { options, context, state, warehouse, names }: Parts): void {
+  const { schedule, metricsText } = options;
+  const app = createServiceApp({
+    state,
+    // Many scrapers at once cost as much as one.
+    health: shareWork(() => readHealth(warehouse, { clock: context.clock, schedule, state, names: names() })),
+    metricsText:
+      metricsText === undefined ? null : shareWork(() => metricsText({ state, schedule, warehouse })),
+    // Whoever reaches another address needs no name to read what is here.
+    answersTo:
+      isLoopback(server.address.host) || server.address.host === 'localhost' ? isAddress : () => true,
+    report: (error, path) => context.observe(failureOf(`answer ${path}`, error)),
+  });
+  server.handle(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+}
+
+/** Follows the schedule in the state, and reports the time of each next round once. */
+function createTurn(state: ServiceRecord, observe: (event: ServeEvent) => void): (action: Action) => void {
+  let reported = '';
+  return (action) => {
+    if (action.kind === 'run') return state.runs();
+    state.waits(action.until);
+    const nextRunAt = action.until.toISOString();
+    if (nextRunAt !== reported) observe({ type: 'schedule-waits', nextRunAt });
+    reported = nextRunAt;
+  };
+}
+
+/** Another program may hold the warehouse for hours, so the attempt is repeated at every turn, and reported once. */
+function rememberIn(location: string, { clock, signal, observe }: Parts['context']) {
+  let isReported = false;
+  return async (at: Date): Promise<boolean> => {
+    try {
+      await withWarehouse(location, { clock, signal, create: false }, (warehouse) =>
+        writeLastRound(warehouse, at),
+      );
+      isReported = false;
+      return true;
+    } catch (error) {
+      if (!isReported && !signal.aborted) observe(failureOf('remember the last round', error));
+      isReported = true;
+      return false;
+    }
+  };
+}

@@ -1,0 +1,74 @@
+import type { Clock } from '../core/clock.ts';
+
+/** Where the service is in its life. */
+export type Phase = 'starting' | 'waiting' | 'running' | 'stopping';
+
+/** How long the schedule may stand still while it waits: several of its longest sleeps. */
+const WAITING_MS_MAX = 5 * 60 * 1000;
+/** How long a round may be silent. It may wait 24 hours for the run of another program. */
+const RUNNING_MS_MAX = 25 * 60 * 60 * 1000;
+
+/** What the service knows of itself. */
+export interface ServiceState {
+  readonly phase: Phase;
+  /** When the next round begins; null while one is in progress. */
+  readonly nextRoundAt: Date | null;
+  /** Rounds since the start of the process: all, and those that a defect ended. */
+  readonly rounds: number;
+  readonly roundsBroken: number;
+  /** False if nothing has moved for so long that only a restart helps. */
+  isAlive(): boolean;
+}
+
+/** The state of the service, which its parts advance. */
+export interface ServiceRecord extends ServiceState {
+  waits(nextRoundAt: Date): void;
+  runs(): void;
+  /** Something happened in the round. */
+  moved(): void;
+  broke(): void;
+  stops(): void;
+}
+
+/** Creates the state of a service that starts. */
+export function createServiceState(clock: Pick<Clock, 'monotonicMs'>): ServiceRecord {
+  let phase: Phase = 'starting';
+  let nextRoundAt: Date | null = null;
+  let movedMs = clock.monotonicMs();
+  let rounds = 0;
+  let roundsBroken = 0;
+  const enter = (next: Phase, at: Date | null) => {
+    movedMs = clock.monotonicMs();
+    nextRoundAt = at;
+    if (phase !== 'stopping') phase = next;
+  };
+  return {
+    get phase() {
+      return phase;
+    },
+    get nextRoundAt() {
+      return nextRoundAt;
+    },
+    get rounds() {
+      return rounds;
+    },
+    get roundsBroken() {
+      return roundsBroken;
+    },
+    isAlive: () => clock.monotonicMs() - movedMs <= (phase === 'running' ? RUNNING_MS_MAX : WAITING_MS_MAX),
+    waits: (at) => enter('waiting', at),
+    runs: () => {
+      rounds += 1;
+      enter('running', null);
+    },
+    moved: () => {
+      movedMs = clock.monotonicMs();
+    },
+    broke: () => {
+      roundsBroken += 1;
+    },
+    stops: () => {
+      phase = 'stopping';
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { daysFrom, FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
+import { DAILY_STREAMS } from '../../../src/core/stream.ts';
+import { missingDays } from '../../../src/status/missing-days.ts';
+import type { LedgerUnit, UnitState } from '../../../src/warehouse/port.ts';
+import { dayKey, pendingUnit } from '../../../src/warehouse/unit.ts';
+
+const TODAY = parseDay('2026-01-20');
+const DAY = parseDay('2026-01-16');
+
+/** A ledger in which everything is loaded except one unit. */
+function ledgerWith(change: Partial<Pick<LedgerUnit, 'state' | 'rows' | 'firstLoadedAt'>> | null) {
+  return DAILY_STREAMS.flatMap((stream) =>
+    daysFrom(FIRST_DAY, shiftDay(TODAY, -1)).flatMap((day): LedgerUnit[] => {
+      const unit = { ...pendingUnit(dayKey('org_1', { stream, day })), state: 'loaded' as UnitState };
+      if (stream !== 'tools' || day !== DAY) return [unit];
+      return change === null ? [] : [{ ...unit, ...change }];
+    }),
+  );
+}
+
+const stored = { rows: 3, firstLoadedAt: '2026-01-17T03:00:00.000Z' };
+
+test.each([
+  ['that is absent', null, 'pending'],
+  ['that is pending', { state: 'pending' as const }, 'pending'],
+  ['that failed', { state: 'failed' as const }, 'failed'],
+  ['that failed after it was stored', { state: 'failed' as const, ...stored }, null],
+  ['that is awaiting', { state: 'awaiting' as const }, null],
+  ['that is doubted', { state: 'doubted' as const, ...stored }, null],
+  ['that is quarantined', { state: 'quarantined' as const }, null],
+  ['that is empty', { state: 'empty' as const }, null],
+])('of a unit %s, its day is missing only if nothing is stored', (_, change, expected) => {
+  const found = expected === null ? [] : [{ stream: 'tools', day: DAY, state: expected }];
+  expect(missingDays(ledgerWith(change), TODAY)).toEqual(found);
+  // Two days after its end it may still come.
+  expect(missingDays(ledgerWith(change), shiftDay(TODAY, -1))).toEqual([]);
+});
