@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
+import { archivedRig, fatesOf } from '../../support/archive/archived-rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+
+/** A Friday: somebody was active on each of the days before it. */
+const today = parseDay('2026-01-30');
+const SMALL = { today, users: 12, reports: 8 };
+const night = (day: string) => ({ now: parseDay(day) });
+
+onEachDatabase((database) => {
+  describe('a replay', () => {
+    test('into an empty warehouse has the digest of the runs, and the same ledger', async () => {
+      const rig = await archivedRig(SMALL, database);
+      rig.emulator.setQuirks({ unknownFields: true });
+      for (const now of daysFrom(parseDay('2026-01-28'), today)) {
+        await rig.run({ now });
+        rig.emulator.revise({ kind: 'restate', day: shiftDay(now, -1) });
+        rig.emulator.revise({ kind: 'vanish-languages', day: shiftDay(now, -1), count: 1 });
+        rig.emulator.revise({ kind: 'add-reports', count: 2 });
+      }
+      rig.emulator.revise({ kind: 'delete-report' });
+      rig.emulator.revise({ kind: 'change-report' });
+      await rig.run({
+        command: 'backfill',
+        from: shiftDay(today, -4),
+        until: shiftDay(today, -1),
+        force: true,
+      });
+      const { rig: copy, result } = await rig.replayInto();
+      expect(result.exitCode).toBe(0);
+      expect(await copy.digest()).toBe(await rig.digest());
+      const ledger = (of: Pick<typeof rig, 'sql'>) =>
+        of.sql<{ stream: string; date: string; state: string }>(
+          'SELECT stream, date, state, rows, content_sha256, last_pulled_at, settled_at IS NULL AS is_open FROM export_units ORDER BY 1, 2',
+        );
+      const [stored, replayed] = [await ledger(rig), await ledger(copy)];
+      // The answers that are doubted are not replayed, so only the content of these days is the same.
+      const isDoubted = ({ stream, date }: { readonly stream: string; readonly date: string }) =>
+        stored.some((unit) => unit.state === 'doubted' && unit.stream === stream && unit.date === date);
+      expect(stored.filter(isDoubted).length).toBeLessThan(5);
+      expect(replayed.filter((unit) => !isDoubted(unit))).toEqual(stored.filter((unit) => !isDoubted(unit)));
+      expect(await copy.value('SELECT count(*) FROM users')).toBe(
+        await rig.value('SELECT count(*) FROM users'),
+      );
+    });
+
+    test('as of an instant has the digest of that night, and needs an empty warehouse', async () => {
+      const rig = await archivedRig(SMALL, database);
+      const digests: [instant: Date, digest: string][] = [];
+      for (const now of daysFrom(parseDay('2026-01-27'), today)) {
+        await rig.run({ now });
+        digests.push([new Date(`${now}T03:00:01Z`), await rig.digest()]);
+        rig.emulator.revise({ kind: 'restate', day: shiftDay(now, -1) });
+        rig.emulator.revise({ kind: 'delete-report' });
+        rig.emulator.revise({ kind: 'add-reports', count: 1 });
+      }
+      expect(new Set(digests.map(([, digest]) => digest)).size).toBe(4);
+      for (const [asOf, digest] of digests) {
+        const { rig: past } = await rig.replayInto({ asOf });
+        expect(await past.digest()).toBe(digest);
+      }
+      await expect(rig.replay({ asOf: digests[1]?.[0] })).rejects.toMatchObject({ exitCode: 2 });
+    });
+
+    test('into the live warehouse repairs what somebody changed, and writes nothing else', async () => {
+      const rig = await archivedRig(SMALL, database);
+      await rig.run();
+      const digest = await rig.digest();
+      const [stored] = (await rig.replay()).organizations;
+      expect(stored).toMatchObject({ stored: 0, rowsWritten: 0, newer: [] });
+      await rig.place.execute("UPDATE user_daily SET sessions = 999 WHERE date = '2026-01-20'");
+      await rig.place.execute("DELETE FROM tokens_daily_by_model WHERE date = '2026-01-21'");
+      expect(await rig.digest()).not.toBe(digest);
+      const [repaired] = (await rig.replay()).organizations;
+      expect(repaired).toMatchObject({ stored: 2, newer: [] });
+      expect(await rig.digest()).toBe(digest);
+      expect(await rig.value('SELECT count(*) FROM restatements')).toBe(0);
+    });
+
+    test('never stores an answer that was doubted, and leaves what was pulled later', async () => {
+      const rig = await archivedRig({ ...SMALL, users: 40 }, database);
+      const young = parseDay('2026-01-23');
+      await rig.run(night('2026-01-24'));
+      const digest = await rig.digest();
+      rig.emulator.setQuirks({ lies: { lateDays: [young] } });
+      const doubting = await rig.run(night('2026-01-24'));
+      expect(doubting.report.exitCode, JSON.stringify(doubting.events)).toBe(5);
+      expect(await fatesOf(rig.folder, 'users', young)).toEqual(['believed committed', 'doubted dropped']);
+      expect(await (await rig.replayInto()).rig.digest()).toBe(digest);
+      rig.emulator.setQuirks({ lies: {} });
+      // A night without an archive: the warehouse knows more than the archive then.
+      rig.emulator.revise({ kind: 'restate', day: young });
+      await rig.run({ ...night('2026-01-25'), settings: { archive: null } });
+      const later = await rig.digest();
+      const result = await rig.replay();
+      expect(result.exitCode).toBe(4);
+      expect(result.organizations[0]?.newer).toContain(`users ${young}`);
+      expect(await rig.digest()).toBe(later);
+    });
+  });
+
+  describe('the archive of a warehouse without emails', () => {
+    const policies = [{ mode: 'hash', salt: 'a long enough salt for the tests' }, { mode: 'drop' }] as const;
+    test.each(policies)('$mode: has none either, and replays to the same digest', async (emails) => {
+      const rig = await archivedRig(SMALL, database, { emails });
+      rig.emulator.setQuirks({ unknownFields: true });
+      await rig.run();
+      const { rig: copy } = await rig.replayInto();
+      expect(await copy.digest()).toBe(await rig.digest());
+      await expect(rig.replayInto({}, { emails: { mode: 'keep' } })).resolves.toBeDefined();
+      if (emails.mode === 'drop') return;
+      const otherSalt = { mode: 'hash', salt: 'another long enough salt for tests' } as const;
+      await expect(rig.replayInto({}, { emails: otherSalt })).rejects.toThrow(/another salt/);
+    });
+
+    test('is not mixed with answers that have them: those are replayed only if that is asked for', async () => {
+      const rig = await archivedRig(SMALL, database);
+      await rig.run();
+      const refused = rig.replayInto({}, { emails: { mode: 'drop' } });
+      await expect(refused).rejects.toMatchObject({ exitCode: 2, reason: 'weaker-emails' });
+    });
+  });
+});

@@ -1,0 +1,65 @@
+import { type ReplayRequest, type ReplayResult, replay } from '../../../jobs/replay.ts';
+import { contentsOf } from '../../../src/archive/contents.ts';
+import { readIndex } from '../../../src/archive/index-files.ts';
+import type { UtcDay } from '../../../src/core/day.ts';
+import { STREAMS } from '../../../src/core/stream.ts';
+import type { EmulatorOptions } from '../../../src/emulator/index.ts';
+import type { Settings } from '../../../src/settings/settings.ts';
+import { contextOf, createRig, type Ran, type Rig, type RunRequest, rigOver } from '../rig/rig.ts';
+import { tempDir } from '../suite/temp-dir.ts';
+import type { Database } from '../warehouse/each-database.ts';
+
+/** A rig whose runs write an archive. */
+export interface ArchivedRig extends Rig {
+  readonly folder: string;
+  /** Replays into a new, empty warehouse. */
+  replayInto(request?: Partial<ReplayRequest>, settings?: Partial<Settings>): Promise<Replayed>;
+  /** Replays into the warehouse of the rig. */
+  replay(request?: Partial<ReplayRequest>, settings?: Partial<Settings>): Promise<ReplayResult>;
+}
+
+/** A warehouse after a replay. */
+export interface Replayed {
+  readonly rig: Rig;
+  readonly result: ReplayResult;
+}
+
+/** Creates a rig whose runs write an archive. No replay of it can reach the service. */
+export async function archivedRig(
+  options: Partial<EmulatorOptions>,
+  database: Database,
+  changed: Partial<Settings> = {},
+): Promise<ArchivedRig> {
+  const rig = await createRig(options, { database });
+  const folder = tempDir();
+  const settings = { ...rig.settings, ...changed, archive: folder };
+  const replayWith = (target: Settings, request: Partial<ReplayRequest>, more: Partial<Settings>) =>
+    replay(
+      // Without a key and a URL, there is no request.
+      { ...target, ...changed, archive: folder, apiKey: null, baseUrl: null, appUrl: null, ...more },
+      { streams: STREAMS, wait: false, ...request },
+      contextOf(rig.today),
+    );
+  return {
+    ...rig,
+    settings,
+    folder,
+    run: (request: RunRequest = {}): Promise<Ran> =>
+      rig.run({ ...request, settings: { ...changed, archive: folder, ...request.settings } }),
+    replay: (request = {}, more = {}) => replayWith(rig.settings, request, more),
+    replayInto: async (request = {}, more = {}) => {
+      const target = rigOver(rig.emulator, await database.migrated(), rig.today);
+      return { rig: target, result: await replayWith(target.settings, request, more) };
+    },
+  };
+}
+
+/** The archived answers about a unit, with what became of them: `believed committed`. */
+export async function fatesOf(folder: string, stream: string, day: UtcDay): Promise<string[]> {
+  const { answers, outcomeOf } = contentsOf(await readIndex(folder));
+  return answers.flatMap((line) =>
+    line.kind === 'day' && line.stream === stream && line.day === day
+      ? [`${line.verdict} ${outcomeOf(line)}`]
+      : [],
+  );
+}
