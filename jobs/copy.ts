@@ -1,11 +1,15 @@
+import { resolve } from 'node:path';
 import { copyAll } from '../src/copy/copy.ts';
 import type { CopyEvent, CopyReport } from '../src/copy/events.ts';
-import { UsageError } from '../src/core/errors.ts';
+import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import type { Reason } from '../src/core/reasons.ts';
 import { maskUrlPassword } from '../src/settings/mask-url.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { isSameWarehouse } from '../src/warehouse/location.ts';
+import { ensureErasedKey } from '../src/warehouse/erased-list.ts';
+import { isPostgres, isSameWarehouse } from '../src/warehouse/location.ts';
+import { notePublished } from '../src/warehouse/places.ts';
+import type { Warehouse } from '../src/warehouse/port.ts';
 import { takeLock } from '../src/warehouse/take-lock.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
@@ -39,8 +43,10 @@ export function copyWarehouse(
   const warn = (message: string, hint: string, reason?: Reason) =>
     observe({ type: 'warning', message, hint, reason });
   const existing = { clock, signal, create: false };
-  return withWarehouse(from, existing, (source) =>
-    withWarehouse(to, { clock, signal, warn, create: true }, async (destination) => {
+  return withWarehouse(from, existing, async (source) => {
+    await shareKey(source);
+    return withWarehouse(to, { clock, signal, warn, create: true }, async (destination) => {
+      await notePublished(from, source, isPostgres(to) ? maskUrlPassword(to) : resolve(to));
       const lock = await takeLock(destination, { clock, signal, wait, warn, exclusive: true });
       try {
         return await withWarehouse(to, existing, (stored) =>
@@ -51,6 +57,15 @@ export function copyWarehouse(
       } finally {
         await lock.release();
       }
-    }),
-  );
+    });
+  });
+}
+
+/** A source that cannot be written is copied without a key: each side then makes its own, and knows both after a copy. */
+async function shareKey(source: Warehouse): Promise<void> {
+  try {
+    await ensureErasedKey(source);
+  } catch (error) {
+    if (!(error instanceof StorageError) && !(error instanceof BusyError)) throw error;
+  }
 }

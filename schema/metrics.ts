@@ -4,7 +4,14 @@ import { publishedMetrics } from './metrics/published-metrics.ts';
 import { toolMetrics } from './metrics/tool-metrics.ts';
 import { userMetrics } from './metrics/user-metrics.ts';
 
-export { type Additivity, additivityOf, dimensionsOf, type Metric, type Term } from './metrics/define.ts';
+export {
+  type Additivity,
+  additivityOf,
+  dimensionsOf,
+  type Measure,
+  type Metric,
+  type Term,
+} from './metrics/define.ts';
 export { DIMENSIONS, type Dimension, GRAINS, type Grain, isGrain } from './metrics/dimensions.ts';
 
 /** A group of metrics of the dictionary, as documentation shows it. */

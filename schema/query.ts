@@ -30,7 +30,23 @@ export function queryText(query: SQL): string {
   return sql`${query}`.inlineParams().toQuery(configOf(() => '?')).sql;
 }
 
-function configOf(escapeParam: (index: number) => string) {
+/**
+ * The text of a query in which some values are replaced by SQL expressions, such as the variable of another tool. The other
+ * values are written as literals.
+ * @param expressions the expression of each value to replace. It replaces every parameter with that value.
+ */
+export function queryTemplate(query: SQL, expressions: ReadonlyMap<string, string>): string {
+  const textOf = (value: unknown) =>
+    (typeof value === 'string' ? expressions.get(value) : undefined) ?? literalOf(parameterOf(value));
+  return query.toQuery(configOf((_, value) => textOf(value))).sql;
+}
+
+function literalOf(value: string | number | null): string {
+  if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`;
+  return value === null ? 'NULL' : String(value);
+}
+
+function configOf(escapeParam: (index: number, value: unknown) => string) {
   return {
     escapeName: (name: string) => `"${name.replaceAll('"', '""')}"`,
     escapeParam,

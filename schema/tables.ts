@@ -3,9 +3,11 @@ import { activityDaily, activityDailyByClient } from './tables/activity.ts';
 import { budgets, people, prices } from './tables/dimensions.ts';
 import { hookEvents, sessions } from './tables/events.ts';
 import {
+  erased,
   exportRuns,
   exportState,
   exportUnits,
+  organizations,
   quarantine,
   restatements,
   schemaDrift,
@@ -75,6 +77,8 @@ export const tables = {
   quarantine,
   schemaDrift,
   exportState,
+  organizations,
+  erased,
   people,
   prices,
   budgets,
@@ -103,3 +107,6 @@ export const contentTables: readonly AnyTable[] = allTables.filter((table) => CO
 
 /** The tables that cannot be recomputed from others: all but the rollups. */
 export const sourceTables: readonly AnyTable[] = allTables.filter((table) => table.role !== 'rollup');
+
+/** The tables of a lake: the sources, and the teams of users, which a reader could not compute without much work. */
+export const publishedTables: readonly AnyTable[] = [...sourceTables, tables.userTeams];

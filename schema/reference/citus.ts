@@ -8,8 +8,8 @@ export type Placement = 'distributed' | 'reference';
 export const DISTRIBUTION_COLUMN = 'org_id';
 
 /**
- * How a table is distributed. A key must contain the column that rows are distributed by; the runs are the only table whose
- * key has no organization, because a run may end before it knows one.
+ * How a table is distributed. A key must contain the column that rows are distributed by; it is missing in
+ * the keys of the runs, because a run may end before it knows one, of the names of organizations, and of the calendar.
  */
 export function placementOf(table: AnyTable): Placement {
   return table.key[0] === DISTRIBUTION_COLUMN ? 'distributed' : 'reference';

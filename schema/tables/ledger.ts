@@ -78,6 +78,40 @@ export const exportRuns = table({
     requests: count('number of requests sent'),
     retries: count('number of requests that were retries'),
     versions: record('JSON object: versions of Daywalk, Node and the schema'),
+    responses: json(
+      'JSON object: number of responses by HTTP status. A request without a response is missing. NULL for runs of older versions',
+    ),
+    completed: json(
+      'JSON array: streams that the run brought up to yesterday, by committing every unit of them that it planned. NULL ' +
+        'for runs of older versions',
+    ),
+  },
+});
+
+export const organizations = table({
+  name: 'organizations',
+  doc: 'Which organization each name of the organizations file belongs to: one row per name.',
+  role: 'ledger',
+  by: { name: key('name in the organizations file') },
+  values: {
+    org_id: text('ID of the organization, as the service named it for the key of this name'),
+    first_seen_at: instant('when a run first recorded the name'),
+  },
+});
+
+export const erased = table({
+  name: 'erased',
+  doc: 'Who was erased: one row per user ID, email address or organization, without their values. Every write asks this list.',
+  role: 'ledger',
+  by: {
+    ...orgColumn,
+    kind: key('user, email or organization'),
+    subject_hmac: key('HMAC-SHA-256 of the value, with the key of the warehouse'),
+  },
+  values: {
+    pseudonym: text('what replaces the value'),
+    erased_at: instant('when it was erased'),
+    certificate: json('what was changed where; NULL until the erasure is complete'),
   },
 });
 

@@ -1,10 +1,9 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash, warehouseSha256 } from '../../schema/digest.ts';
 import { contentTables, sourceTables } from '../../schema/tables.ts';
-import type { Warehouse } from '../warehouse/port.ts';
 import type { CopyObserver } from './events.ts';
 import { canonicalRow } from './same-row.ts';
-import { inTurns, type Sides } from './sides.ts';
+import { inTurns, type Sides, type Source } from './sides.ts';
 
 /** The comparison of one table. */
 export interface ComparedTable {
@@ -42,7 +41,7 @@ export async function compareSides(sides: Sides, observe: CopyObserver): Promise
   };
 }
 
-async function hashTable(warehouse: Warehouse, table: AnyTable, signal: AbortSignal) {
+async function hashTable(warehouse: Source, table: AnyTable, signal: AbortSignal) {
   // Content is stored in canonical form. The JSON of the ledger is not: the databases may store it in different forms.
   const isLedger = !contentTables.includes(table);
   const canonical = canonicalRow(table);

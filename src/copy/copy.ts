@@ -8,12 +8,17 @@ import { refreshAllRollups } from '../warehouse/rollups/refresh.ts';
 import { compareSides } from './compare.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
+import { expectNoErasure } from './expect-no-erasure.ts';
 import { describeLosses, type Losses, noLosses, noteOrganization, noteRows, noteUnits } from './losses.ts';
 import { moveDays } from './move-days.ts';
 import { moveReadiness } from './move-readiness.ts';
 import { moveTable } from './move-table.ts';
-import type { Sides } from './sides.ts';
+import type { Sides, Source } from './sides.ts';
+import { sourceWithoutErased } from './source-without-erased.ts';
 import { isSamePair, organizationsOf, unitPairs } from './unit-pairs.ts';
+
+/** Who was erased, and the keys of that list: a run on a copy that a kill has left unfinished must know them. */
+const FIRST = [tables.exportState, tables.erased] as const;
 
 /** The tables whose rows belong to no unit. The record of the runs comes last. */
 const UNITLESS = [
@@ -21,14 +26,15 @@ const UNITLESS = [
   tables.hookEvents,
   tables.schemaDrift,
   tables.exportRuns,
-  tables.exportState,
+  tables.organizations,
   tables.people,
   tables.prices,
   tables.budgets,
 ] as const;
 
 /** A copy to make. */
-export interface CopyWork extends Sides {
+export interface CopyWork<From extends Source = Source> extends Sides {
+  readonly source: From;
   /** The warehouse to write to; `stored` is another connection to it. */
   readonly destination: Warehouse;
   /** The exclusive lock of the destination. */
@@ -43,12 +49,15 @@ export interface CopyWork extends Sides {
  * Makes the destination hold what the source holds, then compares the two. Call inside a snapshot of the source. It may be
  * repeated, also after a kill at any instant: rows that are equal are not written again.
  * @throws {UsageError} when the destination holds something that the source lacks, unless `replace` is set.
+ * @throws {BusyError} while an erasure on either side is not complete.
  */
-export async function copyAll(work: CopyWork): Promise<CopyReport> {
-  const { source, destination, clock, observe } = work;
+export async function copyAll(given: CopyWork<Warehouse>): Promise<CopyReport> {
+  const { source, destination, clock, observe } = given;
   const startedMs = clock.monotonicMs();
   const [from, to] = [source.location, destination.location];
   observe({ type: 'copy-started', from, to });
+  await expectNoErasure(given);
+  const work: CopyWork = { ...given, source: await sourceWithoutErased(given) };
   const plan = await planCopy(work);
   refuseLosses(work, plan.losses);
   observe({ type: 'copy-planned', units: plan.units, unchanged: plan.unchanged });
@@ -118,6 +127,7 @@ function refuseLosses({ source, destination, replace, observe }: CopyWork, losse
 }
 
 async function moveAll(work: CopyWork, writer: CopyWriter): Promise<void> {
+  for (const table of FIRST) await moveTable(work, writer, table);
   for (const orgId of await organizationsOf(work)) {
     const pairs = await unitPairs(work, orgId);
     for (const stream of DAILY_STREAMS) {

@@ -4,9 +4,17 @@ import { tables } from '../../schema/tables.ts';
 import { differencesOf, type Sides } from './sides.ts';
 import type { UnitPair } from './unit-pairs.ts';
 
-const { hookEvents, sessions, exportRuns, people, prices, budgets } = tables;
+const { hookEvents, sessions, exportRuns, organizations, people, prices, budgets } = tables;
 /** Tables whose rows belong to no unit. */
-const UNITLESS: readonly AnyTable[] = [sessions, hookEvents, exportRuns, people, prices, budgets];
+const UNITLESS: readonly AnyTable[] = [
+  sessions,
+  hookEvents,
+  exportRuns,
+  organizations,
+  people,
+  prices,
+  budgets,
+];
 
 /** The most names that a message lists; it counts the rest. */
 const EXAMPLES_MAX = 3;

@@ -3,11 +3,10 @@ import { compareUtf8 } from '../../schema/order.ts';
 import { collectorOf, columnsOf, decoderOf, type RowOf, readerOf } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { ChunkReader } from '../core/chunk-reader.ts';
-import type { Warehouse } from '../warehouse/port.ts';
 import { ChangeSet } from './change-set.ts';
 import { type CopyWriter, NO_UNITS } from './copy-writer.ts';
 import type { Difference } from './differences.ts';
-import { differencesOf, type Sides } from './sides.ts';
+import { differencesOf, type Sides, type Source } from './sides.ts';
 import type { UnitPair } from './unit-pairs.ts';
 import { unitRowsOf } from './unit-rows.ts';
 
@@ -99,7 +98,7 @@ async function markOf({ source, stored }: Sides, orgId: string): Promise<Differe
   return unit === undefined ? [] : [{ kind: 'put', row: encodeUnderWay(unit, UNDER_WAY) }];
 }
 
-async function ledgerRow(warehouse: Warehouse, orgId: string) {
+async function ledgerRow(warehouse: Source, orgId: string) {
   for await (const rows of warehouse.scan(exportUnits, { orgId })) {
     const unit = rows.map(decodeUnit).find(({ stream }) => stream === 'readiness');
     if (unit !== undefined) return unit;

@@ -2,9 +2,12 @@ import type { AnyTable } from '../../schema/define.ts';
 import type { ScanScope, Values, Warehouse } from '../warehouse/port.ts';
 import { type Difference, differences } from './differences.ts';
 
+/** What a copy reads of its source. */
+export type Source = Pick<Warehouse, 'location' | 'organizations' | 'units' | 'scan'>;
+
 /** The two warehouses that a copy reads: the source in one snapshot, and the destination in its current state. */
 export interface Sides {
-  readonly source: Warehouse;
+  readonly source: Source;
   /** A second connection to the destination: rows are read here while others are written. */
   readonly stored: Warehouse;
   /** Aborted when the process has to stop. */
@@ -27,7 +30,7 @@ export function differencesOf(
   { source, stored, signal }: Sides,
   { table, scope, keep }: Part,
 ): AsyncGenerator<readonly Difference[]> {
-  const rowsOf = (warehouse: Warehouse) => kept(inTurns(warehouse.scan(table, scope), signal), keep);
+  const rowsOf = (warehouse: Source) => kept(inTurns(warehouse.scan(table, scope), signal), keep);
   return differences(table, rowsOf(source), rowsOf(stored));
 }
 

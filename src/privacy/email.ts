@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { isPseudonym } from './pseudonym.ts';
 
 /** How emails are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
 export type EmailPolicy =
@@ -18,25 +19,34 @@ export interface Privacy {
    * Replaces the emails in the texts of a JSON text, such as a quarantined record. All other text stays unchanged.
    */
   scrubJson(json: string): string;
+  /** Replaces erased people in the text of an answer. Apply it before anything is read from the answer. */
+  erase(json: string): string;
 }
 
 /** Maximum number of hashes in memory. Most organizations have fewer people. */
 const CACHE_MAX = 100_000;
 
 /**
- * Creates the functions that apply a policy. It hashes the trimmed email in lower case, so that one person has one hash.
+ * Creates the functions that apply a policy. It hashes the trimmed email in lower case, so that one person has one hash. It
+ * knows no erased people: see `withoutErased`.
  */
 export function privacyOf(policy: EmailPolicy): Privacy {
   const fingerprint = createHash('sha256').update(JSON.stringify(policy)).digest('hex');
+  const erase = (json: string) => json;
   if (policy.mode === 'keep') {
-    return { fingerprint, email: (value) => value ?? null, scrub: (text) => text, scrubJson: (json) => json };
+    const same = (text: string) => text;
+    return { fingerprint, email: (value) => value ?? null, scrub: same, scrubJson: same, erase };
   }
-  if (policy.mode === 'drop') return { fingerprint, email: () => null, ...createScrubbers(() => DROPPED) };
+  if (policy.mode === 'drop')
+    return { fingerprint, email: () => null, ...createScrubbers(() => DROPPED), erase };
   const hash = memoize((email) =>
-    createHmac('sha256', policy.salt).update(email.trim().toLowerCase()).digest('hex'),
+    isPseudonym(email)
+      ? email
+      : createHmac('sha256', policy.salt).update(email.trim().toLowerCase()).digest('hex'),
   );
   return {
     fingerprint,
+    erase,
     email: (value) => (value === null || value === undefined ? null : hash(value)),
     ...createScrubbers(hash),
   };
@@ -55,11 +65,16 @@ const DOMAIN = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{M}\p{N}-]+)+/u;
 
 /** Names of fields whose value always counts as an email: `email`, `user_email`, `authorEmail` … */
 const EMAIL_FIELDS = [/(?:^|[^a-z])e-?mail(?:[_-]?address)?$/i, /[a-z]Email(?:Address)?$/];
+
+/** True for the name of a field whose value always counts as an email. */
+export function isEmailField(name: string): boolean {
+  return EMAIL_FIELDS.some((pattern) => pattern.test(name));
+}
 const MAY_HOLD_EMAIL = /@|\\u0040|e-?mail/i;
 const VALUE_FOLLOWS = /[\t\n\r ]*:[\t\n\r ]*(")?/y;
 
 /** Replaces an email that was dropped. */
-const DROPPED = '[dropped]';
+export const DROPPED = '[dropped]';
 
 function createScrubbers(replace: (email: string) => string): Pick<Privacy, 'scrub' | 'scrubJson'> {
   const scrub = (text: string) => replaceEmails(text, replace);
@@ -93,7 +108,7 @@ function scrubTexts(json: string, { scrub, replace }: Scrubbing): string {
         from = end;
       }
     }
-    isEmail = follows?.[1] !== undefined && EMAIL_FIELDS.some((name) => name.test(literal.slice(1, -1)));
+    isEmail = follows?.[1] !== undefined && isEmailField(literal.slice(1, -1));
     at = json.indexOf('"', end);
   }
   return done + json.slice(from);
@@ -110,7 +125,7 @@ function endOfText(json: string, at: number): number {
 }
 
 /** Replaces the emails in a text. Searches around each @ only: a pattern over the whole text would need quadratic time. */
-function replaceEmails(text: string, replace: (email: string) => string): string {
+export function replaceEmails(text: string, replace: (email: string) => string): string {
   let done = '';
   let from = 0;
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', Math.max(at + 1, from))) {

@@ -2,7 +2,7 @@ import { compileQuery } from '../../schema/query.ts';
 import type { Warehouse } from './port.ts';
 
 /** The most rows that are remembered, so that memory stays bounded. One answer with more is not remembered. */
-const ROWS_MAX = 60_000;
+const ROWS_MAX = 20_000;
 
 /**
  * The same warehouse, asking for the same thing once. Use it inside snapshots of one content only, see `Warehouse.version`.
@@ -20,7 +20,7 @@ export function frozen(outer: Warehouse): Warehouse {
     units: (orgId, streams) =>
       memory(`units ${JSON.stringify([orgId, streams])}`, () => outer.units(orgId, streams)),
     organizations: () => memory('organizations', () => outer.organizations()),
-    runs: (limit) => memory(`runs ${limit}`, () => outer.runs(limit)),
+    runs: (limit, orgId) => memory(`runs ${limit} ${orgId ?? ''}`, () => outer.runs(limit, orgId)),
   };
 }
 

@@ -26,8 +26,14 @@ interface Opened {
   remembered?: { readonly version: string; readonly warehouse: Warehouse };
 }
 
+/** A server that does not answer any more would otherwise keep every read waiting. */
+const STATEMENT_MS_MAX = 60_000;
+
 /** Keeps a warehouse open for reading. Opens it at the first read. */
-export function keepOpen(location: string, options: Pick<OpenOptions, 'clock' | 'signal'>): KeptWarehouse {
+export function keepOpen(
+  location: string,
+  { statementMsMax = STATEMENT_MS_MAX, ...options }: Pick<OpenOptions, 'clock' | 'signal' | 'statementMsMax'>,
+): KeptWarehouse {
   const queue = new SerialQueue();
   let opened: Opened | undefined;
   let openings = 0;
@@ -41,7 +47,12 @@ export function keepOpen(location: string, options: Pick<OpenOptions, 'clock' | 
     const before = filesOf(location);
     if (opened !== undefined && isSame(opened.files, before)) return opened;
     await shut();
-    const warehouse = await openWarehouse(location, { ...options, create: false, readOnly: true });
+    const warehouse = await openWarehouse(location, {
+      ...options,
+      statementMsMax,
+      create: false,
+      readOnly: true,
+    });
     openings += 1;
     // Opening creates the log of SQLite. If the file is replaced meanwhile, the next read opens it again.
     opened = { warehouse, opening: openings, files: { ...before, log: filesOf(location).log } };

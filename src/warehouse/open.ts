@@ -14,6 +14,12 @@ export interface OpenOptions {
    * @default false
    */
   readonly readOnly?: boolean | undefined;
+  /**
+   * The longest that a statement of a warehouse opened for reading may take, in milliseconds. After it, the connection counts
+   * as lost. PostgreSQL only: SQLite is part of this process.
+   * @default no limit
+   */
+  readonly statementMsMax?: number | undefined;
   /** Aborted when the process must stop; this shortens waits for other programs. */
   readonly signal?: AbortSignal | undefined;
   /** Called with problems that the owner of the machine should know about, and their remedies. */
@@ -34,7 +40,9 @@ export interface OpenOptions {
 export async function openWarehouse(location: string, options: OpenOptions): Promise<Warehouse> {
   if (isPostgres(location)) {
     const { openPostgres, openPostgresForReading } = await import('./postgres/warehouse.ts');
-    return options.readOnly === true ? openPostgresForReading(location) : openPostgres(location, options);
+    return options.readOnly === true
+      ? openPostgresForReading(location, options)
+      : openPostgres(location, options);
   }
   const scheme = schemeOf(location);
   if (scheme !== undefined) {

@@ -17,8 +17,9 @@ import type {
 import type { QuarantineCount, QuarantineScope } from './quarantine.ts';
 import type { QueryRow, Steps } from './queries.ts';
 import type { EncodedRows, TableRows, Value, Values } from './rows.ts';
+import type { LockOptions, RunLock } from './run-lock.ts';
 import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
-import type { LedgerDay, LedgerReadiness, LedgerUnit, UnitKey } from './unit.ts';
+import type { LedgerDay, LedgerReadiness, LedgerUnit } from './unit.ts';
 
 export type { SettleRule } from '../judge/agreement.ts';
 export * from './commits.ts';
@@ -26,6 +27,7 @@ export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-row
 export { keyOfValues } from './ledger-rows.ts';
 export type { QuarantineCount, QuarantineScope } from './quarantine.ts';
 export type { QueryRow, Steps } from './queries.ts';
+export type { LockOptions, RunLock } from './run-lock.ts';
 export * from './unit.ts';
 export type { EncodedRows, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
 
@@ -40,30 +42,11 @@ export interface HookEventCommit {
   /** The organization of the events; '' if it is not known. */
   readonly orgId: string;
   readonly rows: readonly HookEventRow[];
-}
-
-export interface LockOptions {
   /**
-   * Refuse every other holder, for work on the warehouse as a whole. Without it, workers on PostgreSQL share the plan
-   * by claiming units. SQLite has one holder in any case.
-   * @default false
+   * Length of the list of the erased with which the rows were compared. If it has grown since, nothing is stored.
+   * @default not checked
    */
-  readonly exclusive?: boolean;
-}
-
-/** The right to run on a warehouse. Freed by `release`, and by the operating system when the process dies. */
-export interface RunLock {
-  /**
-   * Claims units, so that no other worker pulls them until they are freed. A claim dies with its process. Returns the
-   * ledger's rows of the units that were free, as they are after the claim. Other workers hold the rest.
-   */
-  claim(units: readonly UnitKey[]): Promise<LedgerUnit[]>;
-  /** Claims the watch over the settled units of an organization. False while another worker has it. */
-  claimWatch(orgId: string): Promise<boolean>;
-  /** Frees claimed units, whether they were committed or not. */
-  free(units: readonly UnitKey[]): Promise<void>;
-  /** Frees everything. */
-  release(): Promise<void>;
+  readonly erased?: number;
 }
 
 /** Rows to write and remove unchanged, see {@link Warehouse.change}. */
@@ -80,6 +63,8 @@ export interface ScanScope {
   /** First and last day, for tables with a `date` only. */
   readonly firstDay?: UtcDay;
   readonly lastDay?: UtcDay;
+  /** A row: only rows whose keys follow its key. */
+  readonly after?: Values;
 }
 
 /** A copy of a warehouse, see {@link Warehouse.saveCopy}. */
@@ -148,6 +133,7 @@ export interface Warehouse {
   /**
    * Stores hook events, and assigns this organization to events that were stored without one. An event whose ID is
    * stored already, under any organization, is not stored again. Returns the number of rows written.
+   * @throws {BusyError} if somebody was erased meanwhile.
    */
   storeHookEvents(commit: HookEventCommit): Promise<number>;
 
@@ -164,13 +150,19 @@ export interface Warehouse {
 
   startRun(run: RunStart): Promise<void>;
   endRun(run: RunEnd): Promise<void>;
-  /** The latest runs, newest first. */
-  runs(limit: number): Promise<RunRecord[]>;
+  /**
+   * The latest runs, newest first.
+   * @param orgId only the runs of this organization. @default all runs
+   */
+  runs(limit: number, orgId?: string): Promise<RunRecord[]>;
   quarantineCounts(): Promise<QuarantineCount[]>;
   /** Accepts records in quarantine that were not accepted before. They stay in quarantine. Returns their number. */
   acceptQuarantine(scope: QuarantineScope, at: Date): Promise<number>;
-  /** The number of restatements. */
-  restatementCount(): Promise<number>;
+  /**
+   * The number of restatements.
+   * @param orgId only those of this organization. @default all
+   */
+  restatementCount(orgId?: string): Promise<number>;
 
   /**
    * Streams all rows of a table in key order, so memory stays bounded.
@@ -213,6 +205,13 @@ export interface Warehouse {
   refreshStatistics(): Promise<void>;
 
   /**
+   * Makes sure that the database holds no value that was deleted or replaced: not in its statistics, and in SQLite not in free
+   * pages or in the log either. Call it after such values are gone from every row. May be repeated.
+   * @throws {BusyError} if a reader keeps SQLite from shortening its log.
+   */
+  forgetDeleted(): Promise<void>;
+
+  /**
    * The damage that the database finds in its storage, one sentence each. PostgreSQL cannot check and returns `[]`.
    */
   damages(): Promise<string[]>;
@@ -232,10 +231,12 @@ export interface Warehouse {
   saveCopy(path: string): Promise<SavedCopy>;
 
   /**
-   * Removes the warehouse if this object created it and it holds nothing but traces of one run. Only `close` may
+   * Removes the warehouse if this object created it and it holds nothing but traces of `runs` runs. Only `close` may
    * follow. The caller holds the run lock. False if it stays; on PostgreSQL it always stays.
+   * @param runs
+   * @default 1
    */
-  discardNew(): Promise<boolean>;
+  discardNew(runs?: number): Promise<boolean>;
 
   close(): Promise<void>;
 }

@@ -15,4 +15,6 @@ export interface QuarantineCount {
 export interface QuarantineScope {
   readonly stream?: Stream | undefined;
   readonly day?: UtcDay | undefined;
+  /** @default all organizations */
+  readonly orgId?: string | undefined;
 }

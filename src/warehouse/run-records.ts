@@ -1,5 +1,7 @@
 import { decoderOf, encoderOf, type RowOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
+import { canonicalJson } from '../core/json.ts';
+import type { Stream } from '../core/stream.ts';
 
 /** A run, as it begins. */
 export interface RunStart {
@@ -20,6 +22,10 @@ export interface RunEnd {
   readonly rowsWritten: number;
   readonly requests: number;
   readonly retries: number;
+  /** Number of responses by HTTP status. */
+  readonly responses: Readonly<Record<string, number>>;
+  /** The streams that the run brought up to yesterday. */
+  readonly completed: readonly Stream[];
 }
 
 /** A run of the past. `endedAt` is null when it was killed or is under way. */
@@ -55,6 +61,8 @@ export function valuesOfStart(run: RunStart): Values {
     requests: 0,
     retries: 0,
     versions: JSON.stringify(run.versions),
+    responses: null,
+    completed: null,
   });
 }
 
@@ -69,6 +77,8 @@ export function columnsOfEnd(run: RunEnd): Partial<RowOf<typeof tables.exportRun
     rows_written: run.rowsWritten,
     requests: run.requests,
     retries: run.retries,
+    responses: canonicalJson(run.responses),
+    completed: JSON.stringify(run.completed),
   };
 }
 

@@ -12,6 +12,13 @@ import {
 /** The remedy for a proxy that gives each transaction to any free backend. */
 export const POOLED = 'connect to the server itself, or through a pool in session mode';
 
+/** Settings and locks of a session belong to one client, or they are worth nothing. */
+export function sharedSession(): UsageError {
+  return new UsageError('a proxy shares sessions among its clients, and claims would be lost there', {
+    hint: POOLED,
+  });
+}
+
 /** A corrupted page, or a corrupted index. */
 const DAMAGED = /^XX00[12]/;
 

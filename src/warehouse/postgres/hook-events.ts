@@ -1,5 +1,6 @@
 import { encoderOf, keyOf, positionsOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
+import { expectSameCount } from '../erased-list.ts';
 import type { HookEventCommit, Values } from '../port.ts';
 import type { Link } from './link.ts';
 import { arraysOf, removeKeys } from './rows.ts';
@@ -15,7 +16,8 @@ const [ORG_ID = 0] = positionsOf(hookEvents, ['org_id']);
  * Stores each hook event once, see `Warehouse.storeHookEvents`. Call inside a transaction. Returns the number of rows
  * written.
  */
-export async function storeHookEvents(link: Link, { orgId, rows }: HookEventCommit): Promise<number> {
+export async function storeHookEvents(link: Link, { orgId, rows, erased }: HookEventCommit): Promise<number> {
+  if (erased !== undefined) await expectErased(link, erased);
   const adopted = orgId === '' ? [] : await takeHomeless(link);
   const events = [
     ...adopted.map((values) => values.with(ORG_ID, orgId)),
@@ -28,6 +30,14 @@ export async function storeHookEvents(link: Link, { orgId, rows }: HookEventComm
     link,
     [...fresh].flatMap(([id, values]) => (known.has(id) ? [] : [values])),
   );
+}
+
+/** Nobody is listed before this transaction has ended, so the erasure that lists the next person sweeps its rows. */
+async function expectErased(link: Link, expected: number): Promise<void> {
+  const table = tableIn(link, tables.erased);
+  await link.script(`LOCK TABLE ${table} IN SHARE MODE`);
+  const [row] = await link.query(`SELECT COUNT(*) FROM ${table}`);
+  expectSameCount(expected, row?.[0] ?? 0);
 }
 
 /**

@@ -65,6 +65,11 @@ export class Link {
     }
   }
 
+  /** Sets how long each statement may take from now on; undefined for as long as it needs. */
+  limitStatements(statementMsMax: number | undefined): void {
+    this.#timeoutMs = statementMsMax;
+  }
+
   /** Runs a statement; its rows are arrays in the order of the columns. */
   async query(sql: string, values: readonly Parameter[] = []): Promise<Values[]> {
     return (await this.#send(sql, values)).rows;

@@ -7,6 +7,8 @@ import { allTables, tables } from '../../../schema/tables.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
 import { fillRollups } from '../rollups/fill.ts';
+import { addedColumns } from '../upgrade/added-columns.ts';
+import { moveFields } from '../upgrade/move-fields.ts';
 import type { Link } from './link.ts';
 import { lockKey } from './lock-key.ts';
 import { runSteps } from './queries.ts';
@@ -60,7 +62,12 @@ export async function migrate(
       ]);
     }
     if (missing.length > 0) await link.script(commentsSql());
-    if (missing.length > 0 && missing.length < known.length) await fillTables(link, session.clock.now());
+    if (missing.length > 0 && missing.length < known.length) {
+      // Runs of an earlier version commit nothing meanwhile, so all statements see the same units.
+      await link.script(`LOCK TABLE ${tableIn(link, tables.exportUnits)} IN SHARE ROW EXCLUSIVE MODE`);
+      await runSteps(link, moveFields(addedColumns(missing)));
+      await runSteps(link, fillRollups('postgres', session.clock.now()));
+    }
   });
 }
 
@@ -72,12 +79,6 @@ export async function expectSchema(link: Link, { schema, location }: PostgresTar
   const applied = await appliedMigrations(link, schema, location);
   if (applied === null) throw new NoWarehouseError(location);
   if (pending(knownMigrations(), applied, location).length > 0) throw new OldWarehouseError(location);
-}
-
-/** Fills the new tables. Runs of an earlier version commit nothing meanwhile, so all statements see the same units. */
-async function fillTables(link: Link, now: Date): Promise<void> {
-  await link.script(`LOCK TABLE ${tableIn(link, tables.exportUnits)} IN SHARE MODE`);
-  await runSteps(link, fillRollups('postgres', now));
 }
 
 function pending(known: MigrationMeta[], applied: readonly number[], location: string): MigrationMeta[] {

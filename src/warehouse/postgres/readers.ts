@@ -12,10 +12,13 @@ export class Readers {
   readonly #target: PostgresTarget;
   readonly #idle: Link[] = [];
   #snapshot: Link | undefined;
+  readonly #statementMsMax: number | undefined;
   #isClosed = false;
 
-  constructor(target: PostgresTarget) {
+  /** @param statementMsMax see `OpenOptions.statementMsMax`. */
+  constructor(target: PostgresTarget, statementMsMax?: number) {
     this.#target = target;
+    this.#statementMsMax = statementMsMax;
   }
 
   /** The connection of all reads while a snapshot is being read. */
@@ -80,13 +83,19 @@ export class Readers {
     if (this.#isClosed) throw new TypeError(`the warehouse ${this.#target.location} is closed`);
     const idle = this.#idle.pop();
     if (idle?.isLost) idle.abandon();
-    const link = idle === undefined || idle.isLost ? await Link.connect(this.#target) : idle;
+    const link = idle === undefined || idle.isLost ? await this.#connect() : idle;
     try {
       await link.script(BEGIN);
     } catch (error) {
       link.abandon();
       throw error;
     }
+    return link;
+  }
+
+  async #connect(): Promise<Link> {
+    const link = await Link.connect(this.#target);
+    link.limitStatements(this.#statementMsMax);
     return link;
   }
 

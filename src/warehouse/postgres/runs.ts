@@ -21,12 +21,13 @@ export async function endRun(link: Link, run: RunEnd): Promise<void> {
   );
 }
 
-/** The latest runs, newest first. */
-export async function readRuns(link: Link, limit: number): Promise<RunRecord[]> {
+/** The latest runs, newest first; of one organization if it is given. */
+export async function readRuns(link: Link, limit: number, orgId?: string): Promise<RunRecord[]> {
   const { exportRuns } = tables;
+  const where = orgId === undefined ? '' : 'WHERE org_id = $2';
   const stored = await link.query(
-    `SELECT ${columnList(exportRuns)} FROM ${tableIn(link, exportRuns)} ORDER BY started_at DESC, run_id DESC LIMIT $1`,
-    [limit],
+    `SELECT ${columnList(exportRuns)} FROM ${tableIn(link, exportRuns)} ${where} ORDER BY started_at DESC, run_id DESC LIMIT $1`,
+    orgId === undefined ? [limit] : [limit, orgId],
   );
   return stored.map(runOfValues);
 }
@@ -63,19 +64,22 @@ export async function readQuarantineCounts(link: Link): Promise<QuarantineCount[
 /** Accepts records in quarantine, see `Warehouse.acceptQuarantine`. */
 export async function acceptQuarantine(
   link: Link,
-  { stream, day }: QuarantineScope,
+  { stream, day, orgId }: QuarantineScope,
   at: Date,
 ): Promise<number> {
   return link.execute(
     `UPDATE ${tableIn(link, tables.quarantine)} SET accepted_at = $1 WHERE accepted_at IS NULL ` +
-      'AND stream = COALESCE($2, stream) AND date = COALESCE($3, date)',
-    [at.toISOString(), stream ?? null, day ?? null],
+      'AND stream = COALESCE($2, stream) AND date = COALESCE($3, date) AND org_id = COALESCE($4, org_id)',
+    [at.toISOString(), stream ?? null, day ?? null, orgId ?? null],
   );
 }
 
-/** How many restatements are on record. */
-export async function countRestatements(link: Link): Promise<number> {
-  const [row] = await link.query(`SELECT COUNT(*) FROM ${tableIn(link, tables.restatements)}`);
+/** How many restatements are on record; of one organization if it is given. */
+export async function countRestatements(link: Link, orgId?: string): Promise<number> {
+  const [row] = await link.query(
+    `SELECT COUNT(*) FROM ${tableIn(link, tables.restatements)} WHERE org_id = COALESCE($1, org_id)`,
+    [orgId ?? null],
+  );
   return Number(row?.[0] ?? 0);
 }
 

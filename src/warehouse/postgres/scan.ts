@@ -1,8 +1,9 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import type { ScanScope, Values } from '../port.ts';
+import { keyOf } from '../../../schema/row.ts';
+import type { ScanScope, Value, Values } from '../port.ts';
 import { scanRowsMax } from '../scan-chunk.ts';
 import type { Link } from './link.ts';
-import { selectWhere } from './statements.ts';
+import { keyList, selectWhere } from './statements.ts';
 
 /** Gives each cursor its own name: several may be open on one connection. */
 let cursors = 0;
@@ -16,17 +17,9 @@ export async function* scanRows(
 ): AsyncGenerator<readonly Values[]> {
   const cursor = `scan_${++cursors}`;
   const rowsMax = scanRowsMax(table);
-  const conditions = conditionsOf(scope);
-  const sql = selectWhere(
-    link,
-    table,
-    conditions.map(([condition], index) => `${condition}$${index + 1}`),
-    columns,
-  );
-  await link.declare(
-    `DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`,
-    conditions.map(([, value]) => value),
-  );
+  const { conditions, values } = conditionsOf(table, scope);
+  const sql = selectWhere(link, table, conditions, columns);
+  await link.declare(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, values);
   try {
     for (;;) {
       const rows = await link.script(`FETCH ${rowsMax} FROM ${cursor}`);
@@ -39,13 +32,15 @@ export async function* scanRows(
   }
 }
 
-function conditionsOf(scope: ScanScope | undefined): [condition: string, value: string][] {
-  if (scope === undefined) return [];
-  const { orgId, firstDay, lastDay } = scope;
-  const conditions: [string, string | undefined][] = [
-    ['"org_id" = ', orgId],
-    ['"date" >= ', firstDay],
-    ['"date" <= ', lastDay],
-  ];
-  return conditions.flatMap(([condition, value]) => (value === undefined ? [] : [[condition, value]]));
+function conditionsOf(table: AnyTable, scope: ScanScope | undefined) {
+  const values: Value[] = [];
+  if (scope === undefined) return { conditions: [], values };
+  const { orgId, firstDay, lastDay, after } = scope;
+  const place = (value: Value) => `$${values.push(value)}`;
+  const conditions = [`"org_id" = ${place(orgId)}`];
+  if (firstDay !== undefined) conditions.push(`"date" >= ${place(firstDay)}`);
+  if (lastDay !== undefined) conditions.push(`"date" <= ${place(lastDay)}`);
+  if (after !== undefined)
+    conditions.push(`(${keyList(table)}) > (${keyOf(table)(after).map(place).join(', ')})`);
+  return { conditions, values };
 }

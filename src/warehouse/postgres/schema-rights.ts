@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { UsageError } from '../../core/errors.ts';
 import type { Values } from '../port.ts';
+import { sharedSession } from './errors.ts';
 
 /** A connection to the schema of a warehouse. */
 export interface SchemaConnection {
@@ -12,6 +13,7 @@ export interface SchemaConnection {
 interface SchemaRights {
   /** PostgreSQL looks up names in the schema, which needs USAGE. */
   readonly isSearched: boolean;
+  readonly mayUse: boolean;
   readonly mayCreate: boolean;
   /** The schema holds the tables of a warehouse. */
   readonly hasTables: boolean;
@@ -21,11 +23,13 @@ interface SchemaRights {
 /**
  * Makes sure that the schema of the warehouse, if it exists, is in the search path. PostgreSQL silently skips a
  * schema for which the role lacks USAGE.
- * @throws {UsageError} with the missing GRANT.
+ * @throws {UsageError} with the missing GRANT, or if a proxy shares the session among its clients.
  */
 export async function expectUsableSchema(link: SchemaConnection): Promise<void> {
   const rights = await rightsIn(link);
   if (rights === null || rights.isSearched) return;
+  // The role has the right, so another client has changed the search path of this session.
+  if (rights.mayUse) throw sharedSession();
   throw refusal(link, rights, rights.mayCreate || rights.hasTables ? 'USAGE' : 'USAGE, CREATE');
 }
 
@@ -42,16 +46,17 @@ export async function expectCreatable(link: SchemaConnection): Promise<void> {
 /** Reads the rights; null if there is no such schema. */
 async function rightsIn(link: SchemaConnection): Promise<SchemaRights | null> {
   const [row] = await link.query(
-    `SELECT n.nspname = ANY (current_schemas(false)), has_schema_privilege(n.oid, 'CREATE'),
+    `SELECT n.nspname = ANY (current_schemas(false)), has_schema_privilege(n.oid, 'USAGE'), has_schema_privilege(n.oid, 'CREATE'),
        EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'export_units'),
        current_user::text
      FROM pg_catalog.pg_namespace n WHERE n.nspname = $1::name`,
     [link.schema],
   );
   if (row === undefined) return null;
-  const [isSearched, mayCreate, hasTables, role] = row;
+  const [isSearched, mayUse, mayCreate, hasTables, role] = row;
   return {
     isSearched: isSearched === 1,
+    mayUse: mayUse === 1,
     mayCreate: mayCreate === 1,
     hasTables: hasTables === 1,
     role: String(role),

@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
-import { DaywalkError, UsageError } from '../../core/errors.ts';
+import { DaywalkError } from '../../core/errors.ts';
+import { onAbort } from '../../core/on-abort.ts';
 import { SerialQueue } from '../../core/serial-queue.ts';
-import { isConflict, isLost, isLostBehind, POOLED, sqlState, storageError } from './errors.ts';
+import { isConflict, isLost, isLostBehind, sharedSession, sqlState, storageError } from './errors.ts';
 import { Link } from './link.ts';
 import { Repetition } from './repetition.ts';
 import type { PostgresTarget } from './target.ts';
@@ -34,13 +35,14 @@ export class PostgresSession {
   #isClosed = false;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   readonly #queue = new SerialQueue();
+  readonly #unlisten: () => void;
 
   private constructor(target: PostgresTarget, link: Link, { clock, signal, warn }: PostgresSessionOptions) {
     this.target = target;
     this.#link = link;
     this.clock = clock;
     this.warn = warn ?? (() => undefined);
-    signal?.addEventListener('abort', () => {
+    this.#unlisten = onAbort(signal, () => {
       this.#stoppedAtMs = clock.monotonicMs();
     });
   }
@@ -95,6 +97,7 @@ export class PostgresSession {
   async close(): Promise<void> {
     await this.#queue.idle();
     this.#isClosed = true;
+    this.#unlisten();
     await this.#link.close();
   }
 
@@ -195,10 +198,6 @@ async function begin(link: Link, isolation: Isolation): Promise<string> {
     `BEGIN ISOLATION LEVEL ${isolation}; SELECT pg_current_xact_id(), current_setting('daywalk.session', true)`,
   );
   const [transactionId, mark] = row ?? [];
-  if (mark !== link.mark) {
-    throw new UsageError('a proxy shares sessions among its clients, and claims would be lost there', {
-      hint: POOLED,
-    });
-  }
+  if (mark !== link.mark) throw sharedSession();
   return String(transactionId);
 }

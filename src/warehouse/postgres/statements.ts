@@ -25,7 +25,8 @@ export function columnList(table: AnyTable): string {
   return Object.keys(table.columns).map(quoted).join(', ');
 }
 
-function keyList(table: AnyTable): string {
+/** The columns of the key of a table, in order. */
+export function keyList(table: AnyTable): string {
   return table.key.map(quoted).join(', ');
 }
 

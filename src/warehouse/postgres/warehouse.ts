@@ -4,6 +4,7 @@ import { UsageError } from '../../core/errors.ts';
 import { type DayCommit, dayKey, readinessKey, unitName, type Values, type Warehouse } from '../port.ts';
 import { Claims } from './claims.ts';
 import { commitDays } from './commit-days.ts';
+import { forgetDeleted } from './forget-deleted.ts';
 import { storeHookEvents } from './hook-events.ts';
 import { readReadiness, readState, readUnits, writeState } from './ledger.ts';
 import type { Link } from './link.ts';
@@ -54,9 +55,12 @@ export async function openPostgres(
  * @throws {UsageError} if the URL is wrong, or if the schema is missing, belongs to another program, or has another version.
  * @throws {StorageError} if it cannot be reached.
  */
-export async function openPostgresForReading(url: string): Promise<Warehouse> {
+export async function openPostgresForReading(
+  url: string,
+  { statementMsMax }: { readonly statementMsMax?: number | undefined },
+): Promise<Warehouse> {
   const target = parseTarget(url);
-  const readers = new Readers(target);
+  const readers = new Readers(target, statementMsMax);
   try {
     await readers.read((link) => expectSchema(link, target));
   } catch (error) {
@@ -87,6 +91,7 @@ export async function openPostgresForReading(url: string): Promise<Warehouse> {
     change: refuse,
     transact: refuse,
     oneAtATime: refuse,
+    forgetDeleted: refuse,
     refreshStatistics: refuse,
     close: () => readers.close(),
   };
@@ -163,6 +168,7 @@ function postgresWarehouse(session: PostgresSession): Warehouse {
     change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
     transact: (doing, steps) => session.repeatableRead(doing, (link) => runSteps(link, steps())),
     oneAtATime: (name, work) => oneAtATime(session, name, work),
+    forgetDeleted: () => session.transaction('forget deleted values in', forgetDeleted),
     refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
     close: async () => {
       await readers.close();
@@ -185,9 +191,9 @@ function readsOf(short: ShortRead, readers: Readers): Reads {
     knownReports: (orgId, page) => read((link) => knownReports(link, orgId, page)),
     reportIds: (orgId) => read((link) => storedReports(link, orgId)),
     state: (orgId, name) => read((link) => readState(link, orgId, name)),
-    runs: (limit) => read((link) => readRuns(link, limit)),
+    runs: (limit, orgId) => read((link) => readRuns(link, limit, orgId)),
     quarantineCounts: () => read(readQuarantineCounts),
-    restatementCount: () => read(countRestatements),
+    restatementCount: (orgId) => read((link) => countRestatements(link, orgId)),
     scan: (table, scope, columns) => readers.scan(table, scope, columns),
     rowsOf: async (table, scope, columns) => {
       const rows: Values[] = [];

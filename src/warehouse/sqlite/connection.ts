@@ -1,5 +1,6 @@
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { Clock } from '../../core/clock.ts';
+import { onAbort } from '../../core/on-abort.ts';
 import { SerialQueue } from '../../core/serial-queue.ts';
 import { isBusy, storageError } from './errors.ts';
 import { FileGuard } from './file-guard.ts';
@@ -45,14 +46,15 @@ export class Connection {
   readonly #log: LogWatch;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   readonly #queue = new SerialQueue();
+  readonly #unlisten: () => void;
 
   constructor(path: string, options: ConnectionOptions) {
     this.path = path;
     this.clock = options.clock;
-    options.signal?.addEventListener('abort', () => {
+    const { db, file, isNew } = openFile(path, options);
+    this.#unlisten = onAbort(options.signal, () => {
       this.#stoppedAtMs = this.clock.monotonicMs();
     });
-    const { db, file, isNew } = openFile(path, options);
     this.db = db;
     this.isNew = isNew;
     this.file = file;
@@ -177,6 +179,7 @@ export class Connection {
     try {
       if (this.#hasWritten && this.db.open) this.#guard.expectInPlace('close');
     } finally {
+      this.#unlisten();
       this.#statements.clear();
       this.db.close();
     }

@@ -153,11 +153,16 @@ export function addQuarantine(
 }
 
 /** Accepts records in quarantine, see `Warehouse.acceptQuarantine`. */
-export function acceptQuarantine(connection: Connection, { stream, day }: QuarantineScope, at: Date): number {
+export function acceptQuarantine(
+  connection: Connection,
+  { stream, day, orgId }: QuarantineScope,
+  at: Date,
+): number {
   const update = connection.prepare(
-    'UPDATE "quarantine" SET accepted_at = ? WHERE accepted_at IS NULL AND stream = COALESCE(?, stream) AND date = COALESCE(?, date)',
+    'UPDATE "quarantine" SET accepted_at = ? WHERE accepted_at IS NULL AND stream = COALESCE(?, stream) ' +
+      'AND date = COALESCE(?, date) AND org_id = COALESCE(?, org_id)',
   );
-  return update.run(at.toISOString(), stream ?? null, day ?? null).changes;
+  return update.run(at.toISOString(), stream ?? null, day ?? null, orgId ?? null).changes;
 }
 
 /** Records each place of drift once, with the earliest day on which it was seen: days are not pulled in order. */

@@ -4,6 +4,8 @@ import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
 import { fillRollups } from '../rollups/fill.ts';
+import { addedColumns } from '../upgrade/added-columns.ts';
+import { moveFields } from '../upgrade/move-fields.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
 import { runSteps } from './queries.ts';
 
@@ -39,6 +41,7 @@ export async function migrate(connection: Connection): Promise<void> {
       record.run(migration.hash, migration.folderMillis);
     }
     db.pragma(`application_id = ${APPLICATION_ID}`);
+    if (missing.length < known.length) runSteps(connection, moveFields(addedColumns(missing)));
     if (missing.length < known.length) runSteps(connection, fillRollups('sqlite', connection.clock.now()));
     // Readers cannot use a new index before it is analyzed, and runs over a settled history would not do that.
     if (missing.length < known.length) refreshStatistics(connection);

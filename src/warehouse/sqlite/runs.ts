@@ -21,10 +21,12 @@ export function endRun(connection: Connection, run: RunEnd): void {
     .run(...Object.values(columns), run.runId);
 }
 
-/** The latest runs, newest first. */
-export function readRuns(connection: Connection, limit: number): RunRecord[] {
-  const sql = `SELECT ${COLUMNS} FROM "export_runs" ORDER BY started_at DESC, run_id DESC LIMIT ?`;
-  return (connection.prepareRows(sql).all(limit) as Values[]).map(runOfValues);
+/** The latest runs, newest first; of one organization if it is given. */
+export function readRuns(connection: Connection, limit: number, orgId?: string): RunRecord[] {
+  const where = orgId === undefined ? '' : 'WHERE org_id = ?';
+  const sql = `SELECT ${COLUMNS} FROM "export_runs" ${where} ORDER BY started_at DESC, run_id DESC LIMIT ?`;
+  const values = orgId === undefined ? [limit] : [orgId, limit];
+  return (connection.prepareRows(sql).all(...values) as Values[]).map(runOfValues);
 }
 
 /** The organizations that the ledger knows. */
@@ -44,8 +46,9 @@ export function readQuarantineCounts(connection: Connection): QuarantineCount[] 
   return stored.flatMap((row) => (isStream(row.stream) ? [{ ...row, stream: row.stream }] : []));
 }
 
-/** How many restatements are on record. */
-export function countRestatements(connection: Connection): number {
-  const [count] = connection.prepareRows('SELECT COUNT(*) FROM "restatements"').get() as [number];
+/** How many restatements are on record; of one organization if it is given. */
+export function countRestatements(connection: Connection, orgId?: string): number {
+  const sql = 'SELECT COUNT(*) FROM "restatements" WHERE org_id = COALESCE(?, org_id)';
+  const [count] = connection.prepareRows(sql).get(orgId ?? null) as [number];
   return count;
 }

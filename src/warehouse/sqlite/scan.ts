@@ -1,5 +1,6 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import type { ScanScope, Values } from '../port.ts';
+import { keyOf } from '../../../schema/row.ts';
+import type { ScanScope, Value, Values } from '../port.ts';
 import { scanRowsMax } from '../scan-chunk.ts';
 import type { Connection } from './connection.ts';
 import { storageError } from './errors.ts';
@@ -38,23 +39,31 @@ function chunksOf(
   scope: ScanScope | undefined,
   columns: readonly string[],
 ): Generator<readonly Values[]> {
-  const conditions = conditionsOf(scope);
+  const conditions = conditionsOf(table, scope);
   const sql = selectWhere(
     table,
     conditions.map(([condition]) => condition),
     columns,
   );
-  const values = conditions.map(([, value]) => value);
+  const values = conditions.flatMap(([, value]) => value);
   return takenRows(db, { sql, columns, values, rowsMax: scanRowsMax(table) });
 }
 
-function conditionsOf(scope: ScanScope | undefined): [condition: string, value: string][] {
+function conditionsOf(
+  table: AnyTable,
+  scope: ScanScope | undefined,
+): [condition: string, values: readonly Value[]][] {
   if (scope === undefined) return [];
-  const { orgId, firstDay, lastDay } = scope;
-  const conditions: [string, string | undefined][] = [
+  const { orgId, firstDay, lastDay, after } = scope;
+  const days: [string, string | undefined][] = [
     ['"org_id" = ?', orgId],
     ['"date" >= ?', firstDay],
     ['"date" <= ?', lastDay],
   ];
-  return conditions.flatMap(([condition, value]) => (value === undefined ? [] : [[condition, value]]));
+  const conditions = days.flatMap(([condition, value]): [string, Value[]][] =>
+    value === undefined ? [] : [[condition, [value]]],
+  );
+  if (after === undefined) return conditions;
+  const [names, places] = [table.key.map((name) => `"${name}"`), table.key.map(() => '?')];
+  return [...conditions, [`(${names.join(', ')}) > (${places.join(', ')})`, keyOf(table)(after)]];
 }

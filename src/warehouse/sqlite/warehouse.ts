@@ -2,6 +2,7 @@ import type { RunLock, Warehouse } from '../port.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf } from './damages.ts';
 import { discardNew } from './discard.ts';
+import { forgetDeleted } from './forget-deleted.ts';
 import { storeHookEvents } from './hook-events.ts';
 import {
   acceptQuarantine,
@@ -88,26 +89,27 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
       connection.transaction('record a session in', () => recordSession(connection, row)),
     startRun: (run) => connection.transaction('record the run in', () => startRun(connection, run)),
     endRun: (run) => connection.transaction('record the run in', () => endRun(connection, run)),
-    runs: async (limit) => connection.read('read', () => readRuns(connection, limit)),
+    runs: async (limit, orgId) => connection.read('read', () => readRuns(connection, limit, orgId)),
     quarantineCounts: async () => connection.read('read', () => readQuarantineCounts(connection)),
     acceptQuarantine: (scope, at) =>
       connection.transaction('accept records in the quarantine of', () =>
         acceptQuarantine(connection, scope, at),
       ),
-    restatementCount: async () => connection.read('read', () => countRestatements(connection)),
+    restatementCount: async (orgId) => connection.read('read', () => countRestatements(connection, orgId)),
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
     rowsOf: (table, scope, columns) => readRows(connection, table, scope, columns),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
     transact: (doing, steps) => connection.transaction(doing, () => runSteps(connection, steps())),
     oneAtATime: (_, work) => work(),
     saveCopy: async (copy) => saveCopy(connection, copy),
+    forgetDeleted: () => connection.runInTurn(() => forgetDeleted(connection)),
     refreshStatistics: () =>
       connection.transaction('measure the tables of', () => refreshStatistics(connection)),
     damages: async () => connection.read('check', () => damagesOf(connection)),
     ...queriesOf(connection),
-    discardNew: async () => {
+    discardNew: async (runs = 1) => {
       await days.close();
-      return connection.read('remove the empty warehouse', () => discardNew(connection));
+      return connection.read('remove the empty warehouse', () => discardNew(connection, runs));
     },
     close: async () => {
       await days.close();

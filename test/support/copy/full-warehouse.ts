@@ -4,6 +4,7 @@ import { tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
+import { ensureErasedKey } from '../../../src/warehouse/erased-list.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import type { HookEventRow, SessionRow, Warehouse } from '../../../src/warehouse/port.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
@@ -47,7 +48,12 @@ async function loadDimensions(warehouse: Warehouse): Promise<void> {
     put: [
       { table: tables.people, rows: [person] },
       { table: tables.prices, rows: [['org_a', '2026-01-14', null, 'EUR', 2.5]] },
+      { table: tables.organizations, rows: [['research', 'org_a', '2026-02-10T03:00:00.000Z']] },
       { table: tables.budgets, rows: [['org_a', '2026-02', 'Platform', 100, 'EUR']] },
+      {
+        table: tables.erased,
+        rows: [['org_a', 'user', 'a'.repeat(64), 'erased-0', '2026-02-10T03:00:00.000Z', null]],
+      },
     ],
     remove: [],
   });
@@ -56,7 +62,7 @@ async function loadDimensions(warehouse: Warehouse): Promise<void> {
 
 /**
  * A rig whose warehouse has rows in every table: two organizations, units in every state, restatements, quarantine,
- * drift, readiness, sessions, events, people, prices and budgets.
+ * drift, readiness, sessions, events, people, prices, budgets and a name.
  */
 export async function fullWarehouse(): Promise<Rig> {
   const rig = await createRig({
@@ -96,6 +102,7 @@ export async function fullWarehouse(): Promise<Rig> {
     await warehouse.storeHookEvents({ orgId: 'org_a', rows: ['event_1', 'event_2'].map(eventRow) });
     await warehouse.storeHookEvents({ orgId: '', rows: [eventRow('event_3')] });
     await loadDimensions(warehouse);
+    await ensureErasedKey(warehouse);
   } finally {
     await warehouse.close();
   }

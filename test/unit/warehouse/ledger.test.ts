@@ -115,12 +115,22 @@ onEachDatabase((database) => {
         requests: 9,
         retries: 2,
       };
-      await warehouse.endRun({ runId: 'r-1', ...ended, endedAt: new Date('2026-02-02T03:05:00.000Z') });
+      const results = { responses: { 503: 1, 200: 8 }, completed: ['tokens', 'users'] as const };
+      await warehouse.endRun({
+        runId: 'r-1',
+        ...ended,
+        ...results,
+        endedAt: new Date('2026-02-02T03:05:00.000Z'),
+      });
       expect(await warehouse.runs(10)).toEqual([
         { ...running, ...ended, endedAt: '2026-02-02T03:05:00.000Z' },
       ]);
-      expect(await warehouse.place.query('SELECT versions FROM export_runs')).toEqual([
-        { versions: '{"daywalk":"0.1.0"}' },
+      expect(await warehouse.place.query('SELECT versions, responses, completed FROM export_runs')).toEqual([
+        {
+          versions: '{"daywalk":"0.1.0"}',
+          responses: '{"200":8,"503":1}',
+          completed: '["tokens","users"]',
+        },
       ]);
     });
 

@@ -53,6 +53,20 @@ onEachDatabase((database) => {
       ]);
     });
 
+    it('resumes after a row, in the order of the keys', async () => {
+      const warehouse = await filled(database);
+      for (const orgId of ['org_0', 'org_1']) {
+        const all = await collect(warehouse.scan(tables.tokensDailyByModel, { orgId }));
+        for (const index of [0, 1, 2, 1500, all.length - 1]) {
+          const after = all[index];
+          if (after === undefined) continue;
+          expect(await collect(warehouse.scan(tables.tokensDailyByModel, { orgId, after }))).toEqual(
+            all.slice(index + 1),
+          );
+        }
+      }
+    });
+
     it('returns the rows of an organization', async () => {
       const warehouse = await filled(database);
       const count = async (orgId: string) =>

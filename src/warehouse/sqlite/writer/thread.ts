@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { messageOf, StorageError } from '../../../core/errors.ts';
+import { onAbort } from '../../../core/on-abort.ts';
 import type { CommitOutcome, DayCommit } from '../../port.ts';
 import { sentDay, type ThreadStart, type WriterRequest, type WriterResponse } from './messages.ts';
 import { receivedError } from './sent-error.ts';
@@ -41,7 +42,8 @@ export class WriterThread {
     this.#worker.unref();
     const stop = () => this.#send({ type: 'stop' });
     if (signal?.aborted === true) stop();
-    else signal?.addEventListener('abort', stop, { once: true });
+    const unlisten = onAbort(signal, stop);
+    this.#worker.once('exit', unlisten);
   }
 
   /** True once the thread can write, some ten milliseconds after its start. If it fails later, the next commit fails. */

@@ -1,0 +1,200 @@
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { UsageError } from '../src/core/errors.ts';
+import type { JobContext } from '../src/core/job-context.ts';
+import type { Advice } from '../src/core/reasons.ts';
+import { replaceFile } from '../src/core/replace-file.ts';
+import type { Certificate } from '../src/erase/certificate.ts';
+import { countErasure, erase, planErasure } from '../src/erase/erase.ts';
+import { countOthers, findSubjects, type Person } from '../src/erase/find-subjects.ts';
+import type { ErasureOptions } from '../src/erase/options.ts';
+import { readPlan } from '../src/erase/plan.ts';
+import { drainSpool, spoolDirectory } from '../src/hooks/drain/drain.ts';
+import { privacyOf } from '../src/privacy/email.ts';
+import { ErasedPeople } from '../src/privacy/erased-people.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
+import { checkEmailSalt } from '../src/warehouse/email-salt.ts';
+import { erasedOrganization, readErased, type Subject } from '../src/warehouse/erased-list.ts';
+import { readNames } from '../src/warehouse/organization-names.ts';
+import { readArchives, readPublished } from '../src/warehouse/places.ts';
+import type { Warehouse } from '../src/warehouse/port.ts';
+import { takeLock } from '../src/warehouse/take-lock.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+
+/** Whom to erase: a person by user ID or email address; an organization if neither is given. */
+export interface ErasureRequest {
+  readonly user?: string | undefined;
+  readonly email?: string | undefined;
+  /** ID or recorded name. @default the only organization of the warehouse, for a person */
+  readonly organization?: string | undefined;
+  readonly isDryRun: boolean;
+  /** Where to write the certificate; it must not exist yet. */
+  readonly certificate?: string | undefined;
+  /** Wait for a run to end instead of failing with exit code 75. */
+  readonly wait: boolean;
+}
+
+/** What an erasure reports before it changes anything. */
+export type ErasureEvent = { readonly type: 'warning'; readonly message: string } & Advice;
+
+/** The result of an erasure, or what it would be. */
+export interface ErasureResult {
+  readonly isDryRun: boolean;
+  /** The erasure that an earlier, interrupted call had begun; it was completed first. */
+  readonly resumed: Certificate | null;
+  readonly certificate: Certificate;
+}
+
+/**
+ * Erases one person, or an organization, from the warehouse, the archive and the spool. An interrupted erasure is completed
+ * first by the next call.
+ * @throws {UsageError} if the person is not found or not clear, or an archive that runs have written is not named.
+ * @throws {BusyError} while a run holds the warehouse or another program reads a SQLite warehouse; a repetition resumes.
+ */
+export function erasePerson(
+  settings: Settings,
+  request: ErasureRequest,
+  { clock, signal, observe }: JobContext<ErasureEvent>,
+): Promise<ErasureResult> {
+  expectNewFile(request.certificate);
+  const { warehouse: location, emails } = settings;
+  return withWarehouse(location, { clock, signal, create: false }, async (warehouse) => {
+    const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
+    try {
+      await checkEmailSalt(warehouse, emails);
+      const options = await erasureOptions(warehouse, settings, { clock, signal });
+      const optionsOf = (orgId: string): ErasureOptions => ({ ...options, orgId });
+      const pending = await readPlan(warehouse);
+      const resumed =
+        pending === null || request.isDryRun ? null : await erase(optionsOf(pending.orgId), pending.plan);
+      const result = await eraseRequested(warehouse, settings, { request, resumed, optionsOf, observe });
+      if (request.certificate !== undefined && !request.isDryRun)
+        await replaceFile(request.certificate, `${JSON.stringify(result.certificate, null, 2)}\n`);
+      return result;
+    } finally {
+      await lock.release();
+    }
+  });
+}
+
+/**
+ * Where an erasure sweeps, according to the settings and to what the warehouse has noted.
+ * @throws {UsageError} if an archive that runs have written is not there.
+ */
+export async function erasureOptions(
+  warehouse: Warehouse,
+  settings: Settings,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<Omit<ErasureOptions, 'orgId'>> {
+  return {
+    ...{ warehouse, clock, signal, spool: spoolDirectory(settings) },
+    archives: await archiveFolders(warehouse, settings),
+    drain: async () => void (await drainSpool(warehouse, settings, signal)),
+    stored: privacyOf(settings.emails).email,
+    published: await readPublished(settings.warehouse, warehouse),
+  };
+}
+
+interface Step {
+  readonly request: ErasureRequest;
+  readonly resumed: Certificate | null;
+  readonly optionsOf: (orgId: string) => ErasureOptions;
+  readonly observe: JobContext<ErasureEvent>['observe'];
+}
+
+async function eraseRequested(
+  warehouse: Warehouse,
+  settings: Settings,
+  { request, resumed, optionsOf, observe }: Step,
+): Promise<ErasureResult> {
+  const { isDryRun } = request;
+  const isOrganization = request.user === undefined && request.email === undefined;
+  if (isOrganization && request.organization === undefined) {
+    throw new UsageError('nothing to erase is named', {
+      hint: 'name a person with --user or --email, or an organization with --organization',
+    });
+  }
+  // The erasure that was just completed was this one: its organization or person cannot be found again.
+  if (isOrganization && resumed?.kind === 'organization') {
+    const list = await readErased(warehouse);
+    if (erasedOrganization(list, resumed.org_id, request.organization) !== undefined)
+      return { isDryRun, resumed: null, certificate: resumed };
+  }
+  const orgId = await chooseOrganization(warehouse, request.organization);
+  const options = optionsOf(orgId);
+  const subjects: Subject[] = isOrganization
+    ? await organizationSubjects(warehouse, orgId)
+    : await findSubjects(warehouse, orgId, personOf(request, settings)).catch(async (error: unknown) => {
+        // If the erasure that was just completed was this one, the person cannot be found again.
+        if (resumed !== null && (await isAbout(resumed, warehouse, personOf(request, settings)))) return [];
+        throw error;
+      });
+  if (subjects.length === 0 && resumed !== null) return { isDryRun, resumed: null, certificate: resumed };
+  const others = await countOthers(warehouse, orgId, subjects);
+  if (others > 0) {
+    const message = `other users who have had an address of this person: ${others}; it is replaced for them too`;
+    observe({ type: 'warning', message, hint: undefined });
+  }
+  const plan = await planErasure(options, subjects);
+  // A user is stored; an address may be a mistake.
+  const isKnown = isOrganization || subjects.some(({ kind }) => kind === 'user');
+  const counted = isDryRun || !isKnown ? await countErasure(options, plan) : plan.certificate;
+  if (!isKnown && isNothing(counted)) {
+    if (resumed !== null && (await isAbout(resumed, warehouse, personOf(request, settings))))
+      return { isDryRun, resumed: null, certificate: resumed };
+    throw new UsageError(`the organization ${orgId} has nothing of this person`, {
+      hint: 'check the user ID or the address; nothing was changed',
+    });
+  }
+  return { isDryRun, resumed, certificate: isDryRun ? counted : await erase(options, plan) };
+}
+
+/** Its ID, and the names that go with its rows: a repetition may name it by one of them. */
+async function organizationSubjects(warehouse: Warehouse, orgId: string): Promise<Subject[]> {
+  const recorded = (await readNames(warehouse)).filter((each) => each.orgId === orgId);
+  return [orgId, ...recorded.map(({ name }) => name)].map((value) => ({ kind: 'organization', value }));
+}
+
+/** True if a certificate is about a person: another one must not be reported as erased. */
+async function isAbout(
+  { org_id, pseudonyms }: Certificate,
+  warehouse: Warehouse,
+  person: Person,
+): Promise<boolean> {
+  const erased = new ErasedPeople(await readErased(warehouse), [org_id]);
+  const values = 'user' in person ? [person.user] : person.emails;
+  return values.some((value) => pseudonyms.includes(erased.pseudonymOf(value) ?? ''));
+}
+
+function personOf({ user, email = '' }: ErasureRequest, { emails }: Settings): Person {
+  if (user !== undefined) return { user };
+  const stored = privacyOf(emails).email(email);
+  return { emails: stored === null || stored === email ? [email] : [email, stored] };
+}
+
+function isNothing({ rows, archive, spool_lines: lines }: Certificate): boolean {
+  return Object.keys(rows).length === 0 && (archive?.objects ?? 0) === 0 && lines === 0;
+}
+
+/**
+ * The archives to sweep: the named one, and those that runs have written.
+ * @throws {UsageError} if one of them is not there, such as a volume that is not mounted.
+ */
+async function archiveFolders(warehouse: Warehouse, { archive }: Settings): Promise<string[]> {
+  const named = archive === undefined || archive === null ? [] : [resolve(archive)];
+  const folders = [...new Set([...named, ...(await readArchives(warehouse))])];
+  const missing = folders.find((folder) => !existsSync(folder));
+  if (missing === undefined) return folders;
+  throw new UsageError(`the archive ${missing} is not there, and may hold this person`, {
+    hint: 'mount it; if it was deleted, create an empty folder in its place',
+  });
+}
+
+function expectNewFile(path: string | undefined): void {
+  if (path === undefined) return;
+  if (existsSync(path))
+    throw new UsageError(`the certificate ${path} exists already`, { hint: 'name a new file' });
+  if (!existsSync(dirname(path)))
+    throw new UsageError(`the certificate ${path} lies in no folder`, { hint: 'create the folder first' });
+}

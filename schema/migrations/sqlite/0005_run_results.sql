@@ -1,0 +1,2 @@
+ALTER TABLE `export_runs` ADD `responses` text;--> statement-breakpoint
+ALTER TABLE `export_runs` ADD `completed` text;

@@ -1,0 +1,24 @@
+import { sql } from '../../schema/query.ts';
+import { canonicalJson } from '../core/json.ts';
+import type { Certificate } from './certificate.ts';
+import type { ErasureOptions } from './options.ts';
+import { dropPlan } from './plan.ts';
+
+/**
+ * Ends an erasure after everything was swept: the database forgets deleted values, and the certificate is stored beside the
+ * list. May be repeated.
+ * @throws {BusyError} while another program reads a SQLite warehouse.
+ */
+export async function completeErasure(
+  { warehouse, orgId, clock }: Pick<ErasureOptions, 'warehouse' | 'orgId' | 'clock'>,
+  swept: Certificate,
+): Promise<Certificate> {
+  await warehouse.forgetDeleted();
+  const certificate: Certificate = { ...swept, completed_at: clock.now().toISOString() };
+  const text = canonicalJson(certificate);
+  await warehouse.transact('store the certificate of the erasure in', function* () {
+    yield sql`UPDATE erased SET certificate = ${text} WHERE org_id = ${orgId} AND certificate IS NULL`;
+  });
+  await dropPlan(warehouse, orgId);
+  return certificate;
+}

@@ -1,0 +1,173 @@
+import { sql } from '../../schema/query.ts';
+import type { ErasedCounts } from '../archive/erase-answers.ts';
+import { DefectError } from '../core/errors.ts';
+import { eraseFromSpool } from '../hooks/spool/erase-spool.ts';
+import { type ErasedList, ErasedPeople } from '../privacy/erased-people.ts';
+import { digestOf } from '../warehouse/digest.ts';
+import { listErased, readErased, type Subject, withSubjects } from '../warehouse/erased-list.ts';
+import { refreshRollups } from '../warehouse/rollups/refresh.ts';
+import type { Certificate } from './certificate.ts';
+import { completeErasure } from './complete.ts';
+import type { ErasureOptions } from './options.ts';
+import { type Plan, savePlan } from './plan.ts';
+import { removeOrganization } from './remove-organization.ts';
+import type { Sweep } from './sweep.ts';
+import { sweepArchive } from './sweep-archive.ts';
+import { sweepRows } from './sweep-rows.ts';
+import { sweepUnits } from './sweep-units.ts';
+import { Tally } from './tally.ts';
+import { totalsSha256 } from './totals.ts';
+
+/** New addresses of a person may lead to further places, so the sweep is repeated until it finds none. */
+const ROUNDS_MAX = 10;
+
+/** The plan of a new erasure. Nothing is changed yet. */
+export async function planErasure(
+  {
+    warehouse,
+    orgId,
+    archives,
+    clock,
+    published,
+  }: Omit<ErasureOptions, 'drain' | 'signal' | 'spool' | 'stored'>,
+  subjects: readonly Subject[],
+): Promise<Plan> {
+  const at = clock.now().toISOString();
+  const isOrganization = subjects.some(({ kind }) => kind === 'organization');
+  const certificate: Certificate = {
+    ...{ format: 'daywalk erasure', version: 1, org_id: orgId },
+    kind: isOrganization ? 'organization' : 'person',
+    ...{ pseudonyms: [], began_at: at, completed_at: null, interrupted: false, rows: {}, units: 0 },
+    archive: archives.length === 0 ? null : { answers: 0, objects: 0 },
+    spool_lines: 0,
+    digest_before: (await digestOf(warehouse)).warehouse,
+    digest_after: null,
+    totals_sha256: { before: await totalsSha256(warehouse, orgId), after: null },
+    published: [...published],
+  };
+  return { at, subjects: [...subjects], certificate };
+}
+
+/** What an erasure would change. Writes nothing. */
+export async function countErasure(options: ErasureOptions, plan: Plan): Promise<Certificate> {
+  const at = options.clock.now();
+  const listed = (subjects: readonly Subject[], list: ErasedList) =>
+    Promise.resolve(withSubjects(list, options.orgId, subjects, at));
+  const { certificate } = await sweepAll(options, plan, { isDryRun: true, listed });
+  return certificate;
+}
+
+/**
+ * Erases what a plan names, as one operation: after a kill, the same call with the plan that is stored resumes.
+ * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
+ */
+export async function erase(options: ErasureOptions, plan: Plan): Promise<Certificate> {
+  const { warehouse, orgId, clock } = options;
+  if (plan.subjects.length === 0) return completeErasure(options, plan.certificate);
+  // The plan names the person until everything is swept. It must be there before the list, which cannot name anyone.
+  await savePlan(warehouse, orgId, { ...plan, certificate: { ...plan.certificate, interrupted: true } });
+  const listed = (subjects: readonly Subject[]) => listErased(warehouse, orgId, subjects, new Date(plan.at));
+  const current = plan.certificate.interrupted ? await resumed(options, plan) : plan;
+  const { certificate } = await sweepAll(options, current, { isDryRun: false, listed });
+  if (certificate.kind === 'person')
+    await refreshRollups(warehouse, { orgId, now: clock.now(), signal: options.signal });
+  options.signal.throwIfAborted();
+  const after = await totalsSha256(warehouse, orgId);
+  const { before } = certificate.totals_sha256;
+  const swept: Certificate = {
+    ...certificate,
+    digest_after: (await digestOf(warehouse)).warehouse,
+    totals_sha256: { before, after },
+  };
+  await savePlan(warehouse, orgId, { ...plan, subjects: [], certificate: swept });
+  // Nobody is named any more, so this defect keeps no other erasure from its end.
+  if (certificate.kind === 'person' && after !== before)
+    throw new DefectError('erase a person', new Error(`the totals have changed from ${before} to ${after}`));
+  return completeErasure(options, swept);
+}
+
+/** The plan of an interrupted erasure. Runs may have stored other days since, so totals and places are taken again. */
+async function resumed(options: ErasureOptions, plan: Plan): Promise<Plan> {
+  const before = await totalsSha256(options.warehouse, options.orgId);
+  const published = [...new Set([...plan.certificate.published, ...options.published])];
+  return { ...plan, certificate: { ...plan.certificate, published, totals_sha256: { before, after: null } } };
+}
+
+interface SweepMode {
+  readonly isDryRun: boolean;
+  /** Puts values on the list, and returns the list. */
+  readonly listed: (subjects: readonly Subject[], list: ErasedList) => Promise<ErasedList>;
+}
+
+async function sweepAll(
+  options: ErasureOptions,
+  plan: Plan,
+  mode: SweepMode,
+): Promise<{ readonly certificate: Certificate }> {
+  const tally = new Tally();
+  let { subjects } = plan;
+  let archive = plan.certificate.archive;
+  // Addresses that runs have found with an erased person are on the list and not swept, and nobody knows their values.
+  const sweepsAll = await hasUnswept(options);
+  let list = await mode.listed(subjects, await readErased(options.warehouse));
+  if (!mode.isDryRun) await options.drain();
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    const people = new ErasedPeople(list, [options.orgId]);
+    const values = sweepsAll ? [''] : subjects.map(({ value }) => value);
+    const sweep: Sweep = { ...options, ...mode, people, values, tally };
+    const swept = await sweepOnce(options, sweep, plan.certificate.kind === 'organization');
+    archive = archive && {
+      answers: archive.answers + swept.answers,
+      objects: archive.objects + swept.objects,
+    };
+    const learned = people.learned.map((value) => ({ kind: 'email' as const, value }));
+    if (learned.length === 0) break;
+    subjects = [...subjects, ...learned];
+    if (!mode.isDryRun)
+      await savePlan(options.warehouse, options.orgId, {
+        ...plan,
+        subjects: [...subjects],
+        certificate: { ...plan.certificate, interrupted: true },
+      });
+    list = await mode.listed(learned, list);
+    if (mode.isDryRun) break;
+  }
+  const people = new ErasedPeople(list, [options.orgId]);
+  const received = new ErasedPeople(list, [options.orgId], options.stored);
+  const spoolLines = await eraseFromSpool(options.spool, received, mode);
+  const pseudonyms = subjects.flatMap(({ value }) => people.pseudonymOf(value) ?? []);
+  return {
+    certificate: {
+      ...plan.certificate,
+      ...{ pseudonyms, rows: Object.fromEntries(tally.rows), units: tally.units, archive },
+      spool_lines: spoolLines,
+    },
+  };
+}
+
+async function hasUnswept({ warehouse, orgId }: ErasureOptions): Promise<boolean> {
+  const [row] = await warehouse.select(
+    sql`SELECT COUNT(*) AS unswept FROM erased WHERE org_id = ${orgId} AND certificate IS NULL`,
+  );
+  return Number(row?.['unswept'] ?? 0) > 0;
+}
+
+/** Sweeps everything once. Returns what was changed in the archives. */
+async function sweepOnce(
+  { archives, clock }: ErasureOptions,
+  sweep: Sweep,
+  isOrganization: boolean,
+): Promise<ErasedCounts> {
+  const swept = { answers: 0, objects: 0 };
+  for (const folder of archives) {
+    const { answers, objects } = await sweepArchive(folder, sweep, { isOrganization, now: clock.now() });
+    swept.answers += answers;
+    swept.objects += objects;
+  }
+  if (isOrganization) await removeOrganization(sweep);
+  else {
+    await sweepUnits(sweep);
+    await sweepRows(sweep);
+  }
+  return swept;
+}

@@ -1,0 +1,21 @@
+import { forgetLearned, readLearned } from '../warehouse/learned-addresses.ts';
+import { erase, planErasure } from './erase.ts';
+import type { ErasureOptions } from './options.ts';
+import { readPlan } from './plan.ts';
+
+/**
+ * Sweeps the addresses that runs have found with erased people: rows of other streams may hold them without the ID. An erasure
+ * of the same organization that was interrupted is completed first. After a kill, the next call resumes.
+ * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
+ */
+export async function sweepLearned(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
+  const { warehouse } = given;
+  for (const { orgId, values } of await readLearned(warehouse)) {
+    const options: ErasureOptions = { ...given, orgId };
+    const pending = await readPlan(warehouse, orgId);
+    if (pending !== null) await erase(options, pending.plan);
+    const subjects = values.map((value) => ({ kind: 'email' as const, value }));
+    if (subjects.length > 0) await erase(options, await planErasure(options, subjects));
+    await forgetLearned(warehouse, orgId);
+  }
+}

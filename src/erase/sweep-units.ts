@@ -1,0 +1,88 @@
+import { contentSha256 } from '../../schema/digest.ts';
+import { sql } from '../../schema/query.ts';
+import { columnsOf, decoderOf } from '../../schema/row.ts';
+import { tables, tablesOf } from '../../schema/tables.ts';
+import { isDay, type UtcDay } from '../core/day.ts';
+import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
+import { rowEraser } from '../warehouse/erased-rows.ts';
+import type { TableRows } from '../warehouse/port.ts';
+import { sweptTable } from '../warehouse/swept-rows.ts';
+import { mayHold } from './holds-value.ts';
+import type { Sweep } from './sweep.ts';
+
+const decodeUnit = decoderOf(tables.exportUnits);
+
+/**
+ * Sweeps the rows of every unit. A unit changes in one transaction with its ledger row: the digest of its content is computed
+ * again, and that of its answers is forgotten, because the service goes on sending the person.
+ */
+export async function sweepUnits(sweep: Sweep): Promise<void> {
+  for (const stream of DAILY_STREAMS) {
+    for (const day of await daysToSweep(sweep, stream)) {
+      sweep.signal.throwIfAborted();
+      await sweepUnit(sweep, stream, { orgId: sweep.orgId, firstDay: day, lastDay: day });
+    }
+  }
+  await sweepUnit(sweep, 'readiness', { orgId: sweep.orgId });
+}
+
+async function daysToSweep({ warehouse, orgId, values }: Sweep, stream: Stream): Promise<UtcDay[]> {
+  const days = new Set<UtcDay>();
+  for (const table of tablesOf(stream)) {
+    const condition = mayHold(table, values);
+    if (condition === null) continue;
+    const name = sql.identifier(table.name);
+    const found = await warehouse.select(
+      sql`SELECT DISTINCT CAST(date AS TEXT) AS day FROM ${name} WHERE org_id = ${orgId} AND ${condition}`,
+    );
+    for (const { day } of found) if (isDay(day)) days.add(day);
+  }
+  return [...days].sort();
+}
+
+interface UnitScope {
+  readonly orgId: string;
+  readonly firstDay?: UtcDay;
+  readonly lastDay?: UtcDay;
+}
+
+async function sweepUnit(sweep: Sweep, stream: Stream, scope: UnitScope): Promise<void> {
+  const { warehouse, people, isDryRun, tally } = sweep;
+  const after: TableRows[] = [];
+  const put: TableRows[] = [];
+  const remove: TableRows[] = [];
+  for (const table of tablesOf(stream)) {
+    const swept = sweptTable(table, await warehouse.rowsOf(table, scope), rowEraser(table, people));
+    after.push({ table, rows: swept.after });
+    if (swept.put.length === 0) continue;
+    put.push({ table, rows: swept.put });
+    remove.push({ table, rows: swept.removed });
+    tally.add(table.name, swept.put.length);
+  }
+  if (put.length === 0) return;
+  tally.units += 1;
+  if (isDryRun) return;
+  const ledger = await ledgerRow(sweep, stream, scope, contentSha256(after));
+  await warehouse.change({ put: [...put, ...ledger], remove });
+}
+
+async function ledgerRow(
+  { warehouse, people }: Sweep,
+  stream: Stream,
+  scope: UnitScope,
+  content: string,
+): Promise<TableRows[]> {
+  const table = tables.exportUnits;
+  const units = await warehouse.rowsOf(table, scope);
+  const columns = columnsOf(table);
+  const erase = rowEraser(table, people);
+  const rows = units
+    .filter((unit) => decodeUnit(unit).stream === stream)
+    .map((unit) => {
+      const row = [...erase(unit)];
+      row[columns.indexOf('content_sha256')] = content;
+      row[columns.indexOf('answers_sha256')] = null;
+      return row;
+    });
+  return rows.length === 0 ? [] : [{ table, rows }];
+}

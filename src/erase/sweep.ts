@@ -1,0 +1,16 @@
+import type { ErasedPeople } from '../privacy/erased-people.ts';
+import type { Warehouse } from '../warehouse/port.ts';
+import type { Tally } from './tally.ts';
+
+/** Who is swept out of what. */
+export interface Sweep {
+  readonly warehouse: Warehouse;
+  readonly orgId: string;
+  readonly people: ErasedPeople;
+  /** The values to erase, by which the database finds the rows that may hold them. */
+  readonly values: readonly string[];
+  /** Only count. */
+  readonly isDryRun: boolean;
+  readonly signal: AbortSignal;
+  readonly tally: Tally;
+}

@@ -1,0 +1,183 @@
+import { createHmac } from 'node:crypto';
+import { DROPPED, replaceEmails } from './email.ts';
+import { eraseJson, type TextEraser } from './erase-json.ts';
+import { isPseudonym, PSEUDONYM_DIGITS } from './pseudonym.ts';
+
+/** What can be erased. */
+export type ErasedKind = 'user' | 'email' | 'organization';
+
+/** A value that was erased, without the value. */
+export interface ErasedEntry {
+  readonly orgId: string;
+  readonly kind: ErasedKind;
+  /** HMAC-SHA-256 of the value, in lower-case hexadecimal. */
+  readonly subjectHmac: string;
+  readonly pseudonym: string;
+  /** An ISO instant. */
+  readonly erasedAt: string;
+}
+
+/** Everything that was erased, and the keys of its HMACs: one, unless warehouses were joined. */
+export interface ErasedList {
+  readonly keys: readonly string[];
+  readonly entries: readonly ErasedEntry[];
+}
+
+export const NOBODY: ErasedList = { keys: [], entries: [] };
+
+/** Maximum number of texts whose HMACs are remembered. */
+const CACHE_MAX = 200_000;
+
+/**
+ * Words as most IDs and addresses are written; after an escape of JSON inside a text; after a colour of a terminal; before an @
+ * and a host; without the ending of a file; between blanks, quotes and brackets; and as a part of a path or a URL.
+ */
+const WORDS = [
+  /[\p{L}\p{M}\p{N}_.@+-]+/gu,
+  /(?<=\\[bfnrt])[\p{L}\p{M}\p{N}_.@+-]+/gu,
+  /(?<=(?:\p{Cc}|\\(?:u001b|x1b|033|e))\[[\d;]{0,32}[A-Za-z])[\p{L}\p{M}\p{N}_.@+-]+/giu,
+  /[\p{L}\p{M}\p{N}_.+-]+/gu,
+  /[\p{L}\p{M}\p{N}_-]+/gu,
+  /[^\s"'`,;()<>[\]{}]+/gu,
+  /[^\s"'`,;()<>[\]{}/\\\p{Cc}=&?#]+/gu,
+];
+/** What could be an ordinary word or number. IDs that look so are looked for only where IDs of users stand. */
+const ORDINARY = /^(?:.{0,5}|[A-Za-z]{1,20}|\d{1,9})$/u;
+const FILE_ENDING = /\.[a-z]{2,5}$/i;
+/** What may stand around a word that ends or begins a sentence. */
+const AROUND = /^[.,:;!?@+_-]+|[.,:;!?@+_-]+$/g;
+
+/** The HMAC of a value. Email addresses are the same in any letter case. */
+export function subjectHmac(key: string, orgId: string, kind: ErasedKind, value: string): string {
+  return hmac(key, ['subject', orgId, kind, kind === 'email' ? normalEmail(value) : value]);
+}
+
+/** What replaces a value. The same value always gets the same pseudonym. */
+export function pseudonymOf(key: string, orgId: string, kind: ErasedKind, value: string): string {
+  const digest = hmac(key, ['pseudonym', orgId, kind, kind === 'email' ? normalEmail(value) : value]);
+  return `erased-${digest.slice(0, PSEUDONYM_DIGITS)}`;
+}
+
+/** Two spellings of one address are one. */
+export function normalEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+function hmac(key: string, parts: readonly string[]): string {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest('hex');
+}
+
+/**
+ * Replaces the erased people of some organizations by their pseudonyms. It knows them by HMACs, so it looks at every text: the
+ * text as such, and each of its words.
+ */
+export class ErasedPeople implements TextEraser {
+  readonly #places: readonly { readonly key: string; readonly orgId: string }[];
+  readonly #entries: ReadonlyMap<string, ErasedEntry>;
+  /** What replaces the IDs of people. */
+  readonly #users: ReadonlySet<string>;
+  readonly #known = new Map<string, ErasedEntry | null>();
+  readonly #learned = new Map<string, string>();
+  readonly #stored: (email: string) => string | null;
+
+  /**
+   * @param stored how the email policy stores an address. @default as it is
+   */
+  constructor(list: ErasedList, orgIds: readonly string[], stored = (email: string): string | null => email) {
+    const entries = list.entries.filter(
+      ({ orgId, kind }) => orgIds.includes(orgId) && kind !== 'organization',
+    );
+    const organizations = [...new Set(entries.map(({ orgId }) => orgId))];
+    this.#places = list.keys.flatMap((key) => organizations.map((orgId) => ({ key, orgId })));
+    this.#entries = new Map(entries.map((entry) => [entry.subjectHmac, entry]));
+    this.#users = new Set(entries.filter(({ kind }) => kind === 'user').map(({ pseudonym }) => pseudonym));
+    this.#stored = stored;
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** Addresses, as the policy stores them, that were found with an erased ID and are not in the list. */
+  get learned(): readonly string[] {
+    return [...this.#learned.values()];
+  }
+
+  /** What replaces a value that is the ID or an address of an erased person; undefined for any other. */
+  pseudonymOf(value: string): string | undefined {
+    return this.#find(value)?.pseudonym;
+  }
+
+  /** True for the ID or an address of an erased person, and for what replaces one. */
+  isErased(value: string): boolean {
+    return isPseudonym(value) || this.#find(value) !== undefined;
+  }
+
+  isErasedUser(text: string): boolean {
+    return this.#users.has(text) || this.#find(text)?.kind === 'user';
+  }
+
+  text(text: string, isId = false): string {
+    if (this.isEmpty) return text;
+    const whole = isId || !ORDINARY.test(text) ? this.pseudonymOf(text) : undefined;
+    if (whole !== undefined) return whole;
+    const word = (found: string) => this.#pseudonymOfWord(found) ?? this.#withoutEnds(found);
+    const rest = WORDS.reduce((left, pattern) => left.replace(pattern, word), text);
+    return rest.includes('@') ? replaceEmails(rest, (email) => this.#pseudonymOfEmail(email) ?? email) : rest;
+  }
+
+  /** The JSON text without erased people. @param isOwn all of it belongs to one of them. @default false */
+  json(json: string, { isOwn = false }: { readonly isOwn?: boolean } = {}): string {
+    return this.isEmpty ? json : eraseJson(json, this, isOwn);
+  }
+
+  ownEmail(email: string, isSure: boolean): string {
+    const stored = this.#stored(email);
+    if (email === '' || email === DROPPED || isPseudonym(email) || stored === null) return email;
+    const known = this.pseudonymOf(stored);
+    if (known !== undefined) return known;
+    const [place] = this.#places;
+    if (place === undefined) return email;
+    if (isSure) this.#learned.set(normalEmail(stored), stored);
+    return pseudonymOf(place.key, place.orgId, 'email', stored);
+  }
+
+  /** The list may have the address as it was received, or as the policy stores it. */
+  #pseudonymOfEmail(email: string): string | undefined {
+    const stored = this.#stored(email);
+    return this.pseudonymOf(email) ?? (stored === null ? undefined : this.pseudonymOf(stored));
+  }
+
+  #pseudonymOfWord(word: string): string | undefined {
+    return ORDINARY.test(word) ? undefined : this.pseudonymOf(word);
+  }
+
+  /** The word with its own ends: a full stop after a sentence, or the ending of a file. */
+  #withoutEnds(word: string): string {
+    for (const bare of [word.replace(AROUND, ''), word.replace(FILE_ENDING, '')]) {
+      const pseudonym = bare === word || bare === '' ? undefined : this.#pseudonymOfWord(bare);
+      if (pseudonym !== undefined) return word.replace(bare, () => pseudonym);
+    }
+    return word;
+  }
+
+  #find(value: string): ErasedEntry | undefined {
+    if (this.isEmpty) return undefined;
+    const cached = this.#known.get(value);
+    if (cached !== undefined) return cached ?? undefined;
+    const found = this.#search(value) ?? null;
+    if (this.#known.size >= CACHE_MAX) this.#known.clear();
+    this.#known.set(value, found);
+    return found ?? undefined;
+  }
+
+  #search(value: string): ErasedEntry | undefined {
+    for (const { key, orgId } of this.#places) {
+      for (const kind of ['user', 'email'] as const) {
+        const entry = this.#entries.get(subjectHmac(key, orgId, kind, value));
+        if (entry !== undefined) return entry;
+      }
+    }
+    return undefined;
+  }
+}

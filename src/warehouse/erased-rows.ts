@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import type { AnyTable } from '../../schema/define.ts';
+import type { ColumnKind } from '../../schema/kinds.ts';
+import { columnsOf, keyOf, type Value, type Values } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import { canonicalText } from '../core/json-text.ts';
+import type { ErasedPeople } from '../privacy/erased-people.ts';
+
+/** Kinds of columns that can hold a text of the service or of a person. */
+const TEXTS: ReadonlySet<ColumnKind> = new Set(['key', 'text', 'label']);
+const JSONS: ReadonlySet<ColumnKind> = new Set(['json', 'record']);
+
+/** Columns whose words are those of Daywalk, of the schema or of a list that it knows. */
+const OWN_WORDS: ReadonlySet<string> = new Set([
+  ...[
+    'org_id',
+    'stream',
+    'state',
+    'status',
+    'confirmed',
+    'kind',
+    'reason',
+    'run_id',
+    'event_id',
+    'report_id',
+  ],
+  ...['record_sha256', 'content_sha256', 'answers_sha256', 'hook_event_name', 'month', 'currency'],
+  ...['model_tier', 'primary_model_tier', 'delegation_level'],
+]);
+
+/** The columns of a table that can name a person. The organization and the days of a row never do. */
+export function textColumnsOf(table: AnyTable): { readonly name: string; readonly isJson: boolean }[] {
+  return Object.entries(table.columns)
+    .filter(([name, { kind }]) => !isOwnWord(table, name) && (TEXTS.has(kind) || JSONS.has(kind)))
+    .map(([name, { kind }]) => ({ name, isJson: JSONS.has(kind) }));
+}
+
+/** The reason of a hook event comes from the client. */
+function isOwnWord(table: AnyTable, name: string): boolean {
+  return OWN_WORDS.has(name) && !(table === tables.hookEvents && name === 'reason');
+}
+
+/**
+ * A function that returns rows of a table without erased people, as a pull without them would have stored the rows. Rows that
+ * name none of them are returned as they are.
+ */
+export function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
+  const positions = columnsOf(table);
+  const texts = textColumnsOf(table).map((column) => ({
+    ...column,
+    position: positions.indexOf(column.name),
+    isId: column.name === 'user_id' || column.name === 'person',
+    isEmail: column.name === 'user_email',
+    isName: table === tables.people && column.name === 'name',
+  }));
+  const seal = table === tables.quarantine ? sealerOf(table) : (row: Values) => row;
+  return (row) => {
+    const isOwn = texts.some(({ isId, position }) => isId && people.isErased(textAt(row, position)));
+    let changed: Value[] | undefined;
+    for (const { position, isJson, isId, isEmail, isName } of texts) {
+      const before = row[position];
+      if (typeof before !== 'string') continue;
+      const after = withoutErased(before, {
+        isJson,
+        isId,
+        isName: isOwn && isName,
+        isEmail: isOwn && isEmail,
+        isOwn,
+      });
+      if (after === before) continue;
+      changed ??= [...row];
+      changed[position] = after;
+    }
+    return changed === undefined ? row : seal(changed);
+  };
+
+  function withoutErased(
+    text: string,
+    {
+      isJson,
+      isId,
+      isOwn,
+      isName,
+      isEmail,
+    }: Record<'isJson' | 'isId' | 'isOwn' | 'isName' | 'isEmail', boolean>,
+  ): string | null {
+    if (isName) return null;
+    if (isJson) return jsonWithout(text, people, isOwn);
+    return isEmail ? people.ownEmail(text, true) : people.text(text, isId);
+  }
+}
+
+function textAt(row: Values, position: number): string {
+  const value = row[position];
+  return typeof value === 'string' ? value : '';
+}
+
+/** A canonical text stays canonical. */
+function jsonWithout(before: string, people: ErasedPeople, isOwn: boolean): string {
+  const after = people.json(before, { isOwn });
+  return after !== before && canonical(before) === before ? canonical(after) : after;
+}
+
+/** The canonical text; a text that is nested too deeply stays as it is. */
+function canonical(text: string): string {
+  try {
+    return canonicalText(text);
+  } catch (error) {
+    if (error instanceof RangeError) return text;
+    throw error;
+  }
+}
+
+/** A record in quarantine is known by the digest of its text, and a pull must find it under that. */
+function sealerOf(table: AnyTable): (row: Value[]) => Values {
+  const columns = columnsOf(table);
+  const [record, digest] = [columns.indexOf('record'), columns.indexOf('record_sha256')];
+  return (row) => {
+    row[digest] = createHash('sha256').update(textAt(row, record)).digest('hex');
+    return row;
+  };
+}
+
+/** True if two rows of a table have the same key. */
+export function hasSameKey(table: AnyTable, a: Values, b: Values): boolean {
+  const key = keyOf(table);
+  return JSON.stringify(key(a)) === JSON.stringify(key(b));
+}

@@ -1,0 +1,179 @@
+import { appendFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { drainHooks } from '../../../jobs/hooks-drain.ts';
+import { parseDay } from '../../../src/core/day.ts';
+import { encodeRecord } from '../../../src/hooks/spool/record.ts';
+import type { EmailPolicy } from '../../../src/privacy/email.ts';
+import { type ArchivedRig, archivedRig } from '../../support/archive/archived-rig.ts';
+import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
+import { rewritingService } from '../../support/erase/rewriting-service.ts';
+import { placesOf } from '../../support/erase/search.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { contextOf } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { type Database, onEachDatabase } from '../../support/warehouse/each-database.ts';
+
+const today = parseDay('2026-01-30');
+const SMALL = { today, users: 12, reports: 4 };
+
+/** An exported warehouse with an archive, and a person in it. */
+async function erasable(database: Database, emails: EmailPolicy = { mode: 'keep' }) {
+  const rig = await archivedRig(SMALL, database, { emails });
+  await rig.run();
+  const spool = join(tempDir(), 'spool');
+  mkdirSync(spool);
+  const person = await somebody(rig);
+  const searched = { place: rig.place, archive: rig.folder, spool };
+  const found = (values: readonly string[] = [person.user, person.email]) => placesOf(values, searched);
+  return {
+    rig,
+    spool,
+    ...person,
+    found,
+    erase: () => eraseFrom(rig, { user: person.user }, { spool, emails }),
+  };
+}
+
+const everything = {
+  command: 'backfill',
+  from: parseDay('2026-01-14'),
+  until: parseDay('2026-01-29'),
+  force: true,
+} as const;
+
+/** Writes a received event into a spool. */
+function receive(spool: string, event: object, order: string): void {
+  const text = JSON.stringify(event);
+  appendFileSync(
+    join(spool, 'events.jsonl'),
+    encodeRecord({ receivedAt: '2026-01-30T02:00:00.000Z', order, text }),
+  );
+}
+
+function people(rig: ArchivedRig, lines: readonly string[]) {
+  const folder = tempDir();
+  writeFileSync(join(folder, 'people.csv'), `${lines.join('\n')}\n`);
+  return daywalkInProcess(['people', 'load', 'people.csv'], {
+    env: { DAYWALK_WAREHOUSE: rig.path },
+    cwd: folder,
+  });
+}
+
+onEachDatabase((database) => {
+  describe('an erased person does not come back', () => {
+    test('with a new address for the same ID, also where the address stands alone', async () => {
+      const { rig, user, email, found, erase } = await erasable(database);
+      await erase();
+      const service = await rewritingService(rig.emulator.url);
+      const settings = { baseUrl: service.url, appUrl: service.url };
+      const fresh = 'somebody.new@example.org';
+      service.rewrite((text) => text.replaceAll(email, fresh));
+      const { report } = await rig.run({ ...everything, settings });
+      expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
+      expect(await found([user, email, fresh])).toEqual([]);
+      service.rewrite((text) => text.replaceAll(email, fresh).replaceAll('"tool":"', `"tool":"${fresh} `));
+      await rig.run({ ...everything, settings });
+      expect(await found([user, email, fresh])).toEqual([]);
+      expect(await rig.value("SELECT count(*) FROM erased WHERE kind = 'email'")).toBe(2);
+    });
+
+    test('with unknown fields, names, free text and records in quarantine', async () => {
+      const { rig, user, email, found, erase } = await erasable(database);
+      const service = await rewritingService(rig.emulator.url);
+      const settings = { baseUrl: service.url, appUrl: service.url };
+      const named = `"user_id":"${user}"`;
+      const more = `${named},"display_name":"Zorro Vega","about":"see ${user}, or <${email}>","other":{"email":"zorro@vega.example"}`;
+      service.rewrite((text) =>
+        text.replaceAll(named, more).replaceAll('"messages":7', '"messages":"seven"'),
+      );
+      await rig.run({ ...everything, settings });
+      expect(await rig.value('SELECT count(*) FROM quarantine')).toBeGreaterThan(0);
+      const values = [user, email, 'Zorro', 'zorro@vega'];
+      expect((await found(values)).length).toBeGreaterThan(5);
+      await erase();
+      expect(await found(values)).toEqual([]);
+      const digest = await rig.digest();
+      const quarantine = await rig.sql(
+        'SELECT stream, date, record_sha256, first_seen_at FROM quarantine ORDER BY 1, 2, 3',
+      );
+      await rig.run({ ...everything, settings });
+      expect(await found(values)).toEqual([]);
+      expect(await rig.digest()).toBe(digest);
+      expect(
+        await rig.sql('SELECT stream, date, record_sha256, first_seen_at FROM quarantine ORDER BY 1, 2, 3'),
+      ).toEqual(quarantine);
+    });
+
+    test('in a file of people: the team stays, the name does not', async () => {
+      const { rig, user, email, found, erase } = await erasable(database);
+      const lines = [
+        'user_id,user_email,name,team,manager_email',
+        `${user},${email},Zorro,Red,boss@example.com`,
+      ];
+      expect((await people(rig, lines)).code).toBe(0);
+      expect((await found(['Zorro', user])).length).toBeGreaterThan(1);
+      await erase();
+      const teams = () => rig.sql('SELECT team, count(*) AS users FROM user_teams GROUP BY team');
+      const before = await teams();
+      expect(before).toEqual([{ team: 'Red', users: 1 }]);
+      expect(await found([user, email, 'Zorro'])).toEqual([]);
+      expect((await people(rig, lines)).code).toBe(0);
+      expect(await teams()).toEqual(before);
+      expect((await people(rig, ['user_email,name,team', `${email.toUpperCase()},Zorro,Red`])).code).toBe(0);
+      expect(await teams()).toEqual(before);
+      expect(await found([user, email, 'Zorro'])).toEqual([]);
+      expect(await rig.column('SELECT DISTINCT manager_email FROM people')).toEqual([null]);
+    });
+
+    test('with hook events, before the erasure or after it, and none is stored twice', async () => {
+      const { rig, spool, user, email, found, erase } = await erasable(database);
+      const settings = { ...rig.settings, spool };
+      const event = {
+        hook_event_name: 'Notification',
+        message: `ask ${user} or ${email}`,
+        cwd: `/home/${user}/x`,
+        [email]: 1,
+      };
+      receive(spool, event, '1-1');
+      cpSync(join(spool, 'events.jsonl'), join(spool, 'events.copy'));
+      await drainHooks(settings, contextOf(today));
+      cpSync(join(spool, 'events.copy'), join(spool, 'events.jsonl'));
+      receive(spool, event, '1-2');
+      writeFileSync(join(spool, 'sealed-old.jsonl.kept'), `{"v":9,"who":"${user}"}\n`);
+      cpSync(join(spool, 'sealed-old.jsonl.kept'), join(spool, 'events.copy'));
+      expect(await rig.value('SELECT count(*) FROM hook_events')).toBe(1);
+      await erase();
+      expect(await rig.value('SELECT count(*) FROM hook_events')).toBe(2);
+      expect((await found()).filter((place) => !place.includes('events.copy'))).toEqual([]);
+      receive(spool, event, '1-3');
+      await drainHooks(settings, contextOf(today));
+      expect(await rig.value('SELECT count(*) FROM hook_events')).toBe(3);
+      expect((await found()).filter((place) => !place.includes('events.copy'))).toEqual([]);
+      expect(existsSync(join(spool, 'sealed-old.jsonl.kept'))).toBe(true);
+    });
+
+    const policies: readonly EmailPolicy[] = [
+      { mode: 'hash', salt: 'a long enough salt for the tests' },
+      { mode: 'drop' },
+    ];
+    test.each(policies)('with emails that are not kept: $mode', async (emails) => {
+      const rig = await archivedRig(SMALL, database, { emails });
+      rig.emulator.setQuirks({ unknownFields: true });
+      await rig.run();
+      const [row] = await rig.sql<{ user: string; email: string | null }>(
+        'SELECT user_id AS "user", max(user_email) AS email FROM user_daily GROUP BY user_id ORDER BY user_id LIMIT 1',
+      );
+      const values = [row?.user ?? '', ...(row?.email == null ? [] : [row.email])];
+      const searched = { place: rig.place, archive: rig.folder, spool: '' };
+      expect((await placesOf(values, searched)).length).toBeGreaterThan(2);
+      await eraseFrom(rig, { user: values[0] }, { emails });
+      expect(await placesOf(values, searched)).toEqual([]);
+      const digest = await rig.digest();
+      expect((await rig.run(everything)).report).toMatchObject({ exitCode: 0, rowsWritten: 0 });
+      expect(await rig.digest()).toBe(digest);
+      expect(await (await rig.replayInto()).rig.digest()).toBe(digest);
+      expect(await placesOf(values, searched)).toEqual([]);
+    });
+  });
+});

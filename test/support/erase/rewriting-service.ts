@@ -1,0 +1,33 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A service in front of another one that changes the text of its answers. */
+export interface RewritingService {
+  readonly url: string;
+  /** Changes the text of every answer from now on. */
+  rewrite(change: (text: string) => string): void;
+}
+
+/** Starts the service. It is closed when the test ends. */
+export async function rewritingService(behind: string): Promise<RewritingService> {
+  let change = (text: string) => text;
+  const server = createServer(async (request, response) => {
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(request.headers))
+      if (typeof value === 'string' && name !== 'host') headers.set(name, value);
+    const answer = await fetch(new URL(request.url ?? '/', behind), { headers });
+    const text = change(await answer.text());
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+    response.end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve()).closeAllConnections()));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    rewrite: (given) => {
+      change = given;
+    },
+  };
+}
