@@ -9,10 +9,11 @@ import type { Period } from './period.ts';
 import { pricesOfAnswer } from './prices-of-answer.ts';
 import { readProvenance } from './provenance.ts';
 import { PHRASES } from './query/dialect.ts';
-import { termsOf } from './query/measures.ts';
+import { canShareQuery, termsOf } from './query/measures.ts';
 import { queryOf } from './query/metric-query.ts';
-import { type Plan, readsUserTeams } from './query/plan.ts';
+import { type ComputedMetric, type Plan, readsUserTeams, VALUE } from './query/plan.ts';
 import { wholeBuckets } from './query/rollup-rows.ts';
+import type { NamedQuery } from './query/select.ts';
 import { teamsInPlaceOfTable } from './query/team-rows.ts';
 import type { MetricAnswer, MetricQuestion, MetricRow } from './question.ts';
 
@@ -24,35 +25,42 @@ export type DatedQuestion = MetricQuestion & Period;
  * @throws {UsageError} if the metric does not exist, does not have the dimensions or filters, or does not add up.
  */
 export async function answerMetric(warehouse: Warehouse, question: MetricQuestion): Promise<MetricAnswer> {
-  const { sql: _, ...answer } = await answerWithSql(warehouse, question);
+  const { sql: _sql, column: _column, ...answer } = await answerWithSql(warehouse, question);
   return answer;
 }
 
+/** An answer, and the SQL that gave its rows. */
+export interface AnswerWithSql extends MetricAnswer {
+  /** With its values as literals. */
+  readonly sql: string;
+  /** The column of the SQL that has the value: `value`, or the name of the metric if the SQL computes several. */
+  readonly column: string;
+}
+
 /**
- * As {@link answerMetric}, with the SQL that gave the rows, its values as literals.
+ * As {@link answerMetric}, with the SQL that gave the rows.
  * @throws {UsageError} as {@link answerMetric} does.
  */
-export function answerWithSql(
-  warehouse: Warehouse,
-  question: MetricQuestion,
-): Promise<MetricAnswer & { readonly sql: string }> {
+export function answerWithSql(warehouse: Warehouse, question: MetricQuestion): Promise<AnswerWithSql> {
   return warehouse.inSnapshot(async () => {
     const { plan, provenance } = await planIn(warehouse, question);
-    const prices = usesPrices(plan.metric) ? await pricesOfAnswer(warehouse, plan) : undefined;
+    const prices = usesPrices(plan) ? await pricesOfAnswer(warehouse, plan) : undefined;
     const query = queryOf(plan);
     const rows = await warehouse.select(query);
     const { name, unit } = plan.metric;
+    const column = plan.computed.find(({ metric }) => metric === plan.metric)?.column ?? VALUE;
     return {
       metric: name,
       org_id: plan.orgId,
       unit: unit === 'currency' ? (prices?.currency ?? unit) : unit,
       from: plan.from,
       until: plan.until,
-      rows: rows.map(rowOf),
+      rows: rows.map((row) => rowOf(row, plan, column)),
       days: provenance.days,
       run_id: provenance.run_id,
       warnings: [...(await peopleWarnings(warehouse, plan)), ...priceWarnings(prices)],
       sql: queryText(query),
+      column,
     };
   });
 }
@@ -64,22 +72,31 @@ export function answerWithSql(
 export function metricSql(warehouse: Warehouse, question: MetricQuestion): Promise<string> {
   return warehouse.inSnapshot(async () => {
     const { plan } = await planIn(warehouse, question);
-    if (usesPrices(plan.metric)) await pricesOfAnswer(warehouse, plan);
+    if (usesPrices(plan)) await pricesOfAnswer(warehouse, plan);
     return queryText(queryOf(plan));
   });
 }
 
+/** How a query reads a warehouse that nobody has looked at. */
+export interface QueryOptions {
+  /** The rollups that it may read, because they are current where it runs. @default none */
+  readonly rollups?: ReadonlySet<MarkedRollup>;
+  /** Named queries that its text begins with. @default none */
+  readonly first?: readonly NamedQuery[];
+  /** Gives NULL for a cost in several currencies. @default false: the caller refuses the question */
+  readonly checksCurrency?: boolean;
+}
+
 /**
  * The query for a question whose period is known, without a look at a warehouse. It reads teams from `user_teams`.
- * @param rollups the rollups that the query may read, because they are current where it runs.
  * @throws {UsageError} if the metric does not exist, does not have the dimensions or filters, or does not add up.
  */
 export function metricQuery(
   dialect: Dialect,
   question: DatedQuestion,
-  { rollups = new Set() }: { readonly rollups?: ReadonlySet<MarkedRollup> } = {},
+  { rollups = new Set(), first = [], checksCurrency = false }: QueryOptions = {},
 ): SQL {
-  return queryOf(planOf(dialect, question, { rollups, teams: [] }));
+  return queryOf(planOf(dialect, question, { rollups, teams: first, checksCurrency }));
 }
 
 async function planIn(warehouse: Warehouse, question: MetricQuestion) {
@@ -96,11 +113,19 @@ async function planIn(warehouse: Warehouse, question: MetricQuestion) {
   const rollups = await rollupsFor(warehouse, { metric, grain, orgId, ...period });
   const { by, team } = question;
   const teams = readsUserTeams({ metric, by, team }) ? await teamsInPlaceOfTable(warehouse, orgId) : [];
-  const plan = planOf(warehouse.dialect, { ...question, ...period }, { rollups, teams });
+  const plan = planOf(
+    warehouse.dialect,
+    { ...question, ...period },
+    { rollups, teams, checksCurrency: false },
+  );
   return { plan, provenance };
 }
 
-function planOf(dialect: Dialect, question: DatedQuestion, state: Pick<Plan, 'rollups' | 'teams'>): Plan {
+function planOf(
+  dialect: Dialect,
+  question: DatedQuestion,
+  state: Pick<Plan, 'rollups' | 'teams' | 'checksCurrency'>,
+): Plan {
   const { orgId, by, from, until, team, user } = question;
   const metric = findMetric(question.metric);
   const grain = checkDimensions(metric, question);
@@ -111,6 +136,7 @@ function planOf(dialect: Dialect, question: DatedQuestion, state: Pick<Plan, 'ro
   return {
     phrases: PHRASES[dialect],
     metric,
+    computed: computedWith(metric, question.together),
     source: needsBreakdown ? breakdown : source,
     orgId,
     from,
@@ -133,11 +159,19 @@ function rollupsFor(
   return currentRollups(warehouse, period.orgId, first, last);
 }
 
-function rowOf(row: QueryRow): MetricRow {
-  const { value = null } = row;
-  return { ...row, value: typeof value === 'number' ? value : null };
+/** The metrics that one query answers, and their columns. */
+function computedWith(metric: Metric, together: readonly string[] = []): readonly ComputedMetric[] {
+  const shared = [...new Set(together)].map(findMetric).filter((other) => canShareQuery(metric, other));
+  if (shared.length < 2 || !shared.includes(metric)) return [{ metric, column: VALUE }];
+  return shared.map((each) => ({ metric: each, column: each.name }));
 }
 
-function usesPrices(metric: Metric): boolean {
-  return termsOf(metric).some(({ kind }) => kind === 'cost');
+function rowOf(row: QueryRow, { by }: Plan, column: string): MetricRow {
+  const { [column]: value = null } = row;
+  const dimensions = Object.fromEntries(by.map((dimension) => [dimension, row[dimension] ?? null]));
+  return { ...dimensions, value: typeof value === 'number' ? value : null };
+}
+
+function usesPrices(plan: Plan): boolean {
+  return termsOf(plan).some(({ kind }) => kind === 'cost');
 }

@@ -8,6 +8,12 @@ export interface MetricQuestion {
   /** Name of a metric of the dictionary. */
   readonly metric: string;
   readonly orgId: string;
+  /**
+   * Metrics that one statement answers, this one among them, so that questions that differ in the metric only share it. Those
+   * that cannot share it are left out.
+   * @default the metric alone
+   */
+  readonly together?: readonly string[] | undefined;
   /** At most one of date, week and month. */
   readonly by: readonly Dimension[];
   /**

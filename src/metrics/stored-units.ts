@@ -28,3 +28,9 @@ export function isLoaded(unit: Standing): boolean {
   if (state === 'empty' || state === 'awaiting') return false;
   return state === 'loaded' || (isStored(unit) && rows > 0);
 }
+
+/** The condition of {@link isLoaded} in SQL, over `export_units` under an alias. */
+export function loadedUnit(alias: string): SQL {
+  const unit = sql.raw(alias);
+  return sql`(${unit}.state = 'loaded' OR (${unit}.state NOT IN ('empty', 'awaiting') AND ${unit}.rows > 0 AND ${storedUnit(alias)}))`;
+}

@@ -26,6 +26,12 @@ export const BUDGETS_FORMAT = {
 /** The columns of a written file, which can be loaded again. */
 export const BUDGETS_COLUMNS = ['month', 'team', 'amount', 'currency'] as const;
 
+/** Whose budgets they are. */
+export interface BudgetsOf extends LinesOf {
+  /** The name of a team as it is stored, without erased people. @default as it is */
+  readonly nameOf?: (team: string) => string;
+}
+
 /**
  * Turns the lines of a file into budgets, in the order of months and teams.
  * @throws {UsageError} that names file, line and remedy of every month before the service, and of every month and team that
@@ -33,7 +39,7 @@ export const BUDGETS_COLUMNS = ['month', 'team', 'amount', 'currency'] as const;
  */
 export function budgetsOf(
   lines: readonly CsvRow<typeof BUDGETS_FORMAT.columns>[],
-  { orgId, file }: LinesOf,
+  { orgId, file, nameOf = (team) => team }: BudgetsOf,
 ): BudgetRow[] {
   const mistakes = new Mistakes(file);
   const seen = new Map<string, number>();
@@ -53,7 +59,7 @@ export function budgetsOf(
   }
   mistakes.refuse();
   return lines
-    .map(({ cells }) => ({ org_id: orgId, ...cells }))
+    .map(({ cells }) => ({ org_id: orgId, ...cells, team: nameOf(cells.team) }))
     .toSorted((a, b) => (budgetKey(a) < budgetKey(b) ? -1 : 1));
 }
 

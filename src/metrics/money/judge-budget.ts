@@ -1,16 +1,20 @@
 import type { BudgetRow } from './budgets-file.ts';
 
 /**
- * The state of a budget: within its budget; above it already; above it by the end of the month; a day with credits has no price;
+ * The states of a budget: within its budget; above it already; above it by the end of the month; a day with credits has no price;
  * the prices of the month have another currency, or several; or no number is stored.
  */
-export type BudgetStatus =
-  | 'ok'
-  | 'over budget'
-  | 'forecast over budget'
-  | 'no price'
-  | 'other currency'
-  | 'no data';
+export const BUDGET_STATES = [
+  'ok',
+  'over budget',
+  'forecast over budget',
+  'no price',
+  'other currency',
+  'no data',
+] as const;
+
+/** One of {@link BUDGET_STATES}. */
+export type BudgetStatus = (typeof BUDGET_STATES)[number];
 
 /** A team and what it has used in the month, as the view `month_forecast` has it. */
 export interface TeamForecast {

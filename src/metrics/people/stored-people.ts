@@ -1,6 +1,7 @@
 import { FIRST_DAY } from '../../core/day.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { type EmailPolicy, privacyOf } from '../../privacy/email.ts';
+import type { ErasedPeople } from '../../privacy/erased-people.ts';
 import type { PersonRow } from '../../warehouse/rollups/people-digest.ts';
 import { compareText, OPEN_END } from '../../warehouse/rollups/resolve-people.ts';
 import { Mistakes } from '../csv/mistakes.ts';
@@ -24,6 +25,8 @@ export interface StoringPeople {
   /** The name of the file in messages. */
   readonly file: string;
   readonly emails: EmailPolicy;
+  /** People who are stored under a pseudonym and without a name. @default nobody */
+  readonly erased?: ErasedPeople | undefined;
 }
 
 /**
@@ -42,7 +45,7 @@ export function peopleOf(lines: readonly PeopleLine[], storing: StoringPeople): 
 
 function personOf(
   { line, cells }: PeopleLine,
-  { orgId, emails }: StoringPeople,
+  { orgId, emails, erased }: StoringPeople,
   toStored: (email: string | null) => string | null,
   mistakes: Mistakes,
 ): PersonOfLine | null {
@@ -75,7 +78,17 @@ function personOf(
     cost_center: cells.cost_center,
     manager_email: toStored(cells.manager_email),
   };
-  return { line, row, email };
+  return erased === undefined ? { line, row, email } : withoutErased({ line, row, email }, erased);
+}
+
+function withoutErased({ line, row, email }: PersonOfLine, erased: ErasedPeople): PersonOfLine {
+  const { person, name, manager_email: manager } = row;
+  const stored = {
+    person: erased.text(person, true),
+    name: erased.isErased(person) ? null : name,
+    manager_email: manager && erased.text(manager),
+  };
+  return { line, row: { ...row, ...stored }, email: email && erased.text(email) };
 }
 
 function createEmailStorer(policy: EmailPolicy): (email: string | null) => string | null {

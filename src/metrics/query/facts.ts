@@ -6,25 +6,35 @@ import { type NamedQuery, selectSql } from './select.ts';
 /** What a bucket has where nothing occurs although a day of it is stored. */
 export type Nothing = 'zero' | 'null';
 
-/** The subqueries whose last, `facts`, has a row for each group: bucket, dimensions, `row_count` and `value`. */
+/** A column of values. */
+export interface ValueColumn {
+  readonly column: string;
+  readonly nothing: Nothing;
+}
+
+/** The subqueries whose last, `facts`, has a row for each group: bucket, dimensions, `row_count` and the values. */
 export interface Facts {
   readonly named: readonly NamedQuery[];
-  readonly nothing: Nothing;
+  readonly values: readonly ValueColumn[];
   /** False for readiness reports, which do not belong to days. */
   readonly isByDay: boolean;
   /** A condition without which every value is NULL. */
   readonly onlyIf?: SQL;
 }
 
-/** Facts that are one value for each group of rows. */
-export function grouped(plan: Plan, rows: Rows, value: SQL, nothing: Nothing): Facts {
+/** Facts that are computed from each group of rows. */
+export function grouped(
+  plan: Plan,
+  rows: Rows,
+  values: readonly (ValueColumn & { readonly value: SQL })[],
+): Facts {
   const groups = groupsOfRows(plan, rows);
   const body = selectSql(
     {
       columns: [
         ...groups.map(({ expression, column }) => sql`${expression} AS ${column}`),
         sql`COUNT(*) AS row_count`,
-        sql`${value} AS value`,
+        ...values.map(({ column, value }) => sql`${value} AS ${sql.raw(column)}`),
       ],
       from: rows.from,
       where: rows.where,
@@ -32,5 +42,5 @@ export function grouped(plan: Plan, rows: Rows, value: SQL, nothing: Nothing): F
     },
     '  ',
   );
-  return { named: [...rows.named, { name: 'facts', body }], nothing, isByDay: true };
+  return { named: [...rows.named, { name: 'facts', body }], values, isByDay: true };
 }

@@ -1,22 +1,29 @@
 import type { Dimension } from '../../../schema/metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { bucketsOf, daysOf } from './buckets.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, ValueColumn } from './facts.ts';
 import { factsOf, termsOf } from './measures.ts';
+import { inOneCurrency } from './one-currency.ts';
 import { columnName, type Plan } from './plan.ts';
 import { selectSql, withSql } from './select.ts';
 
 /**
  * The query for a metric: one row for each bucket and group, with the dimensions in the order of the question, sorted by
- * them, and `value`.
+ * them, and `value`, or a column for each metric of a question about several.
  */
 export function queryOf(plan: Plan): SQL {
   const { grain, by } = plan;
-  const facts = factsOf(plan);
-  const withPrice = termsOf(plan.metric).some(({ kind }) => kind === 'cost');
+  const withPrice = termsOf(plan).some(({ kind }) => kind === 'cost');
+  const facts = {
+    ...factsOf(plan),
+    ...(withPrice && plan.checksCurrency && { onlyIf: inOneCurrency(plan) }),
+  };
   const days = grain === undefined && !withPrice ? [] : daysOf(plan, { withPrice });
   const main = selectSql({
-    columns: [...by.map((dimension) => dimensionColumn(plan, dimension)), sql`${finalValue(facts)} AS value`],
+    columns: [
+      ...by.map((dimension) => dimensionColumn(plan, dimension)),
+      ...facts.values.map((value) => sql`${finalValue(facts, value)} AS ${sql.raw(value.column)}`),
+    ],
     from: [
       sql`buckets b`,
       grain === undefined ? sql`CROSS JOIN facts f` : sql.raw(`LEFT JOIN facts f ON f.${grain} = b.${grain}`),
@@ -36,12 +43,13 @@ function orderOf({ grain, phrases }: Plan, dimension: Dimension): SQL {
   return sql`${phrases.sortable(sql`f.${columnName(dimension)}`)} NULLS LAST`;
 }
 
-function finalValue({ nothing, isByDay, onlyIf }: Facts): SQL {
+function finalValue({ isByDay, onlyIf }: Facts, { column, nothing }: ValueColumn): SQL {
+  const value = sql.raw(`f.${column}`);
   const cases = [
     ...(isByDay ? [sql`WHEN b.stored_days = 0 THEN NULL`] : []),
     ...(onlyIf === undefined ? [] : [sql`WHEN NOT ${onlyIf} THEN NULL`]),
     ...(nothing === 'zero' ? [sql`WHEN COALESCE(f.row_count, 0) = 0 THEN 0`] : []),
   ];
-  if (cases.length === 0) return sql`f.value`;
-  return sql`CASE ${sql.join([...cases, sql`ELSE f.value`], sql.raw('\n    '))}\n  END`;
+  if (cases.length === 0) return value;
+  return sql`CASE ${sql.join([...cases, sql`ELSE ${value}`], sql.raw('\n    '))}\n  END`;
 }

@@ -1,7 +1,7 @@
 import { userRows } from '../../../schema/metrics/user-metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import type { Facts } from './facts.ts';
-import { columnName, groupsOf, type Plan, teamConditions } from './plan.ts';
+import { columnName, groupsOf, type Plan, teamConditions, VALUE } from './plan.ts';
 import { rollupRows } from './rollup-rows.ts';
 import { dailyRows } from './rows.ts';
 import { type NamedQuery, selectSql } from './select.ts';
@@ -46,7 +46,7 @@ function countedPeople(
   );
   return {
     named: [...named, { name: 'facts', body }],
-    nothing: 'zero',
+    values: [{ column: VALUE, nothing: 'zero' }],
     isByDay: true,
     onlyIf: sql`EXISTS (SELECT 1 FROM people WHERE org_id = ${orgId})`,
   };

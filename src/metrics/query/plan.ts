@@ -6,10 +6,21 @@ import type { MarkedRollup } from '../../warehouse/rollups/current.ts';
 import type { Phrases } from './dialect.ts';
 import type { NamedQuery } from './select.ts';
 
+/** The name of the column of a metric that is computed alone. */
+export const VALUE = 'value';
+
+/** A metric, and the column of the result that has it. */
+export interface ComputedMetric {
+  readonly metric: Metric;
+  readonly column: string;
+}
+
 /** A question that has been checked, with all that a query needs. */
 export interface Plan {
   readonly phrases: Phrases;
   readonly metric: Metric;
+  /** The metrics that the query computes, each with the name of its column. They share the source. */
+  readonly computed: readonly ComputedMetric[];
   /** The source of the metric, or its breakdown if a dimension needs it. */
   readonly source: Source;
   readonly orgId: string;
@@ -24,6 +35,8 @@ export interface Plan {
   readonly rollups: ReadonlySet<MarkedRollup>;
   /** What to read in place of the table `user_teams`; nothing if the query may read the table, or needs no teams. */
   readonly teams: readonly NamedQuery[];
+  /** True if the query must give NULL for a cost in several currencies, because nothing refuses the question before it runs. */
+  readonly checksCurrency: boolean;
 }
 
 /** The dimensions of a plan that do not cut the period. */

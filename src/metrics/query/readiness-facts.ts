@@ -1,6 +1,6 @@
 import { sql } from '../../../schema/query.ts';
 import type { Facts } from './facts.ts';
-import { groupsOf, type Plan } from './plan.ts';
+import { groupsOf, type Plan, VALUE } from './plan.ts';
 import { selectSql } from './select.ts';
 
 /** The mean score of the reports that are the latest of their repository at the end of each bucket. */
@@ -50,7 +50,7 @@ export function readinessFacts(plan: Plan): Facts {
       { name: 'scores', body: scores },
       { name: 'facts', body: facts },
     ],
-    nothing: 'null',
+    values: [{ column: VALUE, nothing: 'null' }],
     isByDay: false,
   };
 }

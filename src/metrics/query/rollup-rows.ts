@@ -1,10 +1,10 @@
 import { userRows } from '../../../schema/metrics/user-metrics.ts';
 import type { Term } from '../../../schema/metrics.ts';
-import { sql } from '../../../schema/query.ts';
+import { type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
 import type { MarkedRollup } from '../../warehouse/rollups/current.ts';
 import { groupsOf, needsTeam, type Plan } from './plan.ts';
-import { type Rows, userConditions } from './rows.ts';
+import { filterConditions, type Rows, teamJoin, userConditions } from './rows.ts';
 import { type NamedQuery, selectSql } from './select.ts';
 import { columnsOfTerm } from './terms.ts';
 
@@ -20,18 +20,23 @@ interface Whole {
  * no current rollup can serve the question.
  */
 export function rollupRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
-  const servesGroups = groupsOf(plan).every((dimension) => dimension === 'user') && !needsTeam(plan);
-  const servesTerms = terms.every(({ kind }) => kind !== 'cost');
   const whole = wholeBuckets(plan);
-  if (plan.source !== userRows || !servesGroups || !servesTerms || whole === undefined) return undefined;
-  if (!plan.rollups.has(whole.rollup)) return undefined;
+  if (whole === undefined || !plan.rollups.has(whole.rollup) || !isServed(plan, terms)) return undefined;
   return {
     kind: 'rollup',
-    named: [activity(plan, terms, whole)],
+    named: [...(needsTeam(plan) ? [movedUsers(plan, whole)] : []), activity(plan, terms, whole)],
     from: [sql`activity r`],
     where: [],
+    team: sql`r.team`,
     bucket: plan.grain === undefined ? undefined : sql.raw(`r.${plan.grain}`),
   };
+}
+
+function isServed(plan: Plan, terms: readonly Term[]): boolean {
+  if (plan.source !== userRows || terms.some(({ kind }) => kind === 'cost')) return false;
+  // Without the table of teams, the database would read all teams again for each row.
+  if (needsTeam(plan) && plan.teams.length > 0) return false;
+  return groupsOf(plan).every((dimension) => dimension === 'user' || dimension === 'team');
 }
 
 /** The whole weeks of a period cut by week, otherwise its whole months; undefined if it has none. */
@@ -60,38 +65,117 @@ function mondayOf(day: UtcDay): UtcDay {
   return shiftDay(day, 1 - weekdayOf(day));
 }
 
-function activity(plan: Plan, terms: readonly Term[], { rollup, first, last }: Whole): NamedQuery {
-  const { orgId, from, until } = plan;
-  const before = from < first ? [clipped(plan, terms, from, shiftDay(first, -1))] : [];
-  const after = last < until ? [clipped(plan, terms, shiftDay(last, 1), until)] : [];
-  const [key, table] = rollup === 'weekly' ? ['r.week_start', 'user_weekly'] : ['r.month', 'user_monthly'];
-  const range =
-    rollup === 'weekly'
-      ? sql`r.week_start BETWEEN ${first} AND ${last}`
-      : sql`r.month BETWEEN ${first.slice(0, 7)} AND ${last.slice(0, 7)}`;
-  const bucket = plan.grain === undefined ? [] : [sql.raw(`${key} AS ${plan.grain}`)];
+function activity(plan: Plan, terms: readonly Term[], whole: Whole): NamedQuery {
+  const { from, until } = plan;
+  const { first, last } = whole;
+  const parts = [
+    wholeRows(plan, terms, whole),
+    ...(needsTeam(plan) ? [movedRows(plan, terms)] : []),
+    ...(from < first ? [clippedRows(plan, terms, from, shiftDay(first, -1))] : []),
+    ...(last < until ? [clippedRows(plan, terms, shiftDay(last, 1), until)] : []),
+  ];
+  return { name: 'activity', body: sql.join(parts, sql.raw('\n  UNION ALL\n')) };
+}
+
+/** The rows of the rollup. The team of a user who does not move in a week or month is that of its first active day. */
+function wholeRows(plan: Plan, terms: readonly Term[], whole: Whole): SQL {
+  const { key, table, conditions } = rollupOf(plan, whole);
   const columns = [...new Set(terms.flatMap((term) => columnsOfTerm(term, 'rollup')))];
-  const whole = selectSql(
+  const hasMoved = sql`EXISTS (SELECT 1 FROM moved m WHERE m.user_id = r.user_id AND m.bucket = ${key})`;
+  return selectSql(
     {
-      columns: [...bucket, sql`r.user_id`, ...columns.map((column) => sql.raw(`r.${column}`))],
-      from: [sql.raw(`${table} r`)],
-      where: [sql`r.org_id = ${orgId}`, range, ...userConditions(plan)],
+      columns: [...identityOf(plan, key), ...columns.map((column) => sql.raw(`r.${column}`))],
+      from: [table, ...teamJoin(plan, sql`r.first_active_on`)],
+      where: [...conditions, ...filterConditions(plan), ...(needsTeam(plan) ? [sql`NOT ${hasMoved}`] : [])],
     },
     '  ',
   );
-  return { name: 'activity', body: sql.join([whole, ...before, ...after], sql.raw('\n  UNION ALL\n')) };
+}
+
+/** The users who change the team between two active days of a week or month, with the first and last of these days. */
+function movedUsers(plan: Plan, whole: Whole): NamedQuery {
+  const { key, table, conditions } = rollupOf(plan, whole);
+  const { first, last } = whole;
+  const body = selectSql(
+    {
+      columns: [
+        sql`DISTINCT r.user_id`,
+        sql`${key} AS bucket`,
+        sql`r.first_active_on`,
+        sql`r.last_active_on`,
+      ],
+      // The few changes come first, so that the database reads the rows of their users only.
+      from: [sql`user_teams t`, sql`CROSS JOIN ${table}`],
+      where: [
+        sql`t.org_id = ${plan.orgId}`,
+        sql`(t.valid_from BETWEEN ${first} AND ${last} OR t.valid_to BETWEEN ${first} AND ${last})`,
+        sql`r.user_id = t.user_id`,
+        ...conditions,
+        ...userConditions(plan),
+        sql`((t.valid_from > r.first_active_on AND t.valid_from <= r.last_active_on)
+      OR (t.valid_to >= r.first_active_on AND t.valid_to < r.last_active_on))`,
+      ],
+    },
+    '  ',
+  );
+  return { name: 'moved', body };
+}
+
+/** The days of the users who moved, with the columns of the rollup. */
+function movedRows(plan: Plan, terms: readonly Term[]): SQL {
+  return selectSql(
+    {
+      columns: [...identityOf(plan, sql`m.bucket`), ...dailyColumns(terms)],
+      from: [sql`moved m`, sql`CROSS JOIN user_daily r`, ...teamJoin(plan)],
+      where: [
+        sql`r.org_id = ${plan.orgId}`,
+        sql`r.user_id = m.user_id`,
+        sql`r.date BETWEEN m.first_active_on AND m.last_active_on`,
+        ...filterConditions(plan),
+      ],
+    },
+    '  ',
+  );
 }
 
 /** The rows of the days of one bucket that the period covers in part, with the columns of the rollup. */
-function clipped(plan: Plan, terms: readonly Term[], from: UtcDay, until: UtcDay) {
+function clippedRows(plan: Plan, terms: readonly Term[], from: UtcDay, until: UtcDay): SQL {
   const { phrases, grain, orgId } = plan;
-  const bucket =
-    grain === undefined
-      ? []
-      : [
-          sql`${grain === 'week' ? phrases.day(mondayOf(from)) : sql`${from.slice(0, 7)}`} AS ${sql.raw(grain)}`,
-        ];
-  const columns = new Map(
+  const bucket = grain === 'week' ? phrases.day(mondayOf(from)) : sql`${from.slice(0, 7)}`;
+  return selectSql(
+    {
+      columns: [...identityOf(plan, bucket), ...dailyColumns(terms)],
+      from: [sql`user_daily r`, ...teamJoin(plan)],
+      where: [sql`r.org_id = ${orgId}`, sql`r.date BETWEEN ${from} AND ${until}`, ...filterConditions(plan)],
+    },
+    '  ',
+  );
+}
+
+/** The columns that tell rows of activity apart: bucket, user and team, as far as the question needs them. */
+function identityOf(plan: Plan, bucket: SQL): SQL[] {
+  const { grain } = plan;
+  return [
+    ...(grain === undefined ? [] : [sql`${bucket} AS ${sql.raw(grain)}`]),
+    sql`r.user_id`,
+    ...(needsTeam(plan) ? [sql`t.team`] : []),
+  ];
+}
+
+/** The key of the rows of a rollup, their table, and the condition of the whole weeks or months. */
+function rollupOf({ orgId }: Plan, { rollup, first, last }: Whole) {
+  const org = sql`r.org_id = ${orgId}`;
+  if (rollup === 'weekly') {
+    const range = sql`r.week_start BETWEEN ${first} AND ${last}`;
+    return { key: sql`r.week_start`, table: sql`user_weekly r`, conditions: [org, range] };
+  }
+  const range = sql`r.month BETWEEN ${first.slice(0, 7)} AND ${last.slice(0, 7)}`;
+  return { key: sql`r.month`, table: sql`user_monthly r`, conditions: [org, range] };
+}
+
+/** The columns of a rollup that terms read, from rows of days. */
+function dailyColumns(terms: readonly Term[]): Iterable<SQL> {
+  return new Map(
     terms.flatMap((term) => {
       if (term.kind !== 'sum') return [];
       const { where } = term;
@@ -100,13 +184,5 @@ function clipped(plan: Plan, terms: readonly Term[], from: UtcDay, until: UtcDay
       const value = sql`CASE WHEN r.${sql.raw(where.column)} = ${where.equals} THEN r.${sql.raw(column)} END`;
       return [[where.rollupColumn, sql`${value} AS ${sql.raw(where.rollupColumn)}`] as const];
     }),
-  );
-  return selectSql(
-    {
-      columns: [...bucket, sql`r.user_id`, ...columns.values()],
-      from: [sql`user_daily r`],
-      where: [sql`r.org_id = ${orgId}`, sql`r.date BETWEEN ${from} AND ${until}`, ...userConditions(plan)],
-    },
-    '  ',
-  );
+  ).values();
 }

@@ -11,6 +11,8 @@ export interface Rows {
   readonly named: readonly NamedQuery[];
   readonly from: readonly SQL[];
   readonly where: readonly SQL[];
+  /** The team of a row, in questions that need it. */
+  readonly team: SQL;
   /** The bucket of a row; undefined if the period is one bucket. */
   readonly bucket: SQL | undefined;
 }
@@ -23,7 +25,7 @@ export interface Group {
 
 /** The rows of the source in the period, with the filters of the question. */
 export function dailyRows(plan: Plan, terms: readonly Term[]): Rows {
-  const { source, orgId, from, until, grain } = plan;
+  const { phrases, source, orgId, from, until, grain } = plan;
   const table = sql.raw(source.table.name);
   const usesDays = grain === 'week' || grain === 'month' || terms.some(({ kind }) => kind === 'cost');
   return {
@@ -36,17 +38,17 @@ export function dailyRows(plan: Plan, terms: readonly Term[]): Rows {
     ],
     where: [
       sql`r.org_id = ${orgId}`,
-      usesDays ? sql`r.date = d.date` : sql`r.date BETWEEN ${from} AND ${until}`,
-      ...userConditions(plan),
-      ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : []),
+      usesDays ? sql`r.date = d.date` : sql`r.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`,
+      ...filterConditions(plan),
     ],
+    team: sql`t.team`,
     bucket: bucketOf(plan),
   };
 }
 
 /** The first row ever of each user whose first row is in the period. */
 export function firstRows(plan: Plan): Rows {
-  const { orgId, from, until, grain, rollups } = plan;
+  const { phrases, orgId, from, until, grain, rollups } = plan;
   const firstDays = rollups.has('users')
     ? sql`  SELECT user_id, first_active_on AS date
   FROM users
@@ -65,13 +67,15 @@ export function firstRows(plan: Plan): Rows {
       ...days,
       ...teamJoin(plan),
     ],
-    where: [
-      sql`n.date BETWEEN ${from} AND ${until}`,
-      ...userConditions(plan),
-      ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : []),
-    ],
+    where: [sql`n.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`, ...filterConditions(plan)],
+    team: sql`t.team`,
     bucket: bucketOf(plan),
   };
+}
+
+/** The conditions on the user `r` and the team `t` of a row; none without a filter. */
+export function filterConditions(plan: Plan): SQL[] {
+  return [...userConditions(plan), ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : [])];
 }
 
 /** The conditions on the user of a row; none without a filter. */
@@ -80,10 +84,10 @@ export function userConditions({ user }: Plan): SQL[] {
 }
 
 /** The groups of the rows: their bucket, then the other dimensions of the question. */
-export function groupsOfRows(plan: Plan, { bucket }: Rows): Group[] {
+export function groupsOfRows(plan: Plan, { bucket, team }: Rows): Group[] {
   const { grain } = plan;
   const own = groupsOf(plan).map((dimension) => ({
-    expression: expressionOf(plan, dimension),
+    expression: dimension === 'team' ? team : expressionOf(plan, dimension),
     column: columnName(dimension),
   }));
   if (bucket === undefined || grain === undefined) return own;
@@ -95,17 +99,17 @@ function bucketOf({ grain }: Plan): SQL | undefined {
   return sql.raw(grain === 'date' ? 'r.date' : `d.${grain}`);
 }
 
-function teamJoin(plan: Plan): SQL[] {
+/** The team `t` of each row `r` on a day, if the question needs it. */
+export function teamJoin(plan: Plan, day: SQL = sql`r.date`): SQL[] {
   if (!needsTeam(plan)) return [];
   return [
     sql`LEFT JOIN user_teams t ON t.org_id = r.org_id AND t.user_id = r.user_id
-    AND r.date BETWEEN t.valid_from AND t.valid_to`,
+    AND ${day} BETWEEN t.valid_from AND t.valid_to`,
   ];
 }
 
 function expressionOf({ source }: Plan, dimension: Dimension): SQL {
   if (source.hasUsers && dimension === 'user') return sql`r.user_id`;
-  if (source.hasUsers && dimension === 'team') return sql`t.team`;
   const [first, ...rest] = source.columns[dimension] ?? [];
   if (first === undefined) throw new TypeError(`${source.table.name} has no dimension ${dimension}`);
   const parts = rest.map((column) => `CASE WHEN r.${column} <> '' THEN ' / ' || r.${column} ELSE '' END`);

@@ -1,0 +1,50 @@
+import { UsageError } from '../core/errors.ts';
+import { nearestName } from '../core/nearest.ts';
+import type { BiTarget } from './files/bi-target.ts';
+
+/** A target by its name, with what help says about it. Its files are loaded when they are needed. */
+export interface NamedTarget {
+  /** As `daywalk bi` takes it. */
+  readonly name: string;
+  /** What is written, in a few words. */
+  readonly summary: string;
+  load(): Promise<BiTarget>;
+}
+
+/** Every target of `daywalk bi`, in the order of the documentation. */
+export const biTargets: readonly NamedTarget[] = [
+  {
+    name: 'sql',
+    summary: 'one commented statement per metric and question, for any tool that takes SQL',
+    load: async () => (await import('./sql/target.ts')).sqlTarget,
+  },
+  {
+    name: 'datasette',
+    summary: 'descriptions, queries and dashboards for Datasette',
+    load: async () => (await import('./datasette/target.ts')).datasetteTarget,
+  },
+  {
+    name: 'grafana',
+    summary: 'dashboards, data sources and alert rules for Grafana, for PostgreSQL and SQLite',
+    load: async () => (await import('./grafana/target.ts')).grafanaTarget,
+  },
+  {
+    name: 'dbt',
+    summary: 'a package for dbt with tests, models and metrics for MetricFlow',
+    load: async () => (await import('./dbt/target.ts')).dbtTarget,
+  },
+];
+
+/**
+ * Finds a target by its name.
+ * @throws {UsageError} if there is none.
+ */
+export function findTarget(name: string): NamedTarget {
+  const found = biTargets.find((target) => target.name === name);
+  if (found !== undefined) return found;
+  const names = biTargets.map((target) => target.name);
+  const nearest = nearestName(name, names);
+  throw new UsageError(`there are no files for "${name}"`, {
+    hint: nearest === undefined ? `choose from ${names.join(', ')}` : `did you mean ${nearest}?`,
+  });
+}

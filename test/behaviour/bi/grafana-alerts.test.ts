@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest';
+import { sql } from '../../../schema/query.ts';
+import { tables } from '../../../schema/tables.ts';
+import { DAILY_STREAMS } from '../../../src/core/stream.ts';
+import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import { rulesOf, sqlOf, type WrittenRule } from '../../support/bi/grafana.ts';
+import { expandAlertSql, type SourceKey } from '../../support/bi/grafana-macros.ts';
+import { addDays } from '../../support/metrics/calendar.ts';
+import { Collector } from '../../support/metrics/collector.ts';
+import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { insertRows } from '../../support/warehouse/insert-rows.ts';
+
+const FIRST_DAY = '2026-01-14';
+
+// The alerts read the clock of the database.
+const today = () => new Date().toISOString().slice(0, 10);
+const now = () => ({ from: new Date(Date.now() - 600_000), to: new Date() });
+
+/** Stores every day of every stream until yesterday, with a user, for two organizations. */
+async function fill(warehouse: Held): Promise<void> {
+  for (const orgId of ['org_1', 'org_2']) {
+    const rows = new Collector(orgId);
+    for (let date = FIRST_DAY; date < today(); date = addDays(date, 1)) {
+      const at = `${addDays(date, 1)}T03:00:00.000Z`;
+      const content = {
+        content_sha256: `content ${date}`,
+        first_loaded_at: at,
+        last_pulled_at: at,
+        settled_at: at,
+      };
+      const unit = { state: 'loaded', rows: 1, attempts: 1, requests: 1, confirmed: 'data', ...content };
+      for (const stream of DAILY_STREAMS) rows.add(tables.exportUnits, { stream, date, ...unit });
+      rows.add(tables.userDaily, { date, user_id: 'ada', sessions: 1, billable_tokens: 1_000_000 });
+    }
+    rows.add(tables.prices, { valid_from: FIRST_DAY, currency: 'EUR', price_per_million: 2 });
+    await warehouse.change({ put: rows.all(), remove: [] });
+  }
+}
+
+/** The rules that fire, with the organizations for which they do, as Grafana evaluates them. */
+async function firing(key: SourceKey, warehouse: Held): Promise<string[]> {
+  const found: string[] = [];
+  for (const { uid, data } of rulesOf(key)) {
+    const [query, last, threshold] = data;
+    expect([last?.model.type, threshold?.model.type]).toEqual(['reduce', 'threshold']);
+    const evaluator = threshold?.model.conditions?.[0]?.evaluator;
+    expect(evaluator?.type).toBe('gt');
+    const text = expandAlertSql(key, sqlOf(query?.model ?? {}), now());
+    const rows = await warehouse.select(sql.raw(text));
+    expect(
+      rows.map((row) => row['organization']),
+      uid,
+    ).toEqual(['org_1', 'org_2']);
+    for (const { organization, value } of rows) {
+      if (Number(value) > Number(evaluator?.params[0])) found.push(`${uid} ${String(organization)}`);
+    }
+  }
+  return found;
+}
+
+const yesterday = () => addDays(today(), -1);
+const unit = (stream: string, date: string) =>
+  `org_id = 'org_1' AND stream = '${stream}' AND date = '${date}'`;
+const incident = (endedAt: string | null) =>
+  JSON.stringify({
+    restatedUntil: null,
+    incidents: [
+      { id: 'a', kind: 'run-failed', key: 'k', facts: {}, openedAt: 'x', endedAt, isReported: true },
+    ],
+  });
+
+const state = (warehouse: Held, org_id: string, endedAt: string | null) =>
+  insertRows(warehouse.place, 'export_state', [{ org_id, name: 'incidents', value: incident(endedAt) }]);
+const setState = (warehouse: Held, name: string) =>
+  warehouse.place.execute(`UPDATE export_units SET state = '${name}' WHERE ${unit('tokens', yesterday())}`);
+
+async function budget(warehouse: Held, amount: number, currency = 'EUR'): Promise<void> {
+  const month = yesterday().slice(0, 7);
+  await insertRows(warehouse.place, 'budgets', [
+    { org_id: 'org_1', month, team: 'unassigned', amount, currency },
+  ]);
+  // The forecast reads the rollups.
+  await refreshRollups(warehouse, { orgId: 'org_1', now: new Date() });
+}
+
+const quarantine = (warehouse: Held, accepted_at: string | null) =>
+  insertRows(warehouse.place, 'quarantine', [
+    {
+      org_id: 'org_1',
+      stream: 'users',
+      date: yesterday(),
+      record_sha256: 'a',
+      reason: 'r',
+      path: 'p',
+      record: '{}',
+      first_seen_at: `${yesterday()}T03:00:00.000Z`,
+      accepted_at,
+    },
+  ]);
+
+type Breaking = readonly [rule: string, what: string, breakIt: (warehouse: Held) => Promise<void>];
+
+const BREAKING: readonly Breaking[] = [
+  [
+    'stale',
+    'no day is stored for three days',
+    ({ place }) =>
+      place.execute(`DELETE FROM export_units WHERE org_id = 'org_1' AND date >= '${addDays(today(), -2)}'`),
+  ],
+  ['failed', 'a pull has failed', (warehouse) => setState(warehouse, 'failed')],
+  ['doubted', 'a unit is doubted', (warehouse) => setState(warehouse, 'doubted')],
+  [
+    'missing',
+    'an old day of a stream is not stored',
+    ({ place }) => place.execute(`DELETE FROM export_units WHERE ${unit('tools', '2026-03-01')}`),
+  ],
+  ['quarantined', 'a record is in quarantine', (warehouse) => quarantine(warehouse, null)],
+  ['incidents', 'an incident is open', (warehouse) => state(warehouse, 'org_1', null)],
+  ['budget', 'a team is above its budget', (warehouse) => budget(warehouse, 0.5)],
+];
+
+const HARMLESS: readonly Breaking[] = [
+  [
+    'missing',
+    'a day is missing that ended yesterday',
+    ({ place }) => place.execute(`DELETE FROM export_units WHERE ${unit('tools', addDays(today(), -2))}`),
+  ],
+  [
+    'quarantined',
+    'the record in quarantine is accepted',
+    (warehouse) => quarantine(warehouse, `${yesterday()}T09:00:00.000Z`),
+  ],
+  ['incidents', 'the incident is over', (warehouse) => state(warehouse, 'org_1', '2026-03-01T03:00:00.000Z')],
+  ['budget', 'the budget is large', (warehouse) => budget(warehouse, 1e6)],
+  ['budget', 'the budget is in another currency', (warehouse) => budget(warehouse, 0.5, 'USD')],
+];
+
+onEachDatabase((database) => {
+  const key: SourceKey = database.name === 'SQLite' ? 'sqlite' : 'postgres';
+
+  test('no alert fires while every day is stored', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse);
+    expect(await firing(key, warehouse)).toEqual([]);
+  });
+
+  test.each(BREAKING)('the alert %s fires, and no other, if %s', async (rule, _, breakIt) => {
+    const warehouse = await open(database);
+    await fill(warehouse);
+    await breakIt(warehouse);
+    expect(await firing(key, warehouse)).toEqual([`daywalk-${key}-${rule}`].map((uid) => `${uid} org_1`));
+  });
+
+  test.each(HARMLESS)('the alert %s does not fire if %s', async (_rule, _what, change) => {
+    const warehouse = await open(database);
+    await fill(warehouse);
+    await change(warehouse);
+    expect(await firing(key, warehouse)).toEqual([]);
+  });
+
+  test('a failed run of the warehouse itself is an incident of every organization', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse);
+    await state(warehouse, '', null);
+    const uid = `daywalk-${key}-incidents`;
+    expect(await firing(key, warehouse)).toEqual([`${uid} org_1`, `${uid} org_2`]);
+  });
+});
+
+test('every alert is broken once', () => {
+  const uids = (['postgres', 'sqlite'] as const).flatMap((key) =>
+    rulesOf(key).map(({ uid }: WrittenRule) => uid),
+  );
+  expect(uids.toSorted()).toEqual(
+    BREAKING.flatMap(([rule]) => [`daywalk-postgres-${rule}`, `daywalk-sqlite-${rule}`]).toSorted(),
+  );
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { allMetrics } from '../../../schema/metrics.ts';
+import { isMetricCall, questions } from '../../../schema/reference.ts';
+import { cutsOf } from '../../../src/bi/dictionary/cuts.ts';
+import { sqlTarget } from '../../../src/bi/sql/target.ts';
+import { parseDay } from '../../../src/core/day.ts';
+import { answeredRigs, answerRows, comparable, withAnswers } from '../../support/answers/answered-rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { insertRows } from '../../support/warehouse/insert-rows.ts';
+
+const FILES = new Map(sqlTarget.files().map(({ path, text }) => [path, text]));
+const DIALECTS = { SQLite: 'sqlite', PostgreSQL: 'postgres' } as const;
+
+function textOf(path: string): string {
+  const text = FILES.get(path);
+  if (text === undefined) throw new Error(`there is no file ${path}`);
+  return text;
+}
+
+onEachDatabase((database) => {
+  const dialect = database.name === 'SQLite' ? DIALECTS.SQLite : DIALECTS.PostgreSQL;
+
+  test('every file runs as it is, and every metric is the one of daywalk metric', async () => {
+    const [rig] = await answeredRigs([database]);
+    if (rig === undefined) throw new Error('there is one database');
+    const run = new Set<string>();
+    const rowsOf = async (path: string) => {
+      run.add(path);
+      return comparable(await rig.sql(textOf(path)));
+    };
+    await withAnswers(rig, async (answers) => {
+      for (const metric of allMetrics) {
+        for (const by of cutsOf(metric)) {
+          const path = `${dialect}/${by.length === 0 ? 'total' : `by-${by.join('-')}`}/${metric.name}.sql`;
+          const expected = await answerRows(answers, { metric: metric.name, by, orgId: rig.orgId });
+          expect(await rowsOf(path), path).toEqual(comparable(expected));
+        }
+      }
+      for (const [index, { id, ask }] of questions.entries()) {
+        const number = `/questions/${String(index + 1).padStart(2, '0')}-`;
+        const path = [...FILES.keys()].find((name) => name.startsWith(dialect + number)) ?? id;
+        const found = await rowsOf(path);
+        if (!isMetricCall(ask)) {
+          expect(found, path).toEqual(comparable(await rig.sql(ask.sql)));
+        } else if (ask.from === undefined || ask.from < rig.today) {
+          const from = ask.from === undefined ? undefined : parseDay(ask.from);
+          const { metric, by } = ask;
+          const expected = await answerRows(answers, { metric, by, orgId: rig.orgId, from });
+          expect(found, path).toEqual(comparable(expected));
+        }
+      }
+    });
+    const own = [...FILES.keys()].filter((path) => path.startsWith(`${dialect}/`));
+    expect(own.filter((path) => !run.has(path))).toEqual([]);
+    expect(own.length).toBeGreaterThan(250);
+  });
+
+  test('with a second organization, every value is NULL, never the sum or one of the two', async () => {
+    const [rig] = await answeredRigs([database]);
+    if (rig === undefined) throw new Error('there is one database');
+    const path = `${dialect}/total/billable_tokens.sql`;
+    const [before] = await rig.sql(textOf(path));
+    expect(Number(before?.['value'])).toBeGreaterThan(0);
+    await rig.place.execute(
+      `INSERT INTO export_units (org_id, stream, date, state, rows, attempts, requests)
+       VALUES ('another', 'users', '2026-02-01', 'loaded', 1, 1, 1)`,
+    );
+    expect(await rig.sql(textOf(path))).toEqual([{ value: null }]);
+  });
+
+  test('a cost in two currencies is NULL, and a cost of days in one of them is not', async () => {
+    const [rig] = await answeredRigs([database]);
+    if (rig === undefined) throw new Error('there is one database');
+    const text = textOf(`${dialect}/total/cost.sql`);
+    await rig.place.execute(`UPDATE prices SET valid_to = '2026-02-09'`);
+    await insertRows(rig.place, 'prices', [
+      { org_id: rig.orgId, valid_from: '2026-02-10', currency: 'USD', price_per_million: 3 },
+    ]);
+    expect(await rig.sql(text)).toEqual([{ value: null }]);
+    const [dollars] = await rig.sql(text.replace("'2026-01-14'", "'2026-02-10'"));
+    expect(Number(dollars?.['value'])).toBeGreaterThan(0);
+  });
+});
