@@ -8,6 +8,8 @@ import { svgText } from './svg-text.ts';
 export interface CalendarDay {
   readonly day: UtcDay;
   readonly state: MarkState;
+  /** After the name of the state, for people who point at the square: `: tools, users`. */
+  readonly note?: string;
 }
 
 const STEP = MARK_SIZE + 2;
@@ -27,11 +29,11 @@ const WEEKDAYS = [
  */
 export function calendar(days: readonly CalendarDay[], label: string): Chart {
   const first = days[0]?.day;
-  const placed = days.map(({ day, state }) => ({ day, state, week: weekOf(day, first ?? day) }));
+  const placed = days.map((own) => ({ ...own, week: weekOf(own.day, first ?? own.day) }));
   const weeks = (placed.at(-1)?.week ?? 0) + 1;
   const squares = placed.map(
-    ({ day, state, week }) =>
-      `<use href="#mark-${state}" x="${week * STEP}" y="${TOP + (weekdayOf(day) - 1) * STEP}" width="${MARK_SIZE}" height="${MARK_SIZE}"><title>${dayName(day)} ${day.slice(0, 4)}: ${MARK_NAMES[state]}</title></use>`,
+    ({ day, state, week, note = '' }) =>
+      `<use href="#mark-${state}" x="${week * STEP}" y="${TOP + (weekdayOf(day) - 1) * STEP}" width="${MARK_SIZE}" height="${MARK_SIZE}"><title>${dayName(day)} ${day.slice(0, 4)}: ${MARK_NAMES[state]}${note}</title></use>`,
   );
   const width = Math.max(weeks, WEEKS_PER_NAME) * STEP;
   const height = TOP + 7 * STEP;

@@ -10,6 +10,7 @@ export const COLORS = {
   hairline: 'var(--hairline)',
   failed: 'var(--failed)',
   doubted: 'var(--doubted)',
+  hatch: 'var(--hatch)',
 } as const;
 
 /** Fills of what is not settled: hatching, whose patterns the document holds once. */

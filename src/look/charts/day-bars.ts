@@ -40,7 +40,7 @@ export function dayBars(
     day,
     value: value === null ? null : value / divisor,
     fill: isOpen ? HATCHED.bar : weekdayOf(day) > 5 ? COLORS.barWeekend : COLORS.bar,
-    stroke: isOpen ? 'var(--hatch)' : 'none',
+    stroke: isOpen ? COLORS.hatch : 'none',
     title: titleOf(day, value, isOpen),
   }));
   const means = meansOf(bars);
@@ -137,7 +137,7 @@ function nameMarks(names: readonly string[], mean: number, gap: number): Plot.Ma
   return [
     Plot.dot(
       labels.filter(({ name }) => name === OPEN),
-      { ...swatch, symbol: 'square', r: 4.5, fill: HATCHED.bar, stroke: 'var(--hatch)', strokeWidth: 1 },
+      { ...swatch, symbol: 'square', r: 4.5, fill: HATCHED.bar, stroke: COLORS.hatch, strokeWidth: 1 },
     ),
     Plot.text(
       labels.filter(({ name }) => name === MEAN),

@@ -26,7 +26,7 @@ const HEIGHT = 190;
 const STEP_MAX = 48;
 
 /**
- * Lines for means and ratios, up to four and others, named at their ends. `percent` draws ratios as per cent, `zero` makes the
+ * Lines for means and ratios, up to four and others, named at their ends unless `named` is false. `percent` draws ratios as per cent, `zero` makes the
  * axis start at 0. `wide` drawings take the width of the page, others half of it.
  */
 export function lines(
@@ -37,7 +37,15 @@ export function lines(
     zero = false,
     others = 'others',
     wide = false,
-  }: { label: string; percent?: boolean; zero?: boolean; others?: string; wide?: boolean },
+    named = true,
+  }: {
+    label: string;
+    percent?: boolean;
+    zero?: boolean;
+    others?: string;
+    wide?: boolean;
+    named?: boolean;
+  },
 ): Chart {
   const buckets = [...new Set(series.flatMap(({ points }) => points.map(({ bucket }) => bucket)))].sort();
   const places = categoryPlaces(
@@ -57,10 +65,10 @@ export function lines(
     drawn.flatMap(({ points }) => points.flatMap(({ shown }) => shown ?? [])),
     { zero },
   );
-  const right = labelWidth(series.map(({ name }) => name));
+  const right = labelWidth(named ? series.map(({ name }) => name) : []);
   const labels = drawn.flatMap(({ name, color, points }) => {
     const value = points.findLast(({ shown }) => shown !== null)?.shown ?? null;
-    return value === null ? [] : [{ name, color, value }];
+    return value === null || !named ? [] : [{ name, color, value }];
   });
   return drawTimePlot({
     label,

@@ -1,7 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 import type { Chart } from '../page/page.ts';
-import { axisNumber } from '../words/numbers.ts';
 import { COLORS } from './colors.ts';
 import { svgText } from './svg-text.ts';
 import { type Scale, timeTicks } from './ticks.ts';
@@ -53,8 +52,13 @@ export function drawTimePlot({ label, buckets, scale, width, height, right, mark
     y: { domain: [scale.low, scale.high], axis: null },
     color: { type: 'identity' },
     marks: [
-      Plot.gridY(scale.ticks, { stroke: COLORS.hairline, strokeOpacity: 1 }),
-      Plot.axisY(scale.ticks, { tickSize: 0, tickFormat: axisNumber, fill: COLORS.ink2, label: null }),
+      Plot.gridY([...scale.ticks.keys()], { stroke: COLORS.hairline, strokeOpacity: 1 }),
+      Plot.axisY([...scale.ticks.keys()], {
+        tickSize: 0,
+        tickFormat: (tick: number) => scale.ticks.get(tick) ?? '',
+        fill: COLORS.ink2,
+        label: null,
+      }),
       Plot.axisX([...ticks.keys()], {
         tickSize: 0,
         tickPadding: 9,

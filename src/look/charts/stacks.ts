@@ -21,12 +21,14 @@ export interface StackPart {
 
 const HEIGHT = 200;
 const BAR_MAX = 44;
+const WIDE_BAR_MAX = 64;
 /** Between the parts of a bar, in pixels. */
 const GAP = 2;
 
 /**
  * Stacked bars per week or month: `groups` from the bottom up, named beside the last bar. The group `others` has a color of
- * its own. `wide` drawings take the width of the page, others half of it.
+ * its own. `wide` drawings take the width of the page, others half of it. Bars that are not `named` have one part each, which
+ * the title names, and the color of bars per day.
  */
 export function stacks(
   parts: readonly StackPart[],
@@ -36,19 +38,29 @@ export function stacks(
     divisor = 1,
     others = 'others',
     wide = false,
-  }: { label: string; groups: readonly string[]; divisor?: number; others?: string; wide?: boolean },
+    named = true,
+  }: {
+    label: string;
+    groups: readonly string[];
+    divisor?: number;
+    others?: string;
+    wide?: boolean;
+    named?: boolean;
+  },
 ): Chart {
   const buckets = [...new Set(parts.map(({ bucket }) => bucket))].sort();
   const places = categoryPlaces(groups, others);
-  const boxes = buckets.flatMap((bucket) => boxesOf(bucket, { parts, groups, places, divisor }));
+  const boxes = buckets.flatMap((bucket) => boxesOf(bucket, { parts, groups, places, divisor, named }));
   const scale = scaleOf(
     boxes.map(({ top }) => top),
     { zero: true },
   );
-  const right = labelWidth(groups);
-  const width = plotWidth(buckets.length, { wide, margins: scale.width + right, stepMax: BAR_MAX + 16 });
+  const names = named ? groups : [];
+  const right = labelWidth(names);
+  const barMax = wide ? WIDE_BAR_MAX : BAR_MAX;
+  const width = plotWidth(buckets.length, { wide, margins: scale.width + right, stepMax: barMax + 16 });
   const step = width / Math.max(1, buckets.length);
-  const inset = Math.max(step * 0.09, (step - BAR_MAX) / 2);
+  const inset = Math.max(step * 0.09, (step - barMax) / 2);
   return drawTimePlot({
     label,
     buckets,
@@ -62,13 +74,14 @@ export function stacks(
         y1: 'base',
         y2: 'top',
         fill: 'fill',
+        stroke: 'stroke',
         title: 'title',
         insetLeft: inset,
         insetRight: inset,
         insetTop: gapOf(boxes, scale.high),
       }),
       Plot.ruleY([0], { stroke: COLORS.ink3 }),
-      ...endLabels(namesBeside(boxes, groups, places), scale, HEIGHT),
+      ...endLabels(namesBeside(boxes, names, places), scale, HEIGHT),
     ],
   });
 }
@@ -79,7 +92,14 @@ interface Box {
   readonly base: number;
   readonly top: number;
   readonly fill: string;
+  readonly stroke: string;
   readonly title: string;
+}
+
+/** Null as the place among the categories is for parts that are whole bars. */
+function fillOf(place: number | null, isOpen: boolean): string {
+  if (place === null) return isOpen ? HATCHED.bar : COLORS.bar;
+  return isOpen ? HATCHED.category(place) : categoryColor(place);
 }
 
 /** The parts of one bar, from the bottom up. */
@@ -90,7 +110,14 @@ function boxesOf(
     groups,
     places,
     divisor,
-  }: { parts: readonly StackPart[]; groups: readonly string[]; places: readonly number[]; divisor: number },
+    named,
+  }: {
+    parts: readonly StackPart[];
+    groups: readonly string[];
+    places: readonly number[];
+    divisor: number;
+    named: boolean;
+  },
 ): Box[] {
   const own = new Map(parts.filter((part) => part.bucket === bucket).map((part) => [part.group, part]));
   let base = 0;
@@ -98,13 +125,14 @@ function boxesOf(
     const part = own.get(group);
     if (part === undefined || part.value === null || part.value <= 0) return [];
     const top = base + part.value / divisor;
-    const place = places[index] ?? index;
+    const place = named ? (places[index] ?? index) : null;
     const box = {
       bucket,
       group,
       base,
       top,
-      fill: part.isOpen ? HATCHED.category(place) : categoryColor(place),
+      fill: fillOf(place, part.isOpen),
+      stroke: place === null && part.isOpen ? COLORS.hatch : 'none',
       title: `${bucketWords(bucket)}, ${labelOf(group, 60)}: ${formatNumber(part.value, 'compact')}${part.isOpen ? ', not settled' : ''}`,
     };
     base = top;

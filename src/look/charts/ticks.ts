@@ -1,12 +1,13 @@
 import { isDay, type UtcDay } from '../../core/day.ts';
-import { axisNumber } from '../words/numbers.ts';
+import { axisNumbers } from '../words/numbers.ts';
 import { shortDay, shortMonth } from '../words/spans.ts';
 
 /** The vertical axis of a drawing. */
 export interface Scale {
   readonly low: number;
   readonly high: number;
-  readonly ticks: readonly number[];
+  /** Where labels stand, and their texts. */
+  readonly ticks: ReadonlyMap<number, string>;
   /** Width of the longest label in pixels, with room around it. */
   readonly width: number;
 }
@@ -28,11 +29,12 @@ export function scaleOf(values: readonly number[], { zero }: { zero: boolean }):
   const last = Math.max(first + 1, Math.ceil(high / step - 1e-9));
   // Multiplied, because a sum of steps gathers errors.
   const ticks = Array.from({ length: last - first + 1 }, (_, index) => round((first + index) * step));
-  const longest = Math.max(...ticks.map((tick) => axisNumber(tick).length));
+  const texts = axisNumbers(ticks);
+  const longest = Math.max(...texts.map((text) => text.length));
   return {
     low: round(first * step),
     high: round(last * step),
-    ticks,
+    ticks: new Map(ticks.map((tick, index) => [tick, texts[index] ?? ''])),
     width: Math.max(28, Math.ceil(longest * LABEL_PIXELS) + 10),
   };
 }

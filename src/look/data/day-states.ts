@@ -9,7 +9,7 @@ import type { PageReader } from './reader.ts';
 import type { Result } from './result.ts';
 
 /** The states of a day, worst first: a day has the worst state of its streams. It is empty only if all streams are. */
-const WORST_FIRST: readonly MarkState[] = [
+export const WORST_FIRST: readonly MarkState[] = [
   'failed',
   'doubted',
   'quarantined',

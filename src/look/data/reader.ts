@@ -15,6 +15,8 @@ export interface PageQuestion {
   readonly metric: string;
   /** What the query answers, for the list of queries. */
   readonly title: string;
+  /** See `MetricQuestion.together`. Results of one statement share its name on the page. */
+  readonly together?: readonly string[] | undefined;
   readonly by?: readonly Dimension[];
   readonly from?: UtcDay;
   readonly until?: UtcDay;
@@ -52,7 +54,13 @@ export function pageReader(outer: Warehouse, filters: Filters, viewer: Viewer): 
   const runs = endedRuns(warehouse);
   const answers = new Map<string, Promise<MetricResult>>();
   const selections = new Map<string, Promise<Result>>();
-  const nextId = () => `q${answers.size + selections.size + 1}`;
+  const ids = new Map<string, string>();
+  const idOf = (...statement: readonly string[]) => {
+    const key = statement.join('\n');
+    const id = ids.get(key) ?? `q${ids.size + 1}`;
+    ids.set(key, id);
+    return id;
+  };
   const basisOf = async (answer: {
     from: UtcDay;
     until: UtcDay;
@@ -70,13 +78,13 @@ export function pageReader(outer: Warehouse, filters: Filters, viewer: Viewer): 
     ask: (asked) => {
       const question = questionOf(asked, filters);
       return remember(answers, JSON.stringify(question), async () => {
-        const id = nextId();
         const answer = await answerWithSql(warehouse, question);
         return {
-          id,
+          id: idOf(answer.sql, answer.from, answer.until),
           title: asked.title,
           sql: answer.sql,
           rows: answer.rows satisfies readonly MetricRow[],
+          column: answer.column,
           unit: answer.unit,
           basis: await basisOf(answer),
           warnings: answer.warnings,
@@ -85,7 +93,7 @@ export function pageReader(outer: Warehouse, filters: Filters, viewer: Viewer): 
     },
     select: ({ title, query, streams, from = filters.from, until = filters.until }) =>
       remember(selections, `${queryText(query)} ${from} ${until} ${streams.join()}`, async () => ({
-        id: nextId(),
+        id: idOf(queryText(query), from, until, ...streams),
         title,
         sql: queryText(query),
         rows: (await warehouse.select(query)) satisfies readonly QueryRow[],
@@ -107,9 +115,13 @@ function remember<Value>(
 }
 
 /** The question that a page asks, with the period and the team of the filters where it names none. */
-export function questionOf({ metric, by = [], from, until, team, user }: PageQuestion, filters: Filters) {
+export function questionOf(
+  { metric, together, by = [], from, until, team, user }: PageQuestion,
+  filters: Filters,
+) {
   return {
     metric,
+    together,
     orgId: filters.orgId,
     by,
     from: from ?? filters.from,

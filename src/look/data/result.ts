@@ -20,6 +20,8 @@ export interface Result<Row extends QueryRow = QueryRow> {
   /** The query with its values as literals; it gives the same rows in the same order. */
   readonly sql: string;
   readonly rows: readonly Row[];
+  /** The column of the query that has the `value` of a row, because a query can answer several metrics. @default value */
+  readonly column?: string;
   /** For example credits, users, EUR or ratio; null if the query is not a metric. */
   readonly unit: string | null;
   readonly basis: Basis;

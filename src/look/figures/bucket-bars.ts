@@ -7,7 +7,6 @@ import type { MetricResult } from '../data/result.ts';
 import { hiddenGrain } from '../data/shown-grain.ts';
 import { cellOf, type NumberFormat } from '../page/numbers.ts';
 import type { Figure, Phrase } from '../page/page.ts';
-import { sentenceOf } from '../words/sentences.ts';
 import { BUCKET_TITLES, bucketWords, NO_WEEK } from './bucket-words.ts';
 import { emptinessOf, emptyFigure, type FigureName } from './empty-figure.ts';
 
@@ -34,7 +33,6 @@ export async function bucketBars(reader: PageReader, spec: BucketBars): Promise<
   if (first === undefined || results.every(({ rows }) => rows.every(({ value }) => value === null))) {
     return emptyFigure(spec, first === undefined ? NO_WEEK : emptinessOf(first), results);
   }
-  const warnings = new Set(results.flatMap((result) => result.warnings));
   return {
     kind: 'figure',
     id,
@@ -42,7 +40,11 @@ export async function bucketBars(reader: PageReader, spec: BucketBars): Promise<
     subtitle: `${spec.unit}, ${bucketWords(grain, period, first.rows.length)}`,
     chart: stacks(
       metrics.flatMap(({ name }, index) => partsOf(results[index], { name, grain })),
-      { label: `${title}, one bar per ${grain}`, groups: metrics.map(({ name }) => name) },
+      {
+        label: `${title}, one bar per ${grain}`,
+        groups: metrics.map(({ name }) => name),
+        named: metrics.length > 1,
+      },
     ),
     table: {
       columns: [
@@ -63,7 +65,7 @@ export async function bucketBars(reader: PageReader, spec: BucketBars): Promise<
     },
     tableIs: 'folded',
     results,
-    notes: [...notes, ...[...warnings].map((warning) => [sentenceOf(warning)])],
+    notes,
   };
 }
 

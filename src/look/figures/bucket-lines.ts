@@ -47,7 +47,6 @@ export async function bucketLines(reader: PageReader, spec: BucketLines): Promis
   if (first === undefined || results.every(({ rows }) => rows.every(({ value }) => value === null))) {
     return emptyFigure(spec, first === undefined ? NO_WEEK : emptinessOf(first), results);
   }
-  const warnings = new Set(results.flatMap((result) => result.warnings));
   return {
     kind: 'figure',
     id,
@@ -60,6 +59,7 @@ export async function bucketLines(reader: PageReader, spec: BucketLines): Promis
         percent,
         zero,
         wide,
+        named: spec.metrics.length > 1,
       },
     ),
     table: {
@@ -81,7 +81,7 @@ export async function bucketLines(reader: PageReader, spec: BucketLines): Promis
     },
     tableIs: 'folded',
     results,
-    notes: [...notes, ...[...warnings].map((warning) => [sentenceOf(warning)])],
+    notes,
   };
 }
 

@@ -8,19 +8,19 @@ import { shareOf } from '../page/numbers.ts';
 import type { Figure } from '../page/page.ts';
 import { factColumn, factOf, instantColumn, type ListedColumn, listing, textColumn } from './listing.ts';
 
-/** The units whose newest response lacks stored rows, newest first. Readers other than managers see shares only. */
+/** The units whose newest response lacks stored rows, newest first. Only managers see how many rows. */
 export function doubts(reader: PageReader, until: UtcDay): Promise<Figure> {
   const field = (name: string) => fieldOf(reader, name);
-  const counts = isRestricted(reader.viewer)
+  const hidden = isRestricted(reader.viewer);
+  const counts = hidden
     ? []
-    : [factColumn('missing', 'Missing rows'), factColumn('stored', 'Stored rows')];
+    : [factColumn('missing', 'Missing rows'), factColumn('stored', 'Stored rows'), SHARE];
   return listing(reader, {
     id: 'doubts',
     title: 'What is doubted',
     subtitle: 'Units whose newest response lacks stored rows, which are kept',
     query: sql`
-  SELECT doubted_at, date, stream, ${field('rule')} AS rule,
-    CAST(${field('rows')} AS INTEGER) AS missing, CAST(${field('of')} AS INTEGER) AS stored
+  SELECT doubted_at, date, stream, ${field('rule')} AS rule${hidden ? sql`` : sql`,\n    CAST(${field('rows')} AS INTEGER) AS missing, CAST(${field('of')} AS INTEGER) AS stored`}
   FROM export_units WHERE org_id = ${reader.filters.orgId} AND state = 'doubted'`,
     order: sql`date DESC, stream`,
     columns: [
@@ -29,7 +29,6 @@ export function doubts(reader: PageReader, until: UtcDay): Promise<Figure> {
       instantColumn('doubted_at', { title: 'Since' }),
       textColumn('rule', { title: 'Why' }, wordsOfRule),
       ...counts,
-      SHARE,
     ],
     empty: 'No response lacks stored rows.',
     streams: STREAMS,

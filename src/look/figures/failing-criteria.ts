@@ -9,7 +9,7 @@ import { dayName } from '../words/spans.ts';
 import { factColumn, factOf, type ListedColumn, listing, textColumn } from './listing.ts';
 
 /** A page has several lists of criteria. */
-const LISTED_MAX = 25;
+const LISTED_MAX = 12;
 const NOTHING_FAILS = 'The latest reports pass every criterion that they evaluate.';
 
 const SHARE: ListedColumn = {

@@ -23,6 +23,8 @@ export interface HeadlineSpec {
   readonly metric: string;
   readonly title: string;
   readonly format: NumberFormat;
+  /** The metrics of the headlines beside it: those that can share a statement do. */
+  readonly together?: readonly string[];
   /** False where no line of weeks is drawn. @default true */
   readonly hasLine?: boolean;
 }
@@ -36,7 +38,8 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
   const { metric, format } = spec;
   const { words, ...scope } = scopeOf(filters, metric);
   const title = `${spec.title}${words}`;
-  const asked = await tryAsk(reader, { metric, title: spec.title, ...scope });
+  const question = questionOf(spec);
+  const asked = await tryAsk(reader, { ...question, ...scope });
   if (asked.kind === 'refusal') {
     const none = noNumber(asked.why, format);
     return { title, number: none, change: none, against: '', results: [] };
@@ -47,7 +50,7 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
   const then =
     before === null
       ? null
-      : await tryAsk(reader, { metric, title: `${spec.title} before`, ...before, ...scope });
+      : await tryAsk(reader, { ...question, title: `${question.title} before`, ...before, ...scope });
   const line = spec.hasLine === false ? null : await weeksOf(reader, spec);
   return {
     title,
@@ -83,13 +86,14 @@ function againstOf(
 }
 
 /** The line of complete weeks, and the answer that it is drawn from. */
-async function weeksOf(reader: PageReader, { metric, title }: HeadlineSpec) {
+async function weeksOf(reader: PageReader, spec: HeadlineSpec) {
   const weeks = completeWeeks(reader.filters.until, WEEKS);
   if (weeks === null || hiddenGrain(reader, 'week') !== undefined) return null;
-  const { words: _, ...scope } = scopeOf(reader.filters, metric);
+  const question = questionOf(spec);
+  const { words: _, ...scope } = scopeOf(reader.filters, spec.metric);
   const asked = await tryAsk(reader, {
-    metric,
-    title: `${title} per week`,
+    ...question,
+    title: `${question.title} per week`,
     by: ['week'],
     ...weeks,
     ...scope,
@@ -97,8 +101,13 @@ async function weeksOf(reader: PageReader, { metric, title }: HeadlineSpec) {
   if (asked.kind === 'refusal') return null;
   const { rows } = asked.result;
   const values = rows.map(({ value }) => value);
-  const label = `${title} per week, the last ${rows.length} complete weeks`;
+  const label = `${spec.title} per week, the last ${rows.length} complete weeks`;
   return { chart: sparkline(values, label), result: asked.result };
+}
+
+/** The title names what the statement answers, which may be several metrics. */
+function questionOf({ metric, title, together }: HeadlineSpec) {
+  return { metric, together, title: together === undefined ? title : 'Main numbers' };
 }
 
 /** Why a metric has no value over a period. */

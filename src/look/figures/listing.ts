@@ -49,6 +49,7 @@ export async function listing(reader: PageReader, list: Listing): Promise<Figure
     until,
   });
   const rest = restOf(result);
+  const isEmpty = result.rows.length === 0;
   return {
     kind: 'figure',
     id,
@@ -60,8 +61,11 @@ export async function listing(reader: PageReader, list: Listing): Promise<Figure
     },
     tableIs: 'shown',
     results: [result],
-    notes: [...(rest === undefined ? [] : [['And ', rest, ' more.']]), ...notes],
-    empty: result.rows.length === 0 ? list.empty : undefined,
+    notes: [
+      ...(rest === undefined ? [] : [['And ', rest, ' more; the query without its LIMIT lists them.']]),
+      ...(isEmpty ? [] : notes),
+    ],
+    empty: isEmpty ? list.empty : undefined,
   };
 }
 

@@ -3,7 +3,8 @@ import { dayBars } from '../charts/day-bars.ts';
 import type { PageReader } from '../data/reader.ts';
 import { cellOf, type NumberFormat } from '../page/numbers.ts';
 import type { Figure } from '../page/page.ts';
-import { lengthOf } from '../words/spans.ts';
+import { bucketWords } from './bucket-words.ts';
+import { emptinessOf, emptyFigure } from './empty-figure.ts';
 
 /** A metric that adds up, as one bar per day of a period. */
 export async function perDay(
@@ -27,13 +28,15 @@ export async function perDay(
   },
 ): Promise<Figure> {
   const result = await reader.ask({ metric, title, by: ['date'], ...period });
+  if (result.rows.every(({ value }) => value === null))
+    return emptyFigure({ id, title, unit }, emptinessOf(result), [result]);
   const open = new Set<unknown>(result.basis.days.unsettled);
   const days = result.rows.map((row, index) => ({ row, index, isOpen: open.has(row['date']) }));
   return {
     kind: 'figure',
     id,
     title,
-    subtitle: `${unit}, ${lengthOf(period)} days; weekends lighter, what is not settled is hatched`,
+    subtitle: `${unit}, ${bucketWords('date', period, days.length)}; weekends lighter, what is not settled is hatched`,
     chart: dayBars(
       days.map(({ row, isOpen }) => ({
         day: String(row['date']) as typeof period.from,

@@ -33,7 +33,7 @@ export async function perWeek(
     subtitle: `${unit}, ${bucketWords('week', period, weeks.length)}${words}`,
     chart: stacks(
       weeks.map(({ bucket, value, open }) => ({ bucket, value, group: title, isOpen: open !== null })),
-      { label: `${title}, one bar per week`, groups: [title], divisor, wide: true },
+      { label: `${title}, one bar per week`, groups: [title], divisor, wide: true, named: false },
     ),
     table: {
       columns: [{ title: 'Week from' }, { title, align: 'end' }],

@@ -44,12 +44,11 @@ export async function ranking(reader: PageReader, spec: Ranking): Promise<Figure
     table: tableOf(groups, spec, wholeSumOf(cellsOf(groups), format)),
     tableIs: 'shown',
     results: [result],
-    notes: result.warnings.map((warning) => [sentenceOf(warning)]),
   };
 }
 
 function tableOf(groups: readonly Group[], spec: Ranking, whole: ReturnType<typeof wholeSumOf>): Table {
-  const max = Math.max(0, ...groups.map(({ total }) => total.value ?? 0));
+  const max = largestOf(groups);
   const nameCell = spec.nameCell ?? nameOf;
   return {
     columns: [
@@ -61,10 +60,15 @@ function tableOf(groups: readonly Group[], spec: Ranking, whole: ReturnType<type
     rows: groups.map((group) => [
       nameCell(group),
       group.total,
-      { kind: 'bar', value: group.total.value, max },
+      { kind: 'bar', value: group.isOthers ? null : group.total.value, max },
       shareOf(group.total, whole),
     ]),
   };
+}
+
+/** The longest bar is that of the largest group: the others together would make all bars short. */
+export function largestOf(groups: readonly Group[]): number {
+  return Math.max(0, ...groups.map(({ total, isOthers }) => (isOthers ? 0 : (total.value ?? 0))));
 }
 
 /** The name of a group as text; the others with their number. */

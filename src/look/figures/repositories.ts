@@ -6,6 +6,9 @@ import { repositoryName } from '../words/repositories.ts';
 import { dayName } from '../words/spans.ts';
 import { factColumn, factOf, instantColumn, type ListedColumn, listing, textColumn } from './listing.ts';
 
+/** A page has several lists; the largest organizations have hundreds of repositories. */
+const REPOSITORIES_MAX = 25;
+const REPORTS_MAX = 12;
 const NO_REPORT = 'No report of a repository is stored up to this day.';
 const NOT_EVALUATED = { format: 'share', why: 'no criterion was evaluated' } as const;
 const NOTHING_BEFORE = { why: 'the report is the first of its repository, or one of them evaluated nothing' };
@@ -41,6 +44,7 @@ export function repositories(reader: PageReader): Promise<Figure> {
       factColumn('reports', 'Reports'),
       instantColumn('created_at', { title: 'Last report' }),
     ],
+    most: REPOSITORIES_MAX,
     empty: NO_REPORT,
     streams: ['readiness'],
     until,
@@ -71,6 +75,7 @@ export function readinessHistory(reader: PageReader): Promise<Figure> {
       factColumn('criteria_passed', 'Passed', { why: NOT_EVALUATED.why }),
       factColumn('criteria_evaluated', 'Evaluated'),
     ],
+    most: REPORTS_MAX,
     empty: NO_REPORT,
     streams: ['readiness'],
     until,

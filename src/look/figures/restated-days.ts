@@ -8,23 +8,25 @@ import type { Figure } from '../page/page.ts';
 import { factOf, instantColumn, type ListedColumn, listing, textColumn } from './listing.ts';
 
 /**
- * The numbers that the service changed after they were stored, newest first. Readers other than managers see by how much,
- * not the numbers: these are of single days.
+ * The numbers that the service changed after they were stored, newest first. Readers other than managers see which numbers
+ * changed and not by how much: the sums are of single days.
  */
 export function restatedDays(reader: PageReader, until: UtcDay): Promise<Figure> {
-  const numbers = isRestricted(reader.viewer)
+  const hidden = isRestricted(reader.viewer);
+  const numbers = hidden
     ? []
     : [
         sumColumn('value_before', 'Before', 'nothing was stored'),
         sumColumn('value_after', 'After', 'nothing is left'),
         sumColumn('change', 'Difference', 'no sum changed'),
+        CHANGE,
       ];
   return listing(reader, {
     id: 'restated',
     title: 'Restated numbers',
     subtitle: 'Sums over a day that the service changed after they were stored, newest first',
     query: sql`
-  SELECT detected_at, stream, date, table_name, column_name, value_before, value_after, change
+  SELECT detected_at, stream, date, table_name, column_name${hidden ? sql`` : sql`, value_before, value_after, change`}
   FROM restated_days WHERE org_id = ${reader.filters.orgId}`,
     order: sql`detected_at DESC, date DESC, stream, table_name, column_name`,
     columns: [
@@ -34,10 +36,11 @@ export function restatedDays(reader: PageReader, until: UtcDay): Promise<Figure>
       textColumn('table_name', { title: 'Table', isSpare: true }),
       textColumn('column_name', { title: 'Number' }),
       ...numbers,
-      CHANGE,
     ],
     empty: 'The service has changed no stored number.',
-    notes: [['A row without a number is a change that moved no sum, for example of an email address.']],
+    notes: hidden
+      ? []
+      : [['A row without a number is a change that moved no sum, for example of an email address.']],
     streams: DAILY_STREAMS,
     until,
   });

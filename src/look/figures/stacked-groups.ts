@@ -60,7 +60,6 @@ export async function stackedGroups(reader: PageReader, spec: StackedGroups): Pr
     table: tableOf(groups, buckets, spec),
     tableIs: 'folded',
     results: [result],
-    notes: result.warnings.map((warning) => [sentenceOf(warning)]),
   };
 }
 

@@ -7,22 +7,24 @@ import { viewedGroups } from '../data/viewed-groups.ts';
 import { linkTo } from '../page/links.ts';
 import { cellOf, changeOf, noNumber, type ShownNumber, wholeSumOf } from '../page/numbers.ts';
 import type { Cell, Figure } from '../page/page.ts';
-import { sentenceOf } from '../words/sentences.ts';
 import { periodWords } from '../words/spans.ts';
 import { emptyFigure } from './empty-figure.ts';
 import { holeIn, NO_SPAN_BEFORE } from './hole.ts';
+import { largestOf } from './ranking.ts';
 
 const MOST = 12;
 const NAME = { id: 'teams', title: 'Teams', unit: 'People and credits' } as const;
 
 /** Each team with its people and credits, the largest first and people without a team last, against the span before. */
 export async function teamTable(reader: PageReader): Promise<Figure> {
-  const credits = await reader.ask({ metric: 'billable_tokens', title: 'Credits by team', by: ['team'] });
+  const together = ['billable_tokens', 'active_users'];
+  const spec = { together, title: 'Credits and people by team', by: ['team'] } as const;
+  const credits = await reader.ask({ ...spec, metric: 'billable_tokens' });
   if (credits.rows.every(({ team }) => team === null)) {
     const empty = 'Nobody has a team. Load people with `daywalk people load people.csv`.';
     return emptyFigure(NAME, empty, [credits]);
   }
-  const people = await reader.ask({ metric: 'active_users', title: 'People by team', by: ['team'] });
+  const people = await reader.ask({ ...spec, metric: 'active_users' });
   const before = periodBefore(reader.filters);
   const then =
     before === null
@@ -34,7 +36,7 @@ export async function teamTable(reader: PageReader): Promise<Figure> {
           ...before,
         });
   const groups = nameless(viewedGroups(reader, credits, { group: 'team', format: 'millions', most: MOST }));
-  const max = Math.max(...groups.map(({ total }) => total.value ?? 0));
+  const max = largestOf(groups);
   const against = before === null ? '' : `; change against ${periodWords(before, reader.filters.until)}`;
   return {
     kind: 'figure',
@@ -53,16 +55,13 @@ export async function teamTable(reader: PageReader): Promise<Figure> {
         nameOf(group),
         peopleOf(group, people),
         group.total,
-        { kind: 'bar', value: group.total.value, max },
+        { kind: 'bar', value: group.isOthers ? null : group.total.value, max },
         changeSince(group, credits, then),
       ]),
     },
     tableIs: 'shown',
     results: [credits, people, ...(then === null ? [] : [then])],
-    notes: [
-      ['Someone who changed teams in the period counts in both.'],
-      ...credits.warnings.map((warning) => [sentenceOf(warning)]),
-    ],
+    notes: [['Someone who changed teams in the period counts in both.']],
   };
 }
 

@@ -47,10 +47,14 @@ const COLUMNS = {
   commits: { title: 'Commits', metric: 'git_commits', format: 'count', addsUp: true },
 } as const satisfies Record<string, TeamColumn>;
 
+const TOGETHER = [COLUMNS.credits, COLUMNS.active, COLUMNS.sessions, COLUMNS.commits].map(
+  ({ metric }) => metric,
+);
+
 /** Every team with its numbers: the largest first, people without a team last; credits against the span before. */
 export async function teamsCompared(reader: PageReader): Promise<Figure> {
   const ask = ({ metric, title }: TeamColumn) =>
-    reader.ask({ metric, title: `${title} by team`, by: ['team'] });
+    reader.ask({ metric, together: TOGETHER, title: `${title} by team`, by: ['team'] });
   const credits = await ask(COLUMNS.credits);
   const seats = await ask(COLUMNS.seats);
   if ([...credits.rows, ...seats.rows].every(({ team }) => team === null)) {
@@ -67,7 +71,7 @@ export async function teamsCompared(reader: PageReader): Promise<Figure> {
   const then = before === null ? null : await reader.ask({ ...spec, ...before });
   const rows = teamRows(reader, credits, seats);
   const totals = rows.map((row) => numberOf(row, credits, COLUMNS.credits));
-  const max = Math.max(0, ...totals.map(({ value }) => value ?? 0));
+  const max = Math.max(0, ...totals.map(({ value }, index) => (rows[index]?.isOthers ? 0 : (value ?? 0))));
   const money = cost.kind === 'answer' ? cost.result : null;
   const costColumn = { title: costTitle(money), metric: 'cost', format: 'money', addsUp: true } as const;
   const end = (title: string) => ({ title, align: 'end' as const });
@@ -92,7 +96,7 @@ export async function teamsCompared(reader: PageReader): Promise<Figure> {
           numberOf(row, seats, COLUMNS.seats),
           numberOf(row, active, COLUMNS.active),
           total,
-          { kind: 'bar', value: total.value, max },
+          { kind: 'bar', value: row.isOthers ? null : total.value, max },
           changeSince(row, { total, credits, then }),
           ...(money === null ? [] : [numberOf(row, money, costColumn)]),
           numberOf(row, sessions, COLUMNS.sessions),
@@ -102,10 +106,7 @@ export async function teamsCompared(reader: PageReader): Promise<Figure> {
     },
     tableIs: 'shown',
     results: [credits, seats, active, sessions, commits, ...[money, then].flatMap((result) => result ?? [])],
-    notes: notesOf(
-      [credits, seats, ...(money === null ? [] : [money])],
-      cost.kind === 'refusal' ? cost.why : null,
-    ),
+    notes: notesOf(cost.kind === 'refusal' ? cost.why : null),
   };
 }
 
@@ -162,14 +163,12 @@ function costTitle(money: MetricResult | null): string {
   return unit === 'currency' ? 'Cost' : `Cost, ${unit}`;
 }
 
-function notesOf(results: readonly MetricResult[], refusal: string | null): Phrase[] {
-  const warnings = new Set(results.flatMap((result) => result.warnings));
+function notesOf(refusal: string | null): Phrase[] {
   return [
     [
       'Someone who changed teams in the period is active in both, so the active people of teams do not add up.',
     ],
     ['People are those listed on the last day of the period.'],
     ...(refusal === null ? [] : [[sentenceOf(refusal)]]),
-    ...[...warnings].map((warning) => [sentenceOf(warning)]),
   ];
 }

@@ -46,7 +46,7 @@ export function unsettled(coverages: readonly StreamCoverage[]): Figure {
     tableIs: 'shown',
     results: coverages.map(({ result }) => result),
     notes: [
-      ...(isCut ? [['Older spans are in the tables of the calendars.']] : []),
+      ...(isCut ? [['The queries list older spans, too.']] : []),
       ['The ledger does not record since when days fail, await data or lack a pull.'],
     ],
     empty: groups.length === 0 ? 'Every day of every stream is settled.' : undefined,

@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html';
 import { markSvg } from '../charts/marks.ts';
 import { type Chart, type Figure, MARK_NAMES, type MarkState } from '../page/page.ts';
+import { sentenceOf } from '../words/sentences.ts';
 import type { Frame } from './frame.ts';
 import { sourcesHtml } from './sources.ts';
 import { tableHtml } from './table.ts';
@@ -12,8 +13,8 @@ export function figureHtml(figure: Figure, frame: Frame, level: 2 | 3): Markup {
   const anchor = `${frame.anchors ?? ''}${id}`;
   return html`<section class="figure" id="${anchor}" aria-labelledby="${anchor}-title">
 ${headingHtml(title, `${anchor}-title`, level)}<p class="subtitle">${subtitle}</p>
-${empty === undefined ? contentHtml(figure, frame) : html`<p class="empty">${wordsHtml(empty)}</p>`}
-${notesHtml(figure, frame)}${sourcesHtml({ results, table: foldedTable(figure, frame) })}</section>`;
+<div>${empty === undefined ? contentHtml(figure, frame) : html`<p class="empty">${wordsHtml(empty)}</p>`}
+${notesHtml(figure, frame)}${sourcesHtml({ results, table: foldedTable(figure, frame) })}</div></section>`;
 }
 
 function contentHtml({ title, chart, legend, table, tableIs }: Figure, frame: Frame): Markup {
@@ -34,11 +35,11 @@ function legendHtml(states: readonly MarkState[]): Markup {
   return html`<ul class="legend">${states.map((state) => html`<li>${raw(markSvg(state))} ${MARK_NAMES[state]}</li>`)}</ul>`;
 }
 
-/** What limits the figure, and what limits the results. */
-function notesHtml({ notes = [], results }: Figure, frame: Frame): Markup {
-  const warnings = [...new Set(results.flatMap((result) => result.warnings))];
+/** What limits the figure, and what limits its results. A figure without content says what matters instead of it. */
+function notesHtml({ notes = [], results, empty }: Figure, frame: Frame): Markup {
+  const warnings = empty === undefined ? [...new Set(results.flatMap((result) => result.warnings))] : [];
   if (notes.length + warnings.length === 0) return html``;
-  return html`<ul class="notes">${notes.map((note) => html`<li>${phraseHtml(note, frame)}</li>`)}${warnings.map((warning) => html`<li>${wordsHtml(warning)}</li>`)}</ul>`;
+  return html`<ul class="notes">${notes.map((note) => html`<li>${phraseHtml(note, frame)}</li>`)}${warnings.map((warning) => html`<li>${wordsHtml(sentenceOf(warning))}</li>`)}</ul>`;
 }
 
 function headingHtml(title: string, id: string, level: 2 | 3): Markup {

@@ -12,11 +12,25 @@ export function headerHtml(frame: Frame): Markup {
 ${form === undefined ? html`<p class="about">${aboutHtml(frame)}</p>` : formHtml(form, frame)}</div></header>`;
 }
 
-/** `Acme · platform · November 2026, 1 to 19`. */
-function aboutHtml({ organization, filters }: Frame): Markup {
-  const team = filters.team === undefined ? '' : html` · <bdi>${cut(filters.team ?? UNASSIGNED, 40)}</bdi>`;
-  return html`<bdi class="organization" title="${cut(organization, 200)}">${cut(organization, 40)}</bdi>${team} · ${periodHeading(filters)}`;
+/** `Acme · platform · November 2026, 1 to 19`; without the organization where there is no other one to choose. */
+function aboutHtml({ organization, filters: { team, ...period }, form }: Frame): Markup {
+  const isOnly = form !== undefined && form.organizations.length < 2;
+  const parts = [
+    ...(isOnly ? [] : [html`<bdi title="${cut(organization, 200)}">${shortName(organization)}</bdi>`]),
+    ...(team === undefined ? [] : [html`<bdi>${cut(team ?? UNASSIGNED, 40)}</bdi>`]),
+    periodHeading(period),
+  ];
+  return html`${parts.map((part, index) => html`${index === 0 ? '' : ' · '}${part}`)}`;
 }
+
+/** A long name by its ends: IDs of organizations begin alike. */
+function shortName(name: string): string {
+  const characters = [...name];
+  if (characters.length <= NAME_CHARACTERS_MAX) return name;
+  return `${characters.slice(0, 4).join('')}…${characters.slice(-6).join('')}`;
+}
+
+const NAME_CHARACTERS_MAX = 16;
 
 function formHtml(form: FilterForm, frame: Frame): Markup {
   const { filters } = frame;

@@ -38,7 +38,8 @@ export function loginHtml({ next, problem, style }: LoginForm): Markup {
   return documentHtml({
     heading: 'Log in',
     style,
-    body: html`${refused}<form class="login" method="post" action="/login">
+    body: html`<p class="sentence">Whoever started this dashboard chose its token and can give it to you.</p>
+${refused}<form class="login" method="post" action="/login">
 <input type="hidden" name="next" value="${next}">
 <p><label for="token">Token of this dashboard</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus${problem === undefined ? '' : html` aria-invalid="true" aria-describedby="problem"`}></p>

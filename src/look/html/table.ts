@@ -68,11 +68,14 @@ function classNames(column: Column | undefined): string {
 }
 
 /** Short texts such as days and names of teams stay on one line; others break where the column ends. */
-const SHORT_CHARACTERS = 18;
+const SHORT_CHARACTERS = 20;
+/** Longer texts are sentences, and get a wider column. */
+const WORD_CHARACTERS = 40;
 
 function classOf(cell: Cell): string {
   if (cell.kind === 'number') return ' number';
   if (cell.kind === 'bar' || cell.kind === 'state') return ` ${cell.kind}`;
-  const length = cell.text.length <= SHORT_CHARACTERS ? ' short' : ' text';
-  return cell.kind === 'text' && cell.isMuted ? `${length} muted` : length;
+  const { length } = cell.text;
+  const name = length <= SHORT_CHARACTERS ? ' short' : length <= WORD_CHARACTERS ? ' text' : ' text prose';
+  return cell.kind === 'text' && cell.isMuted ? `${name} muted` : name;
 }

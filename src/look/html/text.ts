@@ -43,7 +43,7 @@ export function wordsHtml(words: string): Markup {
 export function linkHtml({ text, path }: { text: string; path: string }, frame: Frame): Markup {
   const href = frame.href(path);
   if (href === null) return textHtml(text);
-  const name = text.trim() === '' ? html`<i>empty</i>` : html`<bdi>${cut(text)}</bdi>`;
+  const name = text.trim() === '' ? html`<i>empty</i>` : breakableHtml(cut(text));
   return html`<a href="${href}">${name}</a>`;
 }
 
@@ -62,5 +62,15 @@ export function titleText(parts: readonly string[]): string {
 }
 
 function isolatedHtml(text: string, isCode: boolean): Markup {
-  return isCode ? html`<code><bdi>${text}</bdi></code>` : html`<bdi>${text}</bdi>`;
+  return isCode ? html`<code>${breakableHtml(text)}</code>` : breakableHtml(text);
 }
+
+/** Text of its own direction. Addresses and paths in it break where their parts end rather than in the middle of a word. */
+export function breakableHtml(text: string): Markup {
+  if (text.length > TITLE_CHARACTERS_MAX) return html`<bdi>${text}</bdi>`;
+  const parts = text.split(PART_END).map((part, index) => (index === 0 ? part : html`<wbr>${part}`));
+  return html`<bdi>${parts}</bdi>`;
+}
+
+/** Between a character that ends a part of an address or a path and one that does not. */
+const PART_END = /(?<=[./@_])(?=[^\s./@_])/;

@@ -46,18 +46,14 @@ export function cellOf(
   result: Result,
   row: number,
   format: NumberFormat,
-  {
-    column = 'value',
-    why,
-    open,
-  }: { column?: string; why?: string | undefined; open?: string | null | undefined } = {},
+  { column, why, open }: { column?: string; why?: string | undefined; open?: string | null | undefined } = {},
 ): ShownNumber {
-  const value = result.rows[row]?.[column];
+  const value = result.rows[row]?.[column ?? 'value'];
   return {
     kind: 'number',
     value: typeof value === 'number' ? value : null,
     format,
-    formula: { op: 'cell', result: result.id, row, column },
+    formula: { op: 'cell', result: result.id, row, column: column ?? result.column ?? 'value' },
     why,
     open: open === undefined ? openness(result) : (open ?? undefined),
   };

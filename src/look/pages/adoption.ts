@@ -1,22 +1,86 @@
-import { FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
-import type { Period } from '../../metrics/period.ts';
-import { completeWeeks } from '../data/compare.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { Result } from '../data/result.ts';
-import { bucketLines } from '../figures/bucket-lines.ts';
-import { WEEKS } from '../figures/bucket-words.ts';
-import { distinctGroups } from '../figures/distinct-groups.ts';
 import { headline } from '../figures/headline.ts';
 import { doubtedDays } from '../figures/open-days.ts';
 import { comparison, standing, teamWords } from '../figures/opening.ts';
 import { peoplePerWeek } from '../figures/people-per-week.ts';
-import type { Figure, Headline, Page, Phrase } from '../page/page.ts';
+import type { Headline, Page, Phrase } from '../page/page.ts';
 import { nounFor } from '../words/nouns.ts';
 import { duringWords, periodHeading, periodWords } from '../words/spans.ts';
+import { drawFigure, drawPair, type FigureSpec } from './draw-figure.ts';
 import type { PageKind } from './page-kind.ts';
 
-const DAYS = 88;
-const CLIENT_DAYS = 28;
+const PUBLISHED_USERS: FigureSpec = {
+  draw: 'lines',
+  id: 'published-users',
+  title: 'Users by day, week and month as published',
+  unit: 'Users',
+  metrics: [
+    { metric: 'published_mau', name: '30 days' },
+    { metric: 'published_wau', name: '7 days' },
+    { metric: 'published_dau', name: '1 day' },
+  ],
+  grain: 'date',
+  days: 88,
+  format: 'count',
+  zero: true,
+  wide: true,
+  notes: [
+    [
+      'The service counts the distinct users of the days that end on each day. These numbers are never added.',
+    ],
+  ],
+};
+
+const CLIENTS: FigureSpec = {
+  draw: 'distinct',
+  id: 'clients',
+  title: 'Users by client as published',
+  unit: 'Users',
+  metric: 'published_client_dau',
+  by: 'client',
+  grain: 'date',
+  days: 28,
+  notes: [['Someone who uses several clients counts in each, so clients do not add up.']],
+};
+
+const DELEGATION: FigureSpec = {
+  draw: 'distinct',
+  id: 'delegation-levels',
+  title: 'People by delegation level',
+  unit: 'People',
+  metric: 'active_users',
+  by: 'delegation_level',
+  grain: 'week',
+  notes: [['Someone with different levels in a week counts in each, so levels do not add up.']],
+};
+
+const AUTONOMY: FigureSpec = {
+  draw: 'lines',
+  id: 'autonomy',
+  title: 'Autonomy ratio as published',
+  unit: 'Tool calls per user turn',
+  metrics: [
+    { metric: 'published_autonomy_ratio_p90', name: '90th percentile' },
+    { metric: 'published_autonomy_ratio_avg', name: 'average' },
+    { metric: 'published_autonomy_ratio_p50', name: 'median' },
+  ],
+  grain: 'date',
+  days: 88,
+  format: 'decimal',
+  notes: [['The ratio of a day is shown as published. Averages and percentiles are never combined.']],
+};
+
+const SESSIONS: FigureSpec = {
+  draw: 'lines',
+  id: 'sessions-per-user',
+  title: 'Sessions per active user',
+  unit: 'Sessions per user',
+  metrics: [{ metric: 'sessions_per_active_user', name: 'sessions per user' }],
+  grain: 'week',
+  format: 'decimal',
+  zero: true,
+};
 
 /** Who uses the platform, who began, and who does not. */
 export const adoption: PageKind = {
@@ -36,9 +100,9 @@ export const adoption: PageKind = {
       sections: [
         { kind: 'headlines', headlines: [active, fresh, licensed, inactive] },
         await peoplePerWeek(reader),
-        await publishedUsers(reader),
-        { kind: 'pair', figures: [await clients(reader), await delegation(reader)] },
-        { kind: 'pair', figures: [await autonomy(reader), await sessionsPerUser(reader)] },
+        await drawFigure(reader, PUBLISHED_USERS),
+        await drawPair(reader, CLIENTS, DELEGATION),
+        await drawPair(reader, AUTONOMY, SESSIONS),
       ],
     } satisfies Page;
   },
@@ -82,89 +146,4 @@ function sentenceOf(
         ]),
     ...rest,
   ];
-}
-
-/** The last days of a number up to a day, but none before the service began. */
-function lastDays(until: UtcDay, days: number): Period {
-  const from = shiftDay(until, 1 - days);
-  return { from: from < FIRST_DAY ? FIRST_DAY : from, until };
-}
-
-function publishedUsers(reader: PageReader): Promise<Figure> {
-  return bucketLines(reader, {
-    id: 'published-users',
-    title: 'Users by day, week and month as published',
-    unit: 'Users',
-    metrics: [
-      { metric: 'published_mau', name: '30 days' },
-      { metric: 'published_wau', name: '7 days' },
-      { metric: 'published_dau', name: '1 day' },
-    ],
-    grain: 'date',
-    period: lastDays(reader.filters.until, DAYS),
-    format: 'count',
-    zero: true,
-    wide: true,
-    notes: [
-      [
-        'The service counts the distinct users of the days that end on each day. These numbers are never added.',
-      ],
-    ],
-  });
-}
-
-function clients(reader: PageReader): Promise<Figure> {
-  return distinctGroups(reader, {
-    id: 'clients',
-    title: 'Users by client as published',
-    unit: 'Users',
-    metric: 'published_client_dau',
-    by: 'client',
-    grain: 'date',
-    period: lastDays(reader.filters.until, CLIENT_DAYS),
-    notes: [['Someone who uses several clients counts in each, so clients do not add up.']],
-  });
-}
-
-function delegation(reader: PageReader): Promise<Figure> {
-  return distinctGroups(reader, {
-    id: 'delegation-levels',
-    title: 'People by delegation level',
-    unit: 'People',
-    metric: 'active_users',
-    by: 'delegation_level',
-    grain: 'week',
-    period: completeWeeks(reader.filters.until, WEEKS),
-    notes: [['Someone with different levels in a week counts in each, so levels do not add up.']],
-  });
-}
-
-function autonomy(reader: PageReader): Promise<Figure> {
-  return bucketLines(reader, {
-    id: 'autonomy',
-    title: 'Autonomy ratio as published',
-    unit: 'Tool calls per user turn',
-    metrics: [
-      { metric: 'published_autonomy_ratio_p90', name: '90th percentile' },
-      { metric: 'published_autonomy_ratio_avg', name: 'average' },
-      { metric: 'published_autonomy_ratio_p50', name: 'median' },
-    ],
-    grain: 'date',
-    period: lastDays(reader.filters.until, DAYS),
-    format: 'decimal',
-    notes: [['The ratio of a day is shown as published. Averages and percentiles are never combined.']],
-  });
-}
-
-function sessionsPerUser(reader: PageReader): Promise<Figure> {
-  return bucketLines(reader, {
-    id: 'sessions-per-user',
-    title: 'Sessions per active user',
-    unit: 'Sessions per user',
-    metrics: [{ metric: 'sessions_per_active_user', name: 'sessions per user' }],
-    grain: 'week',
-    period: completeWeeks(reader.filters.until, WEEKS),
-    format: 'decimal',
-    zero: true,
-  });
 }

@@ -4,16 +4,18 @@ import { lastExpectedDay, streamCoverage } from '../data/coverage.ts';
 import { dayStates } from '../data/day-states.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { Result } from '../data/result.ts';
-import { coverage } from '../figures/coverage.ts';
+import { ALL_STREAMS, allStreams } from '../figures/all-streams.ts';
+import { NOTHING_RUN } from '../figures/coverage.ts';
 import { doubts } from '../figures/doubts.ts';
-import { factOf, withResult } from '../figures/listing.ts';
+import { emptyFigure } from '../figures/empty-figure.ts';
+import { factOf } from '../figures/listing.ts';
 import { quarantinedRecords, quarantineReasons } from '../figures/quarantined.ts';
 import { restatedDays } from '../figures/restated-days.ts';
 import { latestRuns } from '../figures/runs.ts';
 import { schemaDrift } from '../figures/schema-drift.ts';
 import { unsettled } from '../figures/unsettled.ts';
 import type { ShownNumber } from '../page/numbers.ts';
-import type { Page, Phrase, Section } from '../page/page.ts';
+import type { Figure, Page, Phrase, Section } from '../page/page.ts';
 import { periodHeading } from '../words/spans.ts';
 import type { PageKind } from './page-kind.ts';
 
@@ -24,8 +26,8 @@ export const data: PageKind = {
   async build(reader) {
     const until = await lastExpectedDay(reader);
     if (until === null) {
-      const calendar = await coverage(reader, { stream: 'activity' });
-      return { name: 'Data', heading: 'Data', sentence: ['Nothing is stored yet.'], sections: [calendar] };
+      const sections = [emptyFigure(ALL_STREAMS, NOTHING_RUN)];
+      return { name: 'Data', heading: 'Data', sentence: ['Nothing is stored yet.'], sections };
     }
     const states = await dayStates(reader, until);
     return {
@@ -41,22 +43,30 @@ export const data: PageKind = {
 const SCOPE: Phrase = [' This page is about all days and people, whatever period and team are chosen.'];
 
 async function sectionsOf(reader: PageReader, states: Result, until: UtcDay): Promise<Section[]> {
-  const calendars = [];
   const coverages = [];
-  for (const stream of DAILY_STREAMS) {
-    calendars.push(await coverage(reader, { stream, tellsEnd: calendars.length === 0 }));
-    coverages.push(await streamCoverage(reader, stream, until));
-  }
-  return [
-    ...calendars,
-    withResult(unsettled(coverages), states),
+  for (const stream of DAILY_STREAMS) coverages.push(await streamCoverage(reader, stream, until));
+  const reasons = await quarantineReasons(reader, until);
+  const lists = [
+    unsettled(coverages),
     await doubts(reader, until),
     await restatedDays(reader, until),
-    await quarantineReasons(reader, until),
-    await quarantinedRecords(reader, until),
+    reasons,
+    ...(reasons.empty === undefined ? [await quarantinedRecords(reader, until)] : []),
     await schemaDrift(reader, until),
+  ];
+  return [
+    allStreams(reader, { coverages, states, until }),
+    ...lists.filter(({ empty }) => empty === undefined),
+    ...paired(lists.filter(({ empty }) => empty !== undefined)),
     await latestRuns(reader, until),
   ];
+}
+
+/** Two by two: a figure without content says one sentence. */
+function paired([first, second, ...rest]: readonly Figure[]): Section[] {
+  if (first === undefined) return [];
+  if (second === undefined) return [first];
+  return [{ kind: 'pair', figures: [first, second] }, ...paired(rest)];
 }
 
 /** What is wrong with days, as the end of a sentence about one day and about several. */

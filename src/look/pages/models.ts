@@ -1,39 +1,91 @@
-import { completeWeeks, monthsUntil } from '../data/compare.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { Result } from '../data/result.ts';
-import { bucketLines } from '../figures/bucket-lines.ts';
-import { WEEKS } from '../figures/bucket-words.ts';
 import { budgets } from '../figures/budgets.ts';
 import { headline } from '../figures/headline.ts';
 import { doubtedDays } from '../figures/open-days.ts';
 import { comparison, standing, teamWords } from '../figures/opening.ts';
-import { ranking } from '../figures/ranking.ts';
-import { stackedGroups } from '../figures/stacked-groups.ts';
-import type { Figure, Headline, Page, Phrase } from '../page/page.ts';
+import type { Headline, Page, Phrase } from '../page/page.ts';
 import { sentenceOf } from '../words/sentences.ts';
 import { periodHeading, periodWords } from '../words/spans.ts';
+import { drawFigure, drawPair, type FigureSpec } from './draw-figure.ts';
 import type { PageKind } from './page-kind.ts';
+import { THINKING_SHARE } from './thinking-share.ts';
 
-const MONTHS = 12;
 const NO_PRICES = 'No prices are loaded: `daywalk prices load prices.csv`.';
+
+function perWeek(by: 'model' | 'tier'): FigureSpec {
+  return {
+    draw: 'stacks',
+    id: `credits-by-${by}`,
+    title: `Credits by ${by}, per week`,
+    unit: 'Million, as published',
+    metric: 'published_billable_tokens',
+    by,
+    grain: 'week',
+    format: 'compact',
+    divisor: 1e6,
+  };
+}
+
+const MODELS: FigureSpec = {
+  draw: 'ranking',
+  id: 'models',
+  title: 'Models',
+  unit: 'Credits as published',
+  metric: 'published_billable_tokens',
+  by: 'model',
+  thing: 'Model',
+  amount: 'Credits, M',
+  format: 'millions',
+};
+
+const CACHE: FigureSpec = {
+  draw: 'lines',
+  id: 'cache-share',
+  title: 'Cache share',
+  unit: 'Per cent of input tokens',
+  metrics: [{ metric: 'cache_share', name: 'cache' }],
+  grain: 'week',
+  format: 'share',
+  percent: true,
+  zero: true,
+};
+
+const COST_PER_USER: FigureSpec = {
+  draw: 'lines',
+  id: 'cost-per-active-user',
+  title: 'Cost per active user, per week',
+  unit: 'Cost',
+  metrics: [{ metric: 'cost_per_active_user', name: 'per user' }],
+  grain: 'week',
+  format: 'money',
+  zero: true,
+};
+
+const COST_BY_TEAM = {
+  draw: 'stacks',
+  id: 'cost-by-team',
+  title: 'Cost by team, per month',
+  unit: 'Cost',
+  metric: 'cost',
+  by: 'team',
+  grain: 'month',
+  months: 12,
+  format: 'money',
+  wide: true,
+} as const satisfies FigureSpec;
 
 /** Which models are used, and what it costs. */
 export const models: PageKind = {
   path: '/models',
   name: 'Models and cost',
   async build(reader) {
-    const cost = await headline(reader, { metric: 'cost', title: 'Cost', format: 'money' });
-    const perUser = await headline(reader, {
-      metric: 'cost_per_active_user',
-      title: 'Cost per active user',
-      format: 'money',
-    });
-    const thinking = await headline(reader, {
-      metric: 'thinking_share',
-      title: 'Thinking share',
-      format: 'share',
-    });
-    const cache = await headline(reader, { metric: 'cache_share', title: 'Cache share', format: 'share' });
+    const share = (metric: string, title: string) => headline(reader, { metric, title, format: 'share' });
+    const money = (metric: string, title: string) => headline(reader, { metric, title, format: 'money' });
+    const cost = await money('cost', 'Cost');
+    const perUser = await money('cost_per_active_user', 'Cost per active user');
+    const thinking = await share('thinking_share', 'Thinking share');
+    const cache = await share('cache_share', 'Cache share');
     const credits = await headline(reader, {
       metric: 'billable_tokens',
       title: 'Credits',
@@ -46,10 +98,13 @@ export const models: PageKind = {
       sentence: opening(reader, { credits, cost, perUser, doubted }),
       sections: [
         { kind: 'headlines', headlines: [cost, perUser, thinking, cache] },
-        { kind: 'pair', figures: [await perWeek(reader, 'model'), await ranked(reader)] },
-        { kind: 'pair', figures: [await perWeek(reader, 'tier'), await thinkingShare(reader)] },
-        { kind: 'pair', figures: [await cacheShare(reader), await costPerUser(reader, cost)] },
-        await costByTeam(reader, cost),
+        await drawPair(reader, perWeek('model'), MODELS),
+        await drawPair(reader, perWeek('tier'), THINKING_SHARE),
+        await drawPair(reader, CACHE, ofCost(COST_PER_USER, cost)),
+        await drawFigure(
+          reader,
+          ofCost({ ...COST_BY_TEAM, ...(lacksPrices(cost) && { empty: NO_PRICES }) }, cost),
+        ),
         await budgets(reader),
       ],
     } satisfies Page;
@@ -78,7 +133,8 @@ function opening(
     const why = lacksPrices(cost) ? NO_PRICES : sentenceOf(cost.number.why ?? 'it has no value');
     return [...used, `. What they cost is not known. ${why}`, ...rest];
   }
-  const unit = cost.unit === undefined ? '' : ` ${cost.unit}`;
+  // A number and its unit stay on one line.
+  const unit = cost.unit === undefined ? '' : `\u00a0${cost.unit}`;
   return [
     ...used,
     ', cost ',
@@ -94,85 +150,7 @@ function lacksPrices({ results }: Headline): boolean {
   return results[0]?.unit === 'currency';
 }
 
-function perWeek(reader: PageReader, by: 'model' | 'tier'): Promise<Figure> {
-  return stackedGroups(reader, {
-    metric: 'published_billable_tokens',
-    by,
-    grain: 'week',
-    period: completeWeeks(reader.filters.until, WEEKS),
-    id: `credits-by-${by}`,
-    title: `Credits by ${by}, per week`,
-    unit: 'Million, as published',
-    format: 'compact',
-    divisor: 1e6,
-  });
-}
-
-function ranked(reader: PageReader): Promise<Figure> {
-  return ranking(reader, {
-    metric: 'published_billable_tokens',
-    by: 'model',
-    id: 'models',
-    title: 'Models',
-    unit: 'Credits as published',
-    thing: 'Model',
-    amount: 'Credits, M',
-    format: 'millions',
-  });
-}
-
-function thinkingShare(reader: PageReader): Promise<Figure> {
-  return bucketLines(reader, {
-    id: 'thinking-share',
-    title: 'Thinking share',
-    unit: 'Per cent of credits, on days whose primary model thinks',
-    metrics: [{ metric: 'thinking_share', name: 'thinking' }],
-    grain: 'week',
-    period: completeWeeks(reader.filters.until, WEEKS),
-    format: 'share',
-    percent: true,
-    zero: true,
-  });
-}
-
-function cacheShare(reader: PageReader): Promise<Figure> {
-  return bucketLines(reader, {
-    id: 'cache-share',
-    title: 'Cache share',
-    unit: 'Per cent of input tokens',
-    metrics: [{ metric: 'cache_share', name: 'cache' }],
-    grain: 'week',
-    period: completeWeeks(reader.filters.until, WEEKS),
-    format: 'share',
-    percent: true,
-    zero: true,
-  });
-}
-
-function costPerUser(reader: PageReader, cost: Headline): Promise<Figure> {
-  return bucketLines(reader, {
-    id: 'cost-per-active-user',
-    title: 'Cost per active user, per week',
-    unit: cost.unit ?? 'Cost',
-    metrics: [{ metric: 'cost_per_active_user', name: 'per user' }],
-    grain: 'week',
-    period: completeWeeks(reader.filters.until, WEEKS),
-    format: 'money',
-    zero: true,
-  });
-}
-
-function costByTeam(reader: PageReader, cost: Headline): Promise<Figure> {
-  return stackedGroups(reader, {
-    metric: 'cost',
-    by: 'team',
-    grain: 'month',
-    period: monthsUntil(reader.filters.until, MONTHS),
-    id: 'cost-by-team',
-    title: 'Cost by team, per month',
-    unit: cost.unit ?? 'Cost',
-    format: 'money',
-    wide: true,
-    ...(lacksPrices(cost) && { empty: NO_PRICES }),
-  });
+/** A figure of costs, whose unit is the currency. */
+function ofCost(spec: FigureSpec, { unit }: Headline): FigureSpec {
+  return { ...spec, unit: unit ?? spec.unit };
 }

@@ -5,7 +5,7 @@ import type { PageReader } from '../data/reader.ts';
 import type { Result } from '../data/result.ts';
 import { WEEKS } from '../figures/bucket-words.ts';
 import { coverage } from '../figures/coverage.ts';
-import { headline } from '../figures/headline.ts';
+import { mainNumbers } from '../figures/main-numbers.ts';
 import { doubtedDays, openDays } from '../figures/open-days.ts';
 import { comparison, standing, teamWords } from '../figures/opening.ts';
 import { perDay } from '../figures/per-day.ts';
@@ -25,14 +25,7 @@ export const overview: PageKind = {
   name: 'Overview',
   async build(reader) {
     const { filters } = reader;
-    const credits = await headline(reader, {
-      metric: 'billable_tokens',
-      title: 'Credits',
-      format: 'compact',
-    });
-    const users = await headline(reader, { metric: 'active_users', title: 'Active users', format: 'count' });
-    const sessions = await headline(reader, { metric: 'sessions', title: 'Sessions', format: 'compact' });
-    const commits = await headline(reader, { metric: 'git_commits', title: 'Commits', format: 'compact' });
+    const { credits, users, sessions, commits } = await mainNumbers(reader);
     const doubted = await doubtedDays(reader);
     return {
       name: 'Overview',

@@ -1,10 +1,8 @@
+import { isDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import { completeWeeks } from '../data/compare.ts';
 import { readerOfUser } from '../data/narrow.ts';
 import { type PersonFacts, readPerson } from '../data/person.ts';
 import type { PageReader } from '../data/reader.ts';
-import { bucketLines } from '../figures/bucket-lines.ts';
-import { WEEKS } from '../figures/bucket-words.ts';
 import { changesTable } from '../figures/changes-table.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
@@ -13,9 +11,11 @@ import { personLanguages } from '../figures/person-languages.ts';
 import { recentCredits } from '../figures/recent-days.ts';
 import type { Headline, Page, Phrase } from '../page/page.ts';
 import { nounFor } from '../words/nouns.ts';
-import { duringWords, periodHeading } from '../words/spans.ts';
+import { dayName, duringWords, periodHeading } from '../words/spans.ts';
+import { drawFigure } from './draw-figure.ts';
 import { refuseOthers } from './managers-only.ts';
 import type { PageKind } from './page-kind.ts';
+import { THINKING_SHARE } from './thinking-share.ts';
 
 const USES = [
   { metric: 'tool_calls', title: 'Tool calls', format: 'count' },
@@ -61,7 +61,7 @@ export const person: PageKind = {
             await personLanguages(reader, subject),
           ],
         },
-        { kind: 'pair', figures: [await thinkingShare(reader), personFacts(subject, facts)] },
+        { kind: 'pair', figures: [await drawFigure(reader, THINKING_SHARE), personFacts(subject, facts)] },
       ],
       basis: credits.results[0]?.basis,
     } satisfies Page;
@@ -72,29 +72,24 @@ function nameOf({ teams, emails }: PersonFacts): string | undefined {
   return teams.find(({ name }) => name !== null)?.name ?? emails[0]?.email;
 }
 
-function thinkingShare(reader: PageReader) {
-  return bucketLines(reader, {
-    metrics: [{ metric: 'thinking_share', name: 'thinking' }],
-    grain: 'week',
-    period: completeWeeks(reader.filters.until, WEEKS),
-    id: 'thinking-share',
-    title: 'Credits on days with a thinking model',
-    unit: 'Share of credits',
-    format: 'share',
-    percent: true,
-  });
-}
-
 function sentenceOf(
   { filters }: PageReader,
   credits: Headline,
   { firstActiveOn, lastActiveOn }: PersonFacts,
 ): Phrase {
-  const known = `Active from ${firstActiveOn} to ${lastActiveOn}.`;
+  const known = activeWords(firstActiveOn, lastActiveOn);
   if (credits.number.value === null) return [`Nothing is stored ${duringWords(filters)}. ${known}`];
   return [
     { kind: 'strong', parts: [credits.number, nounFor(credits.number, ' credit', ' credits')] },
     ...comparison(credits, filters),
     `. ${known}`,
   ];
+}
+
+function activeWords(first: string, last: string): string {
+  if (!isDay(first) || !isDay(last)) return '';
+  const until = `${dayName(last)} ${last.slice(0, 4)}`;
+  return first === last
+    ? `Active on ${until} only.`
+    : `First active on ${dayName(first, last)}, last on ${until}.`;
 }

@@ -1,22 +1,32 @@
-import { completeWeeks } from '../data/compare.ts';
 import type { PageReader } from '../data/reader.ts';
 import { lastReadinessWalk, type ReadinessWalk, readinessTotals } from '../data/readiness.ts';
 import type { Result } from '../data/result.ts';
-import { bucketLines } from '../figures/bucket-lines.ts';
 import { emptyFigure } from '../figures/empty-figure.ts';
 import { failingCriteria, failureReasons } from '../figures/failing-criteria.ts';
 import { headline } from '../figures/headline.ts';
 import { factOf, withResult } from '../figures/listing.ts';
 import { readinessHistory, repositories } from '../figures/repositories.ts';
 import type { Headline, Page, Phrase } from '../page/page.ts';
-import { instantName } from '../words/instants.ts';
+import { instantSentence } from '../words/instants.ts';
 import { nounFor } from '../words/nouns.ts';
 import { dayName } from '../words/spans.ts';
+import { drawFigure, type FigureSpec } from './draw-figure.ts';
 import type { PageKind } from './page-kind.ts';
 
 const NAME = 'Readiness';
-const WEEKS = 26;
 const METRIC = { metric: 'readiness_score', title: 'Mean score' } as const;
+
+const SCORE: FigureSpec = {
+  draw: 'lines',
+  id: 'readiness-score',
+  title: 'Score per week',
+  unit: 'Per cent, mean of the latest reports at the end of each week',
+  metrics: [{ metric: METRIC.metric, name: METRIC.title }],
+  grain: 'week',
+  weeks: 26,
+  format: 'share',
+  percent: true,
+};
 
 /** How ready the repositories are for agents, and what they lack. */
 export const readiness: PageKind = {
@@ -37,18 +47,8 @@ export const readiness: PageKind = {
       sentence: [...sentenceOf(score, totals), ...asOf(walk), ...teamOf(reader)],
       sections: [
         { kind: 'headlines', headlines: [score] },
-        await bucketLines(reader, {
-          id: 'readiness-score',
-          title: 'Score per week',
-          unit: 'Per cent, mean of the latest reports at the end of each week',
-          metrics: [{ metric: METRIC.metric, name: METRIC.title }],
-          grain: 'week',
-          period: completeWeeks(until, WEEKS),
-          format: 'share',
-          percent: true,
-        }),
+        { kind: 'pair', figures: [await drawFigure(reader, SCORE), await failingCriteria(reader)] },
         withResult(await repositories(reader), totals),
-        await failingCriteria(reader),
         ...(reader.viewer.audience === 'public' ? [] : [await failureReasons(reader)]),
         await readinessHistory(reader),
       ],
@@ -80,14 +80,14 @@ function sentenceOf({ number }: Headline, totals: Result): Phrase {
     failing,
     ' of ',
     count('criteria'),
-    nounFor(failing, ' criteria is not fully passed', ' criteria are not fully passed'),
-    ' somewhere.',
+    nounFor(failing, ' criteria fails', ' criteria fail'),
+    ' in at least one repository.',
   ];
 }
 
 function asOf({ at, state }: ReadinessWalk): Phrase {
   if (at === null) return [];
-  const walked = ` The reports are as of the last complete walk, ${instantName(at)}.`;
+  const walked = ` The last complete walk of the reports was on ${instantSentence(at)}.`;
   if (state === 'failed' || state === 'pending') return [walked, ' The newest walk did not reach the end.'];
   return state === 'doubted'
     ? [walked, ' It lacked reports that are stored; they are kept until that is confirmed.']

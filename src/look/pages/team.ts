@@ -1,12 +1,9 @@
 import { UsageError } from '../../core/errors.ts';
 import { findTeam, UNASSIGNED } from '../../metrics/find-filters.ts';
 import { isRestricted } from '../audience/audience.ts';
-import { completeWeeks } from '../data/compare.ts';
 import { readerOfTeam } from '../data/narrow.ts';
 import type { PageReader } from '../data/reader.ts';
-import { bucketLines } from '../figures/bucket-lines.ts';
-import { WEEKS } from '../figures/bucket-words.ts';
-import { headline } from '../figures/headline.ts';
+import { mainNumbers } from '../figures/main-numbers.ts';
 import { comparison } from '../figures/opening.ts';
 import { recentCredits } from '../figures/recent-days.ts';
 import { teamBudget } from '../figures/team-budget.ts';
@@ -14,7 +11,9 @@ import { teamPeople } from '../figures/team-people.ts';
 import type { Headline, Page, Phrase } from '../page/page.ts';
 import { nounFor } from '../words/nouns.ts';
 import { duringWords, periodHeading } from '../words/spans.ts';
+import { drawFigure } from './draw-figure.ts';
 import type { PageKind } from './page-kind.ts';
+import { THINKING_SHARE } from './thinking-share.ts';
 
 /** One team, or the people without one. */
 export const team: PageKind = {
@@ -24,14 +23,7 @@ export const team: PageKind = {
       throw new UsageError('no team is named', { hint: 'the page of teams lists them' });
     const found = await findTeam(everybody.warehouse, everybody.filters.orgId, subject);
     const reader = readerOfTeam(everybody, found);
-    const credits = await headline(reader, {
-      metric: 'billable_tokens',
-      title: 'Credits',
-      format: 'compact',
-    });
-    const users = await headline(reader, { metric: 'active_users', title: 'Active users', format: 'count' });
-    const sessions = await headline(reader, { metric: 'sessions', title: 'Sessions', format: 'compact' });
-    const commits = await headline(reader, { metric: 'git_commits', title: 'Commits', format: 'compact' });
+    const { credits, users, sessions, commits } = await mainNumbers(reader);
     const name = found ?? UNASSIGNED;
     return {
       name,
@@ -40,26 +32,16 @@ export const team: PageKind = {
       sections: [
         { kind: 'headlines', headlines: [credits, users, sessions, commits] },
         await recentCredits(reader),
-        { kind: 'pair', figures: [await thinkingShare(reader), await teamBudget(reader, found)] },
+        {
+          kind: 'pair',
+          figures: [await drawFigure(reader, THINKING_SHARE), await teamBudget(reader, found)],
+        },
         ...(isRestricted(reader.viewer) ? [] : [await teamPeople(reader)]),
       ],
       basis: credits.results[0]?.basis,
     } satisfies Page;
   },
 };
-
-function thinkingShare(reader: PageReader) {
-  return bucketLines(reader, {
-    metrics: [{ metric: 'thinking_share', name: 'thinking' }],
-    grain: 'week',
-    period: completeWeeks(reader.filters.until, WEEKS),
-    id: 'thinking-share',
-    title: 'Thinking share',
-    unit: 'Share of credits',
-    format: 'share',
-    percent: true,
-  });
-}
 
 function sentenceOf({ filters }: PageReader, credits: Headline, users: Headline): Phrase {
   if (credits.number.value === null) return [`Nothing is stored ${duringWords(filters)}.`];

@@ -43,6 +43,12 @@ async function sentenceOf(reader: PageReader): Promise<Phrase> {
     '.',
     ...(first === undefined || reader.filters.team !== undefined
       ? []
-      : [` Team ${first.name} used the most: `, first.total, ', ', shareOf(first.total, whole), ' of all.']),
+      : [
+          ` The largest team is ${first.name}, with `,
+          first.total,
+          ', ',
+          shareOf(first.total, whole),
+          ' of all.',
+        ]),
   ];
 }

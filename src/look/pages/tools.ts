@@ -1,4 +1,3 @@
-import { completeWeeks } from '../data/compare.ts';
 import type { Filters } from '../data/filters.ts';
 import type { PageReader } from '../data/reader.ts';
 import { scopeOf } from '../data/scope.ts';
@@ -7,25 +6,25 @@ import { artifactsFigure, readArtifacts } from '../figures/artifacts.ts';
 import { headline } from '../figures/headline.ts';
 import { hooksTable } from '../figures/hooks-table.ts';
 import { comparison } from '../figures/opening.ts';
-import { type Ranking, ranking } from '../figures/ranking.ts';
-import { stackedGroups } from '../figures/stacked-groups.ts';
+import type { Ranking } from '../figures/ranking.ts';
 import { shareOf, wholeSumOf } from '../page/numbers.ts';
-import type { Figure, Headline, Page, Phrase } from '../page/page.ts';
+import type { Headline, Page, Phrase } from '../page/page.ts';
+import { nounFor } from '../words/nouns.ts';
 import { periodHeading } from '../words/spans.ts';
+import { drawFigure, drawPair, type FigureSpec } from './draw-figure.ts';
 import type { PageKind } from './page-kind.ts';
-
-const WEEKS = 13;
 
 /** Which tools, servers, skills, commands and hooks were used. */
 export const tools: PageKind = {
   path: '/tools',
   name: 'Tools',
   async build(reader) {
-    const calls = await headline(reader, { metric: 'tool_calls', title: 'Tool calls', format: 'compact' });
+    const count = (metric: string, title: string) => headline(reader, { metric, title, format: 'compact' });
+    const calls = await count('tool_calls', 'Tool calls');
     const others = [
-      await headline(reader, { metric: 'mcp_calls', title: 'MCP calls', format: 'compact' }),
-      await headline(reader, { metric: 'skill_calls', title: 'Skill calls', format: 'compact' }),
-      await headline(reader, { metric: 'hooks', title: 'Hooks', format: 'compact' }),
+      await count('mcp_calls', 'MCP calls'),
+      await count('skill_calls', 'Skill calls'),
+      await count('hooks', 'Hooks'),
     ];
     const artifacts = await readArtifacts(reader);
     const names = new Set(artifacts.rows.map((row) => String(row['tool'])));
@@ -35,77 +34,57 @@ export const tools: PageKind = {
       sentence: await sentenceOf(reader, calls),
       sections: [
         { kind: 'headlines', headlines: [calls, ...others] },
+        await drawPair(reader, PER_WEEK, invocations('mcp_invocations', SERVERS)),
+        await drawPair(reader, toolsBut(names), invocations('slash_command_invocations', COMMANDS)),
         {
           kind: 'pair',
           figures: [
-            await stackedGroups(reader, {
-              metric: 'tool_invocations',
-              by: 'tool',
-              grain: 'week',
-              period: completeWeeks(reader.filters.until, WEEKS),
-              id: 'tools-per-week',
-              title: 'Tools per week',
-              unit: 'Invocations',
-              format: 'count',
-            }),
-            await toolsTable(reader, names),
+            await drawFigure(reader, invocations('skill_invocations', SKILLS)),
+            artifactsFigure(reader, artifacts),
           ],
         },
-        {
-          kind: 'pair',
-          figures: [
-            await table(reader, 'mcp_invocations', {
-              by: 'server',
-              id: 'servers',
-              title: 'MCP servers',
-              thing: 'Server',
-            }),
-            await table(reader, 'skill_invocations', {
-              by: 'skill',
-              id: 'skills',
-              title: 'Skills',
-              thing: 'Skill',
-            }),
-          ],
-        },
-        await table(reader, 'slash_command_invocations', {
-          by: 'slash_command',
-          id: 'slash-commands',
-          title: 'Slash commands',
-          thing: 'Command',
-        }),
         await hooksTable(reader),
-        ...(names.size > 0 ? [artifactsFigure(reader, artifacts)] : []),
       ],
       basis: calls.results[0]?.basis,
     } satisfies Page;
   },
 };
 
-function table(
-  reader: PageReader,
+const PER_WEEK: FigureSpec = {
+  draw: 'stacks',
+  id: 'tools-per-week',
+  title: 'Tools per week',
+  unit: 'Invocations',
+  metric: 'tool_invocations',
+  by: 'tool',
+  grain: 'week',
+  format: 'count',
+};
+const TOOLS = { by: 'tool', id: 'tools', title: 'Tools', thing: 'Tool' } as const;
+const SERVERS = { by: 'server', id: 'servers', title: 'MCP servers', thing: 'Server' } as const;
+const SKILLS = { by: 'skill', id: 'skills', title: 'Skills', thing: 'Skill' } as const;
+const COMMANDS = {
+  by: 'slash_command',
+  id: 'slash-commands',
+  title: 'Slash commands',
+  thing: 'Command',
+} as const;
+
+function invocations(
   metric: string,
-  spec: Pick<Ranking, 'by' | 'id' | 'title' | 'thing'>,
-): Promise<Figure> {
-  return ranking(reader, { metric, unit: 'Invocations', amount: 'Invocations', format: 'count', ...spec });
+  spec: Pick<Ranking, 'by' | 'id' | 'title' | 'thing' | 'nameCell'>,
+): FigureSpec {
+  return { draw: 'ranking', metric, unit: 'Invocations', amount: 'Invocations', format: 'count', ...spec };
 }
 
-async function toolsTable(reader: PageReader, artifacts: ReadonlySet<string>): Promise<Figure> {
-  return ranking(reader, {
-    metric: 'tool_invocations',
-    by: 'tool',
-    id: 'tools',
-    title: 'Tools',
-    unit: 'Invocations',
-    thing: 'Tool',
-    amount: 'Invocations',
-    format: 'count',
-    nameCell: ({ name, isOthers, members }) => ({
-      kind: 'text',
-      text: isOthers ? `${members.length} ${name}` : artifacts.has(name) ? `${name} (no tool)` : name,
-      isMuted: isOthers || artifacts.has(name),
-    }),
+/** The tools, with those muted whose names are no tools. */
+function toolsBut(artifacts: ReadonlySet<string>): FigureSpec {
+  const nameCell: Required<Ranking>['nameCell'] = ({ name, isOthers, members }) => ({
+    kind: 'text',
+    text: isOthers ? `${members.length} ${name}` : artifacts.has(name) ? `${name} (no tool)` : name,
+    isMuted: isOthers || artifacts.has(name),
   });
+  return invocations('tool_invocations', { ...TOOLS, nameCell });
 }
 
 /** Tool calls come from the rows of users, invocations from the organization: the words keep them apart. */
@@ -130,5 +109,9 @@ async function sentenceOf(reader: PageReader, calls: Headline): Promise<Phrase> 
 function callsOf(calls: Headline, filters: Filters): Phrase {
   const { number } = calls;
   if (number.value === null) return ['No day of this period is stored, so no tool call is known.'];
-  return [{ kind: 'strong', parts: [number, ' tool calls'] }, ...comparison(calls, filters, 'fewer'), '.'];
+  return [
+    { kind: 'strong', parts: [number, nounFor(number, ' tool call', ' tool calls')] },
+    ...comparison(calls, filters, 'fewer'),
+    '.',
+  ];
 }

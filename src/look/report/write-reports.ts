@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { sql } from '../../../schema/query.ts';
 import { UsageError } from '../../core/errors.ts';
+import { replaceFile } from '../../core/replace-file.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import { isRestricted, MANAGERS, mergedGroups, namelessOf, type Viewer } from '../audience/audience.ts';
 import { readPeople } from '../audience/read-people.ts';
@@ -13,7 +14,6 @@ import { expectNoSecret } from './expect-no-secret.ts';
 import { fileNamesOf } from './file-names.ts';
 import { openFolder, otherReports } from './folder.ts';
 import { listDocument } from './list-document.ts';
-import { replaceFile } from './write-file.ts';
 
 /** Which reports to write. */
 export interface ReportRequest {

@@ -1,5 +1,5 @@
 /** The most text that a cache keeps, in UTF-16 units. */
-const TEXT_MAX = 8_000_000;
+const TEXT_MAX = 4_000_000;
 
 /** Keeps what was computed from one state of the warehouse. */
 export interface PageCache<Value extends { readonly body: string }> {

@@ -17,14 +17,15 @@ import { createPageCache } from './page-cache.ts';
 import { type PageRequest, readPageRequest } from './page-request.ts';
 import { type Choices, readChoices, readFilters } from './read-filters.ts';
 
-/** How many requests may wait for the pages before them. */
-const WAITING_MAX = 32;
+/** How many requests may wait for the pages before them, and how long. */
+export const WAITING_MAX = 32;
+export const WAITING_MS_MAX = 20_000;
 const RETRY_SECONDS = '2';
 
 /** What pages are made from. */
 export interface PageSourceOptions {
   readonly warehouse: KeptWarehouse;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   /** Facts for the footer. */
   readonly footer: readonly string[];
   /** Where the button to log out leads; absent without a login. */
@@ -55,7 +56,10 @@ export function createPageSource(options: PageSourceOptions): PageSource {
 
   const answerNow = async (url: URL): Promise<Answer> => {
     const key = `${dayOf(clock.now())} ${url.pathname}${url.search}`;
+    const askedAtMs = clock.monotonicMs();
     const found = await warehouse.read(async (inside, version) => {
+      // People have given up by then, and those who ask now get their pages earlier.
+      if (clock.monotonicMs() - askedAtMs > WAITING_MS_MAX) return { version, known: busyAnswer() };
       const known = cache.get(key, version);
       return known === undefined
         ? { version, built: await buildPage(inside, url, options) }

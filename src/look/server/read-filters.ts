@@ -12,6 +12,7 @@ import { messageOf, UsageError } from '../../core/errors.ts';
 import { findTeam, UNASSIGNED } from '../../metrics/find-filters.ts';
 import { type Period, resolvePeriod } from '../../metrics/period.ts';
 import { isLoaded } from '../../metrics/stored-units.ts';
+import { chooseOrganization } from '../../warehouse/choose-organization.ts';
 import { isDayUnit, type LedgerDay, type Warehouse } from '../../warehouse/port.ts';
 import { completeWeeks } from '../data/compare.ts';
 import type { Filters } from '../data/filters.ts';
@@ -49,13 +50,8 @@ export async function readChoices(
   now: Date,
 ): Promise<Choices | null> {
   const organizations = (await warehouse.organizations()).toSorted();
-  const orgId = asked ?? organizations[0];
-  if (orgId === undefined) return null;
-  if (!organizations.includes(orgId)) {
-    throw new UsageError(`there is no organization "${orgId}" in this warehouse`, {
-      hint: `choose one of ${organizations.join(', ')}`,
-    });
-  }
+  if (organizations[0] === undefined) return null;
+  const orgId = asked === undefined ? organizations[0] : await chooseOrganization(warehouse, asked);
   const days = (await warehouse.units(orgId)).filter(isDayUnit);
   const newest = newestOf(days.filter(({ stream }) => stream === 'users')) ?? newestOf(days);
   const until = newest ?? yesterdayOf(now);

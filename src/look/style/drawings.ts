@@ -21,10 +21,11 @@ tbody tr:last-child > * { border-bottom: 1px solid var(--hairline); }
 th:last-child, td:last-child { padding-right: 0; }
 .end { text-align: end; white-space: nowrap; }
 .end + .end { padding-left: 4px; }
-.text { overflow-wrap: anywhere; max-width: 44ch; min-width: 10ch; }
+.text { overflow-wrap: anywhere; max-width: 44ch; min-width: 14ch; }
 tbody th.text { min-width: 15ch; }
+.prose { min-width: 32ch; }
 .short { white-space: nowrap; }
-td.bar { width: 26%; min-width: 72px; padding-top: 0; padding-bottom: 0; vertical-align: middle; }
+td.bar { width: 26%; min-width: 72px; padding-top: 14px; }
 svg.bar { display: block; overflow: hidden; }
 td.state { white-space: nowrap; }
 .folded table { width: auto; min-width: min(100%, 320px); font-size: 0.8125rem; }

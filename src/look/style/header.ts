@@ -11,7 +11,6 @@ export const HEADER = `
 .top nav a[aria-current] { scroll-initial-target: nearest; color: var(--ink); border-bottom-color: var(--accent); }
 .top nav a:focus-visible { outline-offset: -2px; }
 .about { padding: 13px 0; color: var(--ink-2); }
-.organization { display: inline-block; max-width: 9ch; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom; }
 .filters { display: contents; }
 .filters > summary { padding: 14px 0 11px; color: var(--ink-2); list-style: none; margin-left: auto; max-width: 100%; overflow-wrap: anywhere; }
 .filters > summary::-webkit-details-marker { display: none; }
@@ -26,6 +25,9 @@ export const HEADER = `
 .panel label { display: grid; gap: 2px; font-size: 0.8125rem; color: var(--ink-2); }
 .panel input, .panel select { color: var(--ink); }
 .panel select { max-width: 220px; }
+@media (max-width: 800px) {
+  .top nav a { padding-left: 4px; padding-right: 4px; }
+}
 @media (max-width: 600px) {
   .panel form { display: grid; grid-template-columns: 1fr 1fr; width: 100%; }
   .panel input, .panel select { width: 100%; min-width: 0; max-width: none; padding: 5px 6px; }

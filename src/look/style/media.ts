@@ -21,12 +21,14 @@ export const MEDIA = `
   .folded > .table, .table, .chart, .query pre { overflow: visible; max-height: none; }
   .folded table { font-size: 7.5pt; }
   .folded > .table { columns: 3; column-gap: 24px; }
-  .folded > .table:has(th:nth-child(4)) { columns: 1; }
+  .folded > .table:has(thead th:nth-child(4)) { columns: 2; }
+  .folded > .table:has(thead th:nth-child(6)) { columns: 1; }
   .folded tbody th, .folded tbody td { padding: 1px 8px 1px 0; }
-  .folded thead th { position: static; }
+  .folded thead th { position: static; padding-right: 8px; }
   .drawing { zoom: 0.62; }
+  .pair .drawing { zoom: 1; }
   .plot.axis { position: relative; }
-  .pair { display: block; }
+  .pair, .pair > .figure { display: block; }
   .figure h2, .figure h3, .subtitle { break-after: avoid; }
   .chart, .headlines, tr, .legend { break-inside: avoid; }
   a { text-decoration: none; }

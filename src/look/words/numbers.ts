@@ -15,11 +15,23 @@ export function formatNumber(value: number, format: NumberFormat): string {
   return FORMATS[format](value);
 }
 
-/** A number beside an axis: short, without zeros at the end: `20`, `2.5`, `1,200`, `1.2 M`. */
-export function axisNumber(value: number): string {
-  const [scale, unit] = scaleOf(Math.abs(value));
-  const text = plain(value / scale, { maximumFractionDigits: 2 });
-  return unit === '' ? text : `${text}${THIN}${unit}`;
+/** The numbers beside an axis, all in one unit and with as many decimals as one of them needs: `0`, `0.5 M`, `1.0 M`. */
+export function axisNumbers(values: readonly number[]): string[] {
+  const [scale, unit] = scaleOf(Math.max(0, ...values.map(Math.abs)));
+  const needed = values.map((value) => decimalsOf(value / scale));
+  const digits = Math.max(0, ...needed);
+  return values.map((value) => {
+    if (value === 0) return '0';
+    const text = plain(value / scale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    return unit === '' ? text : `${text}${THIN}${unit}`;
+  });
+}
+
+const AXIS_DECIMALS_MAX = 4;
+
+function decimalsOf(value: number): number {
+  const [, decimals = ''] = value.toFixed(AXIS_DECIMALS_MAX).split('.');
+  return decimals.replace(/0+$/, '').length;
 }
 
 const FORMATS: Record<NumberFormat, (value: number) => string> = {

@@ -65,7 +65,7 @@ describe('daywalk dashboard', () => {
     const port = typeof address === 'object' ? String(address?.port) : '';
     const inUse = await refused(['--port', port, '--warehouse', location]);
     taken.close();
-    expect([inUse.code, inUse.stderr]).toEqual([2, expect.stringContaining('another --port')]);
+    expect([inUse.code, inUse.stderr]).toEqual([2, expect.stringContaining('another port with --listen')]);
   });
 
   it('needs a token beyond this machine, and never prints it', async () => {

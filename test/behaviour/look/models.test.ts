@@ -31,7 +31,7 @@ onEachDatabase((database) => {
       { month: '2026-03', team: 'unassigned', amount: 20, currency: 'USD' },
     ]);
     const page = await pageOf(warehouse, models);
-    expect(phraseText(page.sentence)).toContain('cost 38.00 EUR, 19.00 EUR per active user.');
+    expect(phraseText(page.sentence)).toContain('cost 38.00\u00a0EUR, 19.00\u00a0EUR per active user.');
     expect(rowsOf(figureOf(page, 'cost-by-team')).slice(0, 2)).toEqual([
       ['2026-03', '19.00', '19.00', '38.00'],
       ['2026-02', '28.00', '–', '28.00'],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
+import type { Viewer } from '../../../src/look/audience/audience.ts';
 import type { Page } from '../../../src/look/page/page.ts';
 import type { PageParams } from '../../../src/look/pages/page-kind.ts';
 import { people } from '../../../src/look/pages/people.ts';
@@ -7,6 +8,7 @@ import { person } from '../../../src/look/pages/person.ts';
 import { team } from '../../../src/look/pages/team.ts';
 import { teams } from '../../../src/look/pages/teams.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
+import type { MetricQuestion } from '../../../src/metrics/question.ts';
 import { cellText, figureOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
 import { createPeopleRig, type PeopleRig, userAt } from '../../support/people/people-rig.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
@@ -46,15 +48,13 @@ onEachDatabase((database) => {
       const { columns, rows } = figureOf(page, 'people').table;
       const column = columns.findIndex(({ sort }) => sort === 'credits');
       const id = columns.findIndex(({ sort }) => sort === 'id');
-      const shown = rows.map((row) => {
+      const shown = rows.map((row): [string, number | null] => {
         const [idCell, number] = [row[id], row[column]];
         if (idCell?.kind !== 'text' || number?.kind !== 'number')
           throw new Error('a row lacks its ID or credits');
         return [idCell.text, number.value];
       });
-      expect(new Map(shown as [string, number][])).toEqual(
-        new Map(credits.rows.map(({ user, value }) => [user, value])),
-      );
+      expect(new Map(shown)).toEqual(new Map(credits.rows.map(({ user, value }) => [user, value])));
       const idle = rowsOf(figureOf(page, 'seats-without-activity'));
       const inactive = await answerMetric(warehouse, { metric: 'inactive_users', orgId, by: [], ...PERIOD });
       expect(idle).toHaveLength(inactive.rows[0]?.value ?? -1);
@@ -91,7 +91,7 @@ onEachDatabase((database) => {
       for (const name of ['core', 'web', 'unassigned']) {
         const page = await reading(warehouse, (reader) => team.build(reader, { subject: name }));
         const named = name === 'unassigned' ? null : name;
-        const question = { metric: 'sessions', orgId, by: ['user'], team: named, ...PERIOD } as const;
+        const question: MetricQuestion = { metric: 'sessions', orgId, by: ['user'], team: named, ...PERIOD };
         const expected = await answerMetric(warehouse, question);
         const members = expected.rows.filter(({ value }) => value !== null);
         const table = figureOf(page, 'people').table;
@@ -110,8 +110,8 @@ onEachDatabase((database) => {
         by: ['team'],
         ...PERIOD,
       });
-      const shown = rowsOf(compared).map(([name, , number]) => [name, number]);
-      expect(new Map(shown as [string, string][])).toEqual(
+      const shown = rowsOf(compared).map(([name = '', , number = '']): [string, string] => [name, number]);
+      expect(new Map(shown)).toEqual(
         new Map(active.rows.map(({ team: name, value }) => [name ?? 'unassigned', String(value)])),
       );
     });
@@ -133,7 +133,7 @@ onEachDatabase((database) => {
       const rig = await createPeopleRig(database);
       await withTeams(rig);
       const warehouse = await open(rig.place);
-      const viewer = { audience: 'team', minGroup: 2 } as const;
+      const viewer: Viewer = { audience: 'team', minGroup: 2 };
       for (const kind of [people, person]) {
         const built = reading(warehouse, (reader) => kind.build(reader, { subject: userAt(rig, 0).id }), {
           viewer,

@@ -4,13 +4,12 @@ import { output } from '../../../src/look/pages/output.ts';
 import { tools } from '../../../src/look/pages/tools.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import { figureOf, reading } from '../../support/look/read-pages.ts';
-import { createRig } from '../../support/rig/rig.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 onEachDatabase((database) => {
   test('the page of tools adds hooks up to the metric, and tells the public no command', async () => {
-    const rig = await createRig({ users: 12, reports: 0, today: '2026-01-24' }, { database });
-    await rig.run();
+    const rig = await exportedRig({ users: 12, reports: 0, today: '2026-01-24' }, { database });
     const warehouse = await open(rig.place);
     const [orgId = ''] = await warehouse.organizations();
     const period = { from: FIRST_DAY, until: parseDay('2026-01-23') };
@@ -32,8 +31,7 @@ onEachDatabase((database) => {
   });
 
   test('the page of output has the files by language that the service publishes', async () => {
-    const rig = await createRig({ users: 12, reports: 0, today: '2026-01-24' }, { database });
-    await rig.run();
+    const rig = await exportedRig({ users: 12, reports: 0, today: '2026-01-24' }, { database });
     const page = await reading(await open(rig.place), (reader) => output.build(reader, {}));
     const published = await rig.value<number>('SELECT SUM(count) FROM productivity_daily_by_language');
     const numbers = figureOf(page, 'files-by-language').table.rows.map(([, number]) =>

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createReportRig, readable } from '../../support/audience/report-rig.ts';
@@ -114,7 +114,7 @@ test('flags that contradict each other and paths that cannot be written are refu
     ['--out', 'a.html', '--until', '2026-02-24'],
     ['--out', 'a.html', '--audience', 'team', '--min-group', '500'],
   ];
-  await rig.report('--each-team', 'folder.html');
+  mkdirSync(join(rig.folder, 'folder.html'));
   for (const flags of refusals) {
     const { code, stderr } = await rig.report(...flags);
     expect({ flags, code, hasRemedy: /^hint: .+/m.test(stderr) }).toEqual({

@@ -42,10 +42,13 @@ export async function filledPlace(database: Database): Promise<Place> {
 /** Serves a warehouse on a free port until the test ends. */
 export async function serve(
   place: Pick<Place, 'location'>,
-  options: Partial<Pick<DashboardOptions, 'token' | 'allowedHosts'>> & { readonly clock?: Clock } = {},
+  options: Partial<Pick<DashboardOptions, 'token' | 'allowedHosts' | 'limits'>> & {
+    readonly clock?: Clock;
+    readonly statementMsMax?: number;
+  } = {},
 ): Promise<Served> {
-  const { token = null, allowedHosts = [], clock = new FakeClock() } = options;
-  const warehouse = keepOpen(place.location, { clock });
+  const { token = null, allowedHosts = [], limits = {}, clock = new FakeClock(), statementMsMax } = options;
+  const warehouse = keepOpen(place.location, { clock, statementMsMax });
   const failures: unknown[] = [];
   const dashboard = await startDashboard({
     warehouse,
@@ -54,6 +57,7 @@ export async function serve(
     allowedHosts,
     token,
     keepsReady: false,
+    limits,
     footer: ['Daywalk'],
     hintOf,
     report: (error) => failures.push(error),

@@ -113,6 +113,14 @@ describe('stacks', () => {
     expect(svg).toContain('var(--others)');
     expect(svg).not.toContain('var(--category-3)');
   });
+
+  it('name their groups, unless the title names the only one', () => {
+    const own = parts.filter(({ group }) => group === 'atlas');
+    const named = stacks(own, { label: 'x', groups: ['atlas'] }).svg;
+    const bare = stacks(own, { label: 'x', groups: ['atlas'], named: false }).svg;
+    expect([named, bare].map((svg) => count(svg, '>atlas<'))).toEqual([1, 0]);
+    expect(bare).toContain('var(--bar)');
+  });
 });
 
 describe('lines', () => {
@@ -154,11 +162,13 @@ describe('a line of weeks', () => {
 });
 
 describe('an axis', () => {
+  const ticks = (values: number[], zero: { zero: boolean }) => [...scaleOf(values, zero).ticks.keys()];
+
   it('has round numbers that hold all values, and whole ones for whole values', () => {
-    expect(scaleOf([3, 213], { zero: true }).ticks).toEqual([0, 50, 100, 150, 200, 250]);
-    expect(scaleOf([0, 1, 2], { zero: true }).ticks).toEqual([0, 1, 2]);
-    expect(scaleOf([], { zero: true }).ticks).toEqual([0, 1]);
-    expect(scaleOf([0.31, 0.36], { zero: false }).ticks).toEqual([0.31, 0.32, 0.33, 0.34, 0.35, 0.36]);
+    expect(ticks([3, 213], { zero: true })).toEqual([0, 50, 100, 150, 200, 250]);
+    expect(ticks([0, 1, 2], { zero: true })).toEqual([0, 1, 2]);
+    expect(ticks([], { zero: true })).toEqual([0, 1]);
+    expect(ticks([0.31, 0.36], { zero: false })).toEqual([0.31, 0.32, 0.33, 0.34, 0.35, 0.36]);
   });
 
   it('names months where they begin, the year where it changes, and days where there are few', () => {

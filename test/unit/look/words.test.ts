@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { axisNumber, formatNumber } from '../../../src/look/words/numbers.ts';
+import { axisNumbers, formatNumber } from '../../../src/look/words/numbers.ts';
 import { daysWords, instantWords } from '../../../src/look/words/spans.ts';
 
 const THIN = '\u202f';
@@ -37,8 +37,11 @@ describe('a number as people read it', () => {
     expect(formatNumber(-0.3, 'change')).toBe(`−30.0${THIN}%`);
   });
 
-  it('is short beside an axis', () => {
-    expect([0, 2.5, 1_200, 1_200_000].map(axisNumber)).toEqual(['0', '2.5', '1,200', `1.2${THIN}M`]);
+  it('has the unit and the decimals of its neighbours beside an axis', () => {
+    expect(axisNumbers([0, 600, 1_200])).toEqual(['0', '600', '1,200']);
+    expect(axisNumbers([4, 4.5, 5])).toEqual(['4.0', '4.5', '5.0']);
+    expect(axisNumbers([0, 500_000, 1_000_000])).toEqual(['0', `0.5${THIN}M`, `1.0${THIN}M`]);
+    expect(axisNumbers([-50, 0, 50])).toEqual(['−50', '0', '50']);
   });
 });
 

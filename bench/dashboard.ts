@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { PAGE_KINDS } from '../src/look/pages/kinds.ts';
+import { filledWarehouses, ORGANIZATION } from './support/answering.ts';
+import { type Bench, type Benchmark, NO_POSTGRES } from './support/bench.ts';
+import { MAIN } from './support/daywalk.ts';
+import { inTurns, type Measure, middle, type Sample } from './support/measure.ts';
+
+const SECONDS_MAX = 0.3;
+const MEGABYTES_MAX = 200;
+const KIB_PER_MIB = 1024;
+/** Linux counts processor time in ticks of this many milliseconds. */
+const TICK_MS = 10;
+
+/** Days that a page begins with, one for each round, so that no page is asked for twice. */
+const FIRST_DAYS = Array.from({ length: 20 }, (_, index) => `2026-02-${String(index + 3).padStart(2, '0')}`);
+
+/** Overviews that nobody asked for before: periods of half a month, of half a year, and of a team. */
+const OVERVIEWS = {
+  'half a month': { until: '2026-02-28' },
+  'half a year': { until: '2026-08-27' },
+  'a team, half a year': { until: '2026-08-28', team: 'team 7' },
+} as const;
+
+/** Time of an overview that nobody asked for before, and memory of the server after all pages. */
+export const dashboard: Benchmark = {
+  number: 16,
+  title: `Dashboard at ${ORGANIZATION.users} users and ${ORGANIZATION.days} days`,
+  async run(bench) {
+    const postgres = await bench.postgres();
+    if (postgres === null) return { skipped: NO_POSTGRES };
+    if (process.platform !== 'linux') return { skipped: 'only Linux says how much memory a process uses' };
+    const { file, location } = await filledWarehouses(bench, postgres);
+    return {
+      measures: [
+        ...(await measured(bench, 'SQLite, processor time', file, askForProcessorTime)),
+        ...(await measured(bench, 'PostgreSQL, duration', location, askForDuration)),
+      ],
+    };
+  },
+};
+
+/** Asks for a page, and returns what it took in seconds. */
+type Ask = (server: Server, path: string) => Promise<Sample>;
+
+/** The time of the server's process: SQLite works in it. */
+async function askForProcessorTime(server: Server, path: string): Promise<Sample> {
+  const before = server.processorMs();
+  await server.show(path);
+  return { value: (server.processorMs() - before) / 1000 };
+}
+
+async function askForDuration(server: Server, path: string): Promise<Sample> {
+  const startMs = performance.now();
+  await server.show(path);
+  return { value: (performance.now() - startMs) / 1000 };
+}
+
+async function measured(bench: Bench, name: string, location: string, ask: Ask): Promise<Measure[]> {
+  const server = await startServer(location);
+  try {
+    for (const { path } of PAGE_KINDS) if (!path.includes(':')) await server.show(path);
+    const measures: Measure[] = [];
+    for (const [what, filters] of Object.entries(OVERVIEWS)) {
+      let round = 0;
+      const lanes = await inTurns(Math.min(bench.rounds, FIRST_DAYS.length), {
+        [what]: () => {
+          const from = FIRST_DAYS[round] ?? '';
+          round += 1;
+          return ask(server, `/?${new URLSearchParams({ from, ...filters })}`);
+        },
+      });
+      measures.push(middle(lanes, what, { name: `${name}, ${what}`, unit: 's', limit: SECONDS_MAX }));
+    }
+    const lanes = { server: [{ value: server.megabytes() }] };
+    const memory = { name: `${name}, memory after all pages`, unit: 'MB', limit: MEGABYTES_MAX } as const;
+    return [...measures, middle(lanes, 'server', memory)];
+  } finally {
+    await server.stop();
+  }
+}
+
+/** The dashboard in its own process. */
+interface Server {
+  /** @throws {Error} if the page is not shown. */
+  show(path: string): Promise<void>;
+  processorMs(): number;
+  megabytes(): number;
+  stop(): Promise<void>;
+}
+
+async function startServer(location: string): Promise<Server> {
+  const child = spawn(process.execPath, [MAIN, 'dashboard', '--port', '0'], {
+    env: { PATH: process.env['PATH'] ?? '', DAYWALK_WAREHOUSE: location, DAYWALK_LOG: 'silent' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const url = /http:\/\/\S+?:\d+/.exec(String(line))?.[0];
+  if (url === undefined) throw new Error(`the dashboard printed no address: ${String(line)}`);
+  const status = (name: 'stat' | 'status') => readFileSync(`/proc/${child.pid}/${name}`, 'utf8');
+  return {
+    show: async (path) => {
+      const response = await fetch(`${url}${path}`);
+      await response.arrayBuffer();
+      if (!response.ok) throw new Error(`${path} was answered with ${response.status}`);
+    },
+    processorMs: () => {
+      const fields = status('stat').split(') ')[1]?.split(' ') ?? [];
+      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    },
+    megabytes: () => Number(/VmRSS:\s+(\d+)/.exec(status('status'))?.[1]) / KIB_PER_MIB,
+    stop: async () => {
+      child.kill();
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+}
