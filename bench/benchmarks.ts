@@ -1,3 +1,5 @@
+import { archive } from './archive.ts';
+import { dashboard } from './dashboard.ts';
 import { everything } from './everything.ts';
 import { firstSync } from './first-sync.ts';
 import { history } from './history.ts';
@@ -31,4 +33,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
   history,
   queries,
   answering,
+  dashboard,
+  archive,
 ];

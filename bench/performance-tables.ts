@@ -1,16 +1,19 @@
 import { existsSync } from 'node:fs';
+import { comparisonTable, PEER_FILE, readComparisons } from './peer/results.ts';
 import type { Measure } from './support/measure.ts';
 import { isWithin, RESULTS_FILE, type Result, readResults, shown, shownLane } from './support/results.ts';
 
 /** The tables of docs/performance.md by the name of their markers, from the stored results. */
-export function performanceTables(): Record<'machine' | 'results', string> {
+export function performanceTables(): Record<'machine' | 'results' | 'peer', string> {
+  const peer = `\n${readComparisons(PEER_FILE).map(comparisonTable).join('\n\n')}\n\n`;
   const held = existsSync(RESULTS_FILE) ? readResults(RESULTS_FILE) : null;
-  if (held === null) return { machine: '', results: '' };
+  if (held === null) return { machine: '', results: '', peer };
   const { processors, processor, memoryGib, system, versions } = held.machine;
   const names = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return {
     machine: `\n${processors} × ${processor}, ${memoryGib} GiB, ${system}; ${names.join(', ')}.\n\n`,
     results: table(held.results),
+    peer,
   };
 }
 

@@ -5,8 +5,11 @@ import { budgetWarnings } from '../src/metrics/money/budget-warnings.ts';
 import { BUDGETS_FORMAT, type BudgetRow, budgetsOf } from '../src/metrics/money/budgets-file.ts';
 import type { Changes } from '../src/metrics/money/changes.ts';
 import { loadedBudgets, replaceRows } from '../src/metrics/money/replace-rows.ts';
+import { ErasedPeople } from '../src/privacy/erased-people.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
+import { expectSameErased, LISTING, readErased } from '../src/warehouse/erased-list.ts';
+import type { Steps } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import type { LoadRequest } from './load-request.ts';
 
@@ -39,10 +42,16 @@ export async function loadBudgets(
   }
   return withWarehouse(location, { clock, create: false }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
-    const budgets = budgetsOf(lines, { orgId, file: file.name });
+    const erased = await readErased(warehouse);
+    const people = new ErasedPeople(erased, [orgId]);
+    const budgets = budgetsOf(lines, { orgId, file: file.name, nameOf: (team) => people.text(team) });
     const warnings = await budgetWarnings(warehouse, orgId, budgets);
-    const changes = await warehouse.oneAtATime('budgets', () =>
-      warehouse.transact('load budgets into', () => replaceRows(loadedBudgets, budgets, { orgId, isDryRun })),
+    const steps = function* (): Steps<Changes<BudgetRow>> {
+      yield* expectSameErased(erased);
+      return yield* replaceRows(loadedBudgets, budgets, { orgId, isDryRun });
+    };
+    const changes = await warehouse.oneAtATime(LISTING, () =>
+      warehouse.oneAtATime('budgets', () => warehouse.transact('load budgets into', steps)),
     );
     return { org_id: orgId, dry_run: isDryRun, budgets: budgets.length, ...changes, warnings };
   });

@@ -1,11 +1,8 @@
 import { basename } from 'node:path';
-import { hasCode } from '../src/core/error-code.ts';
-import { UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
-import { formatListenAddress, type ListenAddress } from '../src/core/listen-address.ts';
 import { packageVersion } from '../src/core/package.ts';
 import type { Advice } from '../src/core/reasons.ts';
-import { type DashboardOptions, startDashboard } from '../src/look/server/dashboard.ts';
+import { startDashboard } from '../src/look/server/dashboard.ts';
 import { DASHBOARD_SETTINGS } from '../src/settings/dashboard-settings.ts';
 import { maskUrlPassword } from '../src/settings/mask-url.ts';
 import type { DashboardSettings, Settings } from '../src/settings/settings.ts';
@@ -53,7 +50,7 @@ export async function serveDashboard(
       isPostgres(location) ? maskUrlPassword(location) : basename(location),
     ];
     const { allowedHosts, token } = dashboard;
-    const server = await started({
+    const server = await startDashboard({
       warehouse,
       clock,
       keepsReady: true,
@@ -73,24 +70,6 @@ export async function serveDashboard(
   } finally {
     await warehouse.close();
   }
-}
-
-/** Turns the errors of an unusable address into usage errors. */
-async function started(options: DashboardOptions & { readonly listen: ListenAddress }) {
-  try {
-    return await startDashboard(options);
-  } catch (error) {
-    if (!hasCode(error, 'EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL')) throw error;
-    throw new UsageError(`listen on ${formatListenAddress(options.listen)}: ${whyNot(error)}`, {
-      cause: error,
-      hint: 'give another --port, or 0 for any free one',
-    });
-  }
-}
-
-function whyNot(error: unknown): string {
-  if (hasCode(error, 'EADDRINUSE')) return 'the port is in use';
-  return hasCode(error, 'EACCES') ? 'this user may not use it' : 'this machine does not have the address';
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -4,10 +4,12 @@ import { readCsv } from '../src/metrics/csv/read-csv.ts';
 import { loadPeople as loadSteps, type PeopleLoad } from '../src/metrics/people/load-people.ts';
 import { PEOPLE_FORMAT } from '../src/metrics/people/people-file.ts';
 import { peopleOf } from '../src/metrics/people/stored-people.ts';
+import { ErasedPeople } from '../src/privacy/erased-people.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
 import { checkEmailSalt, expectEmailSalt } from '../src/warehouse/email-salt.ts';
-import { MUCH_WRITTEN_ROWS } from '../src/warehouse/port.ts';
+import { expectSameErased, LISTING, readErased } from '../src/warehouse/erased-list.ts';
+import { MUCH_WRITTEN_ROWS, type Steps } from '../src/warehouse/port.ts';
 import { ROLLUPS, runReads } from '../src/warehouse/rollups/refresh.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import type { LoadRequest } from './load-request.ts';
@@ -31,14 +33,24 @@ export async function loadPeople(
   return withWarehouse(location, { clock, create: false }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
     const { dialect } = warehouse;
-    const people = peopleOf(lines, { orgId, file: file.name, emails });
-    const steps = () => loadSteps(people, { orgId, file: file.name, dialect, isDryRun });
+    const erased = await readErased(warehouse);
+    const people = peopleOf(lines, {
+      ...{ orgId, file: file.name, emails },
+      erased: new ErasedPeople(erased, [orgId]),
+    });
+    const load = () => loadSteps(people, { orgId, file: file.name, dialect, isDryRun });
+    const steps = function* (): Steps<PeopleLoad> {
+      yield* expectSameErased(erased);
+      return yield* load();
+    };
     await checkEmailSalt(warehouse, emails);
     if (isDryRun) return warehouse.inSnapshot(() => runReads(warehouse, steps()));
-    const load = await warehouse.oneAtATime(ROLLUPS, () => warehouse.transact('load people into', steps));
+    const loaded = await warehouse.oneAtATime(LISTING, () =>
+      warehouse.oneAtATime(ROLLUPS, () => warehouse.transact('load people into', steps)),
+    );
     // Remembered last, because a refused load must store nothing.
     await expectEmailSalt(warehouse, emails);
     if (people.length >= MUCH_WRITTEN_ROWS) await warehouse.refreshStatistics();
-    return load;
+    return loaded;
   });
 }

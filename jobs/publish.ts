@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
 import type { AnyTable } from '../schema/define.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { type LakeReport, publishLake } from '../src/publish/publish.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { notePublished } from '../src/warehouse/places.ts';
 import type { SavedCopy } from '../src/warehouse/port.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
@@ -38,6 +40,8 @@ export function publish(
   return withWarehouse(settings.warehouse, { clock, create: false }, async (warehouse) => {
     const lake = parquet === undefined ? null : await publishLake({ warehouse, clock, signal }, parquet);
     signal.throwIfAborted();
+    for (const place of [parquet?.directory, sqlite])
+      if (place !== undefined) await notePublished(settings.warehouse, warehouse, resolve(place));
     return { parquet: lake, sqlite: sqlite === undefined ? null : await warehouse.saveCopy(sqlite) };
   });
 }

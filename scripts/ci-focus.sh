@@ -4,6 +4,7 @@
 # about a minute and a half, most of it for the installation (600 MB).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/python-environment.sh
 root=$PWD
 
 VALIDATOR=focus-validator==2.2.1
@@ -30,28 +31,7 @@ fail() {
   exit 1
 }
 
-find_python() {
-  local candidate
-  for candidate in python3.12 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.12*/bin/python python3; do
-    if "$candidate" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 12))' 2>/dev/null; then
-      echo "$candidate"
-      return
-    fi
-  done
-  return 1
-}
-
-install_validator() {
-  local python
-  python=$(find_python) || {
-    echo 'no Python 3.12'
-    return 1
-  }
-  "$python" -m venv "$work/venv" &&
-    timeout "$STEP_SECONDS_MAX" "$work/venv/bin/pip" install --quiet "$VALIDATOR" "$PYARROW"
-}
-
-install_validator >"$work/install.txt" 2>&1 &
+make_environment "$work/venv" 12 12 "$VALIDATOR" "$PYARROW" >"$work/install.txt" 2>&1 &
 installation=$!
 
 # The files: February of the demo, which is over on this day.

@@ -3,6 +3,7 @@
 # lint the document. Tools that cannot be installed are skipped with a message. Takes about two minutes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/python-environment.sh
 root=$PWD
 
 SCHEMATHESIS=schemathesis==4.32.5
@@ -50,23 +51,6 @@ ask() {
 # Succeeds if the JavaScript expression is true for the JSON on standard input, named `it`.
 holds() { node -e "const it = JSON.parse(require('node:fs').readFileSync(0, 'utf8')); process.exitCode = ($1) ? 0 : 1;"; }
 
-find_python() {
-  local candidate
-  for candidate in python3.12 python3.11 python3; do
-    if "$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null; then
-      echo "$candidate"
-      return
-    fi
-  done
-  return 1
-}
-
-install_schemathesis() {
-  local python
-  python=$(find_python) || return 1
-  "$python" -m venv "$work/venv" && timeout "$STEP_SECONDS_MAX" "$work/venv/bin/pip" install --quiet "$SCHEMATHESIS"
-}
-
 # Without the hooks, schemathesis sees no rows and creates no sessions, so success would prove nothing.
 # schemathesis stores its state in the working directory.
 schemathesis() (
@@ -91,7 +75,7 @@ must_fail() {
   echo "found: $1 ($2)"
 }
 
-if install_schemathesis >"$work/install.txt" 2>&1; then
+if make_environment "$work/venv" 11 12 "$SCHEMATHESIS" >"$work/install.txt" 2>&1; then
   schemathesis -n 60
   echo "rows and sessions by operation, refusals by status: $(tr -d '\n' <"$DAYWALK_SEEN")"
   holds '["getTokens", "getTools", "getActivity"].every((id) => it[id] > 5 && it[id + " grouped"] > 5) &&

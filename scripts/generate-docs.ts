@@ -8,6 +8,7 @@
  * | docs/metrics.md | `schema/metrics/` |
  * | docs/commands.md | `src/cli/commands/` |
  * | .env.example, the table of docs/settings.md | `src/settings/` |
+ * | the table of docs/monitoring.md | `src/serve/metrics/` |
  * | the tables of docs/scaling.md | `bench/scaling/` |
  * | the tables of docs/performance.md | `bench/results.json` |
  */
@@ -17,6 +18,7 @@ import { scalingTables } from '../bench/scaling/tables.ts';
 import { metricsMarkdown, schemaMarkdown } from '../schema/reference.ts';
 import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
 import { commandsPage } from './commands-page.ts';
+import { metricsTable } from './monitoring-table.ts';
 
 const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
@@ -34,6 +36,7 @@ const generated: Readonly<Record<string, string>> = {
   'docs/commands.md': commandsPage(),
   '.env.example': dotenvExample(),
   'docs/settings.md': filled('docs/settings.md', { settings: settingsMarkdown() }),
+  'docs/monitoring.md': filled('docs/monitoring.md', { metrics: metricsTable() }),
   'docs/performance.md': filled('docs/performance.md', performanceTables()),
   'docs/scaling.md': filled('docs/scaling.md', scalingTables()),
 };

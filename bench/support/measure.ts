@@ -11,7 +11,7 @@ export type Lanes = Readonly<Record<string, readonly Sample[]>>;
 export interface Measure {
   /** Name of the result; '' if the benchmark has only one. */
   readonly name: string;
-  readonly unit: 'times' | 'MB' | 's';
+  readonly unit: 'times' | 'MB' | 'kB' | 's';
   readonly value: number;
   /** Minimum and maximum of the rounds. */
   readonly low: number;
@@ -23,7 +23,7 @@ export interface Measure {
   /** Samples by lane, in the order of the rounds. */
   readonly lanes: Lanes;
   /** Unit of the samples. */
-  readonly laneUnit: 'ms' | 's' | 'MB' | 'requests';
+  readonly laneUnit: 'ms' | 's' | 'MB' | 'kB' | 'requests';
 }
 
 /** Name, unit and limit of a result. */
@@ -82,7 +82,7 @@ export function ratio(
 export function middle(
   lanes: Lanes,
   lane: string,
-  { name = '', limit, unit }: MeasureOptions & { readonly unit: 'MB' | 's' },
+  { name = '', limit, unit }: MeasureOptions & { readonly unit: 'MB' | 'kB' | 's' },
 ): Measure {
   const samples = lanes[lane] ?? [];
   const values = valuesOf(samples);

@@ -48,6 +48,7 @@ function rounded(value: unknown): unknown {
 /** A value with its unit: `1.32`, `118 MB`, `4.1 s`, `90 ms`. */
 export function shown(value: number, unit: Measure['unit']): string {
   if (unit === 'times') return value.toFixed(value < 0.1 ? 3 : 2);
+  if (unit === 'kB') return `${value.toFixed(2)} kB`;
   if (unit === 'MB') return `${value.toFixed(0)} MB`;
   return value < 1 ? `${(value * 1_000).toFixed(0)} ms` : `${value.toFixed(1)} s`;
 }

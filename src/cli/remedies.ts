@@ -5,23 +5,27 @@ type Remedy = string | ((facts: Facts) => string);
 
 /** The remedies for failures, by reason code, with the flags and variables of the command line. */
 export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
-  'key-rejected': 'check DAYWALK_API_KEY: the key is missing, mistyped, expired or revoked',
-  'app-key-rejected':
-    'check DAYWALK_API_KEY; if the application host needs its own credential, set DAYWALK_APP_API_KEY',
-  'app-key-lacks-role':
-    'the user of this credential may not read the readiness reports; set DAYWALK_APP_API_KEY to a credential that may',
-  'api-not-found':
-    'check DAYWALK_BASE_URL and DAYWALK_APP_URL: this host does not serve the API at this path',
-  'readiness-not-found':
-    'check DAYWALK_APP_URL, the application host (by default the base URL): this host does not serve the readiness reports',
-  'moved-away': 'if the service has moved there, set DAYWALK_BASE_URL or DAYWALK_APP_URL to it',
+  'key-rejected': (facts) => `check ${keyOf(facts)}: the key is missing, mistyped, expired or revoked`,
+  'app-key-rejected': (facts) =>
+    `check ${keyOf(facts)}; if the application host needs its own credential, set ${appKeyOf(facts)}`,
+  'app-key-lacks-role': (facts) =>
+    `the user of this credential may not read the readiness reports; set ${appKeyOf(facts)} to a credential that may`,
+  'api-not-found': (facts) =>
+    `check ${baseUrlOf(facts)} and ${appUrlOf(facts)}: this host does not serve the API at this path`,
+  'readiness-not-found': (facts) =>
+    `check ${appUrlOf(facts)}, the application host (by default the base URL): this host does not serve the readiness reports`,
+  'moved-away': (facts) =>
+    `if the service has moved there, set ${baseUrlOf(facts)} or ${appUrlOf(facts)} to it`,
   'certificate-untrusted': 'if the certificate authority is your own, name its file in NODE_EXTRA_CA_CERTS',
   'timed-out': 'if the service needs more time, raise DAYWALK_REQUEST_TIMEOUT_MS',
   'proxy-failed': ({ proxy = '' }) =>
     `HTTPS_PROXY is ${proxy}: check that it lets this host through, or name the host in NO_PROXY`,
-  'organization-unreadable': ({ status }) =>
-    `${status === '401' ? 'check DAYWALK_API_KEY: the key is missing, mistyped, expired or revoked' : 'the key must belong to a user with the Manager or Owner role, and analytics must be enabled for the organization'}; for a key that may not read analytics, name the organization with --org-id`,
-  'first-contact': ({ baseUrl = '', cause = '' }) => `check DAYWALK_BASE_URL, which is ${baseUrl}: ${cause}`,
+  'organization-unreadable': (facts) =>
+    facts['organization'] === undefined
+      ? `${unreadableOf(facts)}; for a key that may not read analytics, name the organization with --org-id`
+      : unreadableOf(facts),
+  'first-contact': (facts) =>
+    `check ${baseUrlOf(facts)}, which is ${facts['baseUrl'] ?? ''}: ${facts['cause'] ?? ''}`,
   'requests-spent':
     'run again: it resumes where this run ended. If it makes no progress, allow more with --max-requests',
   'no-warehouse': 'create it with daywalk run, or name another with --warehouse',
@@ -38,6 +42,8 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
     'it copies or replaces the whole warehouse; wait for it to end, or pass --wait',
   'salt-differs': ({ firstDay = '' }) =>
     `set the old salt again in DAYWALK_EMAIL_SALT; or hash all emails again: daywalk backfill --force --new-email-salt --from ${firstDay} --until YESTERDAY`,
+  'weaker-emails': ({ policy = '' }) => `pass --emails ${policy} to store these emails as they were archived`,
+  'no-archive': 'name it with --archive or DAYWALK_ARCHIVE; runs with that setting write it',
   'rows-damaged':
     'another program has written to the warehouse; daywalk backfill --force repairs what Daywalk exported',
   'copy-loses-rows':
@@ -58,8 +64,25 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
     `start the dashboard with --allowed-host ${host} if it has this name`,
   'dashboard-needs-token':
     'set DAYWALK_DASHBOARD_TOKEN to a long random text: openssl rand -hex 32; or listen on 127.0.0.1',
+  'address-unusable': 'name another port with --listen, for example 127.0.0.1:0 for any free one',
   'metric-needs-dimension': ({ dimension = '' }) => `add it: --by date,${dimension}`,
 };
+
+// The fact `organization` is a name of the organizations file, which then takes the place of these variables.
+const keyOf = ({ organization }: Facts) =>
+  organization === undefined ? 'DAYWALK_API_KEY' : `the key file of ${organization}`;
+const appKeyOf = ({ organization }: Facts) =>
+  organization === undefined ? 'DAYWALK_APP_API_KEY' : `appApiKeyFile of ${organization}`;
+const baseUrlOf = ({ organization }: Facts) =>
+  organization === undefined ? 'DAYWALK_BASE_URL' : `the baseUrl of ${organization}`;
+const appUrlOf = ({ organization }: Facts) =>
+  organization === undefined ? 'DAYWALK_APP_URL' : `the appUrl of ${organization}`;
+
+function unreadableOf(facts: Facts): string {
+  return facts['status'] === '401'
+    ? `check ${keyOf(facts)}: the key is missing, mistyped, expired or revoked`
+    : 'the key must belong to a user with the Manager or Owner role, and analytics must be enabled for the organization';
+}
 
 /** Returns the remedy of the command line; without one, the hint of the error. */
 export function hintOf({ hint, reason, facts = {} }: Advice): string | undefined {

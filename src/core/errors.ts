@@ -168,6 +168,12 @@ export function adviceOf(error: unknown): Advice {
   return { hint, reason, facts };
 }
 
+/** Returns the advice of a thrown value about an organization with a name, so that a remedy can say whose key is meant. */
+export function adviceFor(organization: string, error: unknown): Advice {
+  const advice = adviceOf(error);
+  return advice.reason === undefined ? advice : { ...advice, facts: { ...advice.facts, organization } };
+}
+
 /** Returns the message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 /**
  * The exit codes of the command line. Cron jobs and container schedulers depend on these numbers.
  *
- * When several causes meet in one run, {@link worstExit} decides: storage, credential, quarantine, upstream.
+ * When several causes meet in one run, {@link worstExit} decides.
  */
 export const EXIT = {
   /** Everything requested is in the warehouse. */
@@ -33,13 +33,16 @@ export const EXIT = {
 /** One of the numbers of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Highest rank first. A signal outranks the incomplete run that it caused. */
+/**
+ * Highest rank first. A signal outranks the incomplete run that it caused. With several organizations, the unreadable key
+ * file of one must not hide a warehouse that cannot be written, or a key that the service refuses.
+ */
 const RANK: readonly ExitCode[] = [
   EXIT.defect,
-  EXIT.usage,
-  EXIT.busy,
   EXIT.storage,
   EXIT.credential,
+  EXIT.usage,
+  EXIT.busy,
   EXIT.terminated,
   EXIT.interrupted,
   EXIT.quarantine,

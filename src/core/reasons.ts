@@ -28,6 +28,8 @@ export const REASONS = [
   'warehouse-busy',
   'warehouse-replaced-by-other',
   'salt-differs',
+  'weaker-emails',
+  'no-archive',
   'rows-damaged',
   'copy-loses-rows',
   'log-cannot-shrink',
@@ -42,6 +44,7 @@ export const REASONS = [
   'metric-needs-dimension',
   'host-not-allowed',
   'dashboard-needs-token',
+  'address-unusable',
 ] as const;
 
 /** A code of {@link REASONS}, or the rule by which a response is not believed. */

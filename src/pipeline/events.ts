@@ -11,6 +11,8 @@ export type RunEvent =
       readonly type: 'run-started';
       readonly runId: string;
       readonly command: string;
+      /** The name of the organization in the organizations file; absent without one. */
+      readonly organization?: string;
       readonly warehouse: string;
     }
   | {
@@ -72,7 +74,14 @@ export type RunEvent =
       readonly error: string;
     }
   | ({ readonly type: 'warning'; readonly message: string } & Advice)
-  | { readonly type: 'run-ended'; readonly report: RunReport };
+  | { readonly type: 'run-ended'; readonly report: RunReport }
+  /** An organization of a round was not exported: its run could not begin. */
+  | (Advice & {
+      readonly type: 'organization-left-out';
+      readonly organization: string;
+      readonly exitCode: ExitCode;
+      readonly message: string;
+    });
 
 export type RunObserver = (event: RunEvent) => void;
 
@@ -87,6 +96,8 @@ export interface RunProblem extends Advice {
 export interface RunReport {
   readonly runId: string;
   readonly command: string;
+  /** The name of the organization in the organizations file; absent without one. */
+  readonly organization?: string;
   /** Null if the run ended before it knew the organization. */
   readonly orgId: string | null;
   /** The organizations in the warehouse before this run added another one; absent if it did not. */
@@ -113,6 +124,10 @@ export interface RunReport {
   readonly quarantined: number;
   readonly requests: number;
   readonly retries: number;
+  /** Number of responses by HTTP status. A request without a response is missing. */
+  readonly responses: Readonly<Record<string, number>>;
   readonly durationMs: number;
+  /** The streams that the run brought up to yesterday: it committed every unit of them that it planned. */
+  readonly completed: readonly Stream[];
   readonly problems: readonly RunProblem[];
 }

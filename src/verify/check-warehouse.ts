@@ -11,6 +11,7 @@ import { DaySums } from './day-sums.ts';
 import type { FindingList } from './finding.ts';
 import { Groups } from './groups.ts';
 import { contradictionsOf } from './ledger-row.ts';
+import { limitedTo } from './limited-to.ts';
 import { readUnit } from './unit-reading.ts';
 
 /** Counts of what a check has covered. */
@@ -34,15 +35,22 @@ const allButOrganization = pickerOf(
  * Checks that every unit holds exactly the rows that the ledger describes (none changed, missing or added), compares the
  * endpoints with each other, and the rollups with the rows. It reads all tables once, in key order: memory holds the ledger of one organization and a chunk
  * of each table. Call inside a snapshot. `checked` is updated during the check.
+ * @param only the only organization to check; by default, all.
  */
 export async function checkWarehouse(
   warehouse: Warehouse,
   findings: FindingList,
   checked: Checked,
+  only?: string,
 ): Promise<void> {
   const brokenUsers = new Map<string, ReadonlySet<string>>();
-  await checkUnits(warehouse, findings, checked, brokenUsers);
-  await checkAllRollups(warehouse, findings, brokenUsers);
+  await checkUnits(
+    only === undefined ? warehouse : limitedTo(warehouse, only),
+    findings,
+    checked,
+    brokenUsers,
+  );
+  await checkAllRollups(warehouse, findings, brokenUsers, only);
 }
 
 async function checkUnits(

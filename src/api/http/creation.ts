@@ -21,7 +21,7 @@ export interface CreatorOptions {
 export type Creator = (
   request: ApiRequest,
   creation: Creation,
-  options: { signal: AbortSignal },
+  options: { readonly signal: AbortSignal; readonly onStatus?: (status: number) => void },
 ) => Promise<Answer>;
 
 interface Progress {
@@ -44,7 +44,7 @@ const isRefusal = (status: number) => status >= 400 && status < 500 && status !=
  * nothing was sent, or it answered 429. Redirects are not followed.
  */
 export function creator({ timeoutMs, proxy, headers, answerOf }: CreatorOptions): Creator {
-  return async (request, creation, { signal }) => {
+  return async (request, creation, { signal, onStatus }) => {
     const query = queryOf(request);
     const name = nameOf(request, query);
     const { origin, prefix } = splitOrigin(request.origin);
@@ -64,6 +64,7 @@ export function creator({ timeoutMs, proxy, headers, answerOf }: CreatorOptions)
         },
         onStatus: (status) => {
           progress.status = status;
+          onStatus?.(status);
         },
       });
       return answerOf(response, name, 'creation');

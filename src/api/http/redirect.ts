@@ -21,6 +21,8 @@ export interface RedirectableRequest {
   readonly cancellation: Cancellation;
   /** Awaited before each redirect is followed. */
   readonly beforeHop: () => Promise<void>;
+  /** Called with the status of each response. @default does nothing */
+  readonly onStatus?: (status: number) => void;
 }
 
 /**
@@ -30,13 +32,16 @@ export interface RedirectableRequest {
  */
 export async function followRedirects(
   connections: Connections,
-  { origin, path: start, query, name, headers, cancellation, beforeHop }: RedirectableRequest,
+  { origin, path: start, query, name, headers, cancellation, beforeHop, onStatus }: RedirectableRequest,
 ): Promise<{ readonly response: HttpResponse; readonly movedTo: string | undefined }> {
   let path = start + query;
   let movedTo: string | undefined;
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
     if (redirects > 0) await beforeHop();
-    const response = await exchange(connections, { method: 'GET', path, headers, cancellation });
+    const response = await exchange(connections, {
+      ...{ method: 'GET', path, headers, cancellation },
+      ...(onStatus && { onStatus }),
+    });
     if (!REDIRECTS.has(response.status)) return { response, movedTo };
     const next = locationOf(response, new URL(path, origin), name);
     const keepsQuery = next.search === '' || next.search === query;

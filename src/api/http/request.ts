@@ -15,6 +15,8 @@ export interface AttemptOptions {
   readonly signal: AbortSignal;
   /** Awaited before a redirect is followed: it is one more request. */
   readonly beforeHop: () => Promise<void>;
+  /** Called when the status of a response arrives, also that of a redirect. @default does nothing */
+  readonly onStatus?: (status: number) => void;
 }
 
 /** Sends requests: a GET over kept connections, a creation over a new one. */
@@ -64,7 +66,7 @@ export function createRequester(options: RequesterOptions): Requester {
     },
   });
 
-  async function get(request: ApiRequest, { signal, beforeHop }: AttemptOptions): Promise<Answer> {
+  async function get(request: ApiRequest, { signal, beforeHop, onStatus }: AttemptOptions): Promise<Answer> {
     const deadline = deadlineOf(timeoutMs, signal);
     const query = queryOf(request);
     const name = nameOf(request, query);
@@ -75,6 +77,7 @@ export function createRequester(options: RequesterOptions): Requester {
         headers: request.credential === 'application' ? appHeaders : headers,
         cancellation: deadline,
         beforeHop: () => deadline.suspendedFor(beforeHop),
+        ...(onStatus && { onStatus }),
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -104,6 +107,7 @@ interface Read {
   readonly headers: Readonly<Record<string, string>>;
   readonly cancellation: Cancellation;
   readonly beforeHop: () => Promise<void>;
+  readonly onStatus?: (status: number) => void;
 }
 
 /** Reads with GET. Paths that the server has moved permanently are requested at their new place from then on. */

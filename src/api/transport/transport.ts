@@ -62,6 +62,8 @@ export interface Transport {
   create(request: ApiRequest, creation: Creation, call: CallOptions): Promise<Answer>;
   /** All requests sent so far. */
   readonly totals: Readonly<Meter>;
+  /** The number of responses so far by their status, redirects included. A request without a response is not counted. */
+  readonly responses: ReadonlyMap<number, number>;
   /** Closes the connections and rejects calls that are still open or begin later. May be repeated. */
   close(): Promise<void>;
 }
@@ -82,13 +84,15 @@ export function createTransport(options: TransportOptions): Transport {
   });
   const pacer = createPacer({ ...options, pauseOf });
   const totals: Meter = { requests: 0, retries: 0 };
+  const responses = new Map<number, number>();
+  const onStatus = (status: number) => void responses.set(status, (responses.get(status) ?? 0) + 1);
   const closing = new AbortController();
   const link = signalLinker(closing.signal);
 
   const send: Transport['get'] = async (request, { signal, meter }) => {
     const linked = link(signal);
     const meters = meter === undefined ? [totals] : [totals, meter];
-    const attempt = () => sendOnce(request, { requester, pacer, meters, signal: linked.signal });
+    const attempt = () => sendOnce(request, { requester, pacer, meters, onStatus, signal: linked.signal });
     const again = () => {
       for (const each of meters) each.retries += 1;
       return attempt();
@@ -106,6 +110,7 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     totals,
+    responses,
     get: send,
     create: (request, creation, call) => send({ ...request, creation }, call),
     close: () => {
@@ -124,8 +129,15 @@ function sendOnce(
     requester,
     pacer,
     meters,
+    onStatus,
     signal,
-  }: { requester: Requester; pacer: Pacer; meters: readonly Meter[]; signal: AbortSignal },
+  }: {
+    requester: Requester;
+    pacer: Pacer;
+    meters: readonly Meter[];
+    onStatus: (status: number) => void;
+    signal: AbortSignal;
+  },
 ): Promise<Answer> {
   const count = () => {
     for (const meter of meters) meter.requests += 1;
@@ -136,7 +148,7 @@ function sendOnce(
   };
   return pacer.run(() => {
     count();
-    return requester.send(request, { signal, beforeHop });
+    return requester.send(request, { signal, beforeHop, onStatus });
   }, signal);
 }
 

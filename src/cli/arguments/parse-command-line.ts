@@ -125,7 +125,8 @@ function addCommand(parent: Commander, command: Command, width: number): Command
     sub.addOption(option.makeOptionMandatory(isRequired));
   }
   for (const setting of command.uses) {
-    if (setting.flag === null) continue;
+    // Commands that listen share the flag; config has all their settings, and one value is for all of them.
+    if (setting.flag === null || sub.options.some(({ long }) => long === setting.flag)) continue;
     const option = new Option(`${setting.flag} <${setting.placeholder}>`, settingDoc(setting));
     if (setting.isRepeatable === true) option.argParser(joined);
     sub.addOption(option.helpGroup('Settings:'));

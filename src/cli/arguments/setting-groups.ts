@@ -12,6 +12,28 @@ export const spoolSettings = [SETTINGS.warehouse, SETTINGS.spool, ...commonSetti
 /** The settings of commands that move hook events into the warehouse. */
 export const drainSettings = [SETTINGS.emails, SETTINGS.emailSalt, ...spoolSettings] as const;
 
+/** The settings of commands that read the archive alone. */
+export const archiveSettings = [SETTINGS.archive, ...commonSettings] as const;
+
+/** The settings of replays. */
+export const replaySettings = [
+  SETTINGS.warehouse,
+  SETTINGS.archive,
+  SETTINGS.emails,
+  SETTINGS.emailSalt,
+  ...commonSettings,
+] as const;
+
+/** The settings of erasures. */
+export const eraseSettings = [
+  SETTINGS.warehouse,
+  SETTINGS.archive,
+  SETTINGS.spool,
+  SETTINGS.emails,
+  SETTINGS.emailSalt,
+  ...commonSettings,
+] as const;
+
 /** The settings of notifications. */
 export const notifySettings = [
   SETTINGS.notify,
@@ -35,6 +57,14 @@ export const dashboardSettings = [
 /** The settings of the proxy. */
 export const proxySettings = [SETTINGS.httpsProxy, SETTINGS.httpProxy, SETTINGS.noProxy] as const;
 
+/** The settings of pings and notifications about runs. */
+export const alertSettings = [
+  SETTINGS.pingUrl,
+  SETTINGS.alertWebhook,
+  SETTINGS.alertWebhookFormat,
+  SETTINGS.alertRestatementShare,
+] as const;
+
 /** The settings of commands that pull from the service. */
 export const exportSettings = [
   SETTINGS.apiKey,
@@ -44,6 +74,7 @@ export const exportSettings = [
   SETTINGS.appApiKey,
   SETTINGS.appApiKeyFile,
   SETTINGS.orgId,
+  SETTINGS.organizations,
   SETTINGS.warehouse,
   SETTINGS.concurrency,
   SETTINGS.rangeDays,
@@ -56,6 +87,16 @@ export const exportSettings = [
   SETTINGS.watchDays,
   SETTINGS.emails,
   SETTINGS.emailSalt,
+  SETTINGS.archive,
   SETTINGS.spool,
   ...commonSettings,
+] as const;
+
+/** The settings of the service. */
+export const serveSettings = [
+  SETTINGS.serveSchedule,
+  SETTINGS.serveJitter,
+  SETTINGS.serveListen,
+  ...exportSettings,
+  ...alertSettings,
 ] as const;

@@ -6,6 +6,7 @@ import type { ReportedEvent } from '../output/reported-event.ts';
 import { hintOf, withHints } from '../remedies.ts';
 import { counted, formatDuration } from '../text/quantity.ts';
 import { describeCopyEvent } from './describe-copy-event.ts';
+import { describeServeEvent } from './describe-serve-event.ts';
 import type { EventWords, LogEntry } from './log.ts';
 
 /** Turns an event of a job into a log entry. */
@@ -17,9 +18,17 @@ export function describeEvent(event: ReportedEvent): LogEntry {
 /** Replaces the reason code of an event by the hint of the command line. */
 function withHint(event: ReportedEvent): ReportedEvent {
   if (event.type === 'run-ended') return { ...event, report: withHints(event.report) };
-  if (event.type !== 'warning' && event.type !== 'unit-failed') return event;
+  if (!isAdvised(event)) return event;
   const { reason, facts, ...rest } = event;
   return { ...rest, hint: hintOf(event) };
+}
+
+const ADVISED = ['warning', 'unit-failed', 'organization-left-out', 'round-failed', 'serve-failed'] as const;
+
+function isAdvised(
+  event: ReportedEvent,
+): event is Extract<ReportedEvent, { type: (typeof ADVISED)[number] }> {
+  return ADVISED.some((type) => type === event.type);
 }
 
 /** The fields for machines. Every unit has a day, which is empty for readiness. */
@@ -39,7 +48,7 @@ function fieldsOf(event: ReportedEvent): Readonly<Record<string, unknown>> {
 function wordsOf(event: ReportedEvent): EventWords {
   switch (event.type) {
     case 'run-started':
-      return { level: 'info', message: `${event.command} into ${event.warehouse}` };
+      return { level: 'info', message: startOf(event) };
     case 'planned':
       return { level: 'info', message: planOf(event) };
     case 'unit-done':
@@ -89,9 +98,26 @@ function wordsOf(event: ReportedEvent): EventWords {
         fields: { ...event.report },
         routine: true,
       };
+    case 'organization-left-out':
+      return {
+        level: 'error',
+        message: `${event.organization} is not exported: ${event.message}`,
+        hint: event.hint,
+      };
+    case 'serving':
+    case 'schedule-waits':
+    case 'tick':
+    case 'round-ended':
+    case 'round-failed':
+    case 'serve-failed':
+      return describeServeEvent(event);
     default:
       return describeCopyEvent(event);
   }
+}
+
+function startOf({ command, organization, warehouse }: Extract<RunEvent, { type: 'run-started' }>): string {
+  return `${command}${organization === undefined ? '' : ` ${organization}`} into ${warehouse}`;
 }
 
 // Most error messages name the request already.
@@ -118,5 +144,6 @@ function doubtOf(event: Extract<RunEvent, { type: 'unit-doubted' }>): string {
 }
 
 function endOf(report: RunReport): string {
-  return `${report.command} ended with exit code ${report.exitCode} after ${formatDuration(report.durationMs)}`;
+  const whose = report.organization === undefined ? '' : ` of ${report.organization}`;
+  return `${report.command}${whose} ended with exit code ${report.exitCode} after ${formatDuration(report.durationMs)}`;
 }

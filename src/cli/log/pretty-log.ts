@@ -4,7 +4,7 @@ import type { Style } from '../text/style.ts';
 import { wrapText } from '../text/wrap.ts';
 import type { Log, LogEntry } from './log.ts';
 
-/** How many retries are shown, so that a failing service does not flood the terminal. The summary counts them all. */
+/** How many retries of a run are shown, so that a failing service does not flood the terminal. The summary counts them all. */
 const RETRIES_SHOWN_MAX = 5;
 /** A limit, because the message of an error can contain a whole web page. */
 const MESSAGE_LINES_MAX = 6;
@@ -24,6 +24,7 @@ export function createPrettyLog(options: PrettyLogOptions): Log {
   return {
     write: (entry) => {
       if (entry.routine === true) return;
+      if (entry.event === 'tick') retriesSeen = 0;
       if (entry.event === 'retry' && ++retriesSeen > RETRIES_SHOWN_MAX) return;
       for (const line of linesOf(entry, options)) options.writeLine(line);
       if (entry.event === 'retry' && retriesSeen === RETRIES_SHOWN_MAX) {

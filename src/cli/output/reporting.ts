@@ -5,6 +5,7 @@ import { describeEvent } from '../log/describe-event.ts';
 import { createJsonLog } from '../log/json-log.ts';
 import { type Log, silentLog } from '../log/log.ts';
 import { createPrettyLog } from '../log/pretty-log.ts';
+import { publicLog } from '../log/public-log.ts';
 import { createLiveLine } from '../progress/live-line.ts';
 import { createLiveProgress, createSteadyProgress, noProgress, type Progress } from '../progress/progress.ts';
 import type { ReportedEvent } from './reported-event.ts';
@@ -26,11 +27,17 @@ export interface ReportingOptions {
   readonly terminal: Terminal;
   readonly redact: Redactor;
   readonly clock: Clock;
+  /**
+   * Leave out texts of the service and everything that may name a person.
+   * @default false
+   */
+  readonly isPublic?: boolean;
 }
 
 /** Creates the reporting in a format: lines for people, with a progress bar on a terminal; lines of JSON; or nothing. */
 export function createReporting(options: ReportingOptions): Reporting {
-  const { log, progress } = PARTS[options.format](options);
+  const { log: whole, progress } = PARTS[options.format](options);
+  const log = options.isPublic === true ? publicLog(whole) : whole;
   return {
     log,
     observe: (event) => {

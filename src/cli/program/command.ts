@@ -35,6 +35,11 @@ export interface CommandContext {
   readonly settings: Settings;
   /** The settings with their sources and problems. */
   readonly reading: SettingsReading;
+  /**
+   * Reads the key files and the organizations file again. Outputs hide the new keys too.
+   * @throws {UsageError} if one of them cannot be used any more.
+   */
+  rereadSettings(): Settings;
   readonly job: JobContext<ReportedEvent>;
   readonly log: Log;
   /** Standard output. Printing to it removes the progress line. */
@@ -79,6 +84,8 @@ export interface Command {
   readonly acceptsInvalidSettings?: boolean;
   /** True for commands that only people run: their log is pretty by default, even without a terminal. */
   readonly isForPeople?: boolean;
+  /** True for a command that runs for years: its log is collected and kept, so it leaves out whatever may name a person. */
+  readonly isService?: boolean;
   /** True when printing is the purpose of the command, so that losing its output is a failure. */
   readonly resultIsOutput: boolean;
   /** Loads the action. Help and usage errors load no action, so they are fast. */

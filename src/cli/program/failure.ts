@@ -1,5 +1,6 @@
 import { DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { publicText } from '../../privacy/public-text.ts';
 import type { Log } from '../log/log.ts';
 import { hintOf } from '../remedies.ts';
 import { escapeForTerminal } from '../text/escape.ts';
@@ -28,6 +29,17 @@ export function failureOf(error: unknown): Failure {
     details: [],
     hint: 'report it with the output of DAYWALK_DEBUG=1; committed data is safe, and a rerun resumes',
     stack,
+  };
+}
+
+/** A failure without texts of the service and whatever may name a person. */
+export function publicFailure({ exitCode, message, details, hint, stack }: Failure): Failure {
+  return {
+    exitCode,
+    message: publicText(message),
+    details: details.map(publicText),
+    hint: publicText(hint),
+    stack: stack.split('\n').map(publicText).join('\n'),
   };
 }
 

@@ -2,9 +2,9 @@ import { systemClock } from '../../core/clock.ts';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import { readSettings, type SettingsReading, soundSettings } from '../../settings/read-settings.ts';
-import type { Redactor } from '../../settings/redact.ts';
-import { redactorOf, redactorOfEnvironment, redactorOfLocations } from '../../settings/secrets.ts';
-import type { LogFormat } from '../../settings/settings.ts';
+import { createLearningRedactor, type LearningRedactor, type Redactor } from '../../settings/redact.ts';
+import { redactorOfEnvironment, redactorOfLocations, secretsOf } from '../../settings/secrets.ts';
+import type { LogFormat, Settings } from '../../settings/settings.ts';
 import { SETTINGS } from '../../settings/settings-table.ts';
 import type { Flags } from '../arguments/flags.ts';
 import type { CommandInvocation } from '../arguments/parse-command-line.ts';
@@ -43,7 +43,13 @@ export async function performCommand(
     logDefault: command.isForPeople === true || streams.errTerminal.isTerminal ? 'pretty' : 'json',
     uses: command.uses,
   });
-  const redact = redactorFor(command, { flags, reading, env: host.env });
+  const learning = createLearningRedactor(secretsOf(reading.settings));
+  const redact = redactorFor(command, { flags, learning, env: host.env });
+  const rereadSettings = () => {
+    const fresh = reading.reread();
+    learning.learn(secretsOf(fresh));
+    return fresh;
+  };
   const failing = { sink: streams.err, redact, debug: reading.debug, format: askedLogFormat(reading) };
   if (command.acceptsInvalidSettings !== true) {
     try {
@@ -52,7 +58,7 @@ export async function performCommand(
       return reportFailure(error, failing);
     }
   }
-  return runAction(invocation, { host, streams, directory, reading, failing });
+  return runAction(invocation, { host, streams, directory, reading, rereadSettings, failing });
 }
 
 interface ActionRun {
@@ -60,23 +66,25 @@ interface ActionRun {
   readonly streams: CliStreams;
   readonly directory: string;
   readonly reading: SettingsReading;
+  readonly rereadSettings: () => Settings;
   readonly failing: FailureReporting;
 }
 
 async function runAction(
   { command, flags, operands }: CommandInvocation,
-  { host, streams, directory, reading, failing }: ActionRun,
+  { host, streams, directory, reading, rereadSettings, failing }: ActionRun,
 ): Promise<ExitCode> {
   const { settings, warnings } = reading;
   const { redact } = failing;
   const clock = systemClock(settings.now ?? undefined);
   const { err: sink, errTerminal: terminal } = streams;
-  const reporting = createReporting({ format: settings.log, sink, terminal, redact, clock });
+  const isPublic = command.isService === true;
+  const reporting = createReporting({ format: settings.log, sink, terminal, redact, clock, isPublic });
   const { log, observe } = reporting;
   const stopping = listenForStop(host.control, (signal) => log.write(stopNotice(signal)));
   const usageInWords = failing.format !== 'json';
   const report = (error: unknown) =>
-    reportFailure(error, { ...failing, format: settings.log, log, usageInWords });
+    reportFailure(error, { ...failing, format: settings.log, log, usageInWords, isPublic });
   const out = createOutput({
     sink: afterProgress(reporting, streams.out),
     terminal: streams.outTerminal,
@@ -95,6 +103,7 @@ async function runAction(
       operands,
       settings,
       reading,
+      rereadSettings,
       job,
       log,
       out,
@@ -133,14 +142,10 @@ function settingFlags(command: Command, flags: Flags): Record<string, string | u
 /** Hides the secrets of the settings, the environment, and flags that may hold a password. */
 function redactorFor(
   command: Command,
-  { flags, reading, env }: { flags: Flags; reading: SettingsReading; env: CliHost['env'] },
+  { flags, learning, env }: { flags: Flags; learning: LearningRedactor; env: CliHost['env'] },
 ): Redactor {
   const locations = (command.mayHoldPassword ?? []).flatMap((flag) => flags.text(flag) ?? []);
-  const redactors = [
-    redactorOf(reading.settings),
-    redactorOfEnvironment(env),
-    redactorOfLocations(locations),
-  ];
+  const redactors = [learning.redact, redactorOfEnvironment(env), redactorOfLocations(locations)];
   return (text) => redactors.reduce((result, redact) => redact(result), text);
 }
 

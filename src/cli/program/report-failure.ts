@@ -7,7 +7,7 @@ import { NoCommandError } from '../arguments/no-command-error.ts';
 import { createJsonLog } from '../log/json-log.ts';
 import type { Log } from '../log/log.ts';
 import type { Sink } from '../output/sink.ts';
-import { describeFailure, failureOf, logFailure } from './failure.ts';
+import { describeFailure, failureOf, logFailure, publicFailure } from './failure.ts';
 
 /** Where and how to report a failure. */
 export interface FailureReporting {
@@ -28,12 +28,18 @@ export interface FailureReporting {
    * @default false
    */
   readonly usageInWords?: boolean;
+  /**
+   * Leave out whatever may name a person, except from usage errors: they come before the first request.
+   * @default false
+   */
+  readonly isPublic?: boolean;
 }
 
 /** Reports a failure on standard error, and returns its exit code. */
 export function reportFailure(error: unknown, reporting: FailureReporting): ExitCode {
-  const { sink, redact, debug, format, usageInWords = false } = reporting;
-  const failure = failureOf(error);
+  const { sink, redact, debug, format, usageInWords = false, isPublic = false } = reporting;
+  const whole = failureOf(error);
+  const failure = isPublic && !(error instanceof UsageError) ? publicFailure(whole) : whole;
   if (format === 'json' && !(usageInWords && error instanceof UsageError)) {
     const write = (text: string) => sink.write(redact(text));
     logFailure(reporting.log ?? createJsonLog({ write, clock: systemClock() }), failure, { debug });

@@ -41,6 +41,7 @@ function partsOf(state: ProgressState, atMs: number): string[] {
     ...(rate === null || state.requests === 0 ? [] : [`${formatNumber(Math.round(rate))} requests/s`]),
     ...(state.retries === 0 ? [] : [counted(state.retries, 'retry', 'retries')]),
     ...(state.current === '' ? [] : [state.current]),
+    ...(state.organization === '' ? [] : [state.organization]),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { unitName } from '../../warehouse/port.ts';
 import type { ReportedEvent } from '../output/reported-event.ts';
+import { escapeForTerminal } from '../text/escape.ts';
 
 /** The period over which the request rate is measured. */
 const WINDOW_MS = 10_000;
@@ -16,6 +17,8 @@ export interface ProgressState {
   readonly startedMs: number;
   /** The current step, before the plan is known. */
   readonly preparing: string;
+  /** The name of the organization; '' without one. */
+  readonly organization: string;
   /** Null before the plan is known. */
   readonly unitsPlanned: number | null;
   readonly unitsDone: number;
@@ -31,10 +34,12 @@ export interface ProgressState {
 }
 
 /** The state at the start of a job. */
-export function startProgress(startedMs: number): ProgressState {
+export function startProgress(startedMs: number, organization?: string): ProgressState {
+  const whose = organization === undefined ? '' : `${escapeForTerminal(organization)}: `;
   return {
     startedMs,
-    preparing: 'looking up the organization of the API key …',
+    preparing: `${whose}looking up the organization of the API key …`,
+    organization: organization === undefined ? '' : escapeForTerminal(organization),
     unitsPlanned: null,
     unitsDone: 0,
     unitsByOthers: 0,
@@ -50,6 +55,9 @@ export function startProgress(startedMs: number): ProgressState {
 /** The state after an event. */
 export function advance(state: ProgressState, event: ReportedEvent, atMs: number): ProgressState {
   switch (event.type) {
+    // A round has a run for each organization, one after the other.
+    case 'run-started':
+      return startProgress(atMs, event.organization);
     case 'planned':
       return { ...state, unitsPlanned: (state.unitsPlanned ?? 0) + event.units };
     case 'unit-done':

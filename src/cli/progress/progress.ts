@@ -65,7 +65,9 @@ function ticking(clock: Clock, everyMs: number, display: Display): Progress {
   };
   return {
     observe: (event) => {
-      if (event.type === 'run-ended' || event.type === 'copy-ended') return stop();
+      if (['run-ended', 'copy-ended', 'round-ended'].includes(event.type)) return stop();
+      // A service performs many runs, each with its own progress.
+      if (event.type === 'tick') state = startProgress(clock.monotonicMs());
       state = advance(state, event, clock.monotonicMs());
       // The timer starts with the job, and does not keep a finished process alive.
       if (event.type === 'run-started' || event.type === 'copy-started')

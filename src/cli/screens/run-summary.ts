@@ -1,21 +1,14 @@
 import { EXIT } from '../../core/exit-code.ts';
 import { describeExitCode } from '../../core/exit-meaning.ts';
-import type { RunProblem, RunReport } from '../../pipeline/events.ts';
+import type { RunReport } from '../../pipeline/events.ts';
 import { UNIT_STATES } from '../../warehouse/port.ts';
 import type { ScreenFrame } from '../output/output.ts';
-import { hintOf } from '../remedies.ts';
-import { escapeForTerminal } from '../text/escape.ts';
 import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
-import { wrapText } from '../text/wrap.ts';
 import { type Field, renderFields } from './fields.ts';
-import { renderMore } from './listing.ts';
+import { renderProblems } from './problems.ts';
+import { section } from './section.ts';
 import { renderSteps, type Step } from './steps.ts';
 import type { WarehouseNames } from './warehouse-names.ts';
-
-/** How many problems are shown. `--json` lists more, and the ledger has the error of each unit. */
-const PROBLEMS_SHOWN_MAX = 8;
-/** A limit, because the message of an error can contain a whole web page. */
-const MESSAGE_LINES_MAX = 4;
 
 export interface SummaryFrame extends ScreenFrame {
   readonly warehouse: WarehouseNames;
@@ -27,7 +20,7 @@ export function renderRunSummary(report: RunReport, frame: SummaryFrame): string
     headline(report, frame),
     '',
     ...renderFields(fieldsOf(report), frame),
-    ...problemsOf(report, frame),
+    ...section('Problems', renderProblems(report.problems, frame), frame),
     ...nextOf(report, frame),
   ];
 }
@@ -98,23 +91,6 @@ function organizationOf({ orgId, organizationsBefore: before = [] }: RunReport):
   const shown = before.slice(0, ORGANIZATIONS_SHOWN_MAX).join(', ');
   const more = before.length > ORGANIZATIONS_SHOWN_MAX ? ', …' : '';
   return `${orgId}, new in this warehouse; it already held ${shown}${more}`;
-}
-
-function problemsOf({ problems }: RunReport, frame: SummaryFrame): string[] {
-  if (problems.length === 0) return [];
-  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).flatMap((problem) => linesOf(problem, frame));
-  const more = renderMore(problems.length - PROBLEMS_SHOWN_MAX, { ...frame, indent: 2 });
-  return ['', frame.style.bold('Problems'), ...shown, ...more];
-}
-
-function linesOf(problem: RunProblem, { width, style, redact }: SummaryFrame): string[] {
-  const { message, units } = problem;
-  const hint = hintOf(problem);
-  const clean = (text: string) => escapeForTerminal(redact(text));
-  const where = units === 0 ? '' : `${counted(units, 'unit')}: `;
-  const lines = wrapText(clean(message), { width, lead: `  ${where}`, linesMax: MESSAGE_LINES_MAX });
-  if (hint === undefined) return lines;
-  return [...lines, ...wrapText(clean(hint), { width, lead: '    hint: ', linesMax: 2 }).map(style.dim)];
 }
 
 function nextOf(

@@ -2,6 +2,8 @@ import { renameSync, rmSync } from 'node:fs';
 import { hasCode } from '../../core/error-code.ts';
 import { messageOf, StorageError } from '../../core/errors.ts';
 import { type EmailPolicy, privacyOf } from '../../privacy/email.ts';
+import { withoutErased } from '../../privacy/without-erased.ts';
+import { readErased } from '../../warehouse/erased-list.ts';
 import { onlyOrganization } from '../../warehouse/only-organization.ts';
 import type { HookEventRow, Warehouse } from '../../warehouse/port.ts';
 import { rowOf, type ScrubJson } from '../row.ts';
@@ -48,6 +50,7 @@ export function spoolDirectory({ spool, warehouse }: Pick<DrainOptions, 'spool' 
  * and with several processes at once. A spool file is removed only after all its events are committed. If a kill prevents
  * the removal, the next drain recognizes the events by their IDs.
  * @throws {StorageError} when the spool cannot be read or the warehouse cannot be written.
+ * @throws {BusyError} if somebody was erased meanwhile; events that are not stored stay in the spool.
  */
 export async function drainSpool(
   warehouse: Warehouse,
@@ -55,15 +58,26 @@ export async function drainSpool(
   signal: AbortSignal,
 ): Promise<DrainReport> {
   const spool = spoolDirectory(options);
-  const { scrubJson } = privacyOf(options.emails);
   const orgId = (await onlyOrganization(warehouse)) ?? '';
+  const erased = await readErased(warehouse);
+  // An event names no organization: if there are several, it may be about anyone.
+  const orgIds = orgId === '' ? erased.entries.map((entry) => entry.orgId) : [orgId];
+  const { scrubJson } = withoutErased(privacyOf(options.emails), erased, orgIds);
   // Assigns the organization to events that were received before the first pull.
-  if (orgId !== '') await warehouse.storeHookEvents({ orgId, rows: [] });
+  // After one organization was removed, they may be its events.
+  if (orgId !== '' && !erased.entries.some(({ kind }) => kind === 'organization'))
+    await warehouse.storeHookEvents({ orgId, rows: [] });
   const total = { events: 0, stored: 0, torn: 0 };
   const kept: string[] = [];
   const { files, others } = atSpool(spool, () => sealSpool(spool));
   for (const file of files) {
-    const { hasUnknown, ...counts } = await drainFile(warehouse, { file, orgId, scrubJson, signal });
+    const { hasUnknown, ...counts } = await drainFile(warehouse, {
+      file,
+      orgId,
+      scrubJson,
+      erased: erased.entries.length,
+      signal,
+    });
     total.events += counts.events;
     total.stored += counts.stored;
     total.torn += counts.torn;
@@ -93,19 +107,21 @@ interface FileToDrain {
   readonly file: string;
   readonly orgId: string;
   readonly scrubJson: ScrubJson;
+  /** Length of the list with which events are compared. */
+  readonly erased: number;
   readonly signal: AbortSignal;
 }
 
 async function drainFile(
   warehouse: Warehouse,
-  { file, orgId, scrubJson, signal }: FileToDrain,
+  { file, orgId, scrubJson, erased, signal }: FileToDrain,
 ): Promise<FileCounts> {
   const counts: FileCounts = { events: 0, stored: 0, torn: 0, hasUnknown: false };
   let rows: HookEventRow[] = [];
   let characters = 0;
   const store = async () => {
     signal.throwIfAborted();
-    if (rows.length > 0) counts.stored += await warehouse.storeHookEvents({ orgId, rows });
+    if (rows.length > 0) counts.stored += await warehouse.storeHookEvents({ orgId, rows, erased });
     rows = [];
     characters = 0;
   };

@@ -55,7 +55,7 @@ export function normalizeReadiness() {
       const known = reports.get(record.reportId);
       if (known !== undefined && JSON.stringify(known) !== JSON.stringify(rows)) {
         context.findings.warn(
-          `readiness report ${record.reportId} was returned twice with different values; the last one is kept`,
+          `readiness report ${JSON.stringify(record.reportId)} was returned twice with different values; the last one is kept`,
         );
       }
       reports.set(record.reportId, rows);

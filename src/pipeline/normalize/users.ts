@@ -35,7 +35,7 @@ export function normalizeUsers() {
       });
       if (!contradicts) return;
       context.findings.warn(
-        `/users returned user ${userId} twice with different values; the last one is kept`,
+        `/users returned user ${JSON.stringify(userId)} twice with different values; the last one is kept`,
       );
     },
     finish: (): EncodedRows[] => users.finish(),

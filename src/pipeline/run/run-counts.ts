@@ -112,13 +112,22 @@ export class RunCounts {
     ]);
   }
 
+  /** The streams of which every planned unit was committed. A run that left units out completed none. */
+  completedOf(streams: readonly Stream[]): Stream[] {
+    if (this.orgId === null || this.leftOut > 0) return [];
+    const failed = new Set(
+      [...this.#units].flatMap(([name, unit]) => (unit === 'failed' ? [name.split(' ')[0]] : [])),
+    );
+    return streams.filter((stream) => !failed.has(stream));
+  }
+
   get #ended(): DoneUnit[] {
     return [...this.#units.values()].filter((unit) => unit !== 'failed');
   }
 
   report(
-    run: { runId: string; command: string },
-    cost: { requests: number; retries: number; durationMs: number },
+    run: { runId: string; command: string; organization?: string },
+    cost: Pick<RunReport, 'requests' | 'retries' | 'responses' | 'durationMs' | 'completed'>,
   ): RunReport {
     const problems: RunProblem[] = [...this.#problems.values()];
     const ended = this.#ended;

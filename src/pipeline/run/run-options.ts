@@ -1,3 +1,4 @@
+import type { NameInFile } from '../../warehouse/organization-names.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { DayWorkOptions } from './days/day-work.ts';
 
@@ -14,6 +15,8 @@ export interface RunOptions extends PlanRequest, DayWorkOptions {
   readonly acceptLoss: boolean;
   /** The organization. @default what the service answers for the key */
   readonly orgId?: string | null;
+  /** The name of the organization, which must stand for the one that the service answers for. @default none */
+  readonly named?: NameInFile | undefined;
   /** The application host has a separate credential, whose refusal says nothing about the main one. @default false */
   readonly hasAppKey?: boolean;
   /** Aborted when the run is to end at the next unit boundary. */

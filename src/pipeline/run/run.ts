@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { yesterdayOf } from '../../core/day.ts';
 import { messageOf } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { MUCH_WRITTEN_ROWS } from '../../warehouse/port.ts';
@@ -17,11 +18,13 @@ import { walkPlan } from './walk-plan.ts';
  */
 export async function runUnits(options: RunOptions): Promise<RunReport> {
   const { clock, warehouse, command, observe, source } = options;
-  const run = { runId: randomUUID(), command };
+  const { named } = options;
+  const run = { runId: randomUUID(), command, ...(named !== undefined && { organization: named.name }) };
   const startedMs = clock.monotonicMs();
+  const lastDayDue = yesterdayOf(clock.now());
   const counts = new RunCounts();
   observe({ type: 'run-started', ...run, warehouse: warehouse.location });
-  await warehouse.startRun({ ...run, startedAt: clock.now(), versions: options.versions });
+  await warehouse.startRun({ runId: run.runId, command, startedAt: clock.now(), versions: options.versions });
   try {
     await walk({ ...options, runId: run.runId }, counts);
   } catch (error) {
@@ -31,7 +34,11 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   await refreshAll(options, counts);
   if (counts.rowsWritten >= MUCH_WRITTEN_ROWS) await refreshStatistics(options);
   const { requests, retries } = source.transport.totals;
-  const report = counts.report(run, { requests, retries, durationMs: clock.monotonicMs() - startedMs });
+  const responses = Object.fromEntries(source.transport.responses);
+  const report = counts.report(run, {
+    ...{ requests, retries, responses, durationMs: clock.monotonicMs() - startedMs },
+    completed: options.lastDay >= lastDayDue ? counts.completedOf(options.streams) : [],
+  });
   await recordEnd(options, report);
   observe({ type: 'run-ended', report });
   return report;
@@ -72,13 +79,11 @@ const OUTRANKS_RECORD: ReadonlySet<number> = new Set([
 ]);
 
 async function recordEnd({ warehouse, clock }: RunOptions, report: RunReport): Promise<void> {
-  const { runId, orgId, exitCode, unitsDone, unitsFailed, rowsWritten, requests, retries } = report;
-  const end = { runId, orgId, exitCode, unitsDone, unitsFailed, rowsWritten, requests, retries };
   try {
-    await warehouse.endRun({ ...end, endedAt: clock.now() });
+    await warehouse.endRun({ ...report, endedAt: clock.now() });
   } catch (error) {
     // The error that ended the run matters more than the missing record; status shows a run without an end.
-    if (!OUTRANKS_RECORD.has(exitCode)) throw error;
+    if (!OUTRANKS_RECORD.has(report.exitCode)) throw error;
   }
 }
 

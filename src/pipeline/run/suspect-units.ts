@@ -1,4 +1,5 @@
 import { tables } from '../../../schema/tables.ts';
+import { type NameInFile, readNames } from '../../warehouse/organization-names.ts';
 import { keyOfValues, type LedgerUnit, unitName, type Warehouse } from '../../warehouse/port.ts';
 import type { PlanRequest } from '../plan.ts';
 
@@ -6,19 +7,30 @@ export interface DoubtScope extends PlanRequest {
   readonly warehouse: Warehouse;
   /** @default the only organization of the warehouse */
   readonly orgId?: string | null;
+  /** The name of the organization, if it has one. */
+  readonly named?: NameInFile | undefined;
 }
 
-/** Counts the doubted units of the only organization, for a run that ended before the service named it. */
+/**
+ * Counts the doubted units of an organization that the service has not named: of the one that its name stands for, or else
+ * of the only one.
+ */
 export async function countDoubtedBefore(options: DoubtScope): Promise<number> {
-  const { warehouse, orgId = null } = options;
+  const { warehouse } = options;
   try {
-    const [only, ...others] = orgId === null ? await warehouse.organizations() : [orgId];
+    const [only, ...others] = await candidatesFor(options);
     if (only === undefined || others.length > 0) return 0;
     return (await warehouse.units(only)).filter((unit) => isDoubted(unit, options)).length;
   } catch {
     // The run reports an unreadable warehouse when it records its end.
     return 0;
   }
+}
+
+async function candidatesFor({ warehouse, orgId = null, named }: DoubtScope): Promise<string[]> {
+  if (orgId !== null) return [orgId];
+  if (named === undefined) return warehouse.organizations();
+  return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
 }
 
 /** True for a doubted unit in the run's range. */

@@ -1,7 +1,12 @@
 import { RULES } from '../../core/rules.ts';
+import { type ErasingPrivacy, withoutErased } from '../../privacy/without-erased.ts';
+import { expectNotErased, readErased } from '../../warehouse/erased-list.ts';
+import { listLearned } from '../../warehouse/learned-addresses.ts';
+import { recordName } from '../../warehouse/organization-names.ts';
 import { type DayUnit, unitName } from '../../warehouse/port.ts';
 import { type PlanRequest, planUnits } from '../plan.ts';
 import { UnitClaims } from './claims/unit-claims.ts';
+import { ArchivedCommits } from './days/archived-commits.ts';
 import { CommitQueue } from './days/commit-queue.ts';
 import { DayWork, type DayWorkParts } from './days/day-work.ts';
 import { KnownDays } from './days/known-answers.ts';
@@ -19,9 +24,12 @@ import { findAcceptedUnits, isDoubted } from './suspect-units.ts';
 import { lookAtModelSums } from './watch/compare-model-sums.ts';
 import { Watch } from './watch/watch.ts';
 
+/** A run that keeps erased people out. */
+type ErasingRun = NamedRun & { readonly privacy: ErasingPrivacy };
+
 /** A run whose units are known. */
 interface PlannedRun {
-  readonly options: NamedRun;
+  readonly options: ErasingRun;
   readonly counts: RunCounts;
   readonly stop: AbortController;
   readonly scope: RunScope;
@@ -48,14 +56,19 @@ export async function walkPlan(options: NamedRun, counts: RunCounts, stop: Abort
   if (!stop.signal.aborted) await pullReopenedDays(run);
   await readiness;
   await finishCounts(run);
+  await listNewAddresses(run.options, run.scope.orgId);
   run.parts.outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;
 }
 
-async function planRun(options: NamedRun, counts: RunCounts, stop: AbortController): Promise<PlannedRun> {
-  const { warehouse, observe, firstDay, streams } = options;
-  const scope = await learnScope(options, stop.signal);
+async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController): Promise<PlannedRun> {
+  const { warehouse, observe, firstDay, streams, named, clock } = given;
+  const scope = await learnScope(given, stop.signal);
   const { orgId, lastDay } = scope;
+  const erased = await readErased(warehouse);
+  expectNotErased(erased, orgId);
+  const options = { ...given, privacy: withoutErased(given.privacy, erased, [orgId]) };
+  if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
   const request = { ...options, lastDay };
   const planned = await warehouse.units(orgId);
   const plan = planUnits(request, planned);
@@ -96,13 +109,17 @@ async function createParts(
   const schedule = new Schedule(units, { newestFirst, isWatched });
   schedule.add(watch.recent);
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, ledger, isWatched, planned });
-  const queue = new CommitQueue((commits) => warehouse.commitDays(commits));
+  const archived = new ArchivedCommits(options.archive, warehouse);
+  const queue = new CommitQueue(async (commits) => {
+    await listNewAddresses(options, orgId);
+    return archived.store(commits);
+  });
   const gauge = await openRangeGauge(options, orgId, ledger, today);
   if (watch.comparesUsers) gauge.expectComparisons('users');
   const known = new KnownDays(options.force ? [] : planned);
   const isPlanned = (unit: DayUnit) => toPull.has(unitName(unit));
   const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned });
-  return { schedule, gauge, claims, queue, outcomes, known, sorter, looks, watch };
+  return { schedule, gauge, claims, queue, outcomes, known, sorter, looks, watch, archived };
 }
 
 /** Pulls all scheduled units, including those that answers, lost claims and other workers' freed claims add meanwhile. */
@@ -151,6 +168,12 @@ async function finishCounts({ options, counts, scope, request, ledger, parts }: 
   counts.doubted = ledger.all().filter((unit) => isDoubted(unit, request)).length;
   if (counts.quarantinedUnits.length > 0)
     counts.accepted = await findAcceptedUnits(options.warehouse, scope.orgId);
+}
+
+/** An erased person who came with a new address stays away under that address too. */
+async function listNewAddresses({ warehouse, privacy, clock }: ErasingRun, orgId: string): Promise<void> {
+  const values = privacy.newlyLearned();
+  if (values.length > 0) await listLearned(warehouse, { orgId, values }, clock.now());
 }
 
 /** Keeps `concurrency` batches in flight until none is left to begin and none is under way. */

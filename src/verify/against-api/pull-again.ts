@@ -3,13 +3,16 @@ import type { AnyTable } from '../../../schema/define.ts';
 import { contentSha256 } from '../../../schema/digest.ts';
 import { readerOf } from '../../../schema/row.ts';
 import type { UtcDay } from '../../core/day.ts';
-import { DaywalkError, messageOf } from '../../core/errors.ts';
+import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
 import type { NormalizedDay } from '../../pipeline/commit.ts';
 import type { PullCall, Source } from '../../pipeline/pull.ts';
 import { prepareBatch } from '../../pipeline/run/days/prepare-batch.ts';
 import { identify } from '../../pipeline/run/start/newest-day.ts';
 import type { Privacy } from '../../privacy/email.ts';
+import { withoutErased } from '../../privacy/without-erased.ts';
+import { readErased } from '../../warehouse/erased-list.ts';
+import { expectName, type NameInFile } from '../../warehouse/organization-names.ts';
 import {
   type DayUnit,
   decodeRows,
@@ -36,6 +39,8 @@ export interface Sampling {
   readonly privacy: Privacy;
   /** The organization to sample; null for the one that the API key belongs to. */
   readonly orgId: string | null;
+  /** The name of the organization, which must stand for the one that the API key belongs to. @default none */
+  readonly named?: NameInFile | undefined;
   /** The newest day that the service has data of. */
   readonly lastDay: UtcDay;
   readonly units: number;
@@ -59,10 +64,12 @@ export async function pullAgain(sampling: Sampling): Promise<PulledAgain> {
     sampling.orgId === null
       ? await identify(source, { lastDay, streams: DAILY_STREAMS }, signal)
       : { orgId: sampling.orgId, requests: 0 };
+  if (sampling.named !== undefined) await requireExported(sampling, sampling.named, orgId);
+  const privacy = withoutErased(sampling.privacy, await readErased(sampling.warehouse), [orgId]);
   const sample = await sampleOf(sampling, orgId);
   for (const unit of sample) {
     try {
-      await compareUnit(sampling, unit, call);
+      await compareUnit({ ...sampling, privacy }, unit, call);
     } catch (error) {
       if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
       const what = `pulled again: ${messageOf(error)}`;
@@ -71,6 +78,14 @@ export async function pullAgain(sampling: Sampling): Promise<PulledAgain> {
     }
   }
   return { seed, units: sample.length, requests: requests + call.meter.requests };
+}
+
+/** @throws {RunError} if the name stands for another organization, or for none yet. */
+async function requireExported({ warehouse }: Sampling, named: NameInFile, orgId: string): Promise<void> {
+  if (await expectName(warehouse, named, orgId)) return;
+  throw new RunError(`compare "${named.name}" with its service: it was never exported`, {
+    hint: 'export it first',
+  });
 }
 
 /** Chooses units with content: the seed ranks their names. */

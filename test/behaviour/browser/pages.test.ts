@@ -2,7 +2,13 @@ import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useBrowser } from '../../support/browser/browser.ts';
 import { type DashboardRig, serveContents } from '../../support/browser/dashboard-rig.ts';
-import { axeViolations, focusProblems, layoutProblems, marksOf } from '../../support/browser/inspect-page.ts';
+import {
+  axeViolations,
+  contentProblems,
+  focusProblems,
+  layoutProblems,
+  marksOf,
+} from '../../support/browser/inspect-page.ts';
 import { readClaims } from '../../support/browser/page-claims.ts';
 import { IS_LONG, pagePaths, problemsOf } from '../../support/browser/page-paths.ts';
 import { wrongClaims } from '../../support/browser/wrong-claims.ts';
@@ -97,14 +103,15 @@ describe('the pages of a warehouse', () => {
     expect(problems).toEqual([]);
   });
 
-  it('fit into every window', async () => {
+  it('fit into every window, and no text is cut off', async () => {
     const problems: string[] = [];
     for (const window of IS_LONG ? WINDOWS : WINDOWS.slice(0, 2)) {
       const { page } = await browser.open(window);
       problems.push(
         ...(await problemsOf(await paths(page), async (path) => {
           await page.goto(`${dashboard.url}${path}`);
-          return (await layoutProblems(page)).map((problem) => `${window.viewport.width} px: ${problem}`);
+          const found = [...(await layoutProblems(page)), ...(await contentProblems(page))];
+          return found.map((problem) => `${window.viewport.width} px: ${problem}`);
         })),
       );
     }

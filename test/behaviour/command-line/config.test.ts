@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { daywalk } from '../../support/process/daywalk-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const CANARY = 'canary-4f1e9a';
@@ -15,7 +15,7 @@ test('config prints every value with its source, and no secrets', async () => {
     DAYWALK_ATTEMPTS: '7',
   };
   const args = ['config', '--attempts', '3', '--settle-days', '5'];
-  const { code, stdout, stderr } = await daywalk([...args, '--json'], { cwd, env });
+  const { code, stdout, stderr } = await daywalkInProcess([...args, '--json'], { cwd, env });
   expect(code).toBe(0);
   const { settings } = JSON.parse(stdout);
   expect(settings).toMatchObject({
@@ -28,14 +28,14 @@ test('config prints every value with its source, and no secrets', async () => {
     DAYWALK_BASE_URL: { value: null, source: 'not set' },
   });
 
-  const table = await daywalk(args, { cwd, env });
+  const table = await daywalkInProcess(args, { cwd, env });
   expect(table.stdout).toMatch(/^DAYWALK_ATTEMPTS +3 +flag$/m);
   expect(stdout + stderr + table.stdout + table.stderr).not.toContain(CANARY);
 });
 
 test('config lists every problem with its place and remedy, and exits with 2', async () => {
   const env = { DAYWALK_CONCURRENCY: '0', DAYWALK_LOG: 'loud', DAYWALK_API_KEY: `${CANARY} ${CANARY}` };
-  const { code, stdout, stderr } = await daywalk(['config'], { cwd: tempDir(), env });
+  const { code, stdout, stderr } = await daywalkInProcess(['config'], { cwd: tempDir(), env });
   expect(code).toBe(2);
   expect(stdout.match(/^error: /gm)).toHaveLength(3);
   expect(stdout.match(/^ {2}hint: /gm)).toHaveLength(3);
@@ -43,7 +43,10 @@ test('config lists every problem with its place and remedy, and exits with 2', a
 });
 
 test('every command that succeeds warns about a misspelt variable', async () => {
-  const { code, stderr } = await daywalk(['schema'], { cwd: tempDir(), env: { DAYWALK_CONCURENCY: '4' } });
+  const { code, stderr } = await daywalkInProcess(['schema'], {
+    cwd: tempDir(),
+    env: { DAYWALK_CONCURENCY: '4' },
+  });
   expect(code).toBe(0);
   expect(JSON.parse(stderr)).toMatchObject({ level: 'warn', hint: 'did you mean DAYWALK_CONCURRENCY?' });
 });

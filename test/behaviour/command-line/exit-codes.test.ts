@@ -192,7 +192,7 @@ describe('a defect', () => {
   // Causes an unexpected error in the middle of a run.
   const sabotage = [
     '--import',
-    `data:text/javascript,setTimeout(() => { throw new TypeError('boom ${CANARY}') }, 300)`,
+    `data:text/javascript,setTimeout(() => { throw new TypeError('boom ${CANARY}') }, 1_200)`,
   ];
 
   test('is exit code 1 and two lines, without a stack and without the key', async () => {

@@ -5,10 +5,10 @@ import { parseRules } from '../../../src/emulator/index.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
-import { postgres } from '../../support/warehouse/postgres-place.ts';
-import { sqlite } from '../../support/warehouse/sqlite-place.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 /** Runs `status --health` at a given time, and returns its exit code and line. */
 async function healthOf(rig: Rig, now: string, ...args: string[]): Promise<[code: number, line: string]> {
@@ -19,78 +19,79 @@ async function healthOf(rig: Rig, now: string, ...args: string[]): Promise<[code
   return [code, stdout.trimEnd()];
 }
 
-describe.each([sqlite, postgres])('status --health on $name', (database) => {
-  const small = { users: 4, reports: 2 };
+onEachDatabase((database) => {
+  describe('status --health', () => {
+    const small = { users: 4, reports: 2 };
 
-  test('is 0 for the given number of hours after a complete run, then 1', async () => {
-    const rig = await createRig(small, { database });
-    await rig.run();
-    expect(await healthOf(rig, '2026-02-11T05:00:00Z')).toEqual([
-      0,
-      expect.stringMatching(/^healthy: the last/),
-    ]);
-    expect(await healthOf(rig, '2026-02-11T05:00:02Z')).toEqual([
-      1,
-      expect.stringMatching(/^unhealthy: the last/),
-    ]);
-    expect((await healthOf(rig, '2026-02-11T05:00:02Z', '--max-age', '27'))[0]).toBe(0);
-    expect((await healthOf(rig, '2026-02-10T08:00:00Z', '--max-age', '4'))[0]).toBe(1);
-  });
+    test('is 0 for the given number of hours after a complete run, then 1', async () => {
+      const rig = await exportedRig(small, { database });
+      expect(await healthOf(rig, '2026-02-11T05:00:00Z')).toEqual([
+        0,
+        expect.stringMatching(/^healthy: the last/),
+      ]);
+      expect(await healthOf(rig, '2026-02-11T05:00:02Z')).toEqual([
+        1,
+        expect.stringMatching(/^unhealthy: the last/),
+      ]);
+      expect((await healthOf(rig, '2026-02-11T05:00:02Z', '--max-age', '27'))[0]).toBe(0);
+      expect((await healthOf(rig, '2026-02-10T08:00:00Z', '--max-age', '4'))[0]).toBe(1);
+    });
 
-  test('does not count a run over some streams or over some days', async () => {
-    const rig = await createRig(small, { database });
-    await rig.run({ streams: ['activity'] });
-    expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([
-      1,
-      expect.stringContaining('no complete export'),
-    ]);
-    await rig.run({ from: parseDay('2026-02-05') });
-    expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
-    await rig.run();
-    expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(0);
-    // A day later a part of the streams is no complete export, and that of the day before is too old.
-    await rig.run({ now: parseDay('2026-02-11'), streams: ['activity'] });
-    expect((await healthOf(rig, '2026-02-11T06:00:00Z'))[0]).toBe(1);
-  });
+    test('does not count a run over some streams or over some days', async () => {
+      const rig = await createRig(small, { database });
+      await rig.run({ streams: ['activity'] });
+      expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([
+        1,
+        expect.stringContaining('no complete export'),
+      ]);
+      await rig.run({ from: parseDay('2026-02-05') });
+      expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
+      await rig.run();
+      expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(0);
+      // A day later a part of the streams is no complete export, and that of the day before is too old.
+      await rig.run({ now: parseDay('2026-02-11'), streams: ['activity'] });
+      expect((await healthOf(rig, '2026-02-11T06:00:00Z'))[0]).toBe(1);
+    });
 
-  test('does not count a run in which a unit failed', async () => {
-    const rules = parseRules([
-      { match: { stream: 'tools', day: '2026-02-03' }, action: { type: 'status', status: 422 } },
-    ]);
-    const rig = await createRig({ ...small, rules }, { database });
-    await rig.run({ settings: { attempts: 1 } });
-    expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
-  });
+    test('does not count a run in which a unit failed', async () => {
+      const rules = parseRules([
+        { match: { stream: 'tools', day: '2026-02-03' }, action: { type: 'status', status: 422 } },
+      ]);
+      const rig = await createRig({ ...small, rules }, { database });
+      await rig.run({ settings: { attempts: 1 } });
+      expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
+    });
 
-  test('is 0 during a run, and 1 after the run was killed', async () => {
-    const rig = await createRig(small, { database });
-    await rig.run({ from: parseDay('2026-02-08') });
-    const clock = systemClock(new Date('2026-02-10T03:30:00Z'));
-    const warehouse = await openWarehouse(rig.path, { clock, create: false });
-    const lock = await warehouse.lock();
-    await warehouse.startRun({ runId: 'r', command: 'run', startedAt: clock.now(), versions: {} });
-    expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([0, 'healthy: a run is in progress']);
-    expect((await healthOf(rig, '2026-02-11T03:31:00Z'))[0]).toBe(1);
-    await lock.release();
-    await warehouse.close();
-    expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
-  });
+    test('is 0 during a run, and 1 after the run was killed', async () => {
+      const rig = await createRig(small, { database });
+      await rig.run({ from: parseDay('2026-02-08') });
+      const clock = systemClock(new Date('2026-02-10T03:30:00Z'));
+      const warehouse = await openWarehouse(rig.path, { clock, create: false });
+      const lock = await warehouse.lock();
+      await warehouse.startRun({ runId: 'r', command: 'run', startedAt: clock.now(), versions: {} });
+      expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([0, 'healthy: a run is in progress']);
+      expect((await healthOf(rig, '2026-02-11T03:31:00Z'))[0]).toBe(1);
+      await lock.release();
+      await warehouse.close();
+      expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
+    });
 
-  test('is 1 when a stream has had no data for four days, even if the export is recent', async () => {
-    const rig = await createRig(small, { database });
-    const silent = daysFrom(parseDay('2026-02-06'), parseDay('2026-02-09'));
-    rig.emulator.setQuirks({ lies: { lateDays: { tools: silent.slice(1) } } });
-    await rig.run();
-    expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(0);
-    const other = await createRig(
-      { ...small, quirks: { lies: { lateDays: { tools: silent } } } },
-      { database },
-    );
-    await other.run();
-    expect(await healthOf(other, '2026-02-10T04:00:00Z')).toEqual([
-      1,
-      'unhealthy: tools has no data from 2026-02-06 to 2026-02-09, and had some in the week before',
-    ]);
+    test('is 1 when a stream has had no data for four days, even if the export is recent', async () => {
+      const rig = await createRig(small, { database });
+      const silent = daysFrom(parseDay('2026-02-06'), parseDay('2026-02-09'));
+      rig.emulator.setQuirks({ lies: { lateDays: { tools: silent.slice(1) } } });
+      await rig.run();
+      expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(0);
+      const other = await createRig(
+        { ...small, quirks: { lies: { lateDays: { tools: silent } } } },
+        { database },
+      );
+      await other.run();
+      expect(await healthOf(other, '2026-02-10T04:00:00Z')).toEqual([
+        1,
+        'unhealthy: tools has no data from 2026-02-06 to 2026-02-09, and had some in the week before',
+      ]);
+    });
   });
 });
 

@@ -7,7 +7,8 @@ import { exampleQueries, schemaMarkdown, schemaSql } from '../../../schema/refer
 import { allTables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
 import { dotenvExample } from '../../../src/settings/reference.ts';
-import { daywalk } from '../../support/process/daywalk-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig } from '../../support/rig/rig.ts';
 
 const file = (path: string) =>
@@ -19,13 +20,13 @@ test('.env.example matches the declarations', () => {
 
 describe('daywalk schema', () => {
   test('prints docs/warehouse.md, which therefore matches the declarations', async () => {
-    expect((await daywalk(['schema'])).stdout.trimEnd(), 'run npm run docs').toBe(
+    expect((await daywalkInProcess(['schema'])).stdout.trimEnd(), 'run npm run docs').toBe(
       file('docs/warehouse.md').trimEnd(),
     );
   });
 
   test('as JSON lists every column of every table and view, and marks those that must not be summed', async () => {
-    const { stdout } = await daywalk(['schema', '--format', 'json']);
+    const { stdout } = await daywalkInProcess(['schema', '--format', 'json']);
     const document: { tables: Part[]; views: Part[] } = JSON.parse(stdout);
     interface Part {
       name: string;
@@ -52,7 +53,7 @@ describe('daywalk schema', () => {
   test('as SQL creates the same database as a run does', async () => {
     const rig = await createRig();
     await rig.run({ streams: ['tokens'] });
-    const made = new Sqlite(':memory:').exec((await daywalk(['schema', '--format', 'sql'])).stdout);
+    const made = new Sqlite(':memory:').exec((await daywalkInProcess(['schema', '--format', 'sql'])).stdout);
     const query =
       "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\' ORDER BY name";
     expect(made.prepare(query).pluck().all()).toEqual(await rig.column(query));
@@ -87,8 +88,7 @@ describe('daywalk schema', () => {
 });
 
 test('every example query returns rows on a real warehouse', async () => {
-  const rig = await createRig();
-  await rig.run();
+  const rig = await exportedRig();
   const answers = await Promise.all(
     Object.entries(exampleQueries).map(async ([name, { sql }]) => [name, (await rig.sql(sql)).length > 0]),
   );

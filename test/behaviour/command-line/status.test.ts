@@ -10,6 +10,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
@@ -78,8 +79,7 @@ describe('status', () => {
   });
 
   test('reports a day that was never pulled, even if all pulled days are fine', async () => {
-    const rig = await createRig();
-    await rig.run();
+    const rig = await exportedRig();
     const later = await statusOf(rig, '2026-02-14T09:00:00Z');
     expect(later.organizations[0]?.holes).toMatchObject([
       { state: 'pending', firstDay: '2026-02-10', lastDay: '2026-02-13', days: 4 },
@@ -87,8 +87,7 @@ describe('status', () => {
   });
 
   test('reports when the last complete run ended, whatever failed since', async () => {
-    const rig = await createRig();
-    await rig.run();
+    const rig = await exportedRig();
     await rig.run({ now: parseDay('2026-02-12'), settings: { apiKey: 'wrong' } });
     const status = await statusOf(rig, '2026-02-12T04:00:00Z');
     expect(status.runs.map(({ exitCode }) => exitCode)).toEqual([3, 0]);
@@ -158,8 +157,7 @@ describe('daywalk status', () => {
   });
 
   test('prints everything as JSON, and no calendar without a terminal', async () => {
-    const rig = await createRig();
-    await rig.run();
+    const rig = await exportedRig();
     const { code, stdout } = await daywalkInProcess(['status', '--json'], { env: envOf(rig) });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { ClaimLostError } from '../../../src/core/errors.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
@@ -21,8 +22,7 @@ async function answersOf(rig: Rig): Promise<Map<string, unknown>> {
 onEachDatabase((database) => {
   describe('a day with the same answers as before', () => {
     test('is unchanged without a comparison of its rows', async () => {
-      const rig = await createRig({ today, users: 5 }, { database });
-      await rig.run({ settings });
+      const rig = await exportedRig({ today, users: 5 }, { database }, { settings });
       expect([...(await answersOf(rig)).values()].every((answers) => answers !== null)).toBe(true);
       // A wrong digest. A run that compared the content with it would notice the difference.
       const planted = 'f'.repeat(64);
@@ -38,8 +38,7 @@ onEachDatabase((database) => {
     });
 
     test('is compared when the answers digest of the ledger differs', async () => {
-      const rig = await createRig({ today, users: 5 }, { database });
-      await rig.run({ settings });
+      const rig = await exportedRig({ today, users: 5 }, { database }, { settings });
       const digest = await rig.digest();
       await rig.place.execute(`UPDATE export_units SET answers_sha256 = '?' WHERE date <> ''`);
       const { report } = await rig.run({ settings });
@@ -48,8 +47,7 @@ onEachDatabase((database) => {
     });
 
     test('is compared with --force', async () => {
-      const rig = await createRig({ today, users: 5 }, { database });
-      await rig.run({ settings });
+      const rig = await exportedRig({ today, users: 5 }, { database }, { settings });
       const digest = await rig.digest();
       await rig.place.execute("DELETE FROM user_daily WHERE date = '2026-01-22'");
       await rig.run({ settings, force: true });
@@ -57,8 +55,7 @@ onEachDatabase((database) => {
     });
 
     test('is stored again when the email policy has changed', async () => {
-      const rig = await createRig({ today, users: 5 }, { database });
-      await rig.run({ settings });
+      const rig = await exportedRig({ today, users: 5 }, { database }, { settings });
       await rig.run({ settings: { ...settings, emails: { mode: 'drop' } } });
       const emails = await rig.column(
         "SELECT DISTINCT user_email FROM user_daily WHERE date = '2026-01-22' AND user_email IS NOT NULL",
@@ -69,8 +66,7 @@ onEachDatabase((database) => {
 
   describe('a day with other answers than before', () => {
     test('is compared and replaced, and its new answers digest is recorded', async () => {
-      const rig = await createRig({ today, users: 5 }, { database });
-      await rig.run({ settings });
+      const rig = await exportedRig({ today, users: 5 }, { database }, { settings });
       const before = await answersOf(rig);
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-22') });
       const { report } = await rig.run({ settings });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { shiftDay } from '../../../src/core/day.ts';
 import { expectExactReports } from '../../support/rig/exact-copy.ts';
 import { expectedReports } from '../../support/rig/expected-tables.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { firings, requestsOf } from '../../support/rig/journal.ts';
 import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
 import { type Found, onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -190,8 +191,7 @@ onEachDatabase((database) => {
     });
 
     test('replaces a changed report, and records the change', async () => {
-      const rig = await createRig({ reports: 10 }, { database });
-      await rig.run(readiness);
+      const rig = await exportedRig({ reports: 10 }, { database }, readiness);
       rig.emulator.revise({ kind: 'change-report' });
       const { report } = await rig.run(readiness);
       expect(report.restatements).toBe(1);
@@ -200,8 +200,7 @@ onEachDatabase((database) => {
     });
 
     test('deletes a missing report when it reads all reports, and records the deletion', async () => {
-      const rig = await createRig({ reports: 10 }, { database });
-      await rig.run(readiness);
+      const rig = await exportedRig({ reports: 10 }, { database }, readiness);
       rig.emulator.revise({ kind: 'delete-report' });
       const { report } = await rig.run({ ...readiness, force: true });
       expect(report.restatements).toBe(1);
@@ -209,8 +208,7 @@ onEachDatabase((database) => {
     });
 
     test('quarantines a malformed report and keeps its stored content', async () => {
-      const rig = await createRig({ reports: 10 }, { database });
-      await rig.run(readiness);
+      const rig = await exportedRig({ reports: 10 }, { database }, readiness);
       const operations = [{ op: 'set' as const, path: '/reports/0/createdAt', value: 'yesterday' }];
       rig.emulator.setRules([
         { match: { stream: 'readiness', page: 1 }, action: { type: 'patch', operations } },
@@ -277,8 +275,11 @@ onEachDatabase((database) => {
 
   describe('an empty page where more reports follow', () => {
     test('does not delete stored reports if the report under the cursor is gone', async () => {
-      const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
-      await rig.run(readiness);
+      const rig = await exportedRig(
+        { reports: 20, quirks: { readinessLimitCap: 4 } },
+        { database },
+        readiness,
+      );
       const reportId =
         (await rig.value(
           'SELECT report_id FROM readiness_reports ORDER BY created_at DESC LIMIT 1 OFFSET 7',
@@ -302,8 +303,11 @@ onEachDatabase((database) => {
     });
 
     test('does not delete stored reports if the service is wrong', async () => {
-      const rig = await createRig({ reports: 20, quirks: { readinessLimitCap: 4 } }, { database });
-      await rig.run(readiness);
+      const rig = await exportedRig(
+        { reports: 20, quirks: { readinessLimitCap: 4 } },
+        { database },
+        readiness,
+      );
       rig.emulator.setRules([
         {
           match: { stream: 'readiness', page: 3 },

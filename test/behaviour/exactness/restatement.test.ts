@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -19,8 +20,7 @@ async function restatements(rig: Rig) {
 onEachDatabase((database) => {
   describe('a day that the service changes after it was stored', () => {
     test('is replaced, and the change is recorded with its sums', async () => {
-      const rig = await createRig(small, { database });
-      await rig.run();
+      const rig = await exportedRig(small, { database });
       const before = await rig.value<number>(
         'SELECT billable_tokens FROM tokens_daily WHERE date = ?',
         yesterday,
@@ -50,8 +50,7 @@ onEachDatabase((database) => {
 
     for (const kind of ['vanish-users', 'vanish-models', 'vanish-languages', 'add-users'] as const) {
       test(`leaves no ghost rows (${kind})`, async () => {
-        const rig = await createRig(small, { database });
-        await rig.run();
+        const rig = await exportedRig(small, { database });
         const { names } = rig.emulator.revise({ kind, day: yesterday, count: 2 });
         expect(names.length).toBeGreaterThan(0);
         const { report } = await rig.run();
@@ -61,8 +60,7 @@ onEachDatabase((database) => {
     }
 
     test('and becomes empty leaves only the record of its former sums', async () => {
-      const rig = await createRig(small, { database });
-      await rig.run();
+      const rig = await exportedRig(small, { database });
       const rows = await rig.value<number>(
         "SELECT rows FROM export_units WHERE stream = 'users' AND date = ?",
         yesterday,
@@ -80,8 +78,7 @@ onEachDatabase((database) => {
     });
 
     test('and returns later is filled again', async () => {
-      const rig = await createRig(small, { database });
-      await rig.run();
+      const rig = await exportedRig(small, { database });
       const digest = await rig.digest();
       rig.emulator.revise({ kind: 'empty', day: yesterday });
       await rig.run();
@@ -94,8 +91,7 @@ onEachDatabase((database) => {
     });
 
     test('and returns before the loss was confirmed stays unchanged', async () => {
-      const rig = await createRig(small, { database });
-      await rig.run();
+      const rig = await exportedRig(small, { database });
       const digest = await rig.digest();
       rig.emulator.revise({ kind: 'empty', day: yesterday });
       expect((await rig.run()).report.exitCode).toBe(5);

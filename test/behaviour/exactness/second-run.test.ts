@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { daysAsked, daysOf, requestsOf } from '../../support/rig/journal.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -12,8 +13,7 @@ const unwatched = { watchDays: 0 };
 onEachDatabase((database) => {
   describe('a second run', () => {
     test('changes nothing and requests only unsettled days', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run();
+      const rig = await exportedRig({ today }, { database });
       const digest = await rig.digest();
       const facts = await rig.sql(
         'SELECT stream, date, content_sha256, changed_at FROM export_units ORDER BY 1, 2',
@@ -31,8 +31,7 @@ onEachDatabase((database) => {
     });
 
     test('also compares settled days with at most five more requests, and writes none of them', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run();
+      const rig = await exportedRig({ today }, { database });
       const digest = await rig.digest();
       const settled = 'SELECT * FROM export_units WHERE settled_at IS NOT NULL ORDER BY stream, date';
       const ledger = await rig.sql(settled);
@@ -51,8 +50,7 @@ onEachDatabase((database) => {
     });
 
     test('of a later night settles the old days and adds the new one', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run();
+      const rig = await exportedRig({ today }, { database });
       const tomorrow = shiftDay(today, 1);
       rig.emulator.setToday(tomorrow);
       rig.emulator.resetJournal();
@@ -67,8 +65,7 @@ onEachDatabase((database) => {
     });
 
     test('after a week without runs pulls unsettled days again, at their new age', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run();
+      const rig = await exportedRig({ today }, { database });
       const later = shiftDay(today, 7);
       rig.emulator.setToday(later);
       rig.emulator.resetJournal();
@@ -93,8 +90,7 @@ onEachDatabase((database) => {
     });
 
     test('with --force also requests settled days, and writes nothing if nothing changed', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run();
+      const rig = await exportedRig({ today }, { database });
       const { report } = await rig.run({ force: true });
       expect(report).toMatchObject({
         exitCode: 0,
@@ -138,8 +134,7 @@ onEachDatabase((database) => {
     });
 
     test('with a clock set back undoes nothing', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run();
+      const rig = await exportedRig({ today }, { database });
       const digest = await rig.digest();
       await rig.run({ now: parseDay('2026-01-20') });
       expect(await rig.digest()).toBe(digest);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { expectUndisturbed, smallRig, statesOf, UNTIL, walk } from '../../support/faults/three-day-walk.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { daysAsked, requestsOf } from '../../support/rig/journal.ts';
 import { type Ran, TODAY } from '../../support/rig/rig.ts';
@@ -189,7 +190,7 @@ describe('C5: a range', () => {
     ['at the end of the current year', ['--until', '2026-12-31'], /in the future/],
   ])('C5: %s is a usage error, and nothing is sent', async (_, args, message) => {
     const rig = await smallRig(sqlite);
-    const { code, stderr } = await daywalk(['run', ...args], { env: envOf(rig) });
+    const { code, stderr } = await daywalkInProcess(['run', ...args], { env: envOf(rig) });
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
     expect(rig.emulator.journal().requests).toBe(0);
@@ -198,7 +199,7 @@ describe('C5: a range', () => {
   test('C5: a start before the first day begins at the first day', async () => {
     const rig = await smallRig(sqlite);
     const args = ['run', '--from', '2025-12-30', '--until', UNTIL, '--range-days', '1'];
-    const { code } = await daywalk(args, { env: envOf(rig) });
+    const { code } = await daywalkInProcess(args, { env: envOf(rig) });
     expect(code).toBe(0);
     expect(daysAsked(rig)[0]).toBe('2026-01-14');
     await expectUndisturbed(rig);

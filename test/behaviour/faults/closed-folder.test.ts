@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { MAIN } from '../../support/process/daywalk-process.ts';
+import { leftOut } from '../../support/suite/left-out.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const NOBODY = 65_534;
@@ -33,8 +34,9 @@ function asNobody(args: readonly string[], cwd: string): { status: number | null
   return { status, stderr };
 }
 
-describe.runIf(isRoot)(
+describe(
   'S8: an error about a folder that the user cannot enter names the folder and the user ID',
+  leftOut(isRoot ? null : 'only root can become another user'),
   () => {
     const expectedMessage = (folder: string) =>
       `uid ${NOBODY}, gid ${NOBODY} may not enter the folder ${folder} (owner 0:0, mode 0700)`;

@@ -19,6 +19,7 @@ import {
   UNTIL,
   walk,
 } from '../../support/faults/three-day-walk.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { type Rig, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -61,7 +62,9 @@ onDatabase(sqlite, () => {
       rig.emulator.resetJournal();
       for (const path of [rig.path, other]) {
         for (const command of [RUN, ['status'], ['digest'], ['hooks', 'drain'], ['verify']]) {
-          const { code, stderr } = await daywalk([...command, '--warehouse', path], { env: envOf(rig) });
+          const { code, stderr } = await daywalkInProcess([...command, '--warehouse', path], {
+            env: envOf(rig),
+          });
           expect(code, `${command[0]} ${path}`).toBe(2);
           expect(stderr).toContain(`the file ${path} has 2 names (hard links)`);
           expect(stderr).toContain('-samefile');
@@ -94,7 +97,7 @@ onDatabase(sqlite, () => {
       const reader = new Sqlite(rig.path);
       reader.prepare('SELECT COUNT(*) FROM export_units').get();
       linkSync(`${rig.path}-wal`, join(dirname(rig.path), 'b.db-wal'));
-      const { code, stderr } = await daywalk(RUN, { env: envOf(rig) });
+      const { code, stderr } = await daywalkInProcess(RUN, { env: envOf(rig) });
       reader.close();
       expect(code).toBe(2);
       expect(stderr).toContain(`the file ${rig.path}-wal has 2 names`);
@@ -128,7 +131,7 @@ onDatabase(sqlite, () => {
       expect(stdout).not.toContain('complete');
       expect(stderr).toContain(`${rig.path}: the file was removed or moved while it was in use`);
       expect(existsSync(rig.path)).toBe(false);
-      expect((await daywalk(RUN, { env: envOf(rig) })).code).toBe(0);
+      expect((await daywalkInProcess(RUN, { env: envOf(rig) })).code).toBe(0);
       await expectUndisturbed(rig);
     });
 
@@ -150,7 +153,7 @@ onDatabase(sqlite, () => {
       expect(Number(await there.value('SELECT COUNT(*) FROM export_units'))).toBeGreaterThan(0);
       await expectWholeUnits(there);
       renameSync(moved, rig.path);
-      expect((await daywalk(RUN, { env: envOf(rig) })).code).toBe(0);
+      expect((await daywalkInProcess(RUN, { env: envOf(rig) })).code).toBe(0);
       await expectUndisturbed(rig);
     });
 
@@ -161,7 +164,7 @@ onDatabase(sqlite, () => {
       expect(code, stderr).toBe(6);
       const there = under(rig, join(moved, 'w.db'));
       await expectWholeUnits(there);
-      expect((await daywalk(RUN, { env: envOf(there) })).code).toBe(0);
+      expect((await daywalkInProcess(RUN, { env: envOf(there) })).code).toBe(0);
       await expectUndisturbed(there);
     });
 
@@ -179,7 +182,7 @@ onDatabase(sqlite, () => {
       // The log of the old file is not taken for that of the new one.
       expect(await rig.digest()).toBe(digest);
       expect(await rig.value('PRAGMA integrity_check')).toBe('ok');
-      expect((await daywalk(RUN, { env: envOf(rig) })).code).toBe(0);
+      expect((await daywalkInProcess(RUN, { env: envOf(rig) })).code).toBe(0);
       await expectUndisturbed(rig);
     });
 
@@ -189,7 +192,7 @@ onDatabase(sqlite, () => {
       expect(code, stderr).toBe(6);
       expect(stderr).toContain(`${rig.path}-wal was removed or replaced`);
       await expectWholeUnits(rig);
-      expect((await daywalk(RUN, { env: envOf(rig) })).code).toBe(0);
+      expect((await daywalkInProcess(RUN, { env: envOf(rig) })).code).toBe(0);
       await expectUndisturbed(rig);
     });
   });

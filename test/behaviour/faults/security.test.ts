@@ -4,7 +4,8 @@ import { parseRules } from '../../../src/emulator/index.ts';
 import { DAY, expectRecovery, smallRig, UNTIL, walk } from '../../support/faults/three-day-walk.ts';
 import { selfSigned } from '../../support/network/certificates.ts';
 import { json, rawServer } from '../../support/network/raw-server.ts';
-import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
 import { firings } from '../../support/rig/journal.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -130,9 +131,9 @@ describe('foreign text', () => {
     const rig = await smallRig(sqlite, { apiKey: key, rules });
     for (const format of ['json', 'pretty']) {
       const env = envOf(rig, { DAYWALK_LOG: format, DAYWALK_DEBUG: '1' });
-      const ran = await daywalk([...RUN, '--attempts', '1'], { env });
+      const ran = await daywalkInProcess([...RUN, '--attempts', '1'], { env });
       expect(ran.code).toBe(5);
-      const status = await daywalk(['status'], { env });
+      const status = await daywalkInProcess(['status'], { env });
       for (const { stdout, stderr } of [ran, status]) {
         expect(stdout + stderr).not.toContain(key);
         expect(stdout + stderr).not.toContain('\u001b');

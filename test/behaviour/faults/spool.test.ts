@@ -6,7 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { encodeRecord } from '../../../src/hooks/spool/record.ts';
 import { smallRig, UNTIL } from '../../support/faults/three-day-walk.ts';
 import { receive } from '../../support/hooks/receive-and-drain.ts';
-import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { IS_LONG } from '../../support/suite/campaign-length.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { onDatabase } from '../../support/warehouse/each-database.ts';
@@ -82,7 +83,7 @@ onDatabase(sqlite, () => {
         expect(await rig.value('SELECT COUNT(*) FROM hook_events')).toBe(1);
         expect(readdirSync(spool)).toEqual([name]);
         expect(shapeOf(irregular)).toEqual(before);
-        const drain = await daywalk(['hooks', 'drain', '--json'], { env: envOf(rig) });
+        const drain = await daywalkInProcess(['hooks', 'drain', '--json'], { env: envOf(rig) });
         expect(drain.code).toBe(0);
         expect(JSON.parse(drain.stdout)).toMatchObject({ events: 0, skipped: [irregular] });
       },

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COLUMN_NAMES } from '../../../src/bi/focus/columns.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
-import { createRig } from '../../support/rig/rig.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 describe('daywalk focus', () => {
   test('writes the month of an export, and compares it with the metric cost', async () => {
-    const rig = await createRig({ users: 5, reports: 1 });
-    await rig.run();
+    const rig = await exportedRig({ users: 5, reports: 1 });
     await rig.place.execute(
       "INSERT INTO prices SELECT DISTINCT org_id, '2026-01-01', NULL, 'EUR', 12.5 FROM export_units",
     );

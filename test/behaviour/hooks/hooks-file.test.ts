@@ -265,7 +265,7 @@ describe('daywalk hooks list', () => {
 describe('a hooks file edited by several processes at once', () => {
   test('has what each of six installs reported as installed, in every round', async () => {
     const large = `{"Other": [{"hooks": [{"type": "command", "command": "${'x'.repeat(1_500_000)}"}]}]}\n`;
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       // A large file takes long to write: without taking turns, several installs would write it at once.
       const { folder, file, hooks } = place(round === 0 ? undefined : large);
       const link = join(folder, 'link.json');

@@ -60,7 +60,8 @@ onDatabase(postgres, () => {
 
     it('F3: ends a run with exit code 2 before the first request', async () => {
       needsSessions(postgres);
-      const rig = await createRig({}, { database: postgres });
+      const { emulator } = await createRig();
+      const rig = rigOver(emulator, postgres.place());
       await rig.place.makeEmpty();
       const { role, place, schema } = await roleAt(rig.place);
       await rig.place.execute(`GRANT CREATE ON SCHEMA ${schema} TO "${role}"`);

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
-import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -73,7 +74,7 @@ onEachDatabase((database) => {
         ['run'],
       ]) {
         const env = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'paprika' });
-        const { code, stderr } = await daywalk(command, { env });
+        const { code, stderr } = await daywalkInProcess(command, { env });
         expect(code, stderr).toBe(2);
         expect(stderr).toContain('set the old salt again');
       }
@@ -89,21 +90,21 @@ onEachDatabase((database) => {
       await rig.run({ settings: { emails: { mode: 'hash', salt: 'pepper' } } });
       const env = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'paprika' });
       const backfill = ['backfill', '--from', '2026-01-14', '--until', '2026-01-23', '--new-email-salt'];
-      const partly = await daywalk(backfill, { env });
+      const partly = await daywalkInProcess(backfill, { env });
       expect(partly.code).toBe(2);
       expect(partly.stderr).toContain('add --force');
-      expect((await daywalk([...backfill, '--force', '--emails', 'drop'], { env })).code).toBe(2);
-      const { code, stderr } = await daywalk([...backfill, '--force'], { env });
+      expect((await daywalkInProcess([...backfill, '--force', '--emails', 'drop'], { env })).code).toBe(2);
+      const { code, stderr } = await daywalkInProcess([...backfill, '--force'], { env });
       expect(code, stderr).toBe(0);
       expect(
         await rig.value(
           'SELECT MAX(n) FROM (SELECT COUNT(DISTINCT user_email) AS n FROM user_daily GROUP BY user_id) AS per_user',
         ),
       ).toBe(1);
-      expect((await daywalk(['run'], { env })).code).toBe(0);
+      expect((await daywalkInProcess(['run'], { env })).code).toBe(0);
       const back = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'pepper' });
-      expect((await daywalk(['run'], { env: back })).code).toBe(2);
-      expect((await daywalk(['run', '--emails', 'drop'], { env: back })).code).toBe(0);
+      expect((await daywalkInProcess(['run'], { env: back })).code).toBe(2);
+      expect((await daywalkInProcess(['run', '--emails', 'drop'], { env: back })).code).toBe(0);
     });
 
     test('includes one hash per person and no email if emails are hashed', async () => {
@@ -152,7 +153,7 @@ onEachDatabase((database) => {
         },
         { database },
       );
-      const { code, stdout, stderr } = await daywalk(['run', '--json'], { env: envOf(rig) });
+      const { code, stdout, stderr } = await daywalkInProcess(['run', '--json'], { env: envOf(rig) });
       expect(code).toBe(5);
       expect(stdout + stderr).not.toContain(apiKey);
       expect(stdout + stderr).toContain('[redacted]');

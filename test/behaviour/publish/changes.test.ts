@@ -12,7 +12,8 @@ import { describe, expect, test } from 'vitest';
 import { tables, tablesOf } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { changedBetween, filesIn, lakeOf, rowsIn } from '../../support/publish/lake.ts';
-import { createRig } from '../../support/rig/rig.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
+
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
@@ -48,8 +49,7 @@ async function twoByTwo() {
 
 describe('a second publish', () => {
   test('writes nothing, not even its notes', async () => {
-    const rig = await createRig({ users: 20, reports: 8 });
-    await rig.run();
+    const rig = await exportedRig({ users: 20, reports: 8 });
     const { lake } = await lakeOf(rig.path);
     const before = { files: filesIn(lake), notes: statSync(join(lake, '_daywalk.json')).ino };
     const { parquet } = await lakeOf(rig.path, { directory: lake });
@@ -70,8 +70,7 @@ describe('a second publish', () => {
   });
 
   test('after a restatement writes only the partitions of that month whose rows changed', async () => {
-    const rig = await createRig({ users: 20, reports: 8 });
-    await rig.run();
+    const rig = await exportedRig({ users: 20, reports: 8 });
     const { lake } = await lakeOf(rig.path);
     const before = filesIn(lake);
     rig.emulator.revise({ kind: 'restate', day: yesterday });
@@ -91,8 +90,7 @@ describe('a second publish', () => {
   });
 
   test('with changed languages of users does not write the tokens', async () => {
-    const rig = await createRig({ users: 20, reports: 8 });
-    await rig.run();
+    const rig = await exportedRig({ users: 20, reports: 8 });
     const { lake } = await lakeOf(rig.path);
     const before = filesIn(lake);
     rig.emulator.revise({ kind: 'vanish-languages', day: yesterday, count: 1 });

@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sourceTables } from '../../../schema/tables.ts';
+import { publishedTables } from '../../../schema/tables.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { ask, tableIn } from '../../support/publish/lake.ts';
-import { createRig } from '../../support/rig/rig.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 describe('daywalk publish', () => {
   test('publishes to both places at once, relative to the working directory, and reports what it did', async () => {
-    const rig = await createRig({ users: 10, reports: 5 });
-    await rig.run();
+    const rig = await exportedRig({ users: 10, reports: 5 });
     const cwd = tempDir();
     const call = (...args: string[]) => daywalk(['publish', ...args], { cwd, env: envOf(rig) });
 
@@ -21,7 +20,7 @@ describe('daywalk publish', () => {
     expect(report.sqlite).toMatchObject({ path: join(cwd, 'bi.db'), bytes: expect.any(Number) });
     expect(report.parquet.directory).toBe(join(cwd, 'lake'));
     expect(report.parquet.tables.map(({ table }: { table: string }) => table)).toEqual(
-      sourceTables.map(({ name }) => name),
+      publishedTables.map(({ name }) => name),
     );
     const users = report.parquet.tables.find(({ table }: { table: string }) => table === 'user_daily');
     expect(await ask(`SELECT COUNT(*) FROM ${tableIn(join(cwd, 'lake'), 'user_daily')}`)).toEqual([

@@ -18,7 +18,7 @@ import { digestOf } from '../../../src/warehouse/digest.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { publishFrom } from '../../support/publish/publish-from.ts';
-import { createRig } from '../../support/rig/rig.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary, query } from '../../support/warehouse/open-temporary.ts';
@@ -35,8 +35,7 @@ const copyTo = (warehouse: string, sqlite: string) => publishFrom(warehouse, { s
 
 describe('a published copy', () => {
   test('has every row of every table, the ledger too, and opens as a warehouse', async () => {
-    const rig = await createRig({ users: 20, reports: 8 });
-    await rig.run();
+    const rig = await exportedRig({ users: 20, reports: 8 });
     const copy = tempFile('bi.db');
     const { sqlite, parquet } = await copyTo(rig.path, copy);
     expect(parquet).toBeNull();

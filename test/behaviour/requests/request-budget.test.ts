@@ -9,7 +9,8 @@ import {
   smallRig,
   walk,
 } from '../../support/faults/three-day-walk.ts';
-import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -132,11 +133,11 @@ onEachDatabase((database) => {
 test('the flag and the variable set the budget of a run, and the message says how to continue', async () => {
   const rig = await smallRig(sqlite);
   const args = ['run', '--until', '2026-01-16', '--range-days', '1'];
-  const first = await daywalk([...args, '--max-requests', '7'], { env: envOf(rig) });
+  const first = await daywalkInProcess([...args, '--max-requests', '7'], { env: envOf(rig) });
   expect(first.code).toBe(4);
   expect(first.stdout).toContain('the 7 requests that this run may send are sent');
   expect(rig.emulator.journal().requests).toBe(7);
-  const rest = await daywalk(args, { env: envOf(rig, { DAYWALK_MAX_REQUESTS: '500' }) });
+  const rest = await daywalkInProcess(args, { env: envOf(rig, { DAYWALK_MAX_REQUESTS: '500' }) });
   expect(rest.code).toBe(0);
   await expectUndisturbed(rig);
 });

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { hintOf } from '../../../src/cli/remedies.ts';
 import { shiftDay } from '../../../src/core/day.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
 import { requestsOf } from '../../support/rig/journal.ts';
 import { createRig, rigOver, TODAY } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -18,7 +19,7 @@ onEachDatabase((database) => {
       const settings = { apiKey: rig.emulator.keys.member, orgId: rig.emulator.orgId };
       const { report } = await rig.run({ streams: ['readiness'], settings });
       expect(report).toMatchObject({ exitCode: 0, orgId: rig.emulator.orgId, unitsDone: 1 });
-      expect(await rig.value('SELECT COUNT(*) FROM readiness_reports')).toBe(25);
+      expect(await rig.value('SELECT COUNT(*) FROM readiness_reports')).toBe(6);
       expect(requestsOf(rig).filter(({ path }) => path.startsWith(ANALYTICS))).toEqual([]);
     });
 
@@ -110,12 +111,12 @@ describe('the command line', () => {
     const { orgId, keys } = rig.emulator;
     const env = envOf(rig, { DAYWALK_API_KEY: keys.member });
     const args = ['run', '--streams', 'readiness', '--json'];
-    const dry = await daywalk([...args, '--dry-run', '--org-id', orgId], { env });
+    const dry = await daywalkInProcess([...args, '--dry-run', '--org-id', orgId], { env });
     expect(JSON.parse(dry.stdout)).toMatchObject({ orgId, units: 1 });
-    expect((await daywalk([...args, '--org-id', orgId], { env })).code).toBe(0);
-    const again = await daywalk(args, { env: { ...env, DAYWALK_ORG_ID: orgId } });
+    expect((await daywalkInProcess([...args, '--org-id', orgId], { env })).code).toBe(0);
+    const again = await daywalkInProcess(args, { env: { ...env, DAYWALK_ORG_ID: orgId } });
     expect(again.code).toBe(0);
     expect(JSON.parse(again.stdout)).toMatchObject({ orgId, unitsDone: 1 });
-    expect((await daywalk([...args, '--org-id', ''], { env })).code).toBe(2);
+    expect((await daywalkInProcess([...args, '--org-id', ''], { env })).code).toBe(2);
   });
 });

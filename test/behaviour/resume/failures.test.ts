@@ -4,6 +4,7 @@ import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { Rule } from '../../../src/emulator/index.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { expectedTables } from '../../support/rig/expected-tables.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { firings, requestsOf } from '../../support/rig/journal.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -115,8 +116,7 @@ onEachDatabase((database) => {
     });
 
     test('a service that is down ends the run within bounded requests', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run({ until: parseDay('2026-01-16') });
+      const rig = await exportedRig({ today }, { database }, { until: parseDay('2026-01-16') });
       rig.emulator.setRules([status(503, {})]);
       const before = requestsOf(rig).length;
       const { report } = await rig.run({ settings: { attempts: 2 }, clock });
@@ -127,8 +127,7 @@ onEachDatabase((database) => {
     });
 
     test('a host that does not serve the API ends the run within bounded requests', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run({ until: parseDay('2026-01-16') });
+      const rig = await exportedRig({ today }, { database }, { until: parseDay('2026-01-16') });
       rig.emulator.setRules([status(404, {}, { after: 1 })]);
       rig.emulator.resetJournal();
       const { report } = await rig.run();
@@ -137,8 +136,7 @@ onEachDatabase((database) => {
     });
 
     test('a stored day whose new pull fails keeps its rows', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run();
+      const rig = await exportedRig({ today }, { database });
       const digest = await rig.digest();
       rig.emulator.setRules([status(400, { stream: 'users', day: parseDay('2026-01-26') })]);
       const { report } = await rig.run();
@@ -171,8 +169,7 @@ onEachDatabase((database) => {
 
   describe('answers are checked', () => {
     test('an answer about another organization ends the run with exit code 5 before it is written', async () => {
-      const rig = await createRig({ today, users: 10 }, { database });
-      await rig.run();
+      const rig = await exportedRig({ today, users: 10 }, { database });
       const digest = await rig.digest();
       rig.emulator.setRules([
         {

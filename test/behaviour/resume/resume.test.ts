@@ -5,6 +5,7 @@ import { tablesOf } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { StoppedError } from '../../../src/core/errors.ts';
 import { envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, type Rig, rigOver } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -109,8 +110,7 @@ onEachDatabase((database) => {
 
   describe('a run that waits for another program that writes to the warehouse', () => {
     test('continues when that program has finished', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run({ until: parseDay('2026-01-15') });
+      const rig = await exportedRig({ today }, { database }, { until: parseDay('2026-01-15') });
       const finish = await rig.place.keepOthersFromWriting();
       const ran = rig.run();
       await delay(700);
@@ -119,8 +119,7 @@ onEachDatabase((database) => {
     });
 
     test('still ends within 5 seconds of a SIGTERM', async () => {
-      const rig = await createRig({ today }, { database });
-      await rig.run({ until: parseDay('2026-01-15') });
+      const rig = await exportedRig({ today }, { database }, { until: parseDay('2026-01-15') });
       const { child, ended, stderr } = startDaywalk(['run', '--concurrency', '64'], { env: envOf(rig) });
       while (!stderr().includes('"planned"')) await delay(5);
       const finish = await rig.place.keepOthersFromWriting();

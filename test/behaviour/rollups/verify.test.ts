@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { exitCodeOf } from '../../../jobs/verify.ts';
 import { FIRST_DAY } from '../../../src/core/day.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
-import { createRig, TODAY } from '../../support/rig/rig.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
+import { TODAY } from '../../support/rig/rig.ts';
 import { describeFindings, verify } from '../../support/verify/run-verify.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
@@ -45,8 +46,7 @@ const EDITS: Readonly<Record<string, { sql: string; finds: RegExp }>> = {
 
 onEachDatabase((database) => {
   it('verify finds every edit of a rollup, and a forced refresh repairs it', async () => {
-    const rig = await createRig({ users: 12, reports: 0 }, { database });
-    await rig.run();
+    const rig = await exportedRig({ users: 12, reports: 0 }, { database });
     expect(describeFindings((await verify(rig)).findings)).toEqual([]);
     const warehouse = await open(rig.place);
     const force = { firstDay: FIRST_DAY, lastDay: TODAY };
@@ -67,8 +67,7 @@ onEachDatabase((database) => {
   });
 
   it('verify reports a rollup that lags behind the ledger as an oddity, and an edited fact only as such', async () => {
-    const rig = await createRig({ users: 12, reports: 0 }, { database });
-    await rig.run();
+    const rig = await exportedRig({ users: 12, reports: 0 }, { database });
     await rig.place.execute("UPDATE user_daily SET mcp_calls = mcp_calls + 1 WHERE date = '2026-02-03'");
     const edited = describeFindings((await verify(rig)).findings);
     expect(edited).toEqual(['broken users 2026-02-03 SHA-256 of the stored rows']);

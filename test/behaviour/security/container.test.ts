@@ -71,19 +71,22 @@ describe('the examples', () => {
     }
   });
 
-  test('for Kubernetes do the same, with the key as a file and without a cluster token', () => {
-    const text = linesOf('deploy/kubernetes-cronjob.yaml').join('\n');
-    for (const setting of [
-      'runAsNonRoot: true',
-      'seccompProfile: { type: RuntimeDefault }',
-      'automountServiceAccountToken: false',
-      'allowPrivilegeEscalation: false',
-      'readOnlyRootFilesystem: true',
-      'capabilities: { drop: [ALL] }',
-      'DAYWALK_API_KEY_FILE',
-      'readOnly: true',
-    ])
-      expect(text).toContain(setting);
-    expect(text).not.toMatch(/DAYWALK_API_KEY[,}\s]/);
-  });
+  test.each(['deploy/kubernetes-cronjob.yaml', 'deploy/kubernetes-deployment.yaml'])(
+    '%s does the same, with the key as a file and without a cluster token',
+    (file) => {
+      const text = linesOf(file).join('\n');
+      for (const setting of [
+        'runAsNonRoot: true',
+        'seccompProfile: { type: RuntimeDefault }',
+        'automountServiceAccountToken: false',
+        'allowPrivilegeEscalation: false',
+        'readOnlyRootFilesystem: true',
+        'capabilities: { drop: [ALL] }',
+        'DAYWALK_API_KEY_FILE',
+        'readOnly: true',
+      ])
+        expect(text).toContain(setting);
+      expect(text).not.toMatch(/DAYWALK_API_KEY[,}\s]/);
+    },
+  );
 });

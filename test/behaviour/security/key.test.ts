@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
-import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
 import { CANARY_KEY, expectNoCanary, expectNoCanaryIn } from '../../support/rig/canary-key.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -56,7 +57,7 @@ test('Z4: a key on the command line is refused, and not printed', async () => {
   const rig = await createRig({ users: 2, reports: 0 });
   const env = envOf(rig, { DAYWALK_API_KEY: '' });
   for (const flag of ['--api-key', '--key', '--token']) {
-    const { code, stderr } = await daywalk(['run', flag, 'a-key-that-was-given'], { env });
+    const { code, stderr } = await daywalkInProcess(['run', flag, 'a-key-that-was-given'], { env });
     expect({ flag, code }).toEqual({ flag, code: 2 });
     expect(stderr).toContain(flag);
   }

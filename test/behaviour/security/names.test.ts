@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -63,9 +64,9 @@ test('Z5: hostile text in an error reaches a terminal as plain text', async () =
   const rig = await createRig({ users: 4, reports: 1, rules });
   for (const format of ['pretty', 'json']) {
     const env = envOf(rig, { DAYWALK_LOG: format });
-    const ran = await daywalk(['run', '--from', DAY], { env });
+    const ran = await daywalkInProcess(['run', '--from', DAY], { env });
     expect(ran.code).toBe(4);
-    const shown = await daywalk(['status'], { env });
+    const shown = await daywalkInProcess(['status'], { env });
     for (const text of [ran.stdout, ran.stderr, shown.stdout]) {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
       expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
-import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
+import { createRig, type Rig, rigOver } from '../../support/rig/rig.ts';
 import { createInProcess } from '../../support/sessions/create-in-process.ts';
 import { EVERY_SETTING } from '../../support/sessions/emulated-service.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const COMMAND = ['sessions', 'create'];
 const POST = { path: '/api/v0/sessions', method: 'POST' };
@@ -192,7 +194,8 @@ describe('an invalid session request', () => {
     ],
     ['a cwd that is empty', ['--computer-id', 'c', '--cwd', ''], '', 'cwd: must not be empty'],
   ])('%s: exit code 2, and nothing is sent or written', async (_, args, input, message) => {
-    const rig = await createRig();
+    const { emulator } = await createRig();
+    const rig = rigOver(emulator, sqlite.place());
     const { code, stdout, stderr } = await create(rig, args, { input, cwd: tempDir() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
@@ -237,8 +240,7 @@ describe('a session that is not created', () => {
 
 describe('a session that was created and cannot be recorded', () => {
   test('is named on standard output and standard error, with exit code 6', async () => {
-    const rig = await createRig();
-    await rig.run({ streams: ['activity'] });
+    const rig = await exportedRig({}, {}, { streams: ['activity'] });
     rig.emulator.resetJournal();
     rig.emulator.setRules([{ match: POST, action: { type: 'delay', ms: 1_000 } }]);
     const running = startDaywalk([...COMMAND, '--computer-id', 'computer-1'], { env: envOf(rig) });
@@ -258,8 +260,7 @@ describe('the organization of a session', () => {
   const args = ['--computer-id', 'computer-1'];
 
   test('is the only one of the ledger, without another request', async () => {
-    const rig = await createRig();
-    await rig.run({ streams: ['activity'] });
+    const rig = await exportedRig({}, {}, { streams: ['activity'] });
     rig.emulator.resetJournal();
     expect((await createInProcess(args, { env: envOf(rig) })).code).toBe(0);
     expect(rig.emulator.journal().byPath).toEqual({ '/api/v0/sessions': 1 });

@@ -5,7 +5,8 @@ import { allTables } from '../../../schema/tables.ts';
 import { hintOf } from '../../../src/cli/remedies.ts';
 import { shiftDay } from '../../../src/core/day.ts';
 import { createClient } from '../../../src/index.ts';
-import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
 import { CANARY_KEY, expectNoCanary } from '../../support/rig/canary-key.ts';
 import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -165,35 +166,35 @@ describe('the command line', () => {
     for (const more of [{ DAYWALK_APP_API_KEY: CANARY_KEY }, { DAYWALK_APP_API_KEY_FILE: file }]) {
       rig.emulator.resetJournal();
       const env = envOf(rig, { ...main, ...more });
-      expect((await daywalk(['run', '--from', from], { env })).code).toBe(0);
+      expect((await daywalkInProcess(['run', '--from', from], { env })).code).toBe(0);
       expect(rolesOf(rig).readiness).toEqual(['owner']);
       rig.emulator.setRules([
         { match: { stream: 'readiness' }, action: { type: 'status', status: 401, detail: 'not {{apiKey}}' } },
       ]);
-      const { code, stderr } = await daywalk(['run', '--from', from], { env });
+      const { code, stderr } = await daywalkInProcess(['run', '--from', from], { env });
       rig.emulator.setRules([]);
       expect(code).toBe(3);
       expect(stderr).toContain('not [redacted]');
-      expect((await daywalk(['config'], { env })).stdout).toMatch(/DAYWALK_APP_API_KEY/);
+      expect((await daywalkInProcess(['config'], { env })).stdout).toMatch(/DAYWALK_APP_API_KEY/);
     }
     const env = envOf(rig, { DAYWALK_APP_API_KEY: CANARY_KEY });
-    expect((await daywalk(['run', '--app-api-key', 'a-key-that-was-given'], { env })).code).toBe(2);
+    expect((await daywalkInProcess(['run', '--app-api-key', 'a-key-that-was-given'], { env })).code).toBe(2);
   });
 
   test('creates a session with a JWT, and if it is refused, says how to name the organization', async () => {
     const rig = await createRig({ quirks: { sessionsJwt: JWT } }, { database: sqlite });
     const env = envOf(rig, { DAYWALK_API_KEY: JWT });
     const args = ['sessions', 'create', '--computer-id', 'computer-1', '--json'];
-    const refused = await daywalk(args, { env });
+    const refused = await daywalkInProcess(args, { env });
     expect(refused.code).toBe(3);
     expect(refused.stderr).toMatch(/look up the organization of the key.*answered 401/);
     expect(refused.stderr).toContain('name the organization with --org-id; no session was created');
     expect(rig.emulator.sessions()).toEqual([]);
-    const created = await daywalk([...args, '--org-id', rig.emulator.orgId], { env });
+    const created = await daywalkInProcess([...args, '--org-id', rig.emulator.orgId], { env });
     expect(created.code).toBe(0);
     expect(created.stdout + created.stderr).not.toContain(JWT);
     const named = { ...env, DAYWALK_ORG_ID: rig.emulator.orgId };
-    expect((await daywalk(args, { env: named })).code).toBe(0);
+    expect((await daywalkInProcess(args, { env: named })).code).toBe(0);
     expect(rig.emulator.sessions()).toHaveLength(2);
   });
 });

@@ -4,7 +4,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import type { Lies } from '../../../src/emulator/quirks/lies.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
-import { lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
+import { afterNights, lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -24,8 +24,7 @@ onEachDatabase((database) => {
     test.each(LOSSES)(
       '%s: is doubted, the stored rows stay, and every run exits with 5',
       async (_, lies, stream) => {
-        const rig = await nightsOf(database, { users: 40 });
-        await nights(rig, '2026-02-18', '2026-02-20');
+        const rig = await afterNights(database, ['2026-02-18', '2026-02-20'], { users: 40 });
         const before = await rig.digest();
         lie(rig, lies);
         const [again, next] = [await rig.run({ now: NIGHT }), await rig.run({ now: NIGHT })];
@@ -47,8 +46,7 @@ onEachDatabase((database) => {
     );
 
     test('is accepted after 60 hours and three nights with the same loss, with a restatement', async () => {
-      const rig = await nightsOf(database);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(database, ['2026-02-18', '2026-02-20']);
       lie(rig, { lateDays: [YOUNG] });
       const ran = await nights(rig, '2026-02-20', '2026-02-23');
       expect(ran.map(({ report }) => report.exitCode)).toEqual([5, 5, 5, 0]);
@@ -63,8 +61,7 @@ onEachDatabase((database) => {
 
   describe('L5: a readiness list without stored reports', () => {
     test('is doubted: no report is deleted, and new ones are stored', async () => {
-      const rig = await nightsOf(database, { reports: 25 });
-      await nights(rig, '2026-02-20', '2026-02-20');
+      const rig = await afterNights(database, ['2026-02-20', '2026-02-20'], { reports: 25 });
       const before = await rig.value<number>('SELECT count(*) FROM readiness_reports');
       expect(before).toBeGreaterThan(0);
       lie(rig, { noReports: true });
@@ -112,8 +109,7 @@ onEachDatabase((database) => {
 describe('on SQLite', () => {
   describe('L5: an answer without stored rows', () => {
     test('backfill --force alone accepts no loss', async () => {
-      const rig = await nightsOf(sqlite);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       const before = await rig.digest();
       const day = parseDay('2026-02-10');
       lie(rig, { lateDays: [day] });
@@ -146,8 +142,7 @@ describe('on SQLite', () => {
     });
 
     test('--accept-loss accepts only what was doubted before', async () => {
-      const rig = await nightsOf(sqlite, { users: 40 });
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20'], { users: 40 });
       lie(rig, { lateDays: { users: [YOUNG] } });
       const first = await rig.run({ now: NIGHT, acceptLoss: true });
       expect(first.report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
@@ -159,8 +154,7 @@ describe('on SQLite', () => {
     });
 
     test('found first by a clock that was ahead is still accepted three nights later', async () => {
-      const rig = await nightsOf(sqlite);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       lie(rig, { lateDays: [YOUNG] });
       const clock = systemClock(new Date('2027-02-20T03:00:00Z'));
       expect((await rig.run({ now: NIGHT, clock, until: YOUNG })).report.exitCode).toBe(5);
@@ -169,8 +163,7 @@ describe('on SQLite', () => {
     });
 
     test('with another loss in the next night restarts the waiting time', async () => {
-      const rig = await nightsOf(sqlite, { users: 40 });
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20'], { users: 40 });
       lie(rig, { someUsers: { share: 0.5, streams: ['users'] } });
       await rig.run({ now: NIGHT });
       const since = (await unitOf(rig, 'users', YOUNG))?.['doubted_at'];
@@ -180,8 +173,7 @@ describe('on SQLite', () => {
     });
 
     test('is not offset by rows of another day', async () => {
-      const rig = await nightsOf(sqlite);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       const before = await rig.digest();
       const value = '2026-02-01';
       rig.emulator.setRules([
@@ -197,8 +189,7 @@ describe('on SQLite', () => {
     });
 
     test('keeps the exit code at 5 while the service is down', async () => {
-      const rig = await nightsOf(sqlite);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       lie(rig, { lateDays: [YOUNG] });
       await rig.run({ now: NIGHT });
       rig.emulator.setRules([{ id: 'down', action: { type: 'status', status: 500 } }]);
@@ -207,8 +198,7 @@ describe('on SQLite', () => {
     });
 
     test('is doubted without interruption if a pull fails in between', async () => {
-      const rig = await nightsOf(sqlite);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       lie(rig, { lateDays: [YOUNG] });
       await rig.run({ now: NIGHT });
       const doubted = await unitOf(rig, 'tools', YOUNG);

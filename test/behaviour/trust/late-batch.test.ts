@@ -3,7 +3,7 @@ import { readStatus } from '../../../jobs/status.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { contextOf } from '../../support/rig/rig.ts';
-import { lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
+import { afterNights, lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -54,8 +54,7 @@ onEachDatabase((database) => {
 
   describe('L2: a settled day that is restated', () => {
     test('within 31 days is found in the second night, and one wrong night changes nothing', async () => {
-      const rig = await nightsOf(database);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(database, ['2026-02-18', '2026-02-20']);
       const before = await rig.digest();
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
       const [noted, found, after] = await nights(rig, '2026-02-20', '2026-02-22');
@@ -105,8 +104,7 @@ describe('on SQLite', () => {
 
   describe('L2: a settled day that is restated', () => {
     test('is not reopened by two comparisons within twelve hours', async () => {
-      const rig = await nightsOf(sqlite);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       const before = await rig.digest();
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
       await rig.run({ now: parseDay('2026-02-20') });
@@ -116,8 +114,7 @@ describe('on SQLite', () => {
     });
 
     test('and restated back in the next night is not changed', async () => {
-      const rig = await nightsOf(sqlite);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       lie(rig, { zeroDays: [parseDay('2026-02-10')] });
       await rig.run({ now: parseDay('2026-02-21') });
       lie(rig);
@@ -128,8 +125,7 @@ describe('on SQLite', () => {
     });
 
     test('longer ago is found within one round of the watch', async () => {
-      const rig = await nightsOf(sqlite);
-      await nights(rig, '2026-03-18', '2026-03-20');
+      const rig = await afterNights(sqlite, ['2026-03-18', '2026-03-20']);
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-20') });
       // 66 days are two older stretches of 31 at most.
       const ran = await nights(rig, '2026-03-21', '2026-03-24');
@@ -138,8 +134,7 @@ describe('on SQLite', () => {
     });
 
     test('is not found if the watch is off', async () => {
-      const rig = await nightsOf(sqlite);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
       const ran = await nights(rig, '2026-02-21', '2026-02-23', { settings: { watchDays: 0 } });
       expect(ran.map(({ report }) => report.restatements)).toEqual([0, 0, 0]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
-import { lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
+import { afterNights, lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -24,8 +24,7 @@ onEachDatabase((database) => {
 
   describe('L1: an answer about other days than requested', () => {
     test('fails its unit, also for one day, and no stored row changes', async () => {
-      const rig = await nightsOf(database);
-      await nights(rig, '2026-02-18', '2026-02-20');
+      const rig = await afterNights(database, ['2026-02-18', '2026-02-20']);
       const before = await rig.digest();
       lie(rig, { otherRange: { streams: ['tools', 'users'] } });
       const day = parseDay('2026-02-10');

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { daysFrom, parseDay, weekdayOf } from '../../../src/core/day.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import type { Rig } from '../../support/rig/rig.ts';
-import { nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
+import { afterNights, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** The cost of a night, by kind of request. */
@@ -15,8 +15,7 @@ async function askedIn(rig: Rig, night: string): Promise<Readonly<Record<string,
 
 describe('the watch over settled days', () => {
   test('requests the recent days with the unsettled ones, and another older range in each run', async () => {
-    const rig = await nightsOf(sqlite);
-    await nights(rig, '2026-03-20', '2026-03-20');
+    const rig = await afterNights(sqlite, ['2026-03-20', '2026-03-20']);
     const [first, second, third] = [
       await askedIn(rig, '2026-03-21'),
       await askedIn(rig, '2026-03-22'),
@@ -36,8 +35,7 @@ describe('the watch over settled days', () => {
   });
 
   test('of runs with a later first day covers the days since then', async () => {
-    const rig = await nightsOf(sqlite);
-    await nights(rig, '2026-03-10', '2026-03-13');
+    const rig = await afterNights(sqlite, ['2026-03-10', '2026-03-13']);
     rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-28') });
     const ran = await nights(rig, '2026-03-14', '2026-03-18', { from: parseDay('2026-01-25') });
     expect(ran.map(({ report }) => report.daysReopened)).toContain(1);
@@ -45,8 +43,7 @@ describe('the watch over settled days', () => {
   });
 
   test('compares tokens and users of the recent days once a week', async () => {
-    const rig = await nightsOf(sqlite);
-    await nights(rig, '2026-03-10', '2026-03-16');
+    const rig = await afterNights(sqlite, ['2026-03-10', '2026-03-16']);
     const sixth = await askedIn(rig, '2026-03-16');
     const seventh = await askedIn(rig, '2026-03-17');
     const eighth = await askedIn(rig, '2026-03-18');
@@ -56,8 +53,7 @@ describe('the watch over settled days', () => {
   });
 
   test('finds a change of credits by the sums per model, and reopens the days in all streams, once', async () => {
-    const rig = await nightsOf(sqlite);
-    await nights(rig, '2026-02-18', '2026-02-20');
+    const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
     rig.emulator.setRules([
       {
         id: 'altered',
@@ -76,8 +72,7 @@ describe('the watch over settled days', () => {
   });
 
   test('continues without the sums per model if the service refuses them', async () => {
-    const rig = await nightsOf(sqlite);
-    await nights(rig, '2026-02-20', '2026-02-20');
+    const rig = await afterNights(sqlite, ['2026-02-20', '2026-02-20']);
     for (const status of [400, 403, 404]) {
       rig.emulator.setRules([
         { id: 'refused', match: { query: { group_by: 'model' } }, action: { type: 'status', status } },
@@ -90,8 +85,7 @@ describe('the watch over settled days', () => {
   });
 
   test('counts a failure like a failed unit, and compares the same range again', async () => {
-    const rig = await nightsOf(sqlite);
-    await nights(rig, '2026-03-20', '2026-03-20');
+    const rig = await afterNights(sqlite, ['2026-03-20', '2026-03-20']);
     rig.emulator.setRules([
       {
         id: 'down',
@@ -106,8 +100,7 @@ describe('the watch over settled days', () => {
   });
 
   test('is not stopped by a record that belongs to no day: the other days are compared in shorter ranges', async () => {
-    const rig = await nightsOf(sqlite);
-    await nights(rig, '2026-03-20', '2026-03-20');
+    const rig = await afterNights(sqlite, ['2026-03-20', '2026-03-20']);
     rig.emulator.setRules([
       {
         id: 'misfit',
@@ -126,8 +119,7 @@ describe('the watch over settled days', () => {
   });
 
   test('finds a difference that was first seen with a clock one year ahead', async () => {
-    const rig = await nightsOf(sqlite);
-    await nights(rig, '2026-02-18', '2026-02-20');
+    const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
     rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
     const until = parseDay('2026-02-20');
     const ahead = systemClock(new Date('2027-02-21T03:00:00Z'));
@@ -138,8 +130,7 @@ describe('the watch over settled days', () => {
   });
 
   test('reopens at most ten days in a run, the newest first', async () => {
-    const rig = await nightsOf(sqlite);
-    await nights(rig, '2026-02-18', '2026-02-20');
+    const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
     const days = daysFrom(parseDay('2026-01-26'), parseDay('2026-02-13')).filter(
       (day) => weekdayOf(day) <= 5,
     );
@@ -155,8 +146,7 @@ describe('the watch over settled days', () => {
   });
 
   test('reopens units of streams that the run does not pull; the next run pulls them', async () => {
-    const rig = await nightsOf(sqlite);
-    await nights(rig, '2026-02-18', '2026-02-20');
+    const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
     rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
     await nights(rig, '2026-02-21', '2026-02-22', { streams: ['tools'] });
     expect(await unitOf(rig, 'users', '2026-02-10')).toMatchObject({ settled_at: null });
@@ -187,8 +177,7 @@ describe('the watch over settled days', () => {
   });
 
   test.each([4, 60])('costs an organization of %i users at most five requests per night', async (users) => {
-    const rig = await nightsOf(sqlite, { users });
-    await nights(rig, '2026-03-12', '2026-03-12');
+    const rig = await afterNights(sqlite, ['2026-03-12', '2026-03-12'], { users });
     const requestsOf = async (settings = {}) =>
       (await rig.run({ now: parseDay('2026-03-13'), settings })).report.requests;
     const without = await requestsOf({ watchDays: 0 });

@@ -85,8 +85,11 @@ describe('S7: a migration of a file', () => {
 
   test('that fails midway keeps the older version, and succeeds later', async () => {
     const path = olderWarehouse();
-    const last = knownMigrations().at(-1)?.sql.at(-1) ?? '';
-    const name = /CREATE (?:TABLE|VIEW|INDEX) `?(\w+)`?/i.exec(last)?.[1] ?? '';
+    const creates = /CREATE (?:TABLE|VIEW|INDEX) `?(\w+)`?/i;
+    const last = knownMigrations()
+      .flatMap(({ sql }) => sql)
+      .findLast((sql) => creates.test(sql));
+    const name = creates.exec(last ?? '')?.[1] ?? '';
     const db = new Sqlite(path);
     db.exec(`CREATE TABLE "${name}" (in_the_way)`);
     db.close();

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../jobs/verify.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, TODAY } from '../../support/rig/rig.ts';
 import { describeFindings, verify } from '../../support/verify/run-verify.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -38,8 +39,7 @@ onEachDatabase((database) => {
 
 describe('a sample', () => {
   test('is the same for the same seed, different for another, and no larger than requested', async () => {
-    const rig = await createRig({ users: 5, reports: 0 });
-    await rig.run(RANGE);
+    const rig = await exportedRig({ users: 5, reports: 0 }, {}, RANGE);
     const askedFor = async (seed: number) => {
       rig.emulator.resetJournal();
       const { pulledAgain } = await verify(rig, { againstApi: 4, seed });
@@ -53,16 +53,14 @@ describe('a sample', () => {
   });
 
   test('of more units than exist has all of them', async () => {
-    const rig = await createRig({ users: 5, reports: 0 });
-    await rig.run(RANGE);
+    const rig = await exportedRig({ users: 5, reports: 0 }, {}, RANGE);
     expect((await verify(rig, { againstApi: 100_000, seed: 1 })).pulledAgain).toMatchObject({ units: UNITS });
   });
 });
 
 describe('a service that does not answer', () => {
   test('for one unit still compares the others: exit code 4', async () => {
-    const rig = await createRig({ users: 5, reports: 0 });
-    await rig.run(RANGE);
+    const rig = await exportedRig({ users: 5, reports: 0 }, {}, RANGE);
     rig.emulator.setRules([
       { match: { stream: 'tools', day: DAY }, action: { type: 'status', status: 400 } },
     ]);
@@ -73,15 +71,13 @@ describe('a service that does not answer', () => {
   });
 
   test('for the key ends the verification: exit code 3', async () => {
-    const rig = await createRig({ users: 5, reports: 0 });
-    await rig.run(RANGE);
+    const rig = await exportedRig({ users: 5, reports: 0 }, {}, RANGE);
     rig.emulator.setRules([{ action: { type: 'status', status: 403 } }]);
     expect(await thrownBy(verify(rig, { againstApi: 1 }))).toMatchObject({ exitCode: 3 });
   });
 
   test('for grouped requests relies on the nested figures', async () => {
-    const rig = await createRig({ users: 5, reports: 0 });
-    await rig.run(RANGE);
+    const rig = await exportedRig({ users: 5, reports: 0 }, {}, RANGE);
     rig.emulator.setRules(
       ['model', 'tool_name', 'client'].map((group) => ({
         match: { query: { group_by: group } },

@@ -3,13 +3,13 @@ import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
-import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
+import type { Rig } from '../../support/rig/rig.ts';
 
 const run = (rig: Rig, ...args: string[]) => daywalkInProcess(['verify', ...args], { env: envOf(rig) });
 
 test('daywalk verify ends with 0 and one line of numbers, and sends no request', async () => {
-  const rig = await createRig({ users: 5, reports: 1 });
-  await rig.run();
+  const rig = await exportedRig({ users: 5, reports: 1 });
   rig.emulator.resetJournal();
   const { code, stdout } = await run(rig);
   expect(code).toBe(0);
@@ -18,8 +18,7 @@ test('daywalk verify ends with 0 and one line of numbers, and sends no request',
 });
 
 test('S5: daywalk verify ends with 5 and names the unit where content differs, for people and for machines', async () => {
-  const rig = await createRig({ users: 5, reports: 1 });
-  await rig.run();
+  const rig = await exportedRig({ users: 5, reports: 1 });
   await rig.place.execute("UPDATE tools_daily SET web_users = 99 WHERE date = '2026-02-05'");
   const shown = await run(rig);
   expect(shown.code).toBe(5);
@@ -36,8 +35,7 @@ test('S5: daywalk verify ends with 5 and names the unit where content differs, f
 });
 
 test('S5: daywalk verify ends with 6 on a damaged file, and still reports its findings', async () => {
-  const rig = await createRig({ users: 5, reports: 1 });
-  await rig.run();
+  const rig = await exportedRig({ users: 5, reports: 1 });
   const db = new Sqlite(rig.path);
   db.pragma('wal_checkpoint(TRUNCATE)');
   const page = Number(

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createPacer } from '../../../src/api/transport/pacer.ts';
 import { openRateLimiter } from '../../../src/emulator/control/rate-limit.ts';
@@ -6,6 +7,8 @@ import { pauseOf, Refusal } from '../../support/api/pacer-refusal.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 
 const signal = new AbortController().signal;
+// As a run does: every request that waits for its turn listens.
+setMaxListeners(0, signal);
 
 interface Drive {
   readonly quirk: RateLimitQuirk | ((ms: number) => RateLimitQuirk | null);

@@ -29,7 +29,7 @@ describe('the pace of a run', () => {
         quirks: { rateLimit: { requestsPerMinute: 900, burst: 5, retryAfter } },
       });
       const { report } = await rig.run({
-        until: parseDay('2026-01-17'),
+        until: parseDay('2026-01-15'),
         settings: { attempts: 10, rangeDays: 1 },
       });
       expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0 });

@@ -24,7 +24,7 @@ export interface ReportRig extends PeopleRig {
 }
 
 export async function createReportRig(database: Database): Promise<ReportRig> {
-  const rig = await createPeopleRig(database, { users: 120, reports: 4, today: '2026-02-24' });
+  const rig = await createPeopleRig(database, { users: 90, reports: 4, today: '2026-02-24' });
   const folder = tempDir();
   let next = 0;
   const lines = TEAMS.flatMap(([team, people]) =>

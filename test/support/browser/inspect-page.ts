@@ -16,10 +16,18 @@ const Layout = Type.Object({
   foreign: Type.Array(Type.String()),
 });
 
+const Content = Type.Object({
+  figures: Type.Number(),
+  empty: Type.Array(Type.String()),
+  cut: Type.Array(Type.String()),
+});
+
 const Marks = Type.Object({ marks: Type.Number(), invisible: Type.Array(Type.String()) });
 
 const LOG_FOCUS = textOf('./in-page/log-focus.js');
 const READ_LAYOUT = textOf('./in-page/read-layout.js');
+const READ_CONTENT = textOf('./in-page/read-content.js');
+const COMPARE_PICTURES = textOf('./in-page/compare-pictures.js');
 const INVISIBLE_MARKS = textOf('./in-page/invisible-marks.js');
 
 /** Parts of a date field are stops of their own. */
@@ -55,9 +63,26 @@ export async function layoutProblems(page: Page): Promise<string[]> {
   ];
 }
 
+/** Figures of a page that show nothing without saying why, and texts that are cut off. */
+export async function contentProblems(page: Page): Promise<string[]> {
+  const { figures, empty, cut } = Value.Parse(Content, await page.evaluate(READ_CONTENT));
+  return [
+    ...(figures === 0 ? ['there is no figure'] : []),
+    ...empty.map((problem) => `shows nothing: ${problem}`),
+    ...cut.map((text) => `is cut off: ${text}`),
+  ];
+}
+
 /** The marks of a page's drawings, and those that have the color of the paper. */
 export async function marksOf(page: Page): Promise<Static<typeof Marks>> {
   return Value.Parse(Marks, await page.evaluate(INVISIBLE_MARKS));
+}
+
+/** How much of the pixels of each two gray pictures of one size differ clearly, 0 to 1. The page must be empty. */
+export async function pictureDifferences(page: Page, pictures: readonly Buffer[]): Promise<number[]> {
+  const list = JSON.stringify(pictures.map((picture) => picture.toString('base64')));
+  const compare = COMPARE_PICTURES.trim().replace(/;$/, '');
+  return Value.Parse(Type.Array(Type.Number()), await page.evaluate(`(${compare})(${list})`));
 }
 
 function textOf(path: string): string {

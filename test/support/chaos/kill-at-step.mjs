@@ -1,10 +1,11 @@
-// Preloaded into a run when strace is missing: kills the process as it enters its n-th SQLite statement or its n-th
-// socket write, like a power cut or the OOM killer. KILL_AT=0 only counts them and prints the counts.
-import { createRequire } from 'node:module';
+// Preloaded into a run: kills the process as it enters its n-th SQLite statement, its n-th socket write, or its n-th write,
+// sync or rename of a file (those of SQLite are not among them), like a power cut or the OOM killer. KILL_AT=0 only counts them and prints the counts.
+import promises, { open } from 'node:fs/promises';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 
 const { KILL_AT = '0', KILL_KIND = '' } = process.env;
-const counts = { statement: 0, socket: 0 };
+const counts = { statement: 0, socket: 0, file: 0 };
 
 function step(kind) {
   counts[kind] += 1;
@@ -26,6 +27,13 @@ const memory = new Sqlite(':memory:');
 countCalls(Object.getPrototypeOf(memory.prepare('SELECT 1')), 'run', 'statement');
 memory.close();
 for (const name of ['_write', '_writev']) countCalls(Socket.prototype, name, 'socket');
+
+const handle = await open('/dev/null');
+for (const name of ['writeFile', 'appendFile', 'sync', 'datasync'])
+  countCalls(Object.getPrototypeOf(handle), name, 'file');
+await handle.close();
+for (const name of ['rename', 'rm']) countCalls(promises, name, 'file');
+syncBuiltinESMExports();
 
 counts.statement = 0;
 process.on('exit', () => process.stderr.write(`${JSON.stringify({ steps: counts })}\n`));

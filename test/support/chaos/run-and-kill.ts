@@ -7,7 +7,8 @@ import { IS_LONG } from '../suite/campaign-length.ts';
 import { tempFile } from '../suite/temp-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
-const STEPS = pathToFileURL(join(import.meta.dirname, 'kill-at-step.mjs')).href;
+/** Counts the steps of a process that imports it first, and kills it at one of them. */
+export const STEPS = pathToFileURL(join(import.meta.dirname, 'kill-at-step.mjs')).href;
 
 /** strace kills a process as it enters its n-th system call of a kind, before that call does anything. */
 export const CAN_TRACE =
@@ -64,6 +65,19 @@ export function runKilledAt(subject: Subject, { call, n }: Point): Promise<End> 
     : layered(subject, { KILL_AT: `${n}`, KILL_KIND: call });
 }
 
+/** Returns every point at which a counting layer can kill an undisturbed run: statements or messages, and writes of other files. */
+export async function layerPointsOf(subject: Subject): Promise<Point[]> {
+  const counts = await layerCounts(subject, true);
+  return Object.entries(counts).flatMap(([call, count]) =>
+    Array.from({ length: count }, (_, index) => ({ call, n: index + 1 })),
+  );
+}
+
+/** Runs and kills at the entry of a call that a layer counts. */
+export function runKilledInLayerAt(subject: Subject, { call, n }: Point): Promise<End> {
+  return layered(subject, { KILL_AT: `${n}`, KILL_KIND: call });
+}
+
 /** Runs with calls of a kind that fail, from the n-th call on. */
 export function runFailingAt(subject: Subject, { call, n }: Point, error: string, all = false): Promise<End> {
   return traced(subject, [
@@ -118,14 +132,17 @@ function layered(subject: Subject, env: Readonly<Record<string, string>>): Promi
   return ended(process.execPath, args, { ...subject.env, ...env });
 }
 
-async function layerCounts(subject: Subject): Promise<Record<string, number>> {
+async function layerCounts(subject: Subject, withFiles = false): Promise<Record<string, number>> {
   const { said } = await layered(subject, {});
+  const { statement = 0, socket = 0, file = 0 } = stepsIn(said);
+  return { ...(isServer(subject.path) ? { socket } : { statement }), ...(withFiles && { file }) };
+}
+
+/** The steps of a whole process by kind, which the counting layer has printed at its end. */
+export function stepsIn(said: string): Record<string, number> {
   // Each thread prints its own line.
   const printed = said.match(/^\{"steps".*$/gm) ?? [];
-  const steps = mostOfEach(
-    printed.map((json) => (JSON.parse(json) as { steps: Record<string, number> }).steps),
-  );
-  return isServer(subject.path) ? { socket: steps['socket'] ?? 0 } : { statement: steps['statement'] ?? 0 };
+  return mostOfEach(printed.map((json) => (JSON.parse(json) as { steps: Record<string, number> }).steps));
 }
 
 /** The highest count of each kind of call. */

@@ -133,7 +133,7 @@ async function sceneOf(
 }
 
 /** Leaves nothing of a warehouse. */
-async function clear(place: Place): Promise<void> {
+export async function clear(place: Place): Promise<void> {
   const { location } = place;
   if (isServer(location)) {
     const schema = new URL(location).searchParams.get('schema') ?? '';

@@ -83,6 +83,7 @@ export function transportOver(answers: Pick<Answers, 'to'>): Transport {
   const totals = { requests: 0, retries: 0 };
   return {
     totals,
+    responses: new Map(),
     get: async (target: ApiRequest, { meter, signal }) => {
       signal.throwIfAborted();
       totals.requests += 1;

@@ -8,7 +8,10 @@ import { definitions } from './reference.ts';
 
 const TEAMS = ['core', "o'ps", null, 'nobody'] as const;
 
-/** A question that can be answered: any metric, its dimensions in any order, any filter that it has, any period. */
+/**
+ * A question that can be answered: any metric, its dimensions in any order, any filter that it has, any period,
+ * alone or in one statement with others.
+ */
 export function randomQuestion(world: RandomWorld, random: Random): MetricQuestion {
   const [first = '', ...others] = Object.keys(definitions);
   const metric = pick(random, [first, ...others]);
@@ -19,6 +22,7 @@ export function randomQuestion(world: RandomWorld, random: Random): MetricQuesti
   const by = randomDimensions(definition, random, days.from === days.until);
   return {
     metric: metric,
+    together: random() < 0.5 ? [metric, ...Object.keys(definitions).filter(() => random() < 0.2)] : undefined,
     orgId: world.orgId,
     by: metric === 'published_client_dau' && !by.includes('client') ? [...by, 'client'] : by,
     from: days.from === FIRST_DAY && random() < 0.5 ? undefined : parseDay(days.from),

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EmulatorOptions } from '../../../src/emulator/index.ts';
 import { daywalkInProcess, type EndedHere } from '../process/daywalk-in-process.ts';
-import { createRig, type Rig } from '../rig/rig.ts';
+import { exportedRig } from '../rig/exported-rig.ts';
+import type { Rig } from '../rig/rig.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import type { Database } from '../warehouse/each-database.ts';
 
@@ -32,8 +33,7 @@ export async function createPeopleRig(
   database: Database,
   options: Partial<EmulatorOptions> = {},
 ): Promise<PeopleRig> {
-  const rig = await createRig({ users: 12, reports: 0, today: '2026-01-24', ...options }, { database });
-  await rig.run();
+  const rig = await exportedRig({ users: 12, reports: 0, today: '2026-01-24', ...options }, { database });
   const folder = tempDir();
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   const people = (command: string, env: Readonly<Record<string, string>> = {}) =>

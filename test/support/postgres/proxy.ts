@@ -9,6 +9,8 @@ export interface ProxyOptions {
    * chunk, or after the server has answered it, without passing on the answer.
    */
   readonly onSent?: (chunk: Buffer, cut: (when: 'before' | 'after') => void) => void;
+  /** The server as clients see it at the moment: it answers, says nothing, or is gone. @default it answers */
+  readonly state?: () => 'up' | 'silent' | 'gone';
   /** Replaces the result of a statement, for example `INSERT 0 1`. */
   readonly tag?: (tag: string) => string;
   /** Offers TLS, with this key and certificate; plain connections are refused then. */
@@ -28,6 +30,10 @@ export async function postgresProxy(
   const server = createServer((client) => {
     open.add(client);
     client.on('error', () => undefined);
+    if (options.state?.() === 'gone') {
+      client.destroy();
+      return;
+    }
     const upstream = connect(Number(port === '' ? 5432 : port), hostname);
     open.add(upstream);
     upstream.on('error', () => client.destroy());
@@ -64,7 +70,12 @@ function begin(client: Socket, upstream: Socket, first: Buffer, options: ProxyOp
   relay(secure, upstream, options);
 }
 
-function relay(client: Socket, upstream: Socket, { onSent, tag }: ProxyOptions, first?: Buffer): void {
+function relay(
+  client: Socket,
+  upstream: Socket,
+  { onSent, state = () => 'up', tag }: ProxyOptions,
+  first?: Buffer,
+): void {
   const said = tag === undefined ? (chunk: Buffer) => chunk : retold(tag);
   let isDeaf = false;
   const cut = () => {
@@ -72,6 +83,8 @@ function relay(client: Socket, upstream: Socket, { onSent, tag }: ProxyOptions, 
     upstream.destroy();
   };
   const send = (chunk: Buffer) => {
+    if (state() === 'silent') return;
+    if (state() === 'gone') cut();
     onSent?.(chunk, (when) => {
       if (when === 'before') cut();
       else isDeaf = true;

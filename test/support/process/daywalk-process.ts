@@ -33,12 +33,14 @@ export function startDaywalk(
     cwd?: string;
     env?: Readonly<Record<string, string>>;
     nodeArgs?: readonly string[];
+    /** The script of the program. @default the one that the suite has compiled */
+    main?: string;
     /** The content of standard input; empty by default. */
     input?: string;
   } = {},
 ): Running {
   expectNoCanary('the arguments of a command', args.join(' '));
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), MAIN, ...args], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.main ?? MAIN, ...args], {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'] ?? '', TZ: process.env['TZ'] ?? '', ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],

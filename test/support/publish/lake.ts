@@ -4,7 +4,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import type { PublishReport } from '../../../jobs/publish.ts';
 import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { ContentHash } from '../../../schema/digest.ts';
-import { sourceTables } from '../../../schema/tables.ts';
+import { publishedTables } from '../../../schema/tables.ts';
 import type { Value, Values } from '../../../src/warehouse/port.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import { publishFrom } from './publish-from.ts';
@@ -90,7 +90,7 @@ export async function digestIn(lake: string, table: AnyTable): Promise<string> {
 /** Publishes a warehouse as a lake, by default a new one. */
 export async function lakeOf(
   warehouse: string,
-  { directory = join(tempDir(), 'lake'), tables = sourceTables, force = false } = {},
+  { directory = join(tempDir(), 'lake'), tables = publishedTables, force = false } = {},
 ): Promise<PublishReport & { readonly lake: string }> {
   return { ...(await publishFrom(warehouse, { parquet: { directory, tables, force } })), lake: directory };
 }

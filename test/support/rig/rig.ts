@@ -55,15 +55,15 @@ export interface Rig {
   value<Cell extends Value = string>(query: string, ...values: Value[]): Promise<Cell | undefined>;
 }
 
-/** Builds a rig, which is closed when the test ends. */
+/** Builds a rig, which is closed when the test ends. Its warehouse may exist already, without rows. */
 export async function createRig(
   options: Partial<EmulatorOptions> = {},
   { database = sqlite }: { readonly database?: Database } = {},
 ): Promise<Rig> {
   const today = parseDay(options.today ?? TODAY);
-  const emulator = await startEmulator({ users: 40, reports: 25, apiKey: CANARY_KEY, ...options, today });
+  const emulator = await startEmulator({ users: 40, reports: 6, apiKey: CANARY_KEY, ...options, today });
   onTestFinished(() => emulator.close());
-  return rigOver(emulator, database.place(), today);
+  return rigOver(emulator, await database.migrated(), today);
 }
 
 /** Builds a rig with an existing service and place, for example to fill a second warehouse from the same service. */

@@ -1,7 +1,8 @@
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 import { type Counted, linesOf } from './campaign-totals.ts';
-// The type of what the setup provides.
+// The types of what the setup provides, and of what tests note.
 import '../postgres/provide-server.ts';
+import './left-out.ts';
 
 /** The most tests that are listed individually per skip reason. */
 const NAMED_MAX = 5;
@@ -26,7 +27,7 @@ export default class TotalsReporter implements Reporter {
         counted.push(...(test.meta().counted ?? []));
         if (state === 'passed' || state === 'failed' || state === 'skipped') totals[state] += 1;
         if (state !== 'skipped') continue;
-        const reason = reasonOf(test.result());
+        const reason = test.meta().leftOut ?? reasonOf(test.result());
         skipped.set(reason, [...(skipped.get(reason) ?? []), test.fullName]);
       }
       if (module.state() === 'failed' && module.children.size === 0) totals.failed += 1;

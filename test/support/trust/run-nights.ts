@@ -1,5 +1,6 @@
 import { daysFrom, parseDay, type UtcDay } from '../../../src/core/day.ts';
 import type { Lies } from '../../../src/emulator/quirks/lies.ts';
+import { begin } from '../rig/exported-rig.ts';
 import { createRig, type Ran, type Rig, type RunRequest } from '../rig/rig.ts';
 import type { Database } from '../warehouse/each-database.ts';
 
@@ -12,6 +13,17 @@ export function nightsOf(
   options: { readonly users?: number; readonly reports?: number; readonly today?: UtcDay } = {},
 ): Promise<Rig> {
   return createRig({ today: LAST_NIGHT, users: 15, reports: 0, ...options }, { database });
+}
+
+/** The same after its first nights, whose requests are forgotten. */
+export async function afterNights(
+  database: Database,
+  [first, last]: readonly [first: string, last: string],
+  options: Parameters<typeof nightsOf>[1] = {},
+): Promise<Rig> {
+  const rig = await nightsOf(database, options);
+  await begin(rig, ['nights', first, last, options], () => nights(rig, first, last));
+  return rig;
 }
 
 /** Makes the service lie in these ways, and in no other. */

@@ -7,8 +7,12 @@ import type { LogEntry } from '../../../src/cli/log/log.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { DaywalkError } from '../../../src/core/errors.ts';
 
+/** The words of a command line. Double quotes keep a word with spaces together. */
+const wordsOf = (line: string) =>
+  [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word = '']) => quoted ?? word);
+
 const parse = (line: string, known = commands) =>
-  parseCommandLine(line === '' ? [] : line.split(' '), {
+  parseCommandLine(wordsOf(line), {
     commands: known,
     version: () => 'daywalk 9.9.9',
     width: 80,
@@ -134,7 +138,9 @@ describe('help', () => {
   test('examples are valid command lines', () => {
     for (const { examples } of commands) {
       for (const line of Object.keys(examples)) {
-        const calls = [...line.matchAll(/\bdaywalk ([a-z][^|&>;)"]*)/g)].map(([, call = '']) => call.trim());
+        const calls = [...line.matchAll(/\bdaywalk ([a-z](?:"[^"]*"|[^|&>;)"])*)/g)].map(([, call = '']) =>
+          call.trim(),
+        );
         expect(calls.length, line).toBeGreaterThan(0);
         for (const call of calls) expect(parse(call), line).toMatchObject({ kind: 'command' });
       }

@@ -23,6 +23,14 @@ describe('the remedy of a failure', () => {
     );
   });
 
+  test.each(REASONS)(
+    'of the reason %s names no variable of a single key if the organization has a name',
+    (reason) => {
+      const hint = hintOf({ hint: undefined, reason, facts: { organization: 'research', status: '401' } });
+      expect(hint).not.toMatch(/DAYWALK_(APP_)?(API_KEY|URL)|DAYWALK_BASE_URL|--org-id/);
+    },
+  );
+
   test.each([
     ['log-cannot-shrink', 'daywalk publish --sqlite'],
     ['copy-instead', 'daywalk copy --to FILE'],
@@ -40,6 +48,8 @@ describe('the remedy of a failure', () => {
   test('replaces the reason code in the problems of a report', () => {
     const problem = { message: 'm', hint: 'h', reason: 'key-rejected', facts: {}, units: 2 } as const;
     const report = { problems: [problem] } as unknown as RunReport;
-    expect(withHints(report).problems).toEqual([{ message: 'm', hint: REMEDIES['key-rejected'], units: 2 }]);
+    expect(withHints(report).problems).toEqual([
+      { message: 'm', hint: expect.stringMatching(/^check DAYWALK_API_KEY: /), units: 2 },
+    ]);
   });
 });

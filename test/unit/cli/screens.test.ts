@@ -32,7 +32,9 @@ const report: RunReport = {
   quarantined: 0,
   requests: 1_310,
   retries: 1,
+  responses: { 200: 1_309, 503: 1 },
   durationMs: 185_000,
+  completed: ['tokens', 'users'],
   problems: [],
 };
 

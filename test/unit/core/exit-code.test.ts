@@ -35,6 +35,10 @@ describe('the exit code of a run', () => {
     [[5, 4, 143], 143],
     [[6, 143], 6],
     [[1, 6], 1],
+    [[2, 6], 6],
+    [[2, 3], 3],
+    [[2, 5], 2],
+    [[75, 4], 75],
   ])('of the causes %j is %j', (causes, worst) => {
     expect(worstExit(causes)).toBe(worst);
   });

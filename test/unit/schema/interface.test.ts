@@ -37,11 +37,13 @@ readiness_report_criteria | org_id, report_id, criterion_id | numerator, denomin
 sessions | org_id, session_id | title, status, message_count, created_at, updated_at, completed_at, computer_id, session_settings, extra
 hook_events | org_id, event_id | received_at, hook_event_name, session_id, cwd, message, reason, payload
 export_units | org_id, stream, date | state, rows, content_sha256, attempts, requests, first_loaded_at, last_pulled_at, changed_at, settled_at, cursor, last_error, answers_sha256, doubted_at, doubt, confirmed, run_id, active_users, watch
-export_runs | run_id | org_id, command, started_at, ended_at, exit_code, units_done, units_failed, rows_written, requests, retries, versions
+export_runs | run_id | org_id, command, started_at, ended_at, exit_code, units_done, units_failed, rows_written, requests, retries, versions, responses, completed
 restatements | org_id, stream, date, detected_at | before, after
 quarantine | org_id, stream, date, record_sha256 | reason, path, record, first_seen_at, accepted_at
 schema_drift | org_id, stream, path | kind, sample, first_seen_on
 export_state | org_id, name | value
+organizations | name | org_id, first_seen_at
+erased | org_id, kind, subject_hmac | pseudonym, erased_at, certificate
 people | org_id, person, valid_from | valid_to, name, team, department, cost_center, manager_email
 prices | org_id, valid_from | valid_to, currency, price_per_million
 budgets | org_id, month, team | amount, currency

@@ -1,4 +1,4 @@
-import { exportSettings } from '../../arguments/setting-groups.ts';
+import { alertSettings, exportSettings } from '../../arguments/setting-groups.ts';
 import type { Command } from '../../program/command.ts';
 import { exportFlags } from '../run/flags.ts';
 
@@ -9,7 +9,7 @@ export const backfill: Command = {
   description:
     'Does the same as daywalk run, over a range of days. With --force it also pulls settled days again: unchanged days ' +
     'are not written, and every change is recorded in the table restatements.',
-  uses: exportSettings,
+  uses: [...exportSettings, ...alertSettings],
   flags: {
     '--from <day>': 'first day, YYYY-MM-DD',
     '--until <day>': 'last day, YYYY-MM-DD',

@@ -1,4 +1,5 @@
 import type { UsageError } from '../../../core/errors.ts';
+import type { NamedOrganization } from '../../../settings/organizations/read-organizations.ts';
 import type { SettingsReading } from '../../../settings/read-settings.ts';
 import type { SettingEntry } from '../../../settings/setting-reader.ts';
 import { hintOf } from '../../remedies.ts';
@@ -6,25 +7,65 @@ import { escapeForTerminal } from '../../text/escape.ts';
 import { type Cell, renderTable, shrinking, type TableFrame } from '../../text/table.ts';
 
 /** Builds the JSON document of the settings. */
-export function configDocument({ entries, problems, warnings }: SettingsReading): unknown {
+export function configDocument(reading: SettingsReading): unknown {
+  const { organizationsFile } = reading.settings;
   return {
     settings: Object.fromEntries(
-      entries.map(({ setting, value, source }) => [setting.env, { flag: setting.flag, value, source }]),
+      reading.entries.map(({ setting, value, source }) => [
+        setting.env,
+        { flag: setting.flag, value, source },
+      ]),
     ),
-    problems: problems.map((problem) => ({ message: problem.message, hint: hintOf(problem) })),
-    warnings,
+    ...(organizationsFile !== undefined && {
+      organizations: organizationsFile.organizations.map((organization) => shownOf(organization, reading)),
+    }),
+    problems: problemsOf(reading).map(({ message, details, ...problem }) => ({
+      message,
+      ...(details.length > 0 && { details }),
+      hint: hintOf(problem),
+    })),
+    warnings: reading.warnings,
   };
 }
 
+/** Every problem with the settings, and with the key files of the organizations file. */
+export function problemsOf({ problems, organizationProblems }: SettingsReading): readonly UsageError[] {
+  return [...problems, ...organizationProblems];
+}
+
+/** What an organization of the file is exported with. */
+function shownOf({ name, apiKeyFile, problem, ...own }: NamedOrganization, { settings }: SettingsReading) {
+  const baseUrl = own.baseUrl ?? settings.baseUrl;
+  const appUrl = own.appUrl ?? own.baseUrl ?? settings.appUrl ?? baseUrl;
+  return { name, apiKeyFile, baseUrl, appUrl, isUsable: problem === null };
+}
+
 /** Draws the settings as a table in the order of the documentation, followed by their problems. */
-export function renderConfig({ entries, problems }: SettingsReading, frame: TableFrame): string[] {
+export function renderConfig(reading: SettingsReading, frame: TableFrame): string[] {
+  const { entries } = reading;
   const columns = ['setting', shrinking('value'), 'source'];
   const table = renderTable(
     columns,
     entries.map((entry) => rowOf(entry, frame)),
     frame,
   );
-  return [...table, ...problems.flatMap((problem) => linesOf(problem, frame))];
+  const problems = problemsOf(reading).flatMap((problem) => linesOf(problem, frame));
+  return [...table, ...organizationsOf(reading, frame), ...problems];
+}
+
+function organizationsOf(reading: SettingsReading, frame: TableFrame): string[] {
+  const organizations = reading.settings.organizationsFile?.organizations ?? [];
+  if (organizations.length === 0) return [];
+  const rows = organizations
+    .map((organization) => shownOf(organization, reading))
+    .map(({ name, apiKeyFile, baseUrl, appUrl, isUsable }): Cell[] => [
+      name,
+      isUsable ? apiKeyFile : { content: apiKeyFile, paint: frame.style.red },
+      baseUrl,
+      appUrl === baseUrl ? 'the base URL' : appUrl,
+    ]);
+  const columns = ['organization', 'key file', 'base URL', 'application URL'].map(shrinking);
+  return ['', ...renderTable(columns, rows, frame)];
 }
 
 function rowOf({ setting, value, source, problem }: SettingEntry, { style }: TableFrame): Cell[] {
@@ -37,8 +78,9 @@ function rowOf({ setting, value, source, problem }: SettingEntry, { style }: Tab
 }
 
 function linesOf(problem: UsageError, { style }: TableFrame): string[] {
-  const { message } = problem;
+  const { message, details } = problem;
   const hint = hintOf(problem);
   const hints = hint === undefined ? [] : [style.dim(`  hint: ${escapeForTerminal(hint)}`)];
-  return ['', `${style.red('error:')} ${escapeForTerminal(message)}`, ...hints];
+  const further = details.map((detail) => `  ${escapeForTerminal(detail)}`);
+  return ['', `${style.red('error:')} ${escapeForTerminal(message)}`, ...further, ...hints];
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type PublishRequest, publish } from '../../../../jobs/publish.ts';
 import type { AnyTable } from '../../../../schema/define.ts';
-import { sourceTables } from '../../../../schema/tables.ts';
+import { publishedTables } from '../../../../schema/tables.ts';
 import { UsageError } from '../../../core/errors.ts';
 import { EXIT } from '../../../core/exit-code.ts';
 import type { Flags } from '../../arguments/flags.ts';
@@ -35,7 +35,7 @@ function requestOf(flags: Flags, directory: string): PublishRequest {
   return {
     ...(parquet === undefined
       ? {}
-      : { parquet: { directory: parquet, tables: tables ?? sourceTables, force: flags.isOn('--force') } }),
+      : { parquet: { directory: parquet, tables: tables ?? publishedTables, force: flags.isOn('--force') } }),
     ...(sqlite === undefined ? {} : { sqlite }),
   };
 }
@@ -52,7 +52,7 @@ function placeOf(text: string, directory: string): string {
 
 function tablesOf(list: string): AnyTable[] {
   const names = list.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !sourceTables.some((table) => table.name === name));
-  if (unknown === undefined) return sourceTables.filter(({ name }) => names.includes(name));
+  const unknown = names.find((name) => !publishedTables.some((table) => table.name === name));
+  if (unknown === undefined) return publishedTables.filter(({ name }) => names.includes(name));
   throw new UsageError(`"${unknown}" is not a table`, { hint: 'daywalk schema lists the tables' });
 }

@@ -1,4 +1,4 @@
-import { exportSettings } from '../../arguments/setting-groups.ts';
+import { alertSettings, exportSettings } from '../../arguments/setting-groups.ts';
 import type { Command } from '../../program/command.ts';
 import { exportFlags } from './flags.ts';
 
@@ -10,7 +10,7 @@ export const run: Command = {
     'Pulls and commits every unit (a stream on a day) that is not settled yet, from 2026-01-14 to yesterday UTC, and ' +
     'the readiness reports. Each day is stored whole or not at all. After an interruption, the next run resumes. A run ' +
     'with nothing to do changes nothing.',
-  uses: exportSettings,
+  uses: [...exportSettings, ...alertSettings],
   flags: {
     '--from <day>': 'first day, YYYY-MM-DD (default: 2026-01-14)',
     '--until <day>': 'last day, YYYY-MM-DD (default: yesterday, UTC)',

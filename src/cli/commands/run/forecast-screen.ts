@@ -1,8 +1,8 @@
-import type { ExportForecast } from '../../../../jobs/dry-run.ts';
+import type { ExportForecast, NamedForecast } from '../../../../jobs/dry-run.ts';
 import { STREAMS } from '../../../core/stream.ts';
 import { renderFields } from '../../screens/fields.ts';
 import { formatDuration, formatNumber } from '../../text/quantity.ts';
-import { renderTable, right, type TableFrame } from '../../text/table.ts';
+import { renderTable, right, shrinking, type TableFrame } from '../../text/table.ts';
 
 /** Draws what an export would do. */
 export function renderForecast(forecast: ExportForecast, frame: TableFrame): string[] {
@@ -38,6 +38,23 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
             indent: 2,
           }),
         ]),
+  ];
+}
+
+/** Draws what an export of each organization would do. */
+export function renderForecasts(organizations: readonly NamedForecast[], frame: TableFrame): string[] {
+  const columns = [shrinking('organization'), shrinking('id'), right('units'), right('requests'), 'time'];
+  const rows = organizations.map(({ name, forecast }) => [
+    name,
+    forecast.orgId ?? 'unknown before the first run',
+    forecast.units,
+    forecast.requests,
+    durationText(forecast),
+  ]);
+  return [
+    frame.style.bold('This is what a run would do. Nothing was sent, nothing was written.'),
+    '',
+    ...renderTable(columns, rows, { ...frame, indent: 2 }),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { readHealth, readStatus } from '../../../../jobs/status.ts';
-import { RunError } from '../../../core/errors.ts';
+import { RunError, UsageError } from '../../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
 import type { Action, CommandContext } from '../../program/command.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
@@ -12,8 +12,11 @@ const MAX_AGE_HOURS = { min: 1, max: 100_000 };
 export const act: Action = async (context) => {
   const { settings, job, flags, out } = context;
   const hours = flags.number('--max-age', MAX_AGE_HOURS);
+  if (flags.isOn('--health') && flags.text('--organization') !== undefined) {
+    throw new UsageError('--health is about every organization', { hint: 'omit --organization' });
+  }
   if (flags.isOn('--health')) return checkHealth(context, hours ?? HEALTH_HOURS);
-  const status = await readStatus(settings, job);
+  const status = await readStatus(settings, job, flags.text('--organization'));
   out.show(status, (frame) => renderStatus(status, frame));
   const stale = hours === undefined ? null : describeStaleness(status, hours);
   if (stale === null) return EXIT.ok;

@@ -9,9 +9,10 @@ import type { QuarantineCount, RunRecord } from '../../../warehouse/port.ts';
 import type { ScreenFrame } from '../../output/output.ts';
 import { type Field, renderFields } from '../../screens/fields.ts';
 import { renderListing, renderMore } from '../../screens/listing.ts';
+import { section } from '../../screens/section.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
 import { counted, formatAge, formatDuration } from '../../text/quantity.ts';
-import { type Cell, right, shrinking, type TableFrame } from '../../text/table.ts';
+import { type Cell, right, shrinking } from '../../text/table.ts';
 import { wrapText } from '../../text/wrap.ts';
 import { renderCalendar } from './calendar.ts';
 import { renderSchemaDrift } from './schema-drift.ts';
@@ -38,13 +39,23 @@ export function renderStatus(status: WarehouseStatus, frame: ScreenFrame): strin
 }
 
 function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
-  const { lastCompleteRunAgeMs: ageMs, organizations } = status;
+  const { lastCompleteRunAgeMs: ageMs, organizations, neverExported, pendingErasures } = status;
   const freshness = ageMs === null ? 'never' : `${formatAge(ageMs)}, ${status.lastCompleteRunAt ?? ''}`;
   return [
     ['warehouse', status.warehouse],
     ['days', `${status.firstDay} to ${status.lastDay} (yesterday, UTC)`],
     ['last complete run', freshness, ageMs === null ? style.yellow : style.green],
     ['restatements', status.restatements],
+    ...(neverExported.length === 0
+      ? []
+      : [['never exported', neverExported.join(', '), style.yellow] as const]),
+    ...pendingErasures.map(
+      ({ beganAt }): Field => [
+        'erasure',
+        `began at ${beganAt} and is not complete: repeat daywalk erase, unless it runs now`,
+        style.yellow,
+      ],
+    ),
     ...(organizations.length === 0
       ? [['organizations', 'none: no run has stored anything yet'] as const]
       : []),
@@ -53,12 +64,13 @@ function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
 
 function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame): string[] {
   const { style } = frame;
-  const { orgId, days, oldestUnsettledDay } = organization;
+  const { name, orgId, days, oldestUnsettledDay } = organization;
+  const who = name === null ? orgId : `${name} (${orgId})`;
   const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
   const settled =
     oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
   return [
-    ...renderFields([['organization', `${orgId}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
+    ...renderFields([['organization', `${who}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
     ...(calendar === null ? [] : ['', ...calendar]),
     '',
     ...renderStreams(organization, frame),
@@ -159,10 +171,6 @@ function runRow(run: RunRecord, { style }: ScreenFrame): Cell[] {
     run.rowsWritten,
     run.requests,
   ];
-}
-
-function section(title: string, lines: readonly string[], { style }: TableFrame): string[] {
-  return lines.length === 0 ? [] : ['', style.bold(title), ...lines];
 }
 
 /** Says why a warehouse is too old; null when it is not. */

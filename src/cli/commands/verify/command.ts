@@ -12,7 +12,9 @@ export const verify: Command = {
     'pulled again. Inconsistent figures of the service are only warnings.',
   uses: exportSettings,
   flags: {
-    '--against-api <units>': 'also pull this many units again and compare them with the stored ones',
+    '--against-api <units>':
+      'also pull this many units of each organization again and compare them with the stored ones',
+    '--organization <name>': 'verify only this organization, by its ID or its name in the organizations file',
     '--seed <number>': 'chooses the units to pull again (default: random)',
     '--json': 'print one JSON document that includes the findings',
   },

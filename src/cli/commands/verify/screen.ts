@@ -1,6 +1,11 @@
 import type { Verification } from '../../../../jobs/verify.ts';
+import { adviceFor, messageOf } from '../../../core/errors.ts';
 import { type Finding, SEVERITIES, type Severity } from '../../../verify/finding.ts';
+import type { ScreenFrame } from '../../output/output.ts';
+import { failureOf } from '../../program/failure.ts';
 import { renderListing } from '../../screens/listing.ts';
+import { renderProblems } from '../../screens/problems.ts';
+import { section } from '../../screens/section.ts';
 import { renderSteps, type Step } from '../../screens/steps.ts';
 import { escapeForTerminal } from '../../text/escape.ts';
 import { counted } from '../../text/quantity.ts';
@@ -23,8 +28,18 @@ const REMEDIES: Readonly<Record<Severity | 'damage', readonly Step[]>> = {
   oddity: [],
 };
 
+/** Builds the JSON document of a verification. */
+export function verificationDocument(result: Verification): unknown {
+  if (result.organizations === undefined) return result;
+  const organizations = result.organizations.map(({ error, ...compared }) => {
+    const { message, hint } = failureOf(error);
+    return { ...compared, error: compared.pulledAgain === null ? { message, hint } : null };
+  });
+  return { ...result, organizations };
+}
+
 /** Draws what a verification checked, its findings, and the remedies. */
-export function renderVerification(result: Verification, frame: TableFrame): string[] {
+export function renderVerification(result: Verification, frame: ScreenFrame): string[] {
   const { style } = frame;
   const { counts, damages, pulledAgain } = result;
   const again =
@@ -49,8 +64,18 @@ export function renderVerification(result: Verification, frame: TableFrame): str
     ...(counts.oddity > 0 ? [style.yellow(odd)] : []),
     ...damages.slice(0, SHOWN_MAX).map((damage) => `  ${escapeForTerminal(damage)}`),
     ...findingsOf(result, frame),
+    ...failuresOf(result, frame),
     ...renderSteps('Next', remediesOf(result), frame),
   ];
+}
+
+function failuresOf({ organizations = [] }: Verification, frame: ScreenFrame): string[] {
+  return organizations
+    .filter(({ pulledAgain }) => pulledAgain === null)
+    .flatMap(({ name, error }) => {
+      const problem = { message: messageOf(error), ...adviceFor(name, error), units: 0 };
+      return section(`${escapeForTerminal(name)} was not compared`, renderProblems([problem], frame), frame);
+    });
 }
 
 function findingsOf({ findings }: Verification, frame: TableFrame): string[] {

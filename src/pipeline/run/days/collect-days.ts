@@ -6,6 +6,9 @@ import { TokensRow } from '../../../api/shapes/tokens.ts';
 import { ToolsRow } from '../../../api/shapes/tools.ts';
 import { UserRow } from '../../../api/shapes/users.ts';
 import type { AnalyticsPage } from '../../../api/walk/pages.ts';
+import type { RowsText } from '../../../core/archive-port.ts';
+import { elementTexts, listText } from '../../../core/element-texts.ts';
+import { isObject } from '../../../core/json.ts';
 import type { DailyStream } from '../../../core/stream.ts';
 import type { Privacy } from '../../../privacy/email.ts';
 import type { DayUnit, EncodedRows } from '../../../warehouse/port.ts';
@@ -23,14 +26,25 @@ import { validateDays } from '../../validate.ts';
 export interface DayContext {
   readonly orgId: string;
   readonly privacy: Privacy;
+  /** Keep the texts of the rows for the archive. @default false */
+  readonly keepsTexts?: boolean;
+}
+
+/** A day of a batch, after all pages. */
+export interface CollectedDay {
+  readonly day: NormalizedDay;
+  /** Rows that the service sent for it. */
+  readonly rows: number;
+  /** These rows as they were received, after the email policy; empty unless the archive keeps them. */
+  readonly texts: readonly RowsText[];
 }
 
 /** Collects the pages of a batch. Each day is validated and normalized into separate tables. */
 export interface DayCollector {
   /** Adds the rows of a page. Returns how many parts of it were rejected. */
   add(page: AnalyticsPage): number;
-  /** Every day, in order, with the number of rows that the service sent for it. */
-  finish(): { readonly day: NormalizedDay; readonly rows: number }[];
+  /** Every day, in order. */
+  finish(): CollectedDay[];
 }
 
 interface Normalizer<Row> {
@@ -43,17 +57,19 @@ function createCollector<Row extends { date: string }>(
   check: RowCheck<Row>,
   normalizer: () => Normalizer<Row>,
 ) {
-  return (batch: DayBatch, { orgId, privacy }: DayContext): DayCollector => {
+  return (batch: DayBatch, { orgId, privacy, keepsTexts = false }: DayContext): DayCollector => {
     const days = batch.days.map((day) => ({
       unit: { stream: batch.stream, day },
       findings: new Findings(privacy),
       normalizer: normalizer(),
       rows: 0,
+      texts: [] as RowsText[],
     }));
     return {
       add: (page) => {
         const exact = exactText(page);
         const { rows, rejected } = validateDays(check, page, batch);
+        if (keepsTexts) keepTexts(page, days, privacy);
         for (const day of days) {
           const own = rows.get(day.unit.day) ?? [];
           day.rows += own.length;
@@ -66,12 +82,41 @@ function createCollector<Row extends { date: string }>(
         return rejected.length;
       },
       finish: () =>
-        days.map(({ unit, findings, normalizer: { finish }, rows }) => ({
+        days.map(({ unit, findings, normalizer: { finish }, rows, texts }) => ({
           day: { orgId, unit, tables: finish(), findings },
           rows,
+          texts,
         })),
     };
   };
+}
+
+/** All rows of a page, as they were received after the email policy. */
+export function rowsText(page: AnalyticsPage, privacy: Privacy): RowsText {
+  const text = listText(page.text, 'data', page.body) ?? elementTexts(page.text, 'data').join(',');
+  return { text: privacy.scrubJson(text), count: page.data.length };
+}
+
+/** Adds the rows of a page to their days. In a batch of one day, every row belongs to that day, also a rejected one. */
+function keepTexts(
+  page: AnalyticsPage,
+  days: readonly { readonly unit: DayUnit; readonly texts: RowsText[] }[],
+  privacy: Privacy,
+): void {
+  const [only, ...others] = days;
+  if (others.length === 0) {
+    only?.texts.push(rowsText(page, privacy));
+    return;
+  }
+  const texts = elementTexts(page.text, 'data');
+  for (const { unit, texts: kept } of days) {
+    const own = texts.filter((_, index) => dateOf(page.data[index]) === unit.day);
+    if (own.length > 0) kept.push({ text: privacy.scrubJson(own.join(',')), count: own.length });
+  }
+}
+
+function dateOf(row: unknown): unknown {
+  return isObject(row) ? row['date'] : undefined;
 }
 
 /** All streams but users have one row per day. If an answer has more, the last one counts; they are not summed. */

@@ -1,16 +1,10 @@
 import type { AnalyticsPage } from '../../../api/walk/pages.ts';
+import type { Archive } from '../../../core/archive-port.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { daysBetween } from '../../../core/day.ts';
 import { ClaimLostError } from '../../../core/errors.ts';
-import type { StandingDoubt } from '../../../judge/doubt.ts';
 import type { Privacy } from '../../../privacy/email.ts';
-import {
-  type DayCommit,
-  type RunLock,
-  rowCount,
-  type SettleRule,
-  type Warehouse,
-} from '../../../warehouse/port.ts';
+import { type RunLock, rowCount, type SettleRule, type Warehouse } from '../../../warehouse/port.ts';
 import type { DayBatch } from '../../batch.ts';
 import type { RunObserver } from '../../events.ts';
 import type { PullCall, Source } from '../../pull.ts';
@@ -23,13 +17,14 @@ import type { Schedule } from '../schedule/schedule.ts';
 import type { FirstPage } from '../start/newest-day.ts';
 import type { RunScope } from '../start/scope.ts';
 import type { Watch } from '../watch/watch.ts';
+import type { ArchivedCommits } from './archived-commits.ts';
 import type { CommitQueue, Written } from './commit-queue.ts';
 import { FailedBatches } from './failed-batches.ts';
 import { AnswersDigest, type KnownDays } from './known-answers.ts';
 import { MemoryLimit, type MemoryShare } from './memory-limit.ts';
 import { type Answers, prepareBatch } from './prepare-batch.ts';
 import type { SecondLooks } from './second-looks.ts';
-import type { DaySorter, ReadyDay, Sorted } from './sort-days.ts';
+import type { DaySorter, DoubtedDay, ReadyDay, Sorted } from './sort-days.ts';
 
 export interface DayWorkOptions {
   readonly source: Source;
@@ -43,6 +38,8 @@ export interface DayWorkOptions {
   /** Pull settled units too, and compare every stored row. */
   readonly force: boolean;
   readonly observe: RunObserver;
+  /** Keeps the answers as they came. @default none */
+  readonly archive?: Archive | undefined;
 }
 
 /** The parts of one run that {@link DayWork} joins. */
@@ -56,6 +53,7 @@ export interface DayWorkParts {
   readonly sorter: DaySorter;
   readonly looks: SecondLooks;
   readonly watch: Watch;
+  readonly archived: ArchivedCommits;
 }
 
 /**
@@ -105,7 +103,7 @@ export class DayWork {
     const { alone, gaps, empty } = looks.next(gauge.daysMax);
     for (const { stream, day, rule } of alone) observe({ type: 'looks-again', stream, days: [day], rule });
     for (const { stream, days } of gaps) observe({ type: 'looks-again', stream, days, rule: 'range-gap' });
-    await this.#queueCommits(empty.map((commit) => ({ commit, warnings: [] })));
+    await this.#queueCommits(empty.map((commit) => ({ commit, warnings: [], texts: [] })));
     claims.allowAgain([
       ...alone,
       ...gaps.flatMap(({ stream, days }) => days.map((day) => ({ stream, day }))),
@@ -152,15 +150,18 @@ export class DayWork {
       watch.recordFailure();
       outcomes.recordFailedLook(batch.stream, rangeWithoutRows(batch));
     }
-    for (const { commit, doubt } of sorted.doubts) await this.#recordDoubt(commit, doubt);
+    for (const doubted of sorted.doubts) await this.#recordDoubt(doubted);
     for (const { commit } of sorted.ready) {
       if (looks.recordAnswer(commit, batch)) gauge.distrust('users');
     }
+    for (const ready of sorted.ready) this.#parts.archived.keep(ready);
     await this.#queueCommits(sorted.ready, memory);
     await this.#failures.again(batch.stream, sorted.alone, 1);
   }
 
-  async #recordDoubt(commit: DayCommit, doubt: StandingDoubt): Promise<void> {
+  async #recordDoubt(doubted: DoubtedDay): Promise<void> {
+    const { commit, doubt } = doubted;
+    await this.#parts.archived.keepDoubted(doubted);
     await this.#parts.outcomes.recordDoubt(commit, doubt);
     this.#parts.claims.markDone(commit);
   }
@@ -180,17 +181,20 @@ export class DayWork {
 
   /** Pulls a batch and judges its days. A failure is recorded; undefined is returned then. */
   async #prepare(batch: DayBatch, call: PullCall, memory: MemoryShare): Promise<Sorted | undefined> {
-    const { source, privacy } = this.#options;
-    const { sorter } = this.#parts;
+    const { source, privacy, archive } = this.#options;
+    const { sorter, archived } = this.#parts;
     try {
-      const context = { source, orgId: this.#orgId, privacy };
+      const context = { source, orgId: this.#orgId, privacy, keepsTexts: archive !== undefined };
       const answers = this.#answersOf(batch);
       const first = this.#takePrefetched(batch, call);
-      const { days, same } = await prepareBatch(context, batch, call, { first, answers, memory });
+      const needsTexts = answers?.known !== undefined && archived.needs(answers.known.unit);
+      const options = { first, answers, memory, needsTexts };
+      const { days, same } = await prepareBatch(context, batch, call, options);
       const { requests } = call.meter;
       if (same !== undefined) {
         const commit = sorter.commitUnchanged(same, requests);
-        return { ready: [{ commit, warnings: [] }], alone: [], doubts: [], rows: rowCount(commit) };
+        const ready = [{ commit, warnings: [], texts: same.texts }];
+        return { ready, alone: [], doubts: [], rows: rowCount(commit) };
       }
       return await sorter.sort(batch, days, { requests, answersSha256: answers?.digest.hex() ?? null });
     } catch (error) {

@@ -1,26 +1,23 @@
 import { type AnalyticsPage, analyticsPage } from '../../../api/walk/pages.ts';
+import type { RowsText } from '../../../core/archive-port.ts';
 import { batchName, type DayBatch } from '../../batch.ts';
-import type { NormalizedDay } from '../../commit.ts';
 import { type PullCall, pullBatch, type Source } from '../../pull.ts';
 import { unlessTooDeep } from '../../too-deep.ts';
 import { expectAnswerTo, RangeMisfitsError, rangeWithoutRows, UnclearRangeError } from '../../validate.ts';
-import { collectDays, type DayContext } from './collect-days.ts';
+import { type CollectedDay, collectDays, type DayContext, rowsText } from './collect-days.ts';
 import type { AnswersDigest, KnownDay } from './known-answers.ts';
 import type { MemoryShare } from './memory-limit.ts';
 
 /** Maximum number of misfits for which shorter ranges are tried. With more, each day is requested alone. */
 const MISFITS_MAX = 3;
 
-export interface PreparedDay {
-  readonly day: NormalizedDay;
-  /** Rows that the service sent for it. */
-  readonly rows: number;
-}
+/** A day of a batch, ready to be judged. */
+export type PreparedDay = CollectedDay;
 
 export interface Prepared {
   readonly days: readonly PreparedDay[];
   /** Set if the day's answers are the same as those of its stored content. Then `days` is empty. */
-  readonly same?: KnownDay;
+  readonly same?: KnownDay & { readonly texts: readonly RowsText[] };
 }
 
 /** The digest of a day's answers, and the stored one to compare with. */
@@ -33,6 +30,8 @@ export interface Answers {
 export interface PrepareOptions {
   /** The first page, if it was pulled already. */
   readonly first?: AnalyticsPage | undefined;
+  /** The texts of rows are needed even if the answers are the same as before. @default false */
+  readonly needsTexts?: boolean;
   /** For a single day only. */
   readonly answers?: Answers | undefined;
   readonly memory?: MemoryShare | undefined;
@@ -48,7 +47,7 @@ export async function prepareBatch(
   { source, ...context }: DayContext & { readonly source: Source },
   batch: DayBatch,
   call: PullCall,
-  { first, answers, memory }: PrepareOptions = {},
+  { first, answers, memory, needsTexts = false }: PrepareOptions = {},
 ): Promise<Prepared> {
   const collected = collectDays(batch, context);
   const isRange = batch.days.length > 1;
@@ -60,7 +59,8 @@ export async function prepareBatch(
   };
   // Most days are answered as before. Their pages are kept as text until the digest shows whether that is so.
   const held: AnalyticsPage[] = [];
-  for await (const page of pullBatch(source, batch, call, first)) {
+  for await (const received of pullBatch(source, batch, call, first)) {
+    const page = withoutErasedPeople(received, context);
     expectAnswerTo(page, context.orgId, batch);
     answers?.digest.add(page.text);
     if (answers?.known === undefined) add(page);
@@ -68,11 +68,21 @@ export async function prepareBatch(
     await memory?.add(page);
   }
   if (answers?.known !== undefined && answers.digest.hex() === answers.known.answersSha256)
-    return { days: [], same: answers.known };
+    return { days: [], same: { ...answers.known, texts: needsTexts ? textsOf(held, context) : [] } };
   for (const page of held) add(readAgain(page));
   const days = collected.finish();
   if (isRange && batch.isGap !== true && days.every(({ rows }) => rows === 0)) throw rangeWithoutRows(batch);
   return { days };
+}
+
+/** The page without erased people; they are replaced before anything is read, so that nothing of them is stored. */
+function withoutErasedPeople(page: AnalyticsPage, { privacy }: DayContext): AnalyticsPage {
+  const text = privacy.erase(page.text);
+  return text === page.text ? page : readAgain({ ...page, text });
+}
+
+function textsOf(pages: readonly AnalyticsPage[], { privacy }: DayContext): RowsText[] {
+  return pages.map((page) => rowsText(readAgain(page), privacy));
 }
 
 /** Parses the kept text of a page again. */

@@ -1,3 +1,4 @@
+import type { RowsText } from '../../../core/archive-port.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { UtcDay } from '../../../core/day.ts';
 import type { StandingDoubt } from '../../../judge/doubt.ts';
@@ -41,6 +42,16 @@ export interface DaySorterOptions {
 export interface ReadyDay {
   readonly commit: DayCommit;
   readonly warnings: readonly string[];
+  /** The texts of its rows for the archive; empty if it keeps them already. */
+  readonly texts: readonly RowsText[];
+}
+
+/** An answer that is not believed. */
+export interface DoubtedDay {
+  readonly commit: DayCommit;
+  readonly doubt: StandingDoubt;
+  /** The texts of its rows for the archive. */
+  readonly texts: readonly RowsText[];
 }
 
 export interface Sorted {
@@ -48,7 +59,7 @@ export interface Sorted {
   /** Days that must be requested alone before they are judged. */
   readonly alone: readonly UtcDay[];
   /** Answers that are not believed. */
-  readonly doubts: readonly { readonly commit: DayCommit; readonly doubt: StandingDoubt }[];
+  readonly doubts: readonly DoubtedDay[];
   /** Rows of all days together. */
   readonly rows: number;
 }
@@ -76,7 +87,7 @@ export class DaySorter {
   async sort(batch: DayBatch, days: readonly PreparedDay[], pulled: Pulled): Promise<Sorted> {
     const ready: ReadyDay[] = [];
     const alone: UtcDay[] = [];
-    const doubts: { commit: DayCommit; doubt: StandingDoubt }[] = [];
+    const doubts: DoubtedDay[] = [];
     const { looks, watch } = this.#options;
     const sorted = { ready, alone, doubts, rows: days.reduce((sum, { day }) => sum + rowsOf(day), 0) };
     if (batch.isGap === true && batch.days.length > 1) {
@@ -86,7 +97,7 @@ export class DaySorter {
       return sorted;
     }
     let { requests } = pulled;
-    for (const { day, rows } of days) {
+    for (const { day, rows, texts } of days) {
       if (watch.settled(day.unit) !== undefined) {
         await this.#compare(day);
         if (rows === 0) await this.#compareOthers(day, batch.speaksFor ?? []);
@@ -97,9 +108,9 @@ export class DaySorter {
       const verdict = await this.#judge(commit, day.findings.setAside);
       if (verdict.kind === 'request-alone') alone.push(commit.day);
       else if (verdict.kind === 'request-later') looks.requestLater(day.unit);
-      else if (verdict.kind === 'doubt') doubts.push({ commit, doubt: verdict.doubt });
+      else if (verdict.kind === 'doubt') doubts.push({ commit, doubt: verdict.doubt, texts });
       else if (rows === 0 && this.#isOpenGap(commit)) looks.holdGap(commit);
-      else ready.push({ commit, warnings: day.findings.warnings });
+      else ready.push({ commit, warnings: day.findings.warnings, texts });
     }
     return sorted;
   }

@@ -1,10 +1,12 @@
 import { readerOf } from '../../../../schema/row.ts';
 import { tables as schema } from '../../../../schema/tables.ts';
 import { exactText } from '../../../api/exact.ts';
-import { type ReadinessPage, reportIdsOf } from '../../../api/walk/pages.ts';
+import { type ReadinessPage, readinessPage, reportIdsOf } from '../../../api/walk/pages.ts';
+import type { Archive } from '../../../core/archive-port.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { UtcDay } from '../../../core/day.ts';
-import { canonicalJson } from '../../../core/json.ts';
+import { elementTexts } from '../../../core/element-texts.ts';
+import { canonicalJson, isObject } from '../../../core/json.ts';
 import { doubtText, parseDoubt, type StandingDoubt, weighLoss } from '../../../judge/doubt.ts';
 import { lossOf } from '../../../judge/loss.ts';
 import type { TableRows, Warehouse } from '../../../warehouse/port.ts';
@@ -26,6 +28,8 @@ export interface ReadinessContext extends DayContext {
   readonly force: boolean;
   readonly runId: string;
   readonly acceptLoss: boolean;
+  /** Keeps the reports as they came. @default none */
+  readonly archive?: Archive | undefined;
   readonly onPage: (page: { reports: number; rowsWritten: number }) => void;
 }
 
@@ -67,7 +71,8 @@ export async function storePage(
   total: WalkTotal,
 ): Promise<{ known: boolean }> {
   const { warehouse, orgId, privacy } = context;
-  const { page, state, seen } = step;
+  const { state, seen } = step;
+  const page = withoutErasedPeople(step.page, context);
   const findings = new Findings(privacy);
   const tables = normalizePage(page, context, findings);
   const reports = tables.find(({ table }) => table === schema.readinessReports);
@@ -81,23 +86,63 @@ export async function storePage(
     const known = await warehouse.knownReports(orgId, tables);
     if (ids.every((id) => known.has(id))) return { known: true };
   }
+  const cursor = canonicalJson(state);
+  const pulledAt = context.clock.now();
+  const archived = await beginPage(context, page, { cursor, pulledAt, valid: new Set(ids) });
   const outcome = await warehouse.commitReadinessPage({
     orgId,
     tables,
-    cursor: canonicalJson(state),
+    cursor,
     quarantined: findings.quarantined,
     drift: findings.drift,
     requests: takeRequests(call, total),
-    pulledAt: context.clock.now(),
+    pulledAt,
     runId: context.runId,
   });
+  await context.archive?.end(archived, 'committed');
   total.rowsWritten += outcome.rowsWritten;
   total.restated ||= outcome.restated;
   context.onPage({ reports: page.reports.length, rowsWritten: outcome.rowsWritten });
   return { known: false };
 }
 
-function normalizePage(page: ReadinessPage, { orgId, privacy }: DayContext, findings: Findings): TableRows[] {
+/** The page without erased people. */
+function withoutErasedPeople(page: ReadinessPage, { privacy }: DayContext): ReadinessPage {
+  const text = privacy.erase(page.text);
+  return text === page.text
+    ? page
+    : readinessPage({ ...page, text, body: JSON.parse(text) }, 'pull readiness');
+}
+
+/** Notes the reports of a page in the archive, if there is one, before they are committed. */
+async function beginPage(
+  { archive, orgId, runId, privacy }: ReadinessContext,
+  page: ReadinessPage,
+  {
+    valid,
+    ...step
+  }: { readonly cursor: string; readonly pulledAt: Date; readonly valid: ReadonlySet<string> },
+): Promise<readonly string[]> {
+  if (archive === undefined) return [];
+  const reports = elementTexts(page.text, 'reports').map((text, index) => ({
+    id: idOf(page.reports[index], valid),
+    text: privacy.scrubJson(text),
+  }));
+  return archive.beginPage({ orgId, runId, ...step, reports });
+}
+
+/** The ID of a report. One in quarantine has none: it does not replace the stored report with its ID. */
+function idOf(report: unknown, valid: ReadonlySet<string>): string | null {
+  const id = isObject(report) ? report['reportId'] : null;
+  return typeof id === 'string' && valid.has(id) ? id : null;
+}
+
+/** Validates and normalizes a page. What cannot be stored is added to `findings`. */
+export function normalizePage(
+  page: ReadinessPage,
+  { orgId, privacy }: DayContext,
+  findings: Findings,
+): TableRows[] {
   const exact = exactText(page);
   const normalizer = normalizeReadiness();
   return unlessTooDeep('pull readiness', () => {
@@ -118,21 +163,26 @@ export async function endWalk(
   pass: Pass & { readonly today: UtcDay; readonly stored: readonly string[] },
   total: WalkTotal,
 ): Promise<void> {
-  const { warehouse, orgId, clock, runId } = context;
+  const { warehouse, orgId, clock, runId, archive } = context;
   const done = walkDone(pass.state, pass.seen === null ? null : pass.today);
   const doubt = await doubtAfter(context, pass);
   total.doubt = doubt;
+  const cursor = canonicalJson(done);
+  const pulledAt = clock.now();
+  // While a loss is doubted, new reports are stored and none is deleted.
+  const seen = doubt === null ? pass.seen : null;
+  const archived = (await archive?.beginWalkEnd({ orgId, runId, pulledAt, cursor, seen })) ?? [];
   const outcome = await warehouse.endReadinessWalk({
     orgId,
-    cursor: canonicalJson(done),
-    // While a loss is doubted, new reports are stored and none is deleted.
-    seenReportIds: doubt === null ? (pass.seen?.reports ?? null) : null,
+    cursor,
+    seenReportIds: seen?.reports ?? null,
     seenQuarantine: pass.seen?.quarantine ?? null,
     doubt: doubt === null ? undefined : { doubt: doubtText(doubt), since: doubt.since },
     requests: takeRequests(call, total),
-    pulledAt: clock.now(),
+    pulledAt,
     runId,
   });
+  await archive?.end(archived, 'committed');
   total.rowsWritten += outcome.rowsWritten;
   total.restated ||= outcome.restated;
 }

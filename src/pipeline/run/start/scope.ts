@@ -2,6 +2,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { dayOf, daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../../core/day.ts';
 import { RunError } from '../../../core/errors.ts';
 import { DAILY_STREAMS, isDailyStream } from '../../../core/stream.ts';
+import { expectName, type NameInFile, readNames } from '../../../warehouse/organization-names.ts';
 import type { Warehouse } from '../../../warehouse/port.ts';
 import type { RunObserver } from '../../events.ts';
 import type { Source } from '../../pull.ts';
@@ -23,6 +24,8 @@ export interface ScopeOptions extends NewestRequest {
   readonly firstDay: UtcDay;
   /** @default the organization that the service names for the key */
   readonly orgId?: string | null;
+  /** The name of the organization; its identity is then always requested. @default none */
+  readonly named?: NameInFile | undefined;
 }
 
 /** What a run learns before it plans. */
@@ -42,27 +45,35 @@ export interface RunScope {
 const SKEW_REPORTED_MS = 10 * 60 * 1000;
 
 /**
- * Learns the organization and the last day of a run. Sends nothing if the organization is named and no analytics are
- * requested.
- * @throws {RunError} with exit code 5 if the service answers for another organization than the named one; {@link
- * RunError} if no day of the range is over by the service's clock; and what {@link identify} throws, explained by
+ * Learns the organization and the last day of a run. Sends nothing if the ID of the organization is given and no analytics
+ * are requested.
+ * @throws {RunError} with exit code 5 if the service answers for another organization than the given one, or than the name
+ * stands for; {@link RunError} if no day of the range is over by the service's clock; and what {@link identify} throws, explained by
  * {@link firstContactError} if the warehouse has no organization yet.
  */
 export async function learnScope(options: ScopeOptions, signal: AbortSignal): Promise<RunScope> {
-  const known = await options.warehouse.organizations();
-  const { orgId, ...newest } = await requestOrganization(options, signal, known.length === 0).catch(
+  const { warehouse, named } = options;
+  const known = await warehouse.organizations();
+  const isFirstContact = known.length === 0 || (await isNewName(options));
+  const { orgId, ...newest } = await requestOrganization(options, signal, isFirstContact).catch(
     (error: unknown) => {
-      throw known.length === 0 ? firstContactError(error, options.source.hosts.baseUrl) : error;
+      throw isFirstContact ? firstContactError(error, options.source.hosts.baseUrl) : error;
     },
   );
+  const hasNewName = named !== undefined && !(await expectName(warehouse, named, orgId));
   const organizationsBefore = known.includes(orgId) ? [] : known;
-  if (organizationsBefore.length > 0) await confirmOrganization(options, orgId, newest.first, signal);
+  if (hasNewName || organizationsBefore.length > 0)
+    await confirmOrganization(options, orgId, newest.first, signal);
   return {
     orgId,
     organizationsBefore,
     ...daysByBothClocks(options, newest),
     first: newest.first,
   };
+}
+
+async function isNewName({ warehouse, named }: ScopeOptions): Promise<boolean> {
+  return named !== undefined && !(await readNames(warehouse)).some(({ name }) => name === named.name);
 }
 
 type KnownOrganization = { readonly orgId: string } & Pick<NewestAnswer, 'first' | 'serverDate'>;

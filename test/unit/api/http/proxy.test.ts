@@ -4,6 +4,7 @@ import { requestTo, testRequester, thrownBy } from '../../../support/api/test-tr
 import { selfSigned } from '../../../support/network/certificates.ts';
 import { connectProxy, tlsFront } from '../../../support/network/connect-proxy.ts';
 import { freePort } from '../../../support/network/free-port.ts';
+import { daywalkInProcess } from '../../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../../support/process/daywalk-process.ts';
 import { createRig, type Rig } from '../../../support/rig/rig.ts';
 import { tempDir } from '../../../support/suite/temp-dir.ts';
@@ -33,7 +34,7 @@ async function behindProxy(answer?: string | null) {
 
 async function directDigest({ emulator }: Rig): Promise<string> {
   const direct = await createRig({ users: 20, reports: 6, today: '2026-01-20', apiKey: emulator.apiKey });
-  const { code } = await daywalk(RUN, { env: envOf(direct), cwd: tempDir() });
+  const { code } = await daywalkInProcess(RUN, { env: envOf(direct), cwd: tempDir() });
   expect(code).toBe(0);
   return direct.digest();
 }
@@ -129,14 +130,14 @@ describe('HTTPS_PROXY', () => {
 
   test('is shown by daywalk config without its credentials, and refused if it is not a URL', async () => {
     const env = { HTTPS_PROXY: `http://etl:${PASSWORD}@proxy.example.com:3128`, no_proxy: 'a.test' };
-    const { code, stdout } = await daywalk(['config', '--json'], { env, cwd: tempDir() });
+    const { code, stdout } = await daywalkInProcess(['config', '--json'], { env, cwd: tempDir() });
     expect(code).toBe(0);
     expect(JSON.parse(stdout).settings).toMatchObject({
       HTTPS_PROXY: { flag: null, value: 'http://[redacted]@proxy.example.com:3128/', source: 'environment' },
       NO_PROXY: { value: 'a.test', source: 'environment' },
     });
     const socks = { HTTPS_PROXY: `socks5://etl:${PASSWORD}@proxy.example.com` };
-    const refused = await daywalk(['run', '--base-url', API], { env: socks, cwd: tempDir() });
+    const refused = await daywalkInProcess(['run', '--base-url', API], { env: socks, cwd: tempDir() });
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('HTTPS_PROXY in the environment: the proxy is not an http(s) URL');
     expect(refused.stderr).not.toContain(PASSWORD);

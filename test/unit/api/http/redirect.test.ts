@@ -124,6 +124,7 @@ describe('a redirect on the same origin', () => {
     expect(server.requests).toHaveLength(2);
     expect(meter).toEqual({ requests: 2, retries: 0 });
     expect(transport.totals).toEqual({ requests: 2, retries: 0 });
+    expect(Object.fromEntries(transport.responses)).toEqual({ 200: 1, 302: 1 });
   });
 });
 

@@ -50,6 +50,14 @@ describe('a temporary failure is retried', () => {
     expect(transport.retries.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
+  it('and each response is counted by its status, a missing one not at all', async () => {
+    const { transport } = await get(
+      inTurn(json({}, {}, 503), (socket) => socket.resetAndDestroy(), json({}, {}, 429), OK),
+    );
+    expect(transport.totals.requests).toBe(4);
+    expect(Object.fromEntries(transport.responses)).toEqual({ 200: 1, 429: 1, 503: 1 });
+  });
+
   it('after a time-out', async () => {
     const { answer, server } = await get(
       inTurn(() => undefined, OK),

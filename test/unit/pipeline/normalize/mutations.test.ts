@@ -6,7 +6,9 @@ import { isExact, isObject, isStorable } from '../../../../src/core/json.ts';
 import { DAILY_STREAMS, type Stream } from '../../../../src/core/stream.ts';
 import { type Normalized, normalize } from '../../../support/pipeline/normalize.ts';
 import { report, rowOf } from '../../../support/random/api-rows.ts';
+import { answersMax } from '../../../support/suite/campaign-length.ts';
 
+const DAMAGES = answersMax(400, 100);
 const STREAMS: readonly Stream[] = [...DAILY_STREAMS, 'readiness'];
 const rowArbitrary = (stream: Stream) => (stream === 'readiness' ? report : rowOf[stream]);
 
@@ -102,10 +104,10 @@ describe.each(STREAMS)('a damaged answer about %s', (stream) => {
         if (outcome !== null) expectStorable(outcome);
       }),
       // Found as it came: a damaged text shrinks to nothing for minutes.
-      { numRuns: 400, endOnFailure: true },
+      { numRuns: DAMAGES, endOnFailure: true },
     );
     // Much of what is damaged still parses: parsing proves little.
-    expect(parsed).toBeGreaterThan(40);
+    expect(parsed).toBeGreaterThan(DAMAGES / 10);
   });
 
   it('loses no row without quarantining it', () => {
@@ -121,7 +123,7 @@ describe.each(STREAMS)('a damaged answer about %s', (stream) => {
           if (rows.length > 0) expect(kept + aside).toBeGreaterThan(0);
         },
       ),
-      { numRuns: 150, endOnFailure: true },
+      { numRuns: answersMax(150, 50), endOnFailure: true },
     );
   });
 });

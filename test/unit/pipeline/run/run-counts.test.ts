@@ -5,7 +5,7 @@ import { RunError, StoppedError, StorageError, UnitError } from '../../../../src
 import { RunCounts } from '../../../../src/pipeline/run/run-counts.ts';
 
 const RUN = { runId: 'r', command: 'run' };
-const COST = { requests: 5, retries: 1, durationMs: 10 };
+const COST = { requests: 5, retries: 1, responses: { 200: 4 }, durationMs: 10, completed: [] };
 
 const down = () => new RequestError('GET x failed', { target: 'GET x' });
 const done = { restated: false, quarantined: 0 } as const;
@@ -35,6 +35,23 @@ describe('the counts of a run', () => {
       quarantined: 3,
       exitCode: 5,
     });
+  });
+
+  it('name the streams whose planned units are all committed', () => {
+    const counts = new RunCounts();
+    counts.orgId = 'org_1';
+    counts.planned = 4;
+    counts.recordDone('tokens 2026-02-01', { ...done, state: 'loaded' });
+    counts.recordFailure('users 2026-02-01', 'users', down());
+    counts.recordFailure('tools 2026-02-01', 'tools', down());
+    counts.recordDone('tools 2026-02-01', { ...done, state: 'doubted' });
+    expect(counts.completedOf(['tokens', 'users', 'tools'])).toEqual([]);
+    counts.recordDone('readiness', { ...done, state: 'loaded' });
+    expect(counts.completedOf(['tokens', 'users', 'tools'])).toEqual(['tokens', 'tools']);
+  });
+
+  it('name no such stream when the organization is not known', () => {
+    expect(new RunCounts().completedOf(['tokens'])).toEqual([]);
   });
 
   it('count a unit that was pulled more than once as one, by its last result', () => {

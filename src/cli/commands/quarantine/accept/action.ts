@@ -1,21 +1,20 @@
-import { acceptQuarantine } from '../../../../../jobs/quarantine-accept.ts';
+import { type AcceptRequest, acceptQuarantine } from '../../../../../jobs/quarantine-accept.ts';
 import { parseDay } from '../../../../core/day.ts';
 import { UsageError } from '../../../../core/errors.ts';
 import { EXIT } from '../../../../core/exit-code.ts';
 import { STREAMS } from '../../../../core/stream.ts';
 import { oneOf } from '../../../../settings/parsers/choice.ts';
-import type { QuarantineScope } from '../../../../warehouse/port.ts';
 import type { Flags } from '../../../arguments/flags.ts';
 import type { Action } from '../../../program/command.ts';
 import { counted } from '../../../text/quantity.ts';
 
 export const act: Action = async ({ settings, job, flags, out }) => {
-  const accepted = await acceptQuarantine(settings, scopeOf(flags), job);
+  const accepted = await acceptQuarantine(settings, requestOf(flags), job);
   out.show({ accepted }, () => [`${counted(accepted, 'record')} accepted`]);
   return EXIT.ok;
 };
 
-function scopeOf(flags: Flags): QuarantineScope {
+function requestOf(flags: Flags): AcceptRequest {
   const stream = flags.parse('--stream', oneOf(STREAMS));
   const day = flags.parse('--date', parseDay);
   const isNarrow = stream !== undefined || day !== undefined;
@@ -25,5 +24,5 @@ function scopeOf(flags: Flags): QuarantineScope {
       hint: 'give --stream, --date or both, or --all; daywalk quarantine list shows the records',
     });
   }
-  return { stream, day };
+  return { stream, day, organization: flags.text('--organization') };
 }

@@ -16,6 +16,8 @@ export const quarantineAccept: Command = {
     '--stream <name>': 'accept the records of this stream',
     '--date <day>': 'accept the records of this UTC day',
     '--all': 'accept every record',
+    '--organization <name>':
+      'of this organization only, by its ID or its name in the organizations file (default: of every one)',
     ...jsonFlag,
   },
   examples: {

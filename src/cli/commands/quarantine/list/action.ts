@@ -5,7 +5,15 @@ import type { Action } from '../../../program/command.ts';
 import { counted } from '../../../text/quantity.ts';
 import { renderTable, shrinking } from '../../../text/table.ts';
 
-const COLUMNS = ['stream', 'date', 'first seen', 'accepted', shrinking('path'), shrinking('reason')];
+const COLUMNS = [
+  'organization',
+  'stream',
+  'date',
+  'first seen',
+  'accepted',
+  shrinking('path'),
+  shrinking('reason'),
+];
 
 export const act: Action = async ({ settings, job, out }) => {
   const list = await listQuarantine(settings, job);
@@ -16,7 +24,8 @@ export const act: Action = async ({ settings, job, out }) => {
 function renderList({ records, more }: QuarantineList, frame: ScreenFrame): string[] {
   if (records.length === 0) return ['quarantine is empty'];
   const dayOf = (instant: string | null) => instant?.slice(0, 'YYYY-MM-DD'.length) ?? null;
-  const rows = records.map(({ stream, date, firstSeenAt, acceptedAt, path, reason }) => [
+  const rows = records.map(({ orgId, stream, date, firstSeenAt, acceptedAt, path, reason }) => [
+    orgId,
     stream,
     date === '' ? null : date,
     dayOf(firstSeenAt),
@@ -25,5 +34,8 @@ function renderList({ records, more }: QuarantineList, frame: ScreenFrame): stri
     frame.redact(reason),
   ]);
   const rest = more === 0 ? [] : [`and ${counted(more, 'more record')}`];
-  return [...renderTable(COLUMNS, rows, frame), ...rest];
+  // The first column is the organization.
+  const from = new Set(records.map(({ orgId }) => orgId)).size > 1 ? 0 : 1;
+  const shown = rows.map((row) => row.slice(from));
+  return [...renderTable(COLUMNS.slice(from), shown, frame), ...rest];
 }

@@ -22,6 +22,7 @@ export const act: Action = async (context) => {
   const creation = {
     request: await requestOf(context),
     orgId: settings.orgId,
+    organization: flags.text('--organization'),
     knownIdentifiers: known === undefined ? undefined : parseKnownIdentifiers(known),
   };
   await createRecordedSession(settings, creation, job, (created) => {

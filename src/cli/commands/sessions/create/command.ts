@@ -15,6 +15,7 @@ export const sessionsCreate: Command = {
     SETTINGS.apiKey,
     SETTINGS.apiKeyFile,
     SETTINGS.orgId,
+    SETTINGS.organizations,
     SETTINGS.baseUrl,
     SETTINGS.warehouse,
     SETTINGS.maxRequestsPerMinute,
@@ -26,6 +27,7 @@ export const sessionsCreate: Command = {
     ...commonSettings,
   ],
   flags: {
+    '--organization <name>': 'the organization of the organizations file to create it in',
     '--computer-id <id>': 'ID of the computer; required here or in --request',
     '--cwd <dir>': 'working directory on the computer',
     '--settings <file>': 'JSON file with the session settings; - reads standard input',

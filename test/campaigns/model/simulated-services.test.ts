@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Kind, sampleOf } from '../../../support/pace/services.ts';
-import { simulate } from '../../../support/pace/simulate.ts';
-import { seeded } from '../../../support/random/seed.ts';
+import { type Kind, sampleOf } from '../../support/pace/services.ts';
+import { simulate } from '../../support/pace/simulate.ts';
+import { seeded } from '../../support/random/seed.ts';
 
 /** What thousands of simulated services must get: shares of what each allows, and of all requests. */
 interface Bounds {

@@ -1,0 +1,94 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from './clock.ts';
+import { hasCode } from './error-code.ts';
+import { UsageError } from './errors.ts';
+import { formatListenAddress, type ListenAddress } from './listen-address.ts';
+
+/** A server that listens. */
+export interface WebServer {
+  /** The address with the port in use. */
+  readonly address: ListenAddress;
+  /** Origin, without a trailing slash. */
+  readonly url: string;
+  /** Handles all requests from now on. Requests that came before it wait. */
+  handle(listener: RequestListener): void;
+  /** Stops listening, gives requests in progress a moment, and ends every connection. */
+  close(): Promise<void>;
+}
+
+/** Limits of a connection, in bytes and milliseconds. A browser and a scraper need a fraction of each. */
+const CONNECTION_LIMITS = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 2_000,
+  keepAliveTimeout: 5_000,
+} as const;
+/** Replaces some of {@link CONNECTION_LIMITS}. */
+export type ConnectionLimits = Partial<Record<keyof typeof CONNECTION_LIMITS, number>>;
+const CONNECTIONS_MAX = 256;
+/** How long requests in progress may take after the end was asked for. */
+const CLOSE_MS = 400;
+
+/**
+ * Listens for HTTP requests.
+ * @throws {UsageError} if the address cannot be used.
+ */
+export async function listen(
+  address: ListenAddress,
+  clock: Clock,
+  limits: ConnectionLimits = {},
+): Promise<WebServer> {
+  const server = createServer({ ...CONNECTION_LIMITS, ...limits });
+  server.maxConnections = CONNECTIONS_MAX;
+  const port = await listening(server, address).catch((error: unknown) => {
+    throw explained(error, address);
+  });
+  const own = { host: address.host, port };
+  return {
+    address: own,
+    url: `http://${formatListenAddress(own)}`,
+    handle: (listener) => void server.on('request', listener),
+    close: () => closed(server, clock),
+  };
+}
+
+function listening(server: Server, { host, port }: ListenAddress): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve(portOf(server.address()));
+    });
+  });
+}
+
+function portOf(address: string | AddressInfo | null): number {
+  if (address === null || typeof address === 'string') throw new TypeError('the server listens on no port');
+  return address.port;
+}
+
+/** Turns the errors of an unusable address into usage errors. */
+function explained(error: unknown, address: ListenAddress): unknown {
+  if (!hasCode(error, 'EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND')) return error;
+  return new UsageError(`listen on ${formatListenAddress(address)}: ${whyNot(error)}`, {
+    cause: error,
+    reason: 'address-unusable',
+    hint: 'give another port, or 0 for any free one',
+  });
+}
+
+function whyNot(error: unknown): string {
+  if (hasCode(error, 'EADDRINUSE')) return 'the port is in use';
+  if (hasCode(error, 'ENOTFOUND')) return 'the name cannot be resolved';
+  return hasCode(error, 'EACCES') ? 'this user may not use it' : 'this machine does not have the address';
+}
+
+async function closed(server: Server, clock: Clock): Promise<void> {
+  const end = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  await Promise.race([end, clock.sleep(CLOSE_MS)]);
+  server.closeAllConnections();
+  await end;
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay, shiftDay } from '../../../src/core/day.ts';
+import type { Rule } from '../../../src/emulator/index.ts';
+import { messagesOf, newsOf } from '../../support/alerts/messages.ts';
+import { ANSWERS, receiver, redirectTo } from '../../support/alerts/receiver.ts';
+import { round } from '../../support/alerts/round.ts';
+import { metricsOf, seriesWith } from '../../support/monitoring/read-metrics.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+
+const FIRST = parseDay('2026-01-18');
+const HOLE = parseDay('2026-01-16');
+const TEAM = "INSERT INTO budgets (org_id, month, team, amount, currency) VALUES (?, '2026-01', ?, 1, 'EUR')";
+const PRICE =
+  "INSERT INTO prices (org_id, valid_from, valid_to, currency, price_per_million) VALUES (?, '2026-01-01', NULL, 'EUR', 1000000)";
+
+function fails(match: Rule['match'], status = 422): Rule {
+  return { id: 'fault', ...(match && { match }), action: { type: 'status', status } };
+}
+
+/** A rig with a few users, whose service knows the days until February. */
+function smallRig(database?: Parameters<typeof createRig>[1]): Promise<Rig> {
+  return createRig({ users: 12, reports: 2, today: '2026-02-10' }, database);
+}
+
+onEachDatabase((database) => {
+  test('a failed run, a missing day, a restatement, a doubted loss and a budget are each reported once, and once when over', async () => {
+    const rig = await smallRig({ database });
+    const webhook = await receiver();
+    let now = FIRST;
+    const night = async (rules: Rule[] = []) => {
+      rig.emulator.setRules(rules);
+      const { report, warnings } = await round(rig, { now, alerts: { webhook: webhook.url } });
+      now = shiftDay(now, 1);
+      expect(warnings.filter((warning) => warning.includes('notif'))).toEqual([]);
+      return report.exitCode;
+    };
+    const news = () => newsOf(webhook);
+    const hole = fails({ stream: 'tools', day: HOLE });
+
+    expect(await night()).toBe(0);
+    await rig.place.execute('DELETE FROM export_units WHERE stream = ? AND date = ?', 'tools', HOLE);
+    expect([await night([hole]), news()]).toEqual([4, [['+ run-failed 4']]]);
+    // The hole is three days old, then four.
+    expect([await night([hole]), news().slice(1)]).toEqual([4, [[`+ day-missing tools ${HOLE}`]]]);
+    expect([await night([hole]), news().slice(2)]).toEqual([4, []]);
+    expect([await night(), news().slice(2)]).toEqual([
+      0,
+      [[`- day-missing tools ${HOLE}`, '- run-failed 4']],
+    ]);
+
+    rig.emulator.revise({ kind: 'restate', day: shiftDay(now, -2), streams: ['tokens'] });
+    expect(await night()).toBe(0);
+    const restated = `restatement tokens ${shiftDay(now, -3)}`;
+    expect(news().slice(3)).toEqual([[`+ ${restated}`]]);
+    expect([await night(), news().slice(4)]).toEqual([0, [[`- ${restated}`]]]);
+
+    const emptied = shiftDay(now, -2);
+    rig.emulator.revise({ kind: 'empty', day: emptied, streams: ['users'] });
+    expect(await night()).toBe(5);
+    expect(news()[5]).toEqual([`+ loss-doubted users ${emptied}`, '+ run-failed 5']);
+    rig.emulator.revise({ kind: 'revert', day: emptied });
+    expect(await night()).toBe(0);
+    expect(news()[6]).toEqual([`- loss-doubted users ${emptied}`, '- run-failed 5']);
+
+    const team = await rig.value('SELECT team FROM month_forecast');
+    await rig.place.execute(PRICE, rig.emulator.orgId);
+    await rig.place.execute(TEAM, rig.emulator.orgId, team ?? '');
+    expect([await night(), news().slice(7)]).toEqual([0, [[`+ budget-exceeded 2026-01 ${team}`]]]);
+    await rig.place.execute('DELETE FROM budgets');
+    expect([await night(), news().slice(8)]).toEqual([0, [[`- budget-exceeded 2026-01 ${team}`]]]);
+
+    const ids = messagesOf(webhook).map(({ opened, over }) => [...opened, ...over].map(({ id }) => id));
+    expect(ids[2]?.toSorted()).toEqual([...(ids[0] ?? []), ...(ids[1] ?? [])].toSorted());
+    expect(
+      await rig.value("SELECT value FROM export_state WHERE org_id <> '' AND name = 'incidents'"),
+    ).toContain('"incidents":[]');
+  });
+});
+
+describe('missing days', () => {
+  test('of a first export that takes several nights raise nothing, and a hole of many days is one message', async () => {
+    const rig = await createRig({ users: 6, reports: 2, today: '2026-05-01' });
+    const webhook = await receiver();
+    const spent = await round(rig, {
+      alerts: { webhook: webhook.url },
+      settings: { maxRequests: 12, rangeDays: 1 },
+    });
+    expect(spent.report.exitCode).toBe(4);
+    expect(newsOf(webhook)).toEqual([['+ run-failed 4']]);
+
+    const later = parseDay('2026-05-09');
+    rig.emulator.setRules([fails({ stream: 'tools' })]);
+    await round(rig, { now: later, alerts: { webhook: webhook.url }, settings: { attempts: 1 } });
+    const [message] = messagesOf(webhook).slice(1);
+    expect(message?.opened_count).toBeGreaterThan(60);
+    // The metric counts the same days.
+    const state = await rig.value("SELECT value FROM export_state WHERE org_id <> '' AND name = 'incidents'");
+    const days = new Set(String(state).match(/(?<=day-missing","key":"\w+ )[\d-]+/g));
+    expect(days.size).toBeGreaterThan(100);
+    const metrics = await metricsOf(rig, { now: later });
+    expect(seriesWith(metrics, 'daywalk_holes')).toEqual({ 'daywalk_holes{}': days.size });
+    expect(message?.opened).toHaveLength(50);
+    expect(message?.text).toMatch(/tools of 2026-\S+ to 2026-05-05: not stored after three days/);
+    expect(message?.text.split('\n').length).toBeLessThan(25);
+  });
+});
+
+describe('a webhook', () => {
+  test('receives only a text in the format chat', async () => {
+    const rig = await smallRig();
+    const webhook = await receiver();
+    const alerts = { webhook: webhook.url, webhookFormat: 'chat' } as const;
+    await round(rig, { now: FIRST });
+    await round(rig, { now: FIRST, alerts, settings: { apiKey: 'sk-wrong-key-1' } });
+    const [message] = webhook.received;
+    expect(JSON.parse(message?.body ?? '')).toEqual({
+      text: 'Daywalk\nNew problems:\n- the organization: the run failed with exit code 3: the service refused the credential',
+    });
+    expect(message?.contentType).toBe('application/json');
+  });
+
+  test.each([
+    ['hangs', ANSWERS.hangs],
+    ['answers byte by byte', ANSWERS.drips],
+    ['sends its head byte by byte', ANSWERS['drips its head']],
+    ['answers 500', ANSWERS['answers 500']],
+    ['redirects', redirectTo('http://localhost:9/')],
+    ['closes the connection', ANSWERS['closes the connection']],
+  ])(
+    'that %s delays a run by less than five seconds, and receives everything once it works',
+    async (_, answer) => {
+      const rig = await smallRig();
+      await round(rig, { now: FIRST });
+      const before = await rig.digest();
+      const webhook = await receiver(answer);
+      const alerts = { webhook: webhook.url, pingUrl: webhook.url };
+      rig.emulator.setRules([fails({}, 401)]);
+      const failed = await round(rig, { now: FIRST, alerts });
+      expect([failed.report.exitCode, await rig.digest()]).toEqual([3, before]);
+      expect(
+        failed.warnings.filter((warning) => /^the notification was not accepted: /.test(warning)),
+      ).toHaveLength(1);
+      expect(failed.delayMs).toBeLessThan(5_000);
+
+      rig.emulator.setRules([]);
+      const works = await receiver();
+      await round(rig, { now: FIRST, alerts: { webhook: works.url } });
+      // It began and ended before anybody was notified, so one message says both.
+      expect(newsOf(works)).toEqual([['+ run-failed 3']]);
+      expect(messagesOf(works)[0]?.opened[0]?.ended_at).not.toBeNull();
+      await round(rig, { now: FIRST, alerts: { webhook: works.url } });
+      expect(works.received).toHaveLength(1);
+    },
+  );
+});

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import { DAILY_STREAMS } from '../../../src/core/stream.ts';
+import { messagesOf } from '../../support/alerts/messages.ts';
+import { receiver } from '../../support/alerts/receiver.ts';
+import { createOrganizationsRig } from '../../support/organizations/organizations-rig.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+
+onEachDatabase((database) => {
+  it('names the organization of an incident, which the run of another organization does not end', async () => {
+    const rig = await createOrganizationsRig(['research', 'sales'], database);
+    const webhook = await receiver();
+    const env = { DAYWALK_ALERT_WEBHOOK: webhook.url };
+    const news = () =>
+      messagesOf(webhook).map(({ opened, over }) => [
+        ...opened.map(({ organization, kind }) => `+ ${organization} ${kind}`),
+        ...over.map(({ organization, kind }) => `- ${organization} ${kind}`),
+      ]);
+    rig.writeKey('0.key', 'sk-revoked-000');
+    expect((await rig.run('', env)).code).toBe(3);
+    expect(news()).toEqual([['+ research run-failed']]);
+    expect((await rig.run('--organization sales', env)).code).toBe(0);
+    expect((await rig.run('--organization research', env)).code).toBe(3);
+    expect(news()).toHaveLength(1);
+    rig.writeKey('0.key', rig.emulators[0]?.apiKey ?? '');
+    expect((await rig.run('--organization research', env)).code).toBe(0);
+    expect(news().slice(1)).toEqual([['- research run-failed']]);
+  });
+
+  it('reports the missing days of an organization whose key is refused, by its name', async () => {
+    const rig = await createOrganizationsRig(['research', 'sales'], database);
+    const webhook = await receiver();
+    const env = { DAYWALK_ALERT_WEBHOOK: webhook.url };
+    expect((await rig.run('', env)).code).toBe(0);
+    rig.writeKey('0.key', 'sk-revoked-000');
+    for (const emulator of rig.emulators) emulator.setToday(parseDay('2026-01-28'));
+    expect((await rig.run('', { ...env, DAYWALK_NOW: '2026-01-28T03:00:00Z' })).code).toBe(3);
+    const [message] = messagesOf(webhook);
+    // The day that was in progress in the first run has ended three days ago.
+    expect(message?.opened.map(({ organization, kind, day }) => [organization, kind, day])).toEqual([
+      ['research', 'run-failed', undefined],
+      ...DAILY_STREAMS.map(() => ['research', 'day-missing', '2026-01-24']),
+    ]);
+    rig.writeKey('0.key', rig.emulators[0]?.apiKey ?? '');
+    expect((await rig.run('', { ...env, DAYWALK_NOW: '2026-01-28T04:00:00Z' })).code).toBe(0);
+    expect(messagesOf(webhook)[1]?.over_count).toBe(1 + DAILY_STREAMS.length);
+  });
+});

@@ -1,0 +1,34 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { EmulatorOptions } from '../../../src/emulator/index.ts';
+import { isPostgres } from '../../../src/warehouse/location.ts';
+import type { Database } from '../warehouse/each-database.ts';
+import { createRig, type Rig, type RunRequest } from './rig.ts';
+
+const files = new Map<string, Buffer>();
+
+/**
+ * Runs what a test begins with on a new rig, and forgets its requests. The same service and the same runs leave the same rows, so
+ * later rigs with the same `key` get a copy of the SQLite file: the key contains all that the rows depend on.
+ */
+export async function begin(rig: Rig, key: unknown, runs: () => Promise<unknown>): Promise<void> {
+  const name = JSON.stringify(key);
+  const file = files.get(name);
+  if (file !== undefined && !isPostgres(rig.path)) {
+    writeFileSync(rig.path, file);
+    return;
+  }
+  await runs();
+  rig.emulator.resetJournal();
+  if (!isPostgres(rig.path)) files.set(name, readFileSync(rig.path));
+}
+
+/** Builds a rig whose warehouse holds what one run exports. What the request and the options contain must be plain data. */
+export async function exportedRig(
+  options: Partial<EmulatorOptions> = {},
+  where: { readonly database?: Database } = {},
+  request: Omit<RunRequest, 'clock' | 'onEvent' | 'signal'> = {},
+): Promise<Rig> {
+  const rig = await createRig(options, where);
+  await begin(rig, [options, request], () => rig.run(request));
+  return rig;
+}
