@@ -124,17 +124,17 @@ onEachDatabase((database) => {
       expect((await copy(rig.path, target.location, true)).exitCode).toBe(0);
       const searched = { place: target, archive: '', spool: '' };
       expect(await placesOf([user, email, third], searched)).toEqual([]);
-      const pseudonyms = await target.query(
-        "SELECT DISTINCT user_id AS id FROM user_daily WHERE user_id LIKE 'erased%'",
-      );
+      const erased = () =>
+        target.query(
+          "SELECT DISTINCT user_id AS id FROM user_daily WHERE user_id LIKE 'erased%' ORDER BY id",
+        );
+      const pseudonyms = await erased();
       expect(pseudonyms).toHaveLength(2);
       expect(pseudonyms).toContainEqual({ id: first.pseudonyms[0] });
       const later = await rig.run({ ...everything, settings: { warehouse: target.location } });
       expect(later.report).toMatchObject({ exitCode: 5, unitsFailed: 0 });
       expect(await placesOf([user, email, third], searched)).toEqual([]);
-      expect(
-        await target.query("SELECT DISTINCT user_id AS id FROM user_daily WHERE user_id LIKE 'erased%'"),
-      ).toEqual(pseudonyms);
+      expect(await erased()).toEqual(pseudonyms);
     });
 
     test('leaves out an organization that was erased from the destination, and says so', async () => {
