@@ -93,7 +93,7 @@ async function emailsOf(
         sql`SELECT DISTINCT user_email AS value FROM ${table} WHERE org_id = ${orgId} AND user_id = ${user} AND user_email IS NOT NULL`,
     ),
   );
-  return rows.map((row) => String(row['value']));
+  return rows.map((row) => String(row['value'])).sort();
 }
 
 function union(select: (table: SQL) => SQL): SQL {

@@ -46,7 +46,8 @@ function readBytes(stream: Readable): Promise<Read> {
       stream.on('error', () => undefined);
       resolve({ bytes: Buffer.concat(chunks), length, problem });
     };
-    let silence = setTimeout(() => finish('no more input arrived'), SILENCE_MS_MAX);
+    const waitOn = (ms: number) => setTimeout(() => finish('no more input arrived'), ms);
+    let silence = waitOn(SILENCE_MS_MAX);
     const total = setTimeout(() => finish('the input did not end in time'), TOTAL_MS_MAX);
     stream.on('data', (chunk: Buffer) => {
       length += chunk.length;
@@ -54,8 +55,11 @@ function readBytes(stream: Readable): Promise<Read> {
       if (length > EVENT_BYTES_MAX) chunks.length = 0;
       else chunks.push(chunk);
       clearTimeout(silence);
-      const waitMs = holdsObject(chunks) ? SILENCE_AFTER_OBJECT_MS : SILENCE_MS_MAX;
-      silence = setTimeout(() => finish('no more input arrived'), waitMs);
+      // Parsed only in a pause: parsing everything again after each chunk would take longer than the input may.
+      silence = setTimeout(() => {
+        if (holdsObject(chunks)) finish();
+        else silence = waitOn(SILENCE_MS_MAX - SILENCE_AFTER_OBJECT_MS);
+      }, SILENCE_AFTER_OBJECT_MS);
     });
     stream.on('end', () => finish());
     stream.on('error', (error) => finish(`standard input cannot be read: ${error.message}`));
@@ -64,7 +68,6 @@ function readBytes(stream: Readable): Promise<Read> {
 
 function holdsObject(chunks: readonly Buffer[]): boolean {
   const last = chunks.at(-1);
-  // Checked first, because parsing all chunks again after each new one would take too long.
   if (last === undefined || !textOf(last).endsWith('}')) return false;
   return isObject(parseJson(textOf(Buffer.concat(chunks))));
 }

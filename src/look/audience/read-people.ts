@@ -51,5 +51,5 @@ function modelUsers(orgId: string, dimension: 'model' | 'tier', { from, until }:
   const column = sql.raw(dimension === 'model' ? 'model_id' : 'model_tier');
   return sql`SELECT DISTINCT ${column} AS ${sql.raw(dimension)}, user_id AS "user"
 FROM tokens_daily_by_user_model
-WHERE org_id = ${orgId} AND date BETWEEN ${from} AND ${until}`;
+WHERE org_id = ${orgId} AND date BETWEEN ${from} AND ${until} ORDER BY 1, 2`;
 }

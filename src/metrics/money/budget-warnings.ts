@@ -21,10 +21,7 @@ export async function budgetWarnings(
   );
   const prices = (await warehouse.select(selectPrices(orgId))).map(priceIn(orgId));
   return [
-    ...teamWarnings(
-      budgets,
-      people.map(({ team }) => String(team)),
-    ),
+    ...teamWarnings(budgets, people.map(({ team }) => String(team)).toSorted()),
     ...currencyWarnings(budgets, prices),
   ];
 }

@@ -22,7 +22,9 @@ export function samplesOf(facts: OrganizationFacts, now: Date): Sample[] {
     sample('rowsWritten', own, runs.rowsWritten),
     sample('requests', own, runs.requests),
     sample('retries', own, runs.retries),
-    ...[...responses].map(([code, count]) => sample('httpRequests', { organization, status: code }, count)),
+    ...[...responses]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([code, count]) => sample('httpRequests', { organization, status: code }, count)),
     sample('httpRequests', { organization, status: NO_RESPONSE }, Math.max(0, runs.requests - answered)),
     ...BUDGET_STATES.map((state) =>
       sample('budgets', { organization, status: state }, budgets.get(state) ?? 0),

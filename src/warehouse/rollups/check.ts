@@ -110,7 +110,7 @@ async function storedBuckets(warehouse: Warehouse, orgId: string, rollup: Bucket
   for (const { table, column } of BUCKETED.filter((each) => each.rollup === rollup)) {
     const names = await warehouse.select(
       sql`SELECT ${sql.identifier(column)} AS name, COUNT(*) AS stored_rows FROM ${sql.identifier(table.name)}
-        WHERE org_id = ${orgId} GROUP BY ${sql.identifier(column)}`,
+        WHERE org_id = ${orgId} GROUP BY ${sql.identifier(column)} ORDER BY ${sql.identifier(column)}`,
     );
     for (const { name, stored_rows } of names)
       found.push({ table: table.name, name: String(name), rows: Number(stored_rows) });

@@ -93,6 +93,7 @@ function differingRows({ orgId, table, condition, computed }: Comparison): SQL {
       SELECT ${columnList(table)} FROM ${sql.identifier(table.name)} WHERE org_id = ${orgId} AND ${condition}
     ) AS stored ON ${sql.join(isSameKey, sql` AND `)}
     WHERE computed.org_id IS NULL OR stored.org_id IS NULL OR ${sql.join(differs, sql` OR `)}
+    ORDER BY ${listOf(key.map((column) => sql`COALESCE(${name('computed', column)}, ${name('stored', column)})`))}
     LIMIT ${sql.raw(String(ROWS_MAX))}`;
 }
 
