@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newsOf } from '../../support/alerts/messages.ts';
 import { ANSWERS, receiver } from '../../support/alerts/receiver.ts';
-import { round } from '../../support/alerts/round.ts';
+import { DELAY_MS_MAX, round } from '../../support/alerts/round.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { onDatabase } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -22,7 +22,7 @@ onDatabase(postgres, () => {
     expect(newsOf(webhook)).toEqual([['+ run-failed 3']]);
     for (const { warnings, delayMs } of rounds) {
       expect(warnings.filter((warning) => warning.includes('notif'))).toEqual([]);
-      expect(delayMs).toBeLessThan(5_000);
+      expect(delayMs).toBeLessThan(DELAY_MS_MAX);
     }
   });
 });

@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
 import { rulesOf, sqlOf, type WrittenRule } from '../../support/bi/grafana.ts';
 import { expandAlertSql, type SourceKey } from '../../support/bi/grafana-macros.ts';
+import { awayFromMidnight } from '../../support/clock/away-from-midnight.ts';
 import { addDays } from '../../support/metrics/calendar.ts';
 import { Collector } from '../../support/metrics/collector.ts';
 import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
@@ -15,6 +16,8 @@ const FIRST_DAY = '2026-01-14';
 // The alerts read the clock of the database.
 const today = () => new Date().toISOString().slice(0, 10);
 const now = () => ({ from: new Date(Date.now() - 600_000), to: new Date() });
+
+beforeEach(awayFromMidnight);
 
 /** Stores every day of every stream until yesterday, with a user, for two organizations. */
 async function fill(warehouse: Held): Promise<void> {

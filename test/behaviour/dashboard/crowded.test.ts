@@ -31,7 +31,7 @@ onDatabase(postgres, () => {
     const answers = askForMany(served, WAITING_MAX + 8);
     const refused: number[] = [];
     for (const [index, answer] of answers.entries()) void answer.then(() => refused.push(index));
-    await expect.poll(() => refused.length, { timeout: 20_000 }).toBe(8);
+    await expect.poll(() => refused.length).toBe(8);
     await release();
     const shown = await Promise.all(answers);
     const busy = shown.filter(({ status }) => status === 503);
@@ -52,7 +52,7 @@ onDatabase(postgres, () => {
     const served = await serve(place, { clock });
     const release = await holdReaders(place);
     const answers = askForMany(served, 3);
-    await expect.poll(() => waitsForLock(place), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => waitsForLock(place)).toBe(true);
     await clock.advance(WAITING_MS_MAX + 1);
     await release();
     expect((await Promise.all(answers)).map(({ status }) => status).toSorted()).toEqual([200, 503, 503]);
@@ -92,9 +92,9 @@ onDatabase(postgres, () => {
 
 describe('a connection that asks for nothing', () => {
   const limits = {
-    headersTimeout: 200,
-    requestTimeout: 400,
-    keepAliveTimeout: 200,
+    headersTimeout: 1_500,
+    requestTimeout: 2_000,
+    keepAliveTimeout: 1_500,
     connectionsCheckingInterval: 50,
   };
   const START = 'GET / HTTP/1.1\r\nHost: ';

@@ -76,7 +76,7 @@ describe('body', () => {
 
   test('bytes', async () => {
     const at = await withFault({ type: 'body', base64: '/v8A' });
-    expect([...(await rawGet(at.emulator, PATH, 100)).body]).toEqual([0xfe, 0xff, 0]);
+    expect([...(await rawGet(at.emulator, PATH, 1_500)).body]).toEqual([0xfe, 0xff, 0]);
   });
 });
 
@@ -112,21 +112,21 @@ describe('spoil', () => {
 
   test('invalid UTF-8 fails a strict decoder and nothing else', async () => {
     const at = await withFault({ type: 'spoil', how: 'invalid-utf8' });
-    const { body } = await rawGet(at.emulator, PATH, 150);
+    const { body } = await rawGet(at.emulator, PATH, 1_500);
     expect(() => new TextDecoder('utf-8', { fatal: true }).decode(body)).toThrow();
     expect(JSON.parse(body.toString()).data.length).toBeGreaterThan(0);
   });
 
   test('a byte order mark comes first', async () => {
     const at = await withFault({ type: 'spoil', how: 'bom' });
-    const { body } = await rawGet(at.emulator, PATH, 150);
+    const { body } = await rawGet(at.emulator, PATH, 1_500);
     expect([...body.subarray(0, 4)]).toEqual([0xef, 0xbb, 0xbf, 0x7b]);
   });
 });
 
 test('a gzip bomb is small on the wire and decompresses to the requested size', async () => {
   const at = await withFault({ type: 'gzip-bomb', bytes: 20_000_001 });
-  const { head, body } = await rawGet(at.emulator, PATH, 300);
+  const { head, body } = await rawGet(at.emulator, PATH, 1_500);
   expect(head).toContain('content-encoding: gzip');
   expect(body.length).toBeLessThan(40_000);
   expect(gunzipSync(body).length).toBe(20_000_001);

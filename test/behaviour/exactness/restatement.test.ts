@@ -12,7 +12,7 @@ const small = { today, users: 15, reports: 5 };
 
 async function restatements(rig: Rig) {
   const found = await rig.sql<{ stream: string; date: string; before: string; after: string }>(
-    'SELECT stream, date, "before", "after" FROM restatements ORDER BY stream, detected_at',
+    'SELECT stream, date, "before", "after" FROM restatements ORDER BY stream, detected_at, date',
   );
   return found.map((row) => ({ ...row, before: JSON.parse(row.before), after: JSON.parse(row.after) }));
 }

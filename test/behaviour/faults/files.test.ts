@@ -32,7 +32,7 @@ const RUN = ['run', '--until', UNTIL, '--range-days', '1'];
 async function disturbed(rig: Rig, disturb: () => void) {
   rig.emulator.setLatency(60);
   const run = startDaywalk([...RUN, '--concurrency', '2'], { env: envOf(rig) });
-  await expect.poll(run.stderr, { timeout: 20_000, interval: 5 }).toContain('"event":"unit-done"');
+  await expect.poll(run.stderr, { interval: 5 }).toContain('"event":"unit-done"');
   expect(run.child.exitCode).toBe(null);
   disturb();
   const ended = await run.ended;

@@ -22,7 +22,9 @@ function patch(match: Match, ...operations: PatchOperation[]): Rule {
 
 /** What was set aside, with its place. */
 function quarantineOf(rig: Rig): Promise<{ stream: string; path: string; reason: string; record: string }[]> {
-  return rig.sql('SELECT stream, path, reason, record FROM quarantine ORDER BY stream, path');
+  return rig.sql(
+    'SELECT stream, path, reason, record FROM quarantine ORDER BY stream, path, date, record_sha256',
+  );
 }
 
 onEachDatabase((database) => {

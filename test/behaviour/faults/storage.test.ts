@@ -108,7 +108,7 @@ async function through(options: ProxyOptions): Promise<Rig> {
 onDatabase(postgres, () => {
   test('S9: a run reconnects when the server ends connections, and nothing is lost or stored twice', async () => {
     needsSessions(postgres);
-    const direct = await smallRig(postgres, { latencyMs: 5 });
+    const direct = await smallRig(postgres, { latencyMs: 100 });
     const name = `ended-${process.pid}-${direct.emulator.url.split(':').at(-1)}`;
     const rig = rigOver(direct.emulator, {
       ...direct.place,

@@ -237,7 +237,7 @@ describe('simultaneous drains', () => {
       const child = spawn(process.execPath, [MAIN, 'hooks', 'drain', '--warehouse', warehouse], {
         stdio: 'ignore',
       });
-      const timer = setTimeout(() => child.kill('SIGKILL'), 30 + random() * 200);
+      const timer = setTimeout(() => child.kill('SIGKILL'), 30 + random() * 40 * round);
       const signal = await new Promise((resolve) => child.on('exit', (_, by) => resolve(by)));
       clearTimeout(timer);
       if (signal === 'SIGKILL') killed += 1;

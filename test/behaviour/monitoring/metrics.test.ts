@@ -139,7 +139,7 @@ onEachDatabase((database) => {
           "INSERT INTO budgets (org_id, month, team, amount, currency) VALUES (?, '2026-01', ?, ?, 'EUR')",
           ...[orgId, team, amount],
         );
-      const team = (await rig.value('SELECT team FROM month_forecast')) ?? '';
+      const team = (await rig.value('SELECT MIN(team) FROM month_forecast')) ?? '';
       await budget(team, 1);
       expect(await states()).toEqual([counted('no price')]);
       await rig.place.execute(
@@ -198,7 +198,7 @@ onEachDatabase((database) => {
         const asked = queries;
         expect(await metrics.text(counting)).toBe(first);
         expect(queries).toBe(asked);
-      }, 10_000);
+      }, 120_000);
       await rig.run();
       expect(await metrics.text(counting)).not.toBe(first);
       await kept.close();

@@ -123,10 +123,11 @@ onDatabase(postgres, () => {
       await lock.claim([commit]);
       expect(await thrownBy(warehouse.commitDay(commit))).toMatchObject({ name: 'ClaimLostError' });
       const since = performance.now();
-      await expect.poll(() => lock.claim([commit]), { timeout: 20_000 }).toHaveLength(1);
-      expect(performance.now() - since).toBeLessThan(10_000);
+      await expect.poll(() => lock.claim([commit])).toHaveLength(1);
+      // The statement would be executed for a minute.
+      expect(performance.now() - since).toBeLessThan(30_000);
       expect(await warehouse.commitDay(commit)).toMatchObject({ rowsWritten: 1 });
-      expect(await place.connections()).toBe(1);
+      await expect.poll(() => place.connections()).toBe(1);
       await lock.release();
     });
   });
@@ -138,13 +139,12 @@ onDatabase(postgres, () => {
         needsSessions(postgres);
         const rig = await createRig({}, { database: postgres });
         await (await open(rig.place)).close();
+        // The start inserts or updates, which counts as two; the end is one.
         // The table of runs is on every node of a Citus, so it cannot be written while one of them is away.
-        const since = new Date().toISOString();
-        const when = `clock_timestamp() < timestamptz '${since}' + interval '2 seconds'`;
-        await failing(rig.place, 'export_runs', { state, when });
+        await failing(rig.place, 'export_runs', { state, when: 'n <= 3 OR n BETWEEN 6 AND 8' });
         const { report } = await rig.run({ streams: ['activity'] });
         expect(report).toMatchObject({ exitCode: 0 });
-        expect(await tries(rig.place)).toBeGreaterThan(2);
+        expect(await tries(rig.place)).toBe(9);
         expect(await rig.sql('SELECT exit_code FROM export_runs')).toEqual([{ exit_code: 0 }]);
       },
     );

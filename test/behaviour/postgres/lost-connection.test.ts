@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
+import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { type ProxyOptions, postgresProxy } from '../../support/postgres/proxy.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
@@ -42,12 +43,16 @@ onDatabase(postgres, () => {
   describe('a connection that the server closed', () => {
     it('S9: is reopened, and the transaction in progress is executed once', async () => {
       needsSessions(postgres);
-      const warehouse = await open(postgres, { clock });
+      const place = postgres.place();
+      // Other tests have connections to the same server, which must not end.
+      const name = `lost ${new URL(place.location).searchParams.get('schema')?.slice(-13)}`;
+      const location = `${place.location}&application_name=${encodeURIComponent(name)}`;
+      const warehouse = await open({ ...place, location }, { clock });
       await warehouse.commitDay(commitOf({ rows: ROWS }));
       const [ended] = await warehouse.place.query<{ n: number }>(
         `SELECT COUNT(pg_terminate_backend(pid)) AS n FROM pg_stat_activity
-          WHERE application_name = 'daywalk' AND query LIKE '%COMMIT%' AND pid <> pg_backend_pid()
-          AND datname = current_database()`,
+          WHERE application_name = ? AND query LIKE '%COMMIT%' AND pid <> pg_backend_pid()`,
+        name,
       );
       expect(ended?.n).toBeGreaterThan(0);
       const second = commitOf({ day: '2026-02-02', rows: ROWS });
@@ -93,7 +98,7 @@ onDatabase(postgres, () => {
         exitCode: 6,
         hint: expect.stringContaining('run again'),
       });
-      expect(Date.now() - since).toBeLessThan(5_000);
+      expect(Date.now() - since).toBeLessThan(5_000 + BUSY_MACHINE_MS);
     });
   });
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { digestWarehouse } from '../../../jobs/digest.ts';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -105,16 +104,18 @@ onDatabase(postgres, () => {
       expect(twice[0]).toMatch(/tokens.*startDate=2026-02-06&endDate=2026-02-06/);
       const one = await digestOfOne(emulator, { until: parseDay('2026-02-06'), streams: DAILY_STREAMS });
       expect(await digestOf(emulator, place)).toBe(one);
-      expect(await heldLocks(place)).toBe(0);
+      await expect.poll(() => heldLocks(place)).toBe(0);
     });
 
     it('of which two are killed leave no locks, lose nothing and store nothing twice', async () => {
       needsSessions(postgres);
-      const emulator = await service(40);
+      // Slow until all have begun, so that none finds everything done.
+      const emulator = await service(1_000);
       const place = namedPlace();
       const workers = [0, 1, 2, 3].map(() => startWorker(emulator, place));
-      for (const { stderr } of workers) while (!stderr().includes('unit-done')) await delay(5);
+      for (const { stderr } of workers) await expect.poll(stderr, { interval: 5 }).toContain('unit-done');
       for (const { child } of workers.slice(0, 2)) child.kill('SIGKILL');
+      emulator.setLatency(0);
       const ends = await Promise.all(workers.map(({ ended }) => ended));
       expect(ends.map(({ code, signal }) => signal ?? code)).toEqual(['SIGKILL', 'SIGKILL', 0, 0]);
       const [left] = await place.query<{ n: number }>(
@@ -123,7 +124,7 @@ onDatabase(postgres, () => {
       expect(left?.n).toBe(0);
       const [units] = await place.query<{ n: number }>('SELECT COUNT(*) AS n FROM export_units');
       expect(units?.n).toBe(UNITS);
-      expect(await heldLocks(place)).toBe(0);
+      await expect.poll(() => heldLocks(place)).toBe(0);
       expect(await digestOf(emulator, place)).toBe(await digestOfOne(emulator));
       expect(await place.query('SELECT COUNT(*) AS n FROM restatements')).toEqual([{ n: 0 }]);
     });
@@ -131,7 +132,8 @@ onDatabase(postgres, () => {
     it('pull the readiness reports one worker at a time', async () => {
       needsSessions(postgres);
       // A worker that begins only when another has ended reads them again, so one must take longer than the others' start.
-      const emulator = await service(1_000);
+      const emulator = await service(0);
+      emulator.setRules([{ match: { stream: 'readiness', page: 1 }, action: { type: 'delay', ms: 6_000 } }]);
       const place = namedPlace();
       const workers = [0, 1, 2].map(() => startWorker(emulator, place, ['run', '--streams', 'readiness']));
       const reports = (await Promise.all(workers.map(({ ended }) => ended))).map(reportOf);

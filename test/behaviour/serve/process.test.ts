@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { ANSWERS, receiver } from '../../support/alerts/receiver.ts';
+import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { freePort } from '../../support/network/free-port.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
@@ -17,6 +18,9 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 const today = parseDay('2026-01-27');
 /** Every number of users takes long enough to be interrupted. */
 const SLOW = { today, users: 60, latencyMs: 20 };
+
+/** A limit that a process can only miss by being late is not missed several times in a row. */
+const ALSO_WHEN_BUSY = { retry: 4 };
 
 describe('daywalk serve', () => {
   it('runs at once, answers probes, and ends at SIGTERM while it waits although a connection is open', async () => {
@@ -38,7 +42,7 @@ describe('daywalk serve', () => {
     service.child.kill('SIGTERM');
     const { code, stdout } = await service.ended;
     expect([code, stdout]).toEqual([143, `${service.url.origin}\n`]);
-    expect(performance.now() - since).toBeLessThan(5_000);
+    expect(performance.now() - since).toBeLessThan(5_000 + BUSY_MACHINE_MS);
     idle.destroy();
   });
 
@@ -65,7 +69,7 @@ describe('daywalk serve', () => {
     // It may have stopped listening already.
     expect(probe === null || probe.status === 503).toBe(true);
     expect((await service.ended).code).toBe(143);
-    expect(performance.now() - since).toBeLessThan(5_000);
+    expect(performance.now() - since).toBeLessThan(5_000 + BUSY_MACHINE_MS);
     const again = await startService(envOf(rig));
     await again.logged('round-ended');
     again.child.kill('SIGTERM');
@@ -76,18 +80,22 @@ describe('daywalk serve', () => {
   it.each([
     ['the first', SLOW, 'unit-done', 1],
     ['the last', { today, users: 5 }, 'run-ended', 2],
-  ])('ends soon after SIGTERM although %s ping is never answered', async (_, size, event, pings) => {
-    const rig = await createRig(size);
-    const { url, received } = await receiver(ANSWERS.hangs);
-    const service = await startService(envOf(rig, { DAYWALK_PING_URL: url }));
-    await service.logged(event);
-    while (received.length < pings) await delay(20);
-    const since = performance.now();
-    service.child.kill('SIGTERM');
-    expect((await service.ended).code).toBe(143);
-    // One second for the ping; without a signal it may take two and a half.
-    expect(performance.now() - since).toBeLessThan(2_400);
-  });
+  ])(
+    'ends soon after SIGTERM although %s ping is never answered',
+    ALSO_WHEN_BUSY,
+    async (_, size, event, pings) => {
+      const rig = await createRig(size);
+      const { url, received } = await receiver(ANSWERS.hangs);
+      const service = await startService(envOf(rig, { DAYWALK_PING_URL: url }));
+      await service.logged(event);
+      while (received.length < pings) await delay(20);
+      const since = performance.now();
+      service.child.kill('SIGTERM');
+      expect((await service.ended).code).toBe(143);
+      // One second for the ping; without a signal it may take two and a half.
+      expect(performance.now() - since).toBeLessThan(2_400);
+    },
+  );
 
   it('refuses what it cannot serve, with a remedy', async () => {
     const rig = await createRig({ today });

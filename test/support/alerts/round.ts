@@ -21,6 +21,9 @@ export function alertsTo(given: Partial<AlertSettings>): AlertSettings {
   return { pingUrl: null, webhook: null, webhookFormat: 'json', restatementShare: 0.2, ...given };
 }
 
+/** Its limits add up to less than five seconds; without one of them a round would wait for ten or more. */
+export const DELAY_MS_MAX = 8_000;
+
 export interface RoundOptions {
   readonly now?: UtcDay;
   readonly alerts?: Partial<AlertSettings>;

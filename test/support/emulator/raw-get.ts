@@ -11,7 +11,7 @@ export interface Wire {
 }
 
 /** Sends one GET over a raw connection and reads until it ends, `waitMs` at most. */
-export function rawGet(emulator: Emulator, path: string, waitMs = 2_000): Promise<Wire> {
+export function rawGet(emulator: Emulator, path: string, waitMs = 30_000): Promise<Wire> {
   const { hostname, port } = new URL(emulator.url);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

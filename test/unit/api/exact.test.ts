@@ -96,7 +96,7 @@ describe('the exact text', () => {
     expect(list.map((row: object) => exact.textOf(row))).toEqual(rows);
     expect(exact.fieldText(at(list, 19_999), 'trace')).toBe('12345678901234567890');
     // Searching the whole answer for each row needed 20 s.
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   it('at every path of a large answer costs no more', () => {
@@ -105,6 +105,6 @@ describe('the exact text', () => {
     const started = performance.now();
     expect(values.map((_, index) => exact.textAt(`data[0].by_tool[${index}]`))).toEqual(values);
     // Searching the list for each of its elements needed a minute and a half.
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });

@@ -32,6 +32,6 @@ describe('the clock of the machine', () => {
     control.abort(reason);
     await expect(slept).rejects.toBe(reason);
     await expect(systemClock().sleep(60_000, control.signal)).rejects.toBe(reason);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

