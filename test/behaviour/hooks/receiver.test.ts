@@ -83,7 +83,6 @@ describe('a received event', () => {
     const { spool, args } = inFolder();
     const { code } = await receive(JSON.stringify(STOP), { args, end: false });
     expect(code).toBe(0);
-    // Standard input stays open, so waiting for its end would be waiting for ever.
     expect(eventsIn(spool)).toEqual([STOP]);
   });
 

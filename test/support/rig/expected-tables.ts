@@ -15,7 +15,11 @@ interface Service {
 /** Reads everything that the service answers about these days, and its readiness reports. */
 export async function expectedTables(service: Service, days: readonly string[]): Promise<Expected> {
   const expected: Expected = new Map();
-  const put = (table: string, row: unknown[]) => expected.set(table, [...(expected.get(table) ?? []), row]);
+  const put = (table: string, row: unknown[]) => {
+    const rows = expected.get(table);
+    if (rows === undefined) expected.set(table, [row]);
+    else rows.push(row);
+  };
   for (const day of days) {
     for (const stream of ['tokens', 'tools', 'activity', 'productivity'] as const) {
       const { data, meta } = await ask(service, stream, day);
