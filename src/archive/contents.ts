@@ -1,5 +1,4 @@
 import { placeKey } from './data-files.ts';
-import type { IndexFile } from './index-files.ts';
 import {
   type AnswerLine,
   type DayLine,
@@ -9,6 +8,7 @@ import {
   type PageLine,
   type WalkLine,
 } from './lines.ts';
+import type { IndexFile } from './read-index.ts';
 
 /** What became of an answer. `undecided`: a kill came between, and no run has looked since. */
 export type Outcome = 'committed' | 'dropped' | 'undecided';
@@ -30,7 +30,7 @@ export function contentsOf(files: readonly Pick<IndexFile, 'lines'>[]): Contents
   for (const line of files.flatMap(({ lines }) => lines)) {
     if (line.kind === 'outcome') for (const name of line.names) outcomes.set(name, line.outcome);
     else if (line.kind === 'pruned') prunedBefore = later(prunedBefore, line.before);
-    else answers.set(line.name, line);
+    else if (line.kind !== 'begin') answers.set(line.name, line);
   }
   return {
     answers: [...answers.values()],

@@ -1,62 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { StorageError } from '../core/errors.ts';
 import { explainWriteError } from '../core/explain-write-error.ts';
 import { type FileLock, tryFileLock } from '../core/file-lock.ts';
 import { SerialQueue } from '../core/serial-queue.ts';
 import { syncPath } from '../core/sync-path.ts';
 import { makeDurableFolder } from './durable-folder.ts';
-import { type Line, lineText, parseLine } from './lines.ts';
+import { COPIES, type Line, lineText } from './lines.ts';
+import { type IndexFile, indexFolder, namedBy } from './read-index.ts';
 
 const FILE_MODE = 0o600;
 /** Enough for a run every five minutes over nine years. */
 const NUMBER_DIGITS = 6;
-
-/** A file of the index: what one run has noted, in order. */
-export interface IndexFile {
-  readonly path: string;
-  readonly lines: readonly Line[];
-  /** Numbers of lines that cannot be read, from 1. A kill leaves at most the last one. */
-  readonly unreadable: readonly number[];
-  /** The last line is not complete: a kill tore it. Nothing was committed that relies on it. */
-  readonly isTorn: boolean;
-}
-
-/** The folder of the index. */
-export function indexFolder(archive: string): string {
-  return join(archive, 'index');
-}
-
-/** Reads the index, oldest file first. Empty if there is no archive. */
-export async function readIndex(archive: string): Promise<IndexFile[]> {
-  const folder = indexFolder(archive);
-  if (!existsSync(folder)) return [];
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl')).sort();
-  const files: IndexFile[] = [];
-  for (const name of names) files.push(await readIndexFile(join(folder, name)));
-  return files;
-}
-
-async function readIndexFile(path: string): Promise<IndexFile> {
-  const texts = (await readFile(path, 'utf8').catch(unreadable(path))).split('\n');
-  const isTorn = texts.pop() !== '';
-  const lines: Line[] = [];
-  const bad: number[] = [];
-  for (const [index, text] of texts.entries()) {
-    const line = parseLine(text);
-    if (line === undefined) bad.push(index + 1);
-    else lines.push(line);
-  }
-  return { path, lines, unreadable: bad, isTorn };
-}
-
-function unreadable(path: string): (error: unknown) => never {
-  return (error) => {
-    throw new StorageError(`read the index of the archive ${path}: ${String(error)}`, { cause: error });
-  };
-}
 
 /** Writes the index file of one run. The file appears with its first line, its lock at once. */
 export class IndexWriter {
@@ -68,6 +24,9 @@ export class IndexWriter {
   readonly #queue = new SerialQueue();
   #file: FileHandle | undefined;
   #failure: { readonly error: unknown } | undefined;
+  #count = 0;
+  /** Earlier files of the index that no other file names. */
+  #after: readonly string[] = [];
 
   private constructor(path: string, lock: FileLock | null) {
     this.#path = path;
@@ -90,6 +49,12 @@ export class IndexWriter {
     }
   }
 
+  /** Names the present files of the index with the first line, so that a missing one is found. */
+  follow(files: readonly IndexFile[]): void {
+    const named = namedBy(files);
+    this.#after = files.map(({ path }) => basename(path)).filter((name) => !named.has(name));
+  }
+
   /**
    * Appends lines; they are durable when the call returns, or at the latest with the next durable ones.
    * @throws {StorageError} if they cannot be written. No later line is written then, as it might follow a torn one.
@@ -101,8 +66,10 @@ export class IndexWriter {
   async #append(lines: readonly Line[], isDurable: boolean): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure.error;
     try {
+      const first: Line[] = this.#file === undefined ? [{ kind: 'begin', after: [...this.#after] }] : [];
       const file = this.#file ?? (await this.#open());
-      await file.appendFile(lines.map(lineText).join(''));
+      const copy = [...first, ...lines].map((line) => lineText(line, ++this.#count)).join('');
+      await file.appendFile(Array(COPIES).fill(copy).join('\n'));
       if (isDurable) await file.datasync();
     } catch (error) {
       this.#failure = { error: explainWriteError(error, this.#path) };

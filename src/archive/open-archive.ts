@@ -13,10 +13,11 @@ import type { EmailPolicy } from '../privacy/email.ts';
 import type { Warehouse } from '../warehouse/port.ts';
 import { contentsOf, dayAnswers, unitKeyOf } from './contents.ts';
 import { listDataFiles } from './data-files.ts';
-import { IndexWriter, readIndex } from './index-files.ts';
+import { IndexWriter } from './index-files.ts';
 import { type AnswerLine, type DayLine, type ObjectRef, objectsOf } from './lines.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { expectNoPrune } from './prune-lock.ts';
+import { readIndex } from './read-index.ts';
 import { reconcile } from './reconcile.ts';
 import { joinRows } from './rows-text.ts';
 
@@ -56,6 +57,7 @@ async function openWith(writer: IndexWriter, options: ArchiveOptions): Promise<O
   const { folder, warehouse } = options;
   expectNoPrune(folder);
   const files = await readIndex(folder);
+  writer.follow(files);
   const decided = await reconcile(files, warehouse);
   if (decided.length > 0) await writer.append(decided);
   const { answers, outcomeOf } = contentsOf([...files, { lines: decided }]);

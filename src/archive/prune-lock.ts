@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { BusyError } from '../core/errors.ts';
 import { type FileLock, tryFileLock } from '../core/file-lock.ts';
-import { type IndexFile, isWritten } from './index-files.ts';
+import { isWritten } from './index-files.ts';
 import { expectArchive, readSoundIndex } from './read-archive.ts';
+import type { IndexFile } from './read-index.ts';
 
 /**
  * Changes the files of an archive while no run and no other process does. A run takes the lock of its own index file first

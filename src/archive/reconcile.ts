@@ -1,8 +1,9 @@
 import type { Warehouse } from '../warehouse/port.ts';
 import { isDayUnit, unitName } from '../warehouse/port.ts';
 import { contentsOf, unitKeyOf } from './contents.ts';
-import { type IndexFile, isBeingWritten } from './index-files.ts';
+import { isBeingWritten } from './index-files.ts';
 import type { AnswerLine, DayLine, Line } from './lines.ts';
+import type { IndexFile } from './read-index.ts';
 
 /** The latest runs that are searched for the run of an undecided answer. */
 const RUNS_MAX = 10_000;
@@ -82,7 +83,7 @@ function pullKey(line: DayLine): string {
 }
 
 function isOpen(line: Line, outcomeOf: (line: AnswerLine) => string): line is AnswerLine {
-  return line.kind !== 'outcome' && line.kind !== 'pruned' && outcomeOf(line) === 'undecided';
+  return 'name' in line && outcomeOf(line) === 'undecided';
 }
 
 function viewOf(unit: Awaited<ReturnType<Warehouse['units']>>[number]): LedgerView {

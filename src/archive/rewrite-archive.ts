@@ -10,10 +10,11 @@ import {
   unneededBytes,
 } from './data-files.ts';
 import { syncFolder } from './durable-folder.ts';
-import { type IndexFile, IndexWriter, indexFolder } from './index-files.ts';
+import { IndexWriter } from './index-files.ts';
 import { type AnswerLine, type Line, type ObjectRef, withObjectsAt } from './lines.ts';
 import { withObjects } from './object-reader.ts';
 import { ObjectWriter } from './object-writer.ts';
+import { type IndexFile, indexFolder } from './read-index.ts';
 
 /** Objects that are copied at once. They share a sync, and more of them need more memory. */
 const COPIES_MAX = 16;
@@ -59,7 +60,8 @@ export async function rewriteArchive(
     await objects.close();
     await index.close();
   }
-  for (const { path } of files) await rm(path, { force: true });
+  // A file names earlier ones, so the newest goes first.
+  for (const { path } of files.toReversed()) await rm(path, { force: true });
   await syncFolder(indexFolder(archive));
   for (const { path } of replaced) await rm(path, { force: true });
   if (replaced.length > 0) await syncFolder(objectFolder(archive));

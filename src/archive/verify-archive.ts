@@ -3,15 +3,16 @@ import { messageOf } from '../core/errors.ts';
 import { namesOf } from './choose.ts';
 import { contentsOf, objectsIn } from './contents.ts';
 import { byFile, inFileOrder, listDataFiles, objectFolder, placeKey, unneededBytes } from './data-files.ts';
-import { type IndexFile, isBeingWritten, isWritten, readIndex } from './index-files.ts';
+import { isBeingWritten, isWritten } from './index-files.ts';
 import { type AnswerLine, type ObjectRef, objectsOf } from './lines.ts';
 import { withObjects } from './object-reader.ts';
 import { expectArchive } from './read-archive.ts';
+import { type IndexFile, missingFiles, readIndex } from './read-index.ts';
 
 /** What is wrong in an archive. */
 export interface ArchiveFinding {
-  readonly kind: 'damaged-line' | 'missing-file' | 'truncated-file' | 'damaged-object';
-  /** A line of the index (file:line), a data file, or an object in it (file:offset). */
+  readonly kind: 'damaged-line' | 'lost-line' | 'missing-file' | 'truncated-file' | 'damaged-object';
+  /** A line of the index (file:line), an index file that has lost one, a data file, or an object in it (file:offset). */
   readonly what: string;
   /** The units that cannot be replayed, at most a few. */
   readonly units: string;
@@ -47,7 +48,11 @@ export async function verifyArchive(archive: string): Promise<ArchiveCheck> {
   const files = byFile(objects);
   const unused = stored.reduce((sum, file) => sum + unneededBytes(file, files.get(file.name)), 0);
   return {
-    findings: [...damagedLines(index), ...(await damagedObjects(archive, objects, usersOf(answers)))],
+    findings: [
+      ...missingIndexFiles(index),
+      ...damagedLines(index),
+      ...(await damagedObjects(archive, objects, usersOf(answers))),
+    ],
     answers: answers.length,
     objects: objects.length,
     undecided: answers.filter((line) => outcomeOf(line) === 'undecided').length,
@@ -56,13 +61,24 @@ export async function verifyArchive(archive: string): Promise<ArchiveCheck> {
   };
 }
 
+function missingIndexFiles(index: readonly IndexFile[]): ArchiveFinding[] {
+  return missingFiles(index).map((what) => ({
+    ...{ kind: 'missing-file', what, units: '' },
+    reason: 'the file of the index is missing',
+  }));
+}
+
 function damagedLines(index: readonly IndexFile[]): ArchiveFinding[] {
-  return index.flatMap(({ path, unreadable }) =>
-    unreadable.map((line) => ({
-      ...{ kind: 'damaged-line' as const, what: `${path}:${line}`, units: '' },
-      reason: 'the line cannot be read',
-    })),
-  );
+  return index.flatMap(({ path, unreadable, isLossy }): ArchiveFinding[] => {
+    const lost: ArchiveFinding[] = isLossy
+      ? [{ kind: 'lost-line', what: path, units: '', reason: 'both copies of a line are damaged or missing' }]
+      : [];
+    const damaged = unreadable.map((line): ArchiveFinding => {
+      const reason = `the line cannot be read${isLossy ? '' : '; its other copy can, so nothing is lost'}`;
+      return { kind: 'damaged-line', what: `${path}:${line}`, units: '', reason };
+    });
+    return [...lost, ...damaged];
+  });
 }
 
 /** Reads every object. Those that a missing file or the end of a file has taken are one finding. */

@@ -14,11 +14,12 @@ import { thinArchive } from '../../../jobs/archive-prune.ts';
 import { checkArchive } from '../../../jobs/archive-verify.ts';
 import { contentsOf, objectsIn } from '../../../src/archive/contents.ts';
 import { inFileOrder } from '../../../src/archive/data-files.ts';
-import { readIndex } from '../../../src/archive/index-files.ts';
 import type { ObjectRef } from '../../../src/archive/lines.ts';
+import { readIndex } from '../../../src/archive/read-index.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
+import { forgeLine } from '../../support/archive/forge-index.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { contextOf } from '../../support/rig/rig.ts';
@@ -133,32 +134,31 @@ describe('a damaged archive', () => {
   ])('a line that names the foreign file %j is a damaged one', async (name) => {
     const rig = await exported();
     const path = indexIn(rig.folder);
-    const text = readFileSync(path, 'utf8');
-    writeFileSync(path, text.replace(/"file":"[^"]+"/, `"file":${JSON.stringify(name)}`));
+    forgeLine(path, (text) => text.replace(/"file":"[^"]+"/, `"file":${JSON.stringify(name)}`));
     const { findings } = await checkArchive(rig.settings);
-    expect(findings).toMatchObject([{ kind: 'damaged-line', what: expect.stringMatching(/:\d+$/) }]);
+    expect(findings.map(({ kind }) => kind)).toEqual(['lost-line', 'damaged-line', 'damaged-line']);
     await expect(rig.replayInto()).rejects.toMatchObject({ exitCode: 6 });
   });
 
   test.each([
-    ['offset', -1, 'damaged-line'],
-    ['length', 0, 'damaged-line'],
+    ['offset', -1, 'lost-line'],
+    ['length', 0, 'lost-line'],
     ['length', 2 ** 52, 'truncated-file'],
-    ['offset', 1.5, 'damaged-line'],
+    ['offset', 1.5, 'lost-line'],
     ['offset', 1, 'damaged-object'],
   ])('a line whose %s is %d costs its own unit', async (member, value, kind) => {
     const rig = await exported();
     const path = indexIn(rig.folder);
-    const text = readFileSync(path, 'utf8');
-    writeFileSync(path, text.replace(new RegExp(`"${member}":\\d+`), `"${member}":${value}`));
-    expect((await checkArchive(rig.settings)).findings).toMatchObject([{ kind }]);
+    forgeLine(path, (text) => text.replace(new RegExp(`"${member}":\\d+`), `"${member}":${value}`));
+    const kinds = (await checkArchive(rig.settings)).findings.map((finding) => finding.kind);
+    expect(kinds).toEqual(kind === 'lost-line' ? [kind, 'damaged-line', 'damaged-line'] : [kind]);
   });
 
   test('a length that takes in bytes of the next object is found', async () => {
     const rig = await exported();
     const path = indexIn(rig.folder);
     const longer = (_: string, length: string) => `"length":${Number(length) + 1}`;
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/"length":(\d+)/, longer));
+    forgeLine(path, (text) => text.replace(/"length":(\d+)/, longer));
     expect((await checkArchive(rig.settings)).findings).toMatchObject([{ kind: 'damaged-object' }]);
   });
 
@@ -182,21 +182,63 @@ describe('a damaged archive', () => {
     expect(await (await rig.replayInto()).rig.digest()).toBe(digest);
   });
 
-  test('a damaged line is found and named, and a torn last one costs nothing', async () => {
+  test('a torn last line costs nothing', async () => {
     const rig = await exported();
-    const path = indexIn(rig.folder);
-    const text = readFileSync(path, 'utf8');
-    writeFileSync(path, `${text}{"kind":"day","na`);
+    appendFileSync(indexIn(rig.folder), '{"kind":"day","na');
     expect(await checkArchive(rig.settings)).toMatchObject({ findings: [], torn: 1 });
     const { rig: copy } = await rig.replayInto();
     expect(await copy.digest()).toBe(await rig.digest());
-    // The answers of several streams arrive in any order.
-    const damaged = text.split('\n').findIndex((line) => line.includes('"kind":"day"')) + 1;
+  });
+
+  test('a damaged line is found and named, and its other copy keeps everything whole', async () => {
+    const rig = await exported();
+    const digest = await rig.digest();
+    const path = indexIn(rig.folder);
+    const text = readFileSync(path, 'utf8');
+    // A well-formed line about another day.
+    const damaged = text.split('\n').findIndex((line) => line.includes('"day":"2026-01-27"')) + 1;
     expect(damaged).toBeGreaterThan(0);
-    writeFileSync(path, text.replace('"kind":"day"', '"kind":"dya"'));
+    writeFileSync(path, text.replace('"day":"2026-01-27"', '"day":"2026-01-17"'));
     const { findings } = await checkArchive(rig.settings);
-    expect(findings).toMatchObject([{ kind: 'damaged-line', what: `${path}:${damaged}` }]);
-    await expect(rig.replayInto()).rejects.toMatchObject({ exitCode: 6 });
+    expect(findings).toEqual([
+      {
+        ...{ kind: 'damaged-line', what: `${path}:${damaged}`, units: '' },
+        reason: 'the line cannot be read; its other copy can, so nothing is lost',
+      },
+    ]);
+    expect(await (await rig.replayInto()).rig.digest()).toBe(digest);
+    // Whatever writes the index again heals it.
+    await thinArchive(rig.settings, { olderThanDays: 400, isDryRun: false }, contextOf(today));
+    expect((await checkArchive(rig.settings)).findings).toEqual([]);
+    expect(await (await rig.replayInto()).rig.digest()).toBe(digest);
+  });
+
+  test('a line whose copies are both damaged is lost, and no replay goes past it', async () => {
+    const rig = await exported();
+    const path = indexIn(rig.folder);
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"day":"2026-01-27"', '"day":"2026-01-17"'));
+    const { findings } = await checkArchive(rig.settings);
+    expect(findings[0]).toMatchObject({ kind: 'lost-line', what: path });
+    await expect(rig.replayInto()).rejects.toMatchObject({
+      exitCode: 6,
+      message: expect.stringContaining(`a line of ${path} is lost`),
+    });
+  });
+
+  test('a missing file of the index is found and named, and no replay goes past it', async () => {
+    const rig = await exported();
+    const path = indexIn(rig.folder);
+    rig.emulator.revise({ kind: 'restate', day: shiftDay(today, -1) });
+    await rig.run();
+    expect((await checkArchive(rig.settings)).findings).toEqual([]);
+    rmSync(path);
+    expect((await checkArchive(rig.settings)).findings).toMatchObject([
+      { kind: 'missing-file', what: path, reason: 'the file of the index is missing' },
+    ]);
+    await expect(rig.replayInto()).rejects.toMatchObject({
+      exitCode: 6,
+      message: expect.stringContaining(`${path} is missing`),
+    });
   });
 
   test('an archive that cannot be written ends the run before anything is committed', async () => {

@@ -3,6 +3,8 @@ import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
+import { readIndex } from '../../../src/archive/read-index.ts';
+import { forgeIndex } from '../../support/archive/forge-index.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -57,21 +59,15 @@ async function serve(folder: string): Promise<Record<string, string>> {
 }
 
 /** Removes what became of the answers about days from an archive. */
-function forgetOutcomes(archive: string): void {
+async function forgetOutcomes(archive: string): Promise<void> {
   let forgotten = 0;
-  for (const name of readdirSync(join(archive, 'index')).filter((file) => file.endsWith('.jsonl'))) {
-    const path = join(archive, 'index', name);
-    const lines = readFileSync(path, 'utf8').trim().split('\n');
-    const days = new Set(
-      lines.map((line) => JSON.parse(line)).flatMap((line) => (line.kind === 'day' ? line.name : [])),
-    );
-    const kept = lines.filter((text) => {
-      const { kind, names = [] } = JSON.parse(text);
-      const isOfDays = kind === 'outcome' && names.some((one: string) => days.has(one));
-      if (isOfDays) forgotten += names.length;
-      return !isOfDays;
+  for (const { path, lines } of await readIndex(archive)) {
+    const days = new Set(lines.flatMap((line) => (line.kind === 'day' ? line.name : [])));
+    forgeIndex(path, (line) => {
+      if (line.kind !== 'outcome' || !line.names.some((name) => days.has(name))) return line;
+      forgotten += line.names.length;
+      return null;
     });
-    writeFileSync(path, `${kept.join('\n')}\n`);
   }
   expect(forgotten).toBeGreaterThan(50);
 }
@@ -124,7 +120,7 @@ onEachDatabase((database) => {
     // Nor does a kill before any outcome was noted make the upgrade hide what was committed.
     const killed = tempDir();
     cpSync(env.DAYWALK_ARCHIVE, killed, { recursive: true });
-    forgetOutcomes(killed);
+    await forgetOutcomes(killed);
     const decided = upgraded.run([...DAYWALK, 'replay', '--json'], { ...inLive, DAYWALK_ARCHIVE: killed });
     expect(JSON.parse(decided)).toEqual(replayed);
   });

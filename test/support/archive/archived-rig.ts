@@ -1,6 +1,6 @@
 import { type ReplayRequest, type ReplayResult, replay } from '../../../jobs/replay.ts';
 import { contentsOf } from '../../../src/archive/contents.ts';
-import { readIndex } from '../../../src/archive/index-files.ts';
+import { readIndex } from '../../../src/archive/read-index.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import type { EmulatorOptions } from '../../../src/emulator/index.ts';
