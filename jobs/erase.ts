@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { expectReadable } from '../src/archive/find-damaged.ts';
+import { hasAnswers } from '../src/archive/read-archive.ts';
 import { UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import type { Advice } from '../src/core/reasons.ts';
@@ -29,6 +31,8 @@ export interface ErasureRequest {
   /** ID or recorded name. @default the only organization of the warehouse, for a person */
   readonly organization?: string | undefined;
   readonly isDryRun: boolean;
+  /** Remove archived rows that cannot be read. @default false: they end the erasure before it changes anything */
+  readonly dropsDamaged?: boolean;
   /** Where to write the certificate; it must not exist yet. */
   readonly certificate?: string | undefined;
   /** Wait for a run to end instead of failing with exit code 75. */
@@ -51,6 +55,7 @@ export interface ErasureResult {
  * first by the next call.
  * @throws {UsageError} if the person is not found or not clear, or an archive that runs have written is not named.
  * @throws {BusyError} while a run holds the warehouse or another program reads a SQLite warehouse; a repetition resumes.
+ * @throws {StorageError} if an archive is damaged; nothing is changed then.
  */
 export function erasePerson(
   settings: Settings,
@@ -64,7 +69,9 @@ export function erasePerson(
     try {
       await checkEmailSalt(warehouse, emails);
       const options = await erasureOptions(warehouse, settings, { clock, signal });
-      const optionsOf = (orgId: string): ErasureOptions => ({ ...options, orgId });
+      const { dropsDamaged = false } = request;
+      for (const folder of options.archives.filter(hasAnswers)) await expectReadable(folder, dropsDamaged);
+      const optionsOf = (orgId: string): ErasureOptions => ({ ...options, dropsDamaged, orgId });
       const pending = await readPlan(warehouse);
       const resumed =
         pending === null || request.isDryRun ? null : await erase(optionsOf(pending.orgId), pending.plan);
@@ -92,6 +99,7 @@ export async function erasureOptions(
     archives: await archiveFolders(warehouse, settings),
     drain: async () => void (await drainSpool(warehouse, settings, signal)),
     stored: privacyOf(settings.emails).email,
+    dropsDamaged: false,
     published: await readPublished(settings.warehouse, warehouse),
   };
 }

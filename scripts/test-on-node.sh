@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 STEP_SECONDS_MAX=300
 TESTS=(test/unit/core test/behaviour/install/addon.test.ts test/unit/warehouse/sqlite/writer-thread.test.ts test/behaviour/exactness/second-run.test.ts
-  test/behaviour/command-line/quiet.test.ts)
+  test/behaviour/command-line/quiet.test.ts test/behaviour/archive/codecs.test.ts)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { DamagedError } from '../core/errors.ts';
 import type { ErasedPeople } from '../privacy/erased-people.ts';
-import { contentsOf } from './contents.ts';
+import { contentsOf, objectsIn } from './contents.ts';
 import { placeKey } from './data-files.ts';
+import { findDamaged } from './find-damaged.ts';
 import {
   type AnswerLine,
   type DayLine,
@@ -27,6 +29,8 @@ export interface ErasedAnswers {
   readonly now: Date;
   /** Only count. */
   readonly isDryRun: boolean;
+  /** Remove objects that cannot be read. Otherwise they end the erasure. */
+  readonly dropsDamaged: boolean;
 }
 
 /** What was changed, or would be. */
@@ -34,6 +38,8 @@ export interface ErasedCounts {
   /** Answers whose rows were rewritten or removed, and the objects that held them. */
   readonly answers: number;
   readonly objects: number;
+  /** Objects that could not be read and are removed. */
+  readonly dropped: number;
 }
 
 /**
@@ -41,7 +47,7 @@ export interface ErasedCounts {
  * that hold other objects too are written again. May be repeated, also after a kill: the new files are complete before
  * anything is removed.
  * @throws {BusyError} while a run writes the archive.
- * @throws {StorageError} if it is damaged; nothing is removed then.
+ * @throws {StorageError} if it is damaged and that is not to be removed; nothing is removed then.
  */
 export function eraseFromArchive(folder: string, erased: ErasedAnswers): Promise<ErasedCounts> {
   return whileNoRunWrites(folder, (files) =>
@@ -50,10 +56,14 @@ export function eraseFromArchive(folder: string, erased: ErasedAnswers): Promise
       if (erased.isDryRun) {
         const rewriter = new Rewriter(erased, { stored, put: sha256Only });
         await rewriter.lines(contents.answers);
-        return rewriter.counts;
+        return {
+          ...rewriter.counts,
+          dropped: (await findDamaged(folder, objectsIn(contents.answers))).length,
+        };
       }
-      let counts: ErasedCounts = { answers: 0, objects: 0 };
-      await rewriteArchive(folder, { files, now: erased.now }, async (objects) => {
+      let counts = { answers: 0, objects: 0 };
+      const rewriting = { files, now: erased.now, damaged: erased.dropsDamaged ? 'go' : 'stop' } as const;
+      const damaged = await rewriteArchive(folder, rewriting, async (objects) => {
         const rewriter = new Rewriter(erased, { stored, put: (text) => objects.put(text) });
         const answers = await rewriter.lines(contents.answers);
         counts = rewriter.counts;
@@ -61,7 +71,7 @@ export function eraseFromArchive(folder: string, erased: ErasedAnswers): Promise
         const pruned: Line[] = before === null ? [] : [{ kind: 'pruned', before }];
         return { answers, others: [...outcomesOf(answers, contents), ...pruned] };
       });
-      return counts;
+      return { ...counts, dropped: damaged.length };
     }),
   );
 }
@@ -94,7 +104,7 @@ class Rewriter {
     this.#objects = objects;
   }
 
-  get counts(): ErasedCounts {
+  get counts(): Omit<ErasedCounts, 'dropped'> {
     return { answers: this.#answers, objects: this.#changed.size };
   }
 
@@ -153,11 +163,23 @@ class Rewriter {
     return after;
   }
 
+  /** The text of an object; null if it cannot be read and goes. */
+  async #read(ref: ObjectRef): Promise<string | null> {
+    try {
+      return await this.#objects.stored.get(ref);
+    } catch (error) {
+      if (this.#erased.dropsDamaged && error instanceof DamagedError) return null;
+      throw error;
+    }
+  }
+
   /** The object with the rows of another one without erased people; null if that names none. */
   async #rewrite(ref: ObjectRef): Promise<{ object: ObjectRef; pages: readonly string[] } | null> {
     const key = placeKey(ref);
     if (this.#unchanged.has(key)) return null;
-    const before = splitPages(await this.#objects.stored.get(ref));
+    const text = await this.#read(ref);
+    if (text === null) return null;
+    const before = splitPages(text);
     const pages = before.map((page) => this.#erased.people?.json(page) ?? page);
     if (pages.every((page, index) => page === before[index])) {
       this.#unchanged.add(key);

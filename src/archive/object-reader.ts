@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { hasCode } from '../core/error-code.ts';
-import { messageOf, StorageError } from '../core/errors.ts';
+import { DamagedError, messageOf, StorageError } from '../core/errors.ts';
 import { SerialQueue } from '../core/serial-queue.ts';
-import { CODECS } from './codec.ts';
+import { CODECS, type Codec } from './codec.ts';
 import { objectFolder, placeKey } from './data-files.ts';
 import type { ObjectRef } from './lines.ts';
 
@@ -40,7 +40,8 @@ export class ObjectReader {
 
   /**
    * The text of an object.
-   * @throws {StorageError} if it is missing, damaged, or compressed in a way that this Node cannot read.
+   * @throws {DamagedError} if it is missing or damaged.
+   * @throws {StorageError} if its file may not be read, or is compressed in a way that this Node cannot read.
    */
   async get(ref: ObjectRef): Promise<string> {
     return (await this.read(ref)).text.toString();
@@ -48,12 +49,7 @@ export class ObjectReader {
 
   /** An object as it is stored, and its text. Throws what {@link get} throws. */
   async read(ref: ObjectRef): Promise<ReadObject> {
-    const codec = CODECS.find(({ name }) => extname(ref.file) === `.${name}`);
-    if (codec === undefined) {
-      throw new StorageError(`read ${ref.file}: this version of Node cannot decompress it`, {
-        hint: 'use the version of Node that wrote the archive',
-      });
-    }
+    const codec = codecOf(ref);
     const bytes = await this.#queue.add(() => this.#bytes(ref));
     let text: Buffer;
     try {
@@ -84,7 +80,11 @@ export class ObjectReader {
       return bytes;
     } catch (error) {
       if (error instanceof StorageError) throw error;
-      throw damaged(ref, hasCode(error, 'ENOENT') ? 'its file is missing' : messageOf(error), error);
+      if (hasCode(error, 'ENOENT')) throw damaged(ref, 'its file is missing', error);
+      if (hasCode(error, 'EIO')) throw damaged(ref, messageOf(error), error);
+      throw new StorageError(`read the archived rows ${placeKey(ref)}: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
 
@@ -103,8 +103,17 @@ export class ObjectReader {
   }
 }
 
-function damaged(ref: ObjectRef, why: string, cause?: unknown): StorageError {
-  return new StorageError(`read the archived rows ${placeKey(ref)}: ${why}`, {
+/** How an object is compressed. @throws {StorageError} if this Node cannot read that. */
+export function codecOf({ file }: Pick<ObjectRef, 'file'>): Codec {
+  const codec = CODECS.find(({ name }) => extname(file) === `.${name}`);
+  if (codec !== undefined) return codec;
+  throw new StorageError(`read ${file}: this version of Node cannot decompress it`, {
+    hint: 'use the version of Node that wrote the archive',
+  });
+}
+
+function damaged(ref: ObjectRef, why: string, cause?: unknown): DamagedError {
+  return new DamagedError(`read the archived rows ${placeKey(ref)}: ${why}`, {
     cause,
     hint: 'restore the file from a backup; daywalk archive verify lists what else is damaged',
   });

@@ -1,5 +1,6 @@
 import { type Contents, contentsOf, dayAnswers, objectsIn, reportsAfter, walkSteps } from './contents.ts';
-import { byFile, listDataFiles, unneededBytes } from './data-files.ts';
+import { byFile, listDataFiles, type StoredFile, unneededBytes } from './data-files.ts';
+import type { DamagedObject } from './find-damaged.ts';
 import type { AnswerLine, DayLine, Line, PageLine, WalkLine } from './lines.ts';
 import { whileNoRunWrites } from './prune-lock.ts';
 import { rewriteArchive } from './rewrite-archive.ts';
@@ -17,6 +18,8 @@ export interface Pruned {
   readonly objectsKept: number;
   /** Compressed bytes of objects that were removed, and of those that a kill has left without an answer. */
   readonly bytesRemoved: number;
+  /** Objects that cannot be copied. Their data files stay as they are. */
+  readonly damaged: readonly DamagedObject[];
 }
 
 /**
@@ -25,7 +28,7 @@ export interface Pruned {
  * complete before anything is removed. A data file of which a part is needed is written again.
  * @throws {BusyError} while a run writes the archive.
  * @throws {UsageError} if there is no archive.
- * @throws {StorageError} if the index or an object to copy is damaged; nothing is removed then.
+ * @throws {StorageError} if the index is damaged; nothing is removed then.
  */
 export function pruneArchive(
   folder: string,
@@ -36,26 +39,38 @@ export function pruneArchive(
     const answers = keptLines(contents, before.toISOString());
     const pruned = await countPruned(folder, { before, contents, answers });
     const others: Line[] = [...outcomesOf(answers, contents), { kind: 'pruned', before: pruned.before }];
-    if (!isDryRun) await rewriteArchive(folder, { files, now }, async () => ({ answers, others }));
-    return pruned;
+    if (isDryRun) return { ...pruned, damaged: [] };
+    const rewriting = { files, now, damaged: 'stay' as const };
+    const damaged = await rewriteArchive(folder, rewriting, async () => ({ answers, others }));
+    const kept = new Set(damaged.map(({ ref }) => ref.file));
+    const remaining = await bytesUnneeded(folder, answers, ({ name }) => kept.has(name));
+    return { ...pruned, bytesRemoved: pruned.bytesRemoved - remaining, damaged };
   });
 }
 
 async function countPruned(
   folder: string,
   { before, contents, answers }: { before: Date; contents: Contents; answers: readonly AnswerLine[] },
-): Promise<Pruned> {
+): Promise<Omit<Pruned, 'damaged'>> {
   const needed = objectsIn(answers);
-  const files = byFile(needed);
-  const stored = await listDataFiles(folder);
   return {
     before: before.toISOString(),
     answersRemoved: contents.answers.length - answers.length,
     answersKept: answers.length,
     objectsRemoved: objectsIn(contents.answers).length - needed.length,
     objectsKept: needed.length,
-    bytesRemoved: stored.reduce((sum, file) => sum + unneededBytes(file, files.get(file.name)), 0),
+    bytesRemoved: await bytesUnneeded(folder, answers),
   };
+}
+
+async function bytesUnneeded(
+  folder: string,
+  answers: readonly AnswerLine[],
+  isCounted = (_: StoredFile) => true,
+): Promise<number> {
+  const files = byFile(objectsIn(answers));
+  const stored = (await listDataFiles(folder)).filter(isCounted);
+  return stored.reduce((sum, file) => sum + unneededBytes(file, files.get(file.name)), 0);
 }
 
 /** The answers that stay. */

@@ -10,6 +10,7 @@ import {
   unneededBytes,
 } from './data-files.ts';
 import { syncFolder } from './durable-folder.ts';
+import { type DamagedObject, findDamaged } from './find-damaged.ts';
 import { IndexWriter } from './index-files.ts';
 import { type AnswerLine, type Line, type ObjectRef, withObjectsAt } from './lines.ts';
 import { withObjects } from './object-reader.ts';
@@ -26,45 +27,65 @@ export interface NewIndex {
   readonly others: readonly Line[];
 }
 
+/** How to rewrite an archive. */
+export interface Rewriting {
+  /** The present index. */
+  readonly files: readonly IndexFile[];
+  readonly now: Date;
+  /** What becomes of objects that are damaged: they end the rewriting, their files stay, or they go with their files. */
+  readonly damaged: 'stop' | 'stay' | 'go';
+}
+
 /**
  * Gives an archive another index, and replaces the data files that hold more than its answers need: their other objects
  * are copied as they are. The old files go when the new ones are durable, the index first. A kill leaves the old index
  * beside the new one or data files that no line names, and the next call removes them. Call under the lock of
  * `whileNoRunWrites`.
- * @param files the present index.
  * @param change returns the new index. It may keep further objects.
- * @throws {StorageError} if an object to copy is damaged or something cannot be written; nothing is removed then.
+ * @returns objects that should have been copied and are damaged; the lines that need them stay.
+ * @throws {StorageError} if something cannot be written, or cannot be read for another reason; nothing is removed then.
  */
 export async function rewriteArchive(
   archive: string,
-  { files, now }: { readonly files: readonly IndexFile[]; readonly now: Date },
+  { files, now, damaged: fate }: Rewriting,
   change: (objects: ObjectWriter) => Promise<NewIndex>,
-): Promise<void> {
+): Promise<DamagedObject[]> {
   const stored = await listDataFiles(archive);
   const index = await IndexWriter.begin(archive, now);
   const objects = new ObjectWriter(archive, index.stem);
   let replaced: readonly StoredFile[];
+  let damaged: DamagedObject[];
   try {
     const { answers, others } = await change(objects);
     const needed = objectsIn(answers);
+    const inReplaced = (ref: ObjectRef) => replaced.some(({ name }) => name === ref.file);
     replaced = filesToReplace(stored, needed);
-    const names = new Set(replaced.map(({ name }) => name));
-    const moved = await copyObjects(
-      archive,
-      objects,
-      needed.filter(({ file }) => names.has(file)),
-    );
+    const checked = { stop: [], stay: needed.filter(inReplaced), go: needed }[fate];
+    damaged = await findDamaged(archive, checked);
+    const lost = new Set(damaged.map(({ ref }) => ref));
+    const readable = needed.filter((ref) => !lost.has(ref));
+    if (fate === 'go') replaced = filesToReplace(stored, readable);
+    if (fate === 'stay')
+      replaced = replaced.filter(({ name }) => !damaged.some(({ ref }) => ref.file === name));
+    const moved = await copyObjects(archive, objects, readable.filter(inReplaced));
     const placeOf = (ref: ObjectRef) => moved.get(placeKey(ref)) ?? ref;
     await index.append([...answers.map((line) => withObjectsAt(line, placeOf)), ...others]);
   } finally {
     await objects.close();
     await index.close();
   }
-  // A file names earlier ones, so the newest goes first.
-  for (const { path } of files.toReversed()) await rm(path, { force: true });
-  await syncFolder(indexFolder(archive));
-  for (const { path } of replaced) await rm(path, { force: true });
-  if (replaced.length > 0) await syncFolder(objectFolder(archive));
+  await removeFiles(
+    indexFolder(archive),
+    // A file names earlier ones, so the newest goes first.
+    files.toReversed(),
+  );
+  await removeFiles(objectFolder(archive), replaced);
+  return damaged;
+}
+
+async function removeFiles(folder: string, files: readonly { readonly path: string }[]): Promise<void> {
+  for (const { path } of files) await rm(path, { force: true });
+  if (files.length > 0) await syncFolder(folder);
 }
 
 /** The data files that hold bytes that no needed object has. */

@@ -20,7 +20,15 @@ export const Certificate = Type.Object({
   /** Units whose digest was computed again. */
   units: Type.Integer(),
   /** Null if no archive was named. */
-  archive: Type.Union([Type.Object({ answers: Type.Integer(), objects: Type.Integer() }), Type.Null()]),
+  archive: Type.Union([
+    Type.Object({
+      answers: Type.Integer(),
+      objects: Type.Integer(),
+      /** Objects that could not be read and were removed. */
+      dropped: Type.Optional(Type.Integer()),
+    }),
+    Type.Null(),
+  ]),
   /** Lines of the spool that were changed. */
   spool_lines: Type.Integer(),
   /** Digests of the warehouse before and after. */

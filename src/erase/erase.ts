@@ -119,6 +119,8 @@ async function sweepAll(
     archive = archive && {
       answers: archive.answers + swept.answers,
       objects: archive.objects + swept.objects,
+      // A later round finds the same ones.
+      ...(swept.dropped === 0 ? {} : { dropped: swept.dropped }),
     };
     const learned = people.learned.map((value) => ({ kind: 'email' as const, value }));
     if (learned.length === 0) break;
@@ -158,11 +160,15 @@ async function sweepOnce(
   sweep: Sweep,
   isOrganization: boolean,
 ): Promise<ErasedCounts> {
-  const swept = { answers: 0, objects: 0 };
+  const swept = { answers: 0, objects: 0, dropped: 0 };
   for (const folder of archives) {
-    const { answers, objects } = await sweepArchive(folder, sweep, { isOrganization, now: clock.now() });
+    const { answers, objects, dropped } = await sweepArchive(folder, sweep, {
+      isOrganization,
+      now: clock.now(),
+    });
     swept.answers += answers;
     swept.objects += objects;
+    swept.dropped += dropped;
   }
   if (isOrganization) await removeOrganization(sweep);
   else {

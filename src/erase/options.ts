@@ -8,6 +8,8 @@ export interface ErasureOptions {
   readonly orgId: string;
   /** The folders of its archives. */
   readonly archives: readonly string[];
+  /** Remove archived rows that cannot be read; they may hold the person. Otherwise they end the erasure. */
+  readonly dropsDamaged: boolean;
   /** The folder of the spool. */
   readonly spool: string;
   /** How the email policy stores an address; the spool may hold addresses as they were received. */

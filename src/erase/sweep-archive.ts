@@ -13,17 +13,18 @@ import type { Sweep } from './sweep.ts';
 /** Sweeps the archived answers of an organization. The archive gets the list, and a warehouse that is rebuilt from it too. */
 export async function sweepArchive(
   folder: string,
-  { warehouse, orgId, people, isDryRun }: Sweep,
+  { warehouse, orgId, people, isDryRun, dropsDamaged }: Sweep,
   { isOrganization, now }: { readonly isOrganization: boolean; readonly now: Date },
 ): Promise<ErasedCounts> {
   if (!isDryRun) await shareErased(folder, warehouse);
-  if (!hasAnswers(folder)) return { answers: 0, objects: 0 };
+  if (!hasAnswers(folder)) return { answers: 0, objects: 0, dropped: 0 };
   return eraseFromArchive(folder, {
     orgId,
     people: isOrganization ? null : people,
     contentOf,
     now,
     isDryRun,
+    dropsDamaged,
   });
 }
 

@@ -11,6 +11,8 @@ export interface Sweep {
   readonly values: readonly string[];
   /** Only count. */
   readonly isDryRun: boolean;
+  /** Remove archived rows that cannot be read. */
+  readonly dropsDamaged: boolean;
   readonly signal: AbortSignal;
   readonly tally: Tally;
 }

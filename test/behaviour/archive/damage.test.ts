@@ -8,7 +8,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { thinArchive } from '../../../jobs/archive-prune.ts';
 import { checkArchive } from '../../../jobs/archive-verify.ts';
@@ -79,13 +79,33 @@ describe('a damaged archive', () => {
     const [unit = ''] = findings.map(({ units }) => units);
     const streams = STREAMS.filter((stream) => stream !== unit.split(' ')[0]);
     await expect(rig.replayInto({ streams })).resolves.toMatchObject({ result: { exitCode: 0 } });
-    // The file would be written again without its last byte, but not every object of it can be copied.
-    appendFileSync(path, 'x');
-    await expect(
-      thinArchive(rig.settings, { olderThanDays: 1, isDryRun: false }, contextOf(today)),
-    ).rejects.toMatchObject({ exitCode: 6 });
-    expect(dataIn(rig.folder)).toContain(path);
-    expect(indexIn(rig.folder)).toContain('000001-');
+  });
+
+  test('a prune keeps the file of a damaged object and names it; every other file is thinned out', async () => {
+    const rig = await exported();
+    rig.emulator.revise({ kind: 'restate', day: shiftDay(today, -1) });
+    await rig.run({ now: shiftDay(today, 1) });
+    const [path = '', other = ''] = dataIn(rig.folder);
+    const [first] = await placesIn(rig.folder);
+    const bytes = readFileSync(path);
+    bytes[first?.length ?? 0] = (bytes[first?.length ?? 0] ?? 0) ^ 0xff;
+    writeFileSync(path, bytes);
+    const damaged = readFileSync(path);
+    const [unit = ''] = (await checkArchive(rig.settings)).findings.map(({ units }) => units);
+    // Both files would be written again without their last byte, but not every object of one can be copied.
+    for (const file of [path, other]) appendFileSync(file, 'x');
+    const prune = () => thinArchive(rig.settings, { olderThanDays: 400, isDryRun: false }, contextOf(today));
+    const pruned = await prune();
+    expect(pruned).toMatchObject({ bytesRemoved: 1, damaged: [{ error: { exitCode: 6 } }] });
+    expect(readFileSync(path).subarray(0, damaged.length)).toEqual(damaged);
+    expect(dataIn(rig.folder)).not.toContain(other);
+    const env = { ...envOf(rig), DAYWALK_ARCHIVE: rig.folder };
+    const said = await daywalkInProcess(['archive', 'prune', '--older-than', '400d'], { env });
+    expect([said.code, said.stdout]).toEqual([6, expect.stringContaining(`${basename(path)}:`)]);
+    const { findings } = await checkArchive(rig.settings);
+    expect(findings).toMatchObject([{ kind: 'damaged-object', units: unit }]);
+    const streams = STREAMS.filter((stream) => stream !== unit.split(' ')[0]);
+    await expect(rig.replayInto({ streams })).resolves.toMatchObject({ result: { exitCode: 0 } });
   });
 
   test('a missing file is found and named once, and the next run does not rely on it', async () => {

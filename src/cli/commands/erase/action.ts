@@ -21,6 +21,7 @@ export const act: Action = async ({ settings, job, flags, out, directory }) => {
     {
       ...{ user, email, organization: flags.parse('--organization', notEmpty) },
       ...{ isDryRun: flags.isOn('--dry-run'), wait: flags.isOn('--wait') },
+      dropsDamaged: flags.isOn('--drop-damaged'),
       certificate: file === undefined ? undefined : resolve(directory, file),
     },
     job,
@@ -65,6 +66,11 @@ function renderErasure(
     archive === null
       ? 'no archive'
       : `archive: ${counted(archive.answers, 'answer')}, ${counted(archive.objects, 'object')}`,
+    ...(archive?.dropped === undefined
+      ? []
+      : [
+          `archive: ${counted(archive.dropped, 'damaged object')} ${isDryRun ? 'would be ' : ''}removed; daywalk archive verify names the days`,
+        ]),
     `spool: ${counted(spoolLines, 'line')}`,
     ...(file === undefined || isDryRun ? [] : [`certificate: ${file}`]),
     ...published.map((place) => `not changed: the copy or publish in ${place}`),

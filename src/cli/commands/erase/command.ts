@@ -18,6 +18,8 @@ export const erase: Command = {
     '--organization <name>':
       'the organization of the person, by its ID or its name (default: the only one); without a person, the organization to remove',
     '--dry-run': 'count what would change; change nothing',
+    '--drop-damaged':
+      'remove archived rows that cannot be read: they may hold the person; without it, they end the command',
     '--certificate <file>': 'write the certificate to this new file; it contains no personal data',
     '--wait': 'wait for a run to end instead of exiting with code 75',
     ...jsonFlag,

@@ -11,20 +11,22 @@ export const act: Action = async ({ settings, job, flags, out }) => {
   const olderThanDays = flags.parse('--older-than', parseAge) ?? 0;
   const isDryRun = flags.isOn('--dry-run');
   const pruned = await thinArchive(settings, { olderThanDays, isDryRun }, job);
-  const { before, answersRemoved, answersKept, objectsRemoved, objectsKept, bytesRemoved } = pruned;
+  const { before, answersRemoved, answersKept, objectsRemoved, objectsKept, bytesRemoved, damaged } = pruned;
   const json = {
     dry_run: isDryRun,
     before,
     ...{ answers_removed: answersRemoved, answers_kept: answersKept },
     ...{ objects_removed: objectsRemoved, objects_kept: objectsKept },
     bytes_removed: bytesRemoved,
+    damaged: damaged.map(({ error }) => error.message),
   };
   const verb = isDryRun ? 'would be removed' : 'removed';
   out.show(json, () => [
     `${counted(answersRemoved, 'answer')} and ${counted(objectsRemoved, 'object')} (${formatBytes(bytesRemoved)}) ${verb}`,
     `${counted(answersKept, 'answer')} and ${counted(objectsKept, 'object')} kept; replays as of ${before} and later are exact`,
+    ...damaged.map(({ error }) => `not removed: the file of damaged rows; ${error.message}`),
   ]);
-  return EXIT.ok;
+  return damaged.length === 0 ? EXIT.ok : EXIT.storage;
 };
 
 function parseAge(text: string): number {
