@@ -13,6 +13,7 @@ import type { JobContext } from '../src/core/job-context.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { packageVersion } from '../src/core/package.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
+import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import type { ReplayedOrganization, ReplayReport } from '../src/pipeline/replay/replay.ts';
 import { replayOrganization } from '../src/pipeline/replay/replay.ts';
 import { privacyOf } from '../src/privacy/email.ts';
@@ -22,6 +23,7 @@ import type { Warehouse } from '../src/warehouse/port.ts';
 import { takeLock } from '../src/warehouse/take-lock.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import { archiveFolder } from './archive-folder.ts';
+import { erasureOptions } from './erase.ts';
 
 /** Reports that are read at once. */
 const PAGE_REPORTS = 100;
@@ -55,6 +57,7 @@ export interface ReplayResult {
  * Rebuilds the warehouse from archived answers, without a request. May be repeated and interrupted at will.
  * @throws {UsageError} if the archive cannot answer, or the warehouse is not empty and an instant is asked for.
  * @throws {StorageError} if the archive is damaged; the units before stay.
+ * @throws {BusyError} if new addresses of erased people cannot be swept now; everything is stored, and a repetition sweeps.
  */
 export async function replay(
   settings: Settings,
@@ -83,6 +86,7 @@ export async function replay(
         const replayOne = (objects: ObjectReader) => replayOrganization(replayed(answers, objects), options);
         organizations.push(await withObjects(folder, replayOne));
       }
+      await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
       const exitCode = worstExit([EXIT.ok, ...organizations.map(({ exitCode }) => exitCode)]);
       return { exitCode, from: firstDay, until: lastDay, asOf: asOf?.toISOString() ?? null, organizations };
     } finally {

@@ -6,8 +6,8 @@ import { hasAnswers } from '../archive/read-archive.ts';
 import { parseDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
 import { isDailyStream } from '../core/stream.ts';
+import { archivedPrivacy } from '../pipeline/replay/archived-readings.ts';
 import { collectArchived } from '../pipeline/replay/replay-day.ts';
-import { NOBODY } from '../privacy/erased-people.ts';
 import type { Sweep } from './sweep.ts';
 
 /** Sweeps the archived answers of an organization. The archive gets the list, and a warehouse that is rebuilt from it too. */
@@ -33,6 +33,7 @@ function contentOf(line: DayLine, pages: readonly string[]): string {
   const { org: orgId, stream, day, emails } = line;
   if (!isDailyStream(stream))
     throw new DefectError('erase from the archive', new Error(`a day of ${stream}`));
-  const { day: collected } = collectArchived({ orgId, stream, day: parseDay(day), emails }, pages, NOBODY);
+  const unit = { orgId, stream, day: parseDay(day) };
+  const { day: collected } = collectArchived(unit, pages, archivedPrivacy(emails));
   return contentSha256(collected.tables);
 }

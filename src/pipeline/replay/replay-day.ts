@@ -4,13 +4,12 @@ import { analyticsPage } from '../../api/walk/pages.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { DefectError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
-import { type EmailPolicy, type Privacy, privacyOf } from '../../privacy/email.ts';
-import type { ErasedList } from '../../privacy/erased-people.ts';
-import { withoutErased } from '../../privacy/without-erased.ts';
+import type { EmailPolicy, Privacy } from '../../privacy/email.ts';
 import { type DayCommit, dayKey, type LedgerDay, type Warehouse } from '../../warehouse/port.ts';
 import { dayCommit } from '../commit.ts';
 import { type CollectedDay, collectDays } from '../run/days/collect-days.ts';
 import { unlessTooDeep } from '../too-deep.ts';
+import type { ArchivedReadings } from './archived-readings.ts';
 
 /** An archived answer about one day. */
 export interface ReplayDay {
@@ -45,10 +44,12 @@ export async function replayDay(
     warehouse,
     runId,
     known,
-    erased,
-  }: { warehouse: Warehouse; runId: string; known: LedgerDay | undefined; erased: ErasedList },
+    readings,
+  }: { warehouse: Warehouse; runId: string; known: LedgerDay | undefined; readings: ArchivedReadings },
 ): Promise<ReplayOutcome> {
-  const commit = await commitOf(archived, { runId, erased });
+  const { privacy, newAddresses } = readings.of(archived.emails);
+  const commit = await commitOf(archived, { runId, privacy });
+  await newAddresses.list();
   const isSame = known?.contentSha256 === commit.contentSha256;
   if (isSame && (await storedSha256(warehouse, commit)) === commit.contentSha256) return { kind: 'same' };
   const lastPulledAt = known?.lastPulledAt ?? null;
@@ -59,34 +60,22 @@ export async function replayDay(
   return { kind: 'stored', rowsWritten: outcome?.rowsWritten ?? 0 };
 }
 
-/**
- * The policy with which archived texts are read: they went through the email policy before, and must not again. Who was erased
- * after they were archived is left out.
- */
-export function archivedPrivacy(
-  emails: EmailPolicy['mode'],
-  { erased, orgId }: { readonly erased: ErasedList; readonly orgId: string },
-): Privacy {
-  return withoutErased(privacyOf({ mode: emails === 'drop' ? 'drop' : 'keep' }), erased, [orgId]);
-}
-
 async function commitOf(
   archived: ReplayDay,
-  { runId, erased }: { readonly runId: string; readonly erased: ErasedList },
+  { runId, privacy }: { readonly runId: string; readonly privacy: Privacy },
 ): Promise<DayCommit> {
   const { today, settleDays, pulledAt, requests, isOwn } = archived;
-  const collected = collectArchived(archived, await archived.pages(), erased);
+  const collected = collectArchived(archived, await archived.pages(), privacy);
   const rule = { today, settleDays };
   return { ...dayCommit(collected.day, { rule, runId, pulledAt, requests, isOwn }), rewrite: true };
 }
 
 /** Validates and normalizes the archived rows of a day, page by page. */
 export function collectArchived(
-  { orgId, stream, day, emails }: Pick<ReplayDay, 'orgId' | 'stream' | 'day' | 'emails'>,
+  { orgId, stream, day }: Pick<ReplayDay, 'orgId' | 'stream' | 'day'>,
   pages: readonly string[],
-  erased: ErasedList,
+  privacy: Privacy,
 ): CollectedDay {
-  const privacy = archivedPrivacy(emails, { erased, orgId });
   const collector = collectDays({ stream, days: [day] }, { orgId, privacy });
   // All streams but users are answered in one page.
   for (const rows of stream === 'users' ? pages : [pages.join(',')]) {

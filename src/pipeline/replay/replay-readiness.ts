@@ -2,11 +2,11 @@ import { readerOf } from '../../../schema/row.ts';
 import { tables as schema } from '../../../schema/tables.ts';
 import { readinessPage } from '../../api/walk/pages.ts';
 import type { EmailPolicy } from '../../privacy/email.ts';
-import type { ErasedList } from '../../privacy/erased-people.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import { Findings } from '../findings.ts';
 import { normalizePage } from '../run/readiness/store-page.ts';
-import { archivedPrivacy, type ReplayOutcome } from './replay-day.ts';
+import type { ArchivedReadings } from './archived-readings.ts';
+import type { ReplayOutcome } from './replay-day.ts';
 
 const reportId = readerOf(schema.readinessReports, 'report_id');
 
@@ -25,9 +25,9 @@ export interface ReplayReadiness {
 /** Stores archived readiness reports in place of the stored ones, unless those were pulled later. */
 export async function replayReadiness(
   { orgId, pulledAt, cursor, emails, pages }: ReplayReadiness,
-  { warehouse, runId, erased }: { warehouse: Warehouse; runId: string; erased: ErasedList },
+  { warehouse, runId, readings }: { warehouse: Warehouse; runId: string; readings: ArchivedReadings },
 ): Promise<ReplayOutcome> {
-  const privacy = archivedPrivacy(emails, { erased, orgId });
+  const { privacy, newAddresses } = readings.of(emails);
   const lastPulledAt = (await warehouse.readinessUnit(orgId))?.lastPulledAt ?? null;
   if (lastPulledAt !== null && lastPulledAt > pulledAt.toISOString()) return { kind: 'newer' };
   const seen = { reports: new Set<string>(), quarantine: new Set<string>() };
@@ -42,6 +42,7 @@ export async function replayReadiness(
       if (table === schema.readinessReports) for (const row of rows) seen.reports.add(String(reportId(row)));
     for (const { recordSha256 } of findings.quarantined) seen.quarantine.add(recordSha256);
     const { quarantined, drift } = findings;
+    await newAddresses.list();
     rowsWritten += (await warehouse.commitReadinessPage({ ...step, tables, quarantined, drift })).rowsWritten;
   }
   const end = { ...step, seenReportIds: seen.reports, seenQuarantine: seen.quarantine };

@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { expectNotErased, readErased } from '../../warehouse/erased-list.ts';
 import { isDayUnit, type LedgerDay, unitName, type Warehouse } from '../../warehouse/port.ts';
 import { refreshRollups } from '../../warehouse/rollups/refresh.ts';
+import { ArchivedReadings } from './archived-readings.ts';
 import { type ReplayDay, type ReplayOutcome, replayDay } from './replay-day.ts';
 import { type ReplayReadiness, replayReadiness } from './replay-readiness.ts';
 
@@ -47,6 +48,7 @@ export async function replayOrganization(
 ): Promise<ReplayReport> {
   const erased = await readErased(warehouse);
   expectNotErased(erased, orgId);
+  const readings = new ArchivedReadings({ warehouse, clock, erased, orgId });
   const runId = randomUUID();
   await warehouse.startRun({ runId, command: 'replay', startedAt: clock.now(), versions });
   const known = new Map<string, LedgerDay>();
@@ -60,9 +62,10 @@ export async function replayOrganization(
   for (const day of days) {
     signal.throwIfAborted();
     const name = unitName(day);
-    count(name, await replayDay(day, { warehouse, runId, known: known.get(name), erased }));
+    count(name, await replayDay(day, { warehouse, runId, known: known.get(name), readings }));
   }
-  if (readiness !== null) count('readiness', await replayReadiness(readiness, { warehouse, runId, erased }));
+  if (readiness !== null)
+    count('readiness', await replayReadiness(readiness, { warehouse, runId, readings }));
   await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
   const exitCode = total.newer.length > 0 ? EXIT.upstream : EXIT.ok;
   await warehouse.endRun({

@@ -1,9 +1,9 @@
 import { RULES } from '../../core/rules.ts';
-import { type ErasingPrivacy, withoutErased } from '../../privacy/without-erased.ts';
+import { withoutErased } from '../../privacy/without-erased.ts';
 import { expectNotErased, readErased } from '../../warehouse/erased-list.ts';
-import { listLearned } from '../../warehouse/learned-addresses.ts';
 import { recordName } from '../../warehouse/organization-names.ts';
 import { type DayUnit, unitName } from '../../warehouse/port.ts';
+import { NewAddresses } from '../new-addresses.ts';
 import { type PlanRequest, planUnits } from '../plan.ts';
 import { UnitClaims } from './claims/unit-claims.ts';
 import { ArchivedCommits } from './days/archived-commits.ts';
@@ -25,7 +25,7 @@ import { lookAtModelSums } from './watch/compare-model-sums.ts';
 import { Watch } from './watch/watch.ts';
 
 /** A run that keeps erased people out. */
-type ErasingRun = NamedRun & { readonly privacy: ErasingPrivacy };
+type ErasingRun = NamedRun & { readonly newAddresses: NewAddresses };
 
 /** A run whose units are known. */
 interface PlannedRun {
@@ -56,7 +56,7 @@ export async function walkPlan(options: NamedRun, counts: RunCounts, stop: Abort
   if (!stop.signal.aborted) await pullReopenedDays(run);
   await readiness;
   await finishCounts(run);
-  await listNewAddresses(run.options, run.scope.orgId);
+  await run.options.newAddresses.list();
   run.parts.outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;
 }
@@ -67,7 +67,8 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   const { orgId, lastDay } = scope;
   const erased = await readErased(warehouse);
   expectNotErased(erased, orgId);
-  const options = { ...given, privacy: withoutErased(given.privacy, erased, [orgId]) };
+  const privacy = withoutErased(given.privacy, erased, [orgId]);
+  const options = { ...given, privacy, newAddresses: new NewAddresses({ warehouse, clock, privacy, orgId }) };
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
   const request = { ...options, lastDay };
   const planned = await warehouse.units(orgId);
@@ -111,7 +112,7 @@ async function createParts(
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, ledger, isWatched, planned });
   const archived = new ArchivedCommits(options.archive, warehouse);
   const queue = new CommitQueue(async (commits) => {
-    await listNewAddresses(options, orgId);
+    await options.newAddresses.list();
     return archived.store(commits);
   });
   const gauge = await openRangeGauge(options, orgId, ledger, today);
@@ -168,12 +169,6 @@ async function finishCounts({ options, counts, scope, request, ledger, parts }: 
   counts.doubted = ledger.all().filter((unit) => isDoubted(unit, request)).length;
   if (counts.quarantinedUnits.length > 0)
     counts.accepted = await findAcceptedUnits(options.warehouse, scope.orgId);
-}
-
-/** An erased person who came with a new address stays away under that address too. */
-async function listNewAddresses({ warehouse, privacy, clock }: ErasingRun, orgId: string): Promise<void> {
-  const values = privacy.newlyLearned();
-  if (values.length > 0) await listLearned(warehouse, { orgId, values }, clock.now());
 }
 
 /** Keeps `concurrency` batches in flight until none is left to begin and none is under way. */

@@ -11,6 +11,7 @@ import { doubtText, parseDoubt, type StandingDoubt, weighLoss } from '../../../j
 import { lossOf } from '../../../judge/loss.ts';
 import type { TableRows, Warehouse } from '../../../warehouse/port.ts';
 import { Findings } from '../../findings.ts';
+import type { NewAddresses } from '../../new-addresses.ts';
 import { normalizeReadiness } from '../../normalize/readiness.ts';
 import type { PullCall, Source } from '../../pull.ts';
 import { unlessTooDeep } from '../../too-deep.ts';
@@ -28,6 +29,7 @@ export interface ReadinessContext extends DayContext {
   readonly force: boolean;
   readonly runId: string;
   readonly acceptLoss: boolean;
+  readonly newAddresses: NewAddresses;
   /** Keeps the reports as they came. @default none */
   readonly archive?: Archive | undefined;
   readonly onPage: (page: { reports: number; rowsWritten: number }) => void;
@@ -88,6 +90,7 @@ export async function storePage(
   }
   const cursor = canonicalJson(state);
   const pulledAt = context.clock.now();
+  await context.newAddresses.list();
   const archived = await beginPage(context, page, { cursor, pulledAt, valid: new Set(ids) });
   const outcome = await warehouse.commitReadinessPage({
     orgId,
