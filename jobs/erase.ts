@@ -98,7 +98,7 @@ export async function erasureOptions(
     ...{ warehouse, clock, signal, spool: spoolDirectory(settings) },
     archives: await archiveFolders(warehouse, settings),
     drain: async () => void (await drainSpool(warehouse, settings, signal)),
-    stored: privacyOf(settings.emails).email,
+    stored: (email) => privacyOf(settings.emails).email(email) ?? email,
     dropsDamaged: false,
     published: await readPublished(settings.warehouse, warehouse),
   };

@@ -3,12 +3,19 @@ import type { JobContext } from '../src/core/job-context.ts';
 import { readCsv } from '../src/metrics/csv/read-csv.ts';
 import { loadPeople as loadSteps, type PeopleLoad } from '../src/metrics/people/load-people.ts';
 import { PEOPLE_FORMAT } from '../src/metrics/people/people-file.ts';
-import { peopleOf } from '../src/metrics/people/stored-people.ts';
-import { ErasedPeople } from '../src/privacy/erased-people.ts';
+import { type PersonOfLine, peopleOf } from '../src/metrics/people/stored-people.ts';
+import { type ErasedList, ErasedPeople } from '../src/privacy/erased-people.ts';
+import { isPseudonym } from '../src/privacy/pseudonym.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
 import { checkEmailSalt, expectEmailSalt } from '../src/warehouse/email-salt.ts';
-import { expectSameErased, LISTING, readErased } from '../src/warehouse/erased-list.ts';
+import {
+  expectSameErased,
+  LISTING,
+  readErased,
+  type Subject,
+  withSubjects,
+} from '../src/warehouse/erased-list.ts';
 import { MUCH_WRITTEN_ROWS, type Steps } from '../src/warehouse/port.ts';
 import { ROLLUPS, runReads } from '../src/warehouse/rollups/refresh.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
@@ -33,11 +40,12 @@ export async function loadPeople(
   return withWarehouse(location, { clock, create: false }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
     const { dialect } = warehouse;
+    const read = (list: ErasedList) =>
+      peopleOf(lines, { orgId, file: file.name, emails, erased: new ErasedPeople(list, [orgId]) });
     const erased = await readErased(warehouse);
-    const people = peopleOf(lines, {
-      ...{ orgId, file: file.name, emails },
-      erased: new ErasedPeople(erased, [orgId]),
-    });
+    const learned = newAddressesOf(read(erased));
+    // For this file only: an address in a file may be a mistake.
+    const people = read(withSubjects(erased, orgId, learned, clock.now()));
     const load = () => loadSteps(people, { orgId, file: file.name, dialect, isDryRun });
     const steps = function* (): Steps<PeopleLoad> {
       yield* expectSameErased(erased);
@@ -53,4 +61,11 @@ export async function loadPeople(
     if (people.length >= MUCH_WRITTEN_ROWS) await warehouse.refreshStatistics();
     return loaded;
   });
+}
+
+/** Addresses that stand beside the ID of an erased person: other lines may hold them alone. */
+function newAddressesOf(people: readonly PersonOfLine[]): Subject[] {
+  return people.flatMap(({ row, email }) =>
+    isPseudonym(row.person) && email !== null && !isPseudonym(email) ? { kind: 'email', value: email } : [],
+  );
 }

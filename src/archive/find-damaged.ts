@@ -44,6 +44,7 @@ export async function expectReadable(archive: string, dropsDamaged: boolean): Pr
   const more = others.length === 0 ? '' : `; ${others.length} more cannot be read`;
   throw new DamagedError(`${first.error.message}${more}`, {
     cause: first.error,
-    hint: 'restore the file from a backup; without one, --drop-damaged removes these rows from the archive',
+    hint: 'restore the file from a backup, or let these rows be removed from the archive',
+    reason: 'archive-damaged',
   });
 }

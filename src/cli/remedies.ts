@@ -44,6 +44,8 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
     `set the old salt again in DAYWALK_EMAIL_SALT; or hash all emails again: daywalk backfill --force --new-email-salt --from ${firstDay} --until YESTERDAY`,
   'weaker-emails': ({ policy = '' }) => `pass --emails ${policy} to store these emails as they were archived`,
   'no-archive': 'name it with --archive or DAYWALK_ARCHIVE; runs with that setting write it',
+  'archive-damaged':
+    'restore the file from a backup; without one, pass --drop-damaged to remove these rows from the archive',
   'rows-damaged':
     'another program has written to the warehouse; daywalk backfill --force repairs what Daywalk exported',
   'copy-loses-rows':

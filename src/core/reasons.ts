@@ -30,6 +30,7 @@ export const REASONS = [
   'salt-differs',
   'weaker-emails',
   'no-archive',
+  'archive-damaged',
   'rows-damaged',
   'copy-loses-rows',
   'log-cannot-shrink',

@@ -111,6 +111,9 @@ async function sweepAll(
   const sweepsAll = await hasUnswept(options);
   let list = await mode.listed(subjects, await readErased(options.warehouse));
   if (!mode.isDryRun) await options.drain();
+  const taught = await learnFromSpool(options, list);
+  subjects = [...subjects, ...taught];
+  list = await mode.listed(taught, list);
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const people = new ErasedPeople(list, [options.orgId]);
     const values = sweepsAll ? [''] : subjects.map(({ value }) => value);
@@ -145,6 +148,19 @@ async function sweepAll(
       spool_lines: spoolLines,
     },
   };
+}
+
+/**
+ * Addresses that stand beside the ID in files that a drain has left, as they were received. The warehouse may never have seen
+ * them, and other lines may hold them alone.
+ */
+async function learnFromSpool(
+  { spool, orgId, stored }: ErasureOptions,
+  list: ErasedList,
+): Promise<Subject[]> {
+  const people = new ErasedPeople(list, [orgId], stored);
+  await eraseFromSpool(spool, people, { isDryRun: true });
+  return people.learned.map((value) => ({ kind: 'email', value }));
 }
 
 async function hasUnswept({ warehouse, orgId }: ErasureOptions): Promise<boolean> {

@@ -12,8 +12,8 @@ export interface ErasureOptions {
   readonly dropsDamaged: boolean;
   /** The folder of the spool. */
   readonly spool: string;
-  /** How the email policy stores an address; the spool may hold addresses as they were received. */
-  readonly stored: (email: string) => string | null;
+  /** How the email policy stores an address, or the address if it stores none: the spool may hold it as it was received. */
+  readonly stored: (email: string) => string;
   /** Stores the events of the spool, without the erased. */
   readonly drain: () => Promise<void>;
   /** Where the warehouse was copied or published to. */

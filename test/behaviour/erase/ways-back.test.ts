@@ -126,6 +126,24 @@ onEachDatabase((database) => {
       expect(await rig.column('SELECT DISTINCT manager_email FROM people')).toEqual([null]);
     });
 
+    test('in a file of people that names a new address beside the ID, and alone as that of a manager', async () => {
+      const { rig, user, found, erase } = await erasable(database);
+      await erase();
+      const other = await rig.value<string>('SELECT max(user_id) FROM user_daily WHERE user_id <> ?', user);
+      const fresh = 'somebody.new@example.org';
+      const lines = [
+        'user_id,user_email,team,manager_email',
+        `${other},,Blue,${fresh}`,
+        `${user},${fresh},Red,`,
+      ];
+      expect((await people(rig, lines)).code).toBe(0);
+      expect(await found([user, fresh])).toEqual([]);
+      expect(await rig.column('SELECT manager_email FROM people ORDER BY team')).toEqual([
+        expect.stringMatching(/^erased-/),
+        null,
+      ]);
+    });
+
     test('with hook events, before the erasure or after it, and none is stored twice', async () => {
       const { rig, spool, user, email, found, erase } = await erasable(database);
       const settings = { ...rig.settings, spool };
@@ -157,6 +175,28 @@ onEachDatabase((database) => {
       { mode: 'hash', salt: 'a long enough salt for the tests' },
       { mode: 'drop' },
     ];
+    test.each([{ mode: 'keep' }, ...policies] as const)(
+      'from files that a drain has left, which name an address that was never stored: $mode',
+      async (emails) => {
+        const rig = await archivedRig(SMALL, database, { emails });
+        await rig.run();
+        const user = (await rig.value<string>('SELECT min(user_id) FROM user_daily')) ?? '';
+        const spool = tempDir();
+        const fresh = 'somebody.new@example.org';
+        const alone = `{"v":9,"text":"by <${fresh.toUpperCase()}>"}\n`;
+        writeFileSync(join(spool, 'sealed-old.jsonl.kept'), alone);
+        writeFileSync(
+          join(spool, 'sealed-one.jsonl.kept'),
+          `{"v":9,"user_id":"${user}","email":"${fresh}"}\n${alone}`,
+        );
+        const counted = await eraseFrom(rig, { user, isDryRun: true }, { spool, emails });
+        const { certificate } = await eraseFrom(rig, { user }, { spool, emails });
+        expect(certificate.spool_lines).toBe(3);
+        expect(counted.certificate.spool_lines).toBe(3);
+        expect(await placesOf([user, fresh], { place: rig.place, archive: rig.folder, spool })).toEqual([]);
+      },
+    );
+
     test.each(policies)('with emails that are not kept: $mode', async (emails) => {
       const rig = await archivedRig(SMALL, database, { emails });
       rig.emulator.setQuirks({ unknownFields: true });
