@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { explainWriteError } from '../core/explain-write-error.ts';
 import { type FileLock, tryFileLock } from '../core/file-lock.ts';
-import { SerialQueue } from '../core/serial-queue.ts';
-import { syncPath } from '../core/sync-path.ts';
+import { DataFile } from './data-file.ts';
 import { makeDurableFolder } from './durable-folder.ts';
 import { COPIES, type Line, lineText } from './lines.ts';
 import { type IndexFile, indexFolder, namedBy } from './read-index.ts';
 
-const FILE_MODE = 0o600;
 /** Enough for a run every five minutes over nine years. */
 const NUMBER_DIGITS = 6;
 
@@ -20,10 +18,7 @@ export class IndexWriter {
   readonly #lock: FileLock | null;
   /** The name of the file without its extension. */
   readonly stem: string;
-  /** Lines of several calls must not mix. */
-  readonly #queue = new SerialQueue();
-  #file: FileHandle | undefined;
-  #failure: { readonly error: unknown } | undefined;
+  readonly #file: DataFile;
   #count = 0;
   /** Earlier files of the index that no other file names. */
   #after: readonly string[] = [];
@@ -32,6 +27,7 @@ export class IndexWriter {
     this.#path = path;
     this.stem = basename(path, '.jsonl');
     this.#lock = lock;
+    this.#file = new DataFile(path);
   }
 
   /**
@@ -59,46 +55,20 @@ export class IndexWriter {
    * Appends lines; they are durable when the call returns, or at the latest with the next durable ones.
    * @throws {StorageError} if they cannot be written. No later line is written then, as it might follow a torn one.
    */
-  append(lines: readonly Line[], { isDurable = true }: { isDurable?: boolean } = {}): Promise<void> {
-    return this.#queue.add(() => this.#append(lines, isDurable));
-  }
-
-  async #append(lines: readonly Line[], isDurable: boolean): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure.error;
-    try {
-      const first: Line[] = this.#file === undefined ? [{ kind: 'begin', after: [...this.#after] }] : [];
-      const file = this.#file ?? (await this.#open());
-      const copy = [...first, ...lines].map((line) => lineText(line, ++this.#count)).join('');
-      await file.appendFile(Array(COPIES).fill(copy).join('\n'));
-      if (isDurable) await file.datasync();
-    } catch (error) {
-      this.#failure = { error: explainWriteError(error, this.#path) };
-      throw this.#failure.error;
-    }
+  async append(lines: readonly Line[], { isDurable = true }: { isDurable?: boolean } = {}): Promise<void> {
+    const first: Line[] = this.#count === 0 ? [{ kind: 'begin', after: [...this.#after] }] : [];
+    const copy = [...first, ...lines].map((line) => lineText(line, ++this.#count)).join('');
+    await this.#file.append(Buffer.from(Array(COPIES).fill(copy).join('\n')), isDurable);
   }
 
   /** @throws {StorageError} if the last lines cannot be made durable. */
   async close(): Promise<void> {
     try {
-      if (this.#failure === undefined) await this.#file?.datasync();
-    } catch (error) {
-      throw explainWriteError(error, this.#path);
+      await this.#file.close();
     } finally {
-      await this.#release();
+      this.#lock?.release();
+      if (this.#lock !== null) await rm(lockOf(this.#path), { force: true });
     }
-  }
-
-  async #release(): Promise<void> {
-    await this.#file?.close();
-    if (this.#lock === null) return;
-    this.#lock.release();
-    await rm(lockOf(this.#path), { force: true });
-  }
-
-  async #open(): Promise<FileHandle> {
-    this.#file = await open(this.#path, 'ax', FILE_MODE);
-    syncPath(dirname(this.#path));
-    return this.#file;
   }
 }
 

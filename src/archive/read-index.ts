@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { StorageError } from '../core/errors.ts';
-import { COPIES, hasChecksum, type Line, parseLine, parseUncheckedLine } from './lines.ts';
+import { COPIES, hasChecksum, type Line, type NumberedLine, parseLine, parseUncheckedLine } from './lines.ts';
 
 /** Fewer bytes than any line has. */
 const LINE_BYTES_MIN = 40;
@@ -60,24 +60,23 @@ function parseUnchecked(texts: readonly Text[]): ReadLines {
 
 /** One line for its copies. */
 function joinCopies(texts: readonly Text[]): ReadLines {
-  const copies = new Map<number, { readonly line: Line; readonly bytes: number; count: number }>();
+  const copies = new Map<string, NumberedLine & { readonly bytes: number; count: number }>();
   const damaged: Text[] = [];
   for (const text of texts) {
-    const parsed = parseLine(text.text);
-    const known = parsed && copies.get(parsed.number);
-    if (known !== undefined) known.count += 1;
-    else if (parsed !== undefined)
-      copies.set(parsed.number, { line: parsed.line, bytes: text.bytes, count: 1 });
+    const twin = copies.get(text.text);
+    const parsed = twin === undefined ? parseLine(text.text) : undefined;
+    if (twin !== undefined) twin.count += 1;
+    else if (parsed !== undefined) copies.set(text.text, { ...parsed, bytes: text.bytes, count: 1 });
     // An empty line separates the copies, so that one damaged line break cannot take both.
     else if (text.bytes > 0) damaged.push(text);
   }
-  const known = [...copies].toSorted(([a], [b]) => a - b);
-  const [largest = 0] = known.at(-1) ?? [];
+  const known = [...copies.values()].toSorted((a, b) => a.number - b.number);
+  const largest = known.at(-1)?.number ?? 0;
   // The copies that known lines lack account for what cannot be read, or another line is lost.
-  const lacking = known.reduce((sum, [, { bytes, count }]) => sum + bytes * (COPIES - count), 0);
+  const lacking = known.reduce((sum, { bytes, count }) => sum + bytes * (COPIES - count), 0);
   const unknown = damaged.reduce((sum, { bytes }) => sum + bytes, 0) - lacking;
   return {
-    lines: known.map(([, { line }]) => line),
+    lines: known.map(({ line }) => line),
     unreadable: damaged.map(({ place }) => place),
     isLossy: known.length < largest || unknown >= LINE_BYTES_MIN,
   };

@@ -49,6 +49,20 @@ test('a kill at any byte leaves the lines of every append that was complete, and
   }
 });
 
+test('lines of calls that do not wait for each other keep their order, and none is accepted after the end', async () => {
+  const archive = tempDir();
+  const writer = await IndexWriter.begin(archive, new Date('2026-01-20T03:00:00Z'));
+  const lines = Array.from({ length: 50 }, (_, index): Line => {
+    return { kind: 'outcome', names: [`run:${index}`], outcome: 'committed' };
+  });
+  const calls = lines.map((line, index) => writer.append([line], { isDurable: index % 3 === 0 }));
+  await Promise.all(calls);
+  await writer.close();
+  await expect(writer.append(lines)).rejects.toThrow('it is closed');
+  const [file] = await readIndex(archive);
+  expect(file).toMatchObject({ lines: [{ kind: 'begin' }, ...lines], isLossy: false, unreadable: [] });
+});
+
 test('lines that were written once, without a checksum, are read, and a damaged one is lost', async () => {
   const { path, archive, lines } = await written(sequence(SEED));
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');

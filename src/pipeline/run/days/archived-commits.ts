@@ -18,6 +18,8 @@ export class ArchivedCommits {
   readonly #archive: Archive | undefined;
   readonly #warehouse: Pick<Warehouse, 'commitDays'>;
   readonly #rows = new WeakMap<DayCommit, Promise<KeptRows> | null>();
+  /** The names of answers that are noted and not committed yet. */
+  readonly #noted = new WeakMap<DayCommit, Promise<readonly string[]>>();
 
   constructor(archive: Archive | undefined, warehouse: Pick<Warehouse, 'commitDays'>) {
     this.#archive = archive;
@@ -30,15 +32,15 @@ export class ArchivedCommits {
   }
 
   /**
-   * Begins to keep the rows of a day, while earlier days are committed and later ones are pulled; {@link store} waits for it
-   * and throws its error. A day that is stored without it has no rows.
+   * Begins to keep and to note the rows of a day, while earlier days are committed and later ones are pulled; {@link store}
+   * waits for it and throws its error. A day that is stored without it has no rows.
    */
   keep({ commit, texts }: SentDay): void {
-    if (this.#archive === undefined) return;
+    const archive = this.#archive;
+    if (archive === undefined) return;
     const isKept = commit.unchanged !== undefined && texts.length === 0;
-    const kept = isKept ? null : this.#archive.keepRows(texts);
-    kept?.catch(() => undefined);
-    this.#rows.set(commit, kept);
+    this.#rows.set(commit, isKept ? null : archive.keepRows(texts));
+    this.#note(archive, commit).catch(() => undefined);
   }
 
   /** Keeps an answer that is not believed. */
@@ -53,8 +55,10 @@ export class ArchivedCommits {
   async store(commits: readonly DayCommit[]): Promise<CommitOutcome[]> {
     const archive = this.#archive;
     if (archive === undefined) return this.#warehouse.commitDays(commits);
-    const entries = await Promise.all(commits.map((commit) => this.#entryOf(commit)));
-    const names = await archive.beginDays(entries);
+    const noted = commits.map((commit) => this.#noted.get(commit) ?? this.#note(archive, commit));
+    const names = (await Promise.all(noted)).flat();
+    // Days whose commit fails may be stored again, one by one.
+    for (const commit of commits) this.#noted.delete(commit);
     const outcomes = await this.#warehouse.commitDays(commits).catch(async (error: unknown) => {
       // After an error of the storage, only the ledger knows whether the commit took place.
       if (error instanceof DaywalkError && error.effect !== 'run') await archive.end(names, 'dropped');
@@ -64,9 +68,14 @@ export class ArchivedCommits {
     return outcomes;
   }
 
-  async #entryOf(commit: DayCommit): Promise<ArchivedDay> {
-    const kept = await this.#rows.get(commit);
-    return entryOf(commit, kept === undefined ? NO_ROWS : kept, 'believed');
+  #note(archive: Archive, commit: DayCommit): Promise<readonly string[]> {
+    const note = async () => {
+      const kept = await this.#rows.get(commit);
+      return archive.beginDays([entryOf(commit, kept === undefined ? NO_ROWS : kept, 'believed')]);
+    };
+    const noted = note();
+    this.#noted.set(commit, noted);
+    return noted;
   }
 }
 

@@ -24,7 +24,7 @@ export const act: Action = async ({ settings, job, flags, out }) => {
   out.show(json, () => [
     `${counted(answersRemoved, 'answer')} and ${counted(objectsRemoved, 'object')} (${formatBytes(bytesRemoved)}) ${verb}`,
     `${counted(answersKept, 'answer')} and ${counted(objectsKept, 'object')} kept; replays as of ${before} and later are exact`,
-    ...damaged.map(({ error }) => `not removed: the file of damaged rows; ${error.message}`),
+    ...damaged.map(({ error }) => `a file stays as it is because of damaged rows: ${error.message}`),
   ]);
   return damaged.length === 0 ? EXIT.ok : EXIT.storage;
 };
