@@ -30,8 +30,6 @@ export interface Table<C extends Columns = Columns> {
   /** The primary key, in order. It begins with `org_id` wherever rows belong to an organization. */
   readonly key: readonly string[];
   readonly columns: C;
-  /** Indexes beside the key, for readers: columns by the name of the index. */
-  readonly indexes?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A view for BI tools, its SELECT in the dialect of each database. */
@@ -93,7 +91,6 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
   stream: Stream;
   by?: By;
   values: Values;
-  indexes?: Readonly<Record<string, readonly string[]>>;
 }): Table<typeof scope & By & Values & typeof extra> {
   const by = spec.by ?? ({} as By);
   return {
@@ -103,7 +100,6 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
     stream: spec.stream,
     key: ['org_id', 'date', ...Object.keys(by)],
     columns: { ...scope, ...by, ...spec.values, ...extra },
-    ...(spec.indexes !== undefined && { indexes: spec.indexes }),
   };
 }
 
@@ -115,7 +111,6 @@ export function table<By extends Columns, Values extends Columns>(spec: {
   stream?: Stream;
   by: By;
   values: Values;
-  indexes?: Readonly<Record<string, readonly string[]>>;
 }): Table<By & Values> {
   return {
     name: spec.name,
@@ -124,7 +119,6 @@ export function table<By extends Columns, Values extends Columns>(spec: {
     stream: spec.stream ?? null,
     key: Object.keys(spec.by),
     columns: { ...spec.by, ...spec.values },
-    ...(spec.indexes !== undefined && { indexes: spec.indexes }),
   };
 }
 

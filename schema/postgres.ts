@@ -5,7 +5,6 @@ import {
   customType,
   date,
   doublePrecision,
-  index,
   json,
   jsonb,
   type PgColumn,
@@ -46,17 +45,10 @@ function buildersOf(columns: Columns): Record<string, PgColumnBuilderBase> {
 }
 
 /** The drizzle table of a declaration. It names no schema: the search path of the connection does. */
-function toPostgres({ name, columns, key, indexes = {} }: AnyTable) {
+function toPostgres({ name, columns, key }: AnyTable) {
   return pgTable(name, buildersOf(columns), (self: Record<string, PgColumn>) => {
-    const named = (names: readonly string[]) => names.flatMap((column) => self[column] ?? []);
-    const [first, ...rest] = named(key);
-    return [
-      ...(first === undefined ? [] : [primaryKey({ name: `${name}_key`, columns: [first, ...rest] })]),
-      ...Object.entries(indexes).flatMap(([indexName, indexed]) => {
-        const [head, ...tail] = named(indexed);
-        return head === undefined ? [] : [index(indexName).on(head, ...tail)];
-      }),
-    ];
+    const [first, ...rest] = key.flatMap((column) => self[column] ?? []);
+    return first === undefined ? [] : [primaryKey({ name: `${name}_key`, columns: [first, ...rest] })];
   });
 }
 

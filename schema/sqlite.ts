@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import {
-  index,
   integer,
   primaryKey,
   real,
@@ -27,17 +26,10 @@ function buildersOf(columns: Columns): Record<string, SQLiteColumnBuilderBase> {
   return Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, builderOf(column)]));
 }
 
-function toSqlite({ name, columns, key, indexes = {} }: AnyTable) {
+function toSqlite({ name, columns, key }: AnyTable) {
   return sqliteTable(name, buildersOf(columns), (self: Record<string, SQLiteColumn>) => {
-    const named = (names: readonly string[]) => names.flatMap((column) => self[column] ?? []);
-    const [first, ...rest] = named(key);
-    return [
-      ...(first === undefined ? [] : [primaryKey({ columns: [first, ...rest] })]),
-      ...Object.entries(indexes).flatMap(([indexName, indexed]) => {
-        const [head, ...tail] = named(indexed);
-        return head === undefined ? [] : [index(indexName).on(head, ...tail)];
-      }),
-    ];
+    const [first, ...rest] = key.flatMap((column) => self[column] ?? []);
+    return first === undefined ? [] : [primaryKey({ columns: [first, ...rest] })];
   });
 }
 

@@ -81,7 +81,6 @@ export const userWeekly = table({
   role: 'rollup',
   by: { ...orgColumn, week_start: day('Monday of the week'), ...user },
   values: { ...userDays, ...sums, ...thinking },
-  indexes: { user_weekly_by_user: ['org_id', 'user_id', 'week_start'] },
 });
 
 export const userMonthly = table({
@@ -90,7 +89,6 @@ export const userMonthly = table({
   role: 'rollup',
   by: { ...orgColumn, month: key('month, YYYY-MM'), ...user },
   values: { ...userDays, ...sums, ...thinking },
-  indexes: { user_monthly_by_user: ['org_id', 'user_id', 'month'] },
 });
 
 export const orgMonthly = table({

@@ -26,8 +26,6 @@ export const userDaily = factTable({
     autonomy_ratio: ratio('tool calls per user turn, as the service computes it'),
     delegation_level: label('primary autonomy mode: auto-high, auto-medium, auto-low, spec or manual'),
   },
-  // The key serves queries by day; this index serves queries for all days of one person.
-  indexes: { user_daily_by_user: ['org_id', 'user_id', 'date'] },
 });
 
 export const userDailyLanguages = factTable({
