@@ -95,7 +95,7 @@ class Simulation {
     const first = this.#first;
     // A plan without analytics still needs one request to find the organization.
     if (first === undefined) return isNamed ? 0 : 1;
-    const isPlanned = this.#schedule.moveToFront(first);
+    const isPlanned = this.#schedule.keepAlone(first);
     const again = isPlanned && this.#requestsOf({ stream: first.stream, days: [first.day] }) === 1 ? 1 : 0;
     // A run begins with a request for the first page of the newest day. If that is the only page, it is not requested again.
     return 1 - again + this.#countScheduled();

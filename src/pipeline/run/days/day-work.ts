@@ -18,11 +18,11 @@ import type { FirstPage } from '../start/newest-day.ts';
 import type { RunScope } from '../start/scope.ts';
 import type { Watch } from '../watch/watch.ts';
 import type { ArchivedCommits } from './archived-commits.ts';
-import type { CommitQueue, Written } from './commit-queue.ts';
+import type { CommitQueue, Turn, Written } from './commit-queue.ts';
 import { FailedBatches } from './failed-batches.ts';
 import { AnswersDigest, type KnownDays } from './known-answers.ts';
 import { MemoryLimit, type MemoryShare } from './memory-limit.ts';
-import { type Answers, prepareBatch } from './prepare-batch.ts';
+import { type Answers, prepareBatch, readAgain } from './prepare-batch.ts';
 import type { SecondLooks } from './second-looks.ts';
 import type { DaySorter, DoubtedDay, ReadyDay, Sorted } from './sort-days.ts';
 
@@ -84,7 +84,7 @@ export class DayWork {
     this.#rule = run.rule;
     this.#claimed = new ClaimedBatches(parts);
     this.#failures = new FailedBatches({ ...parts, orgId, signal: run.stop.signal });
-    this.#prefetched = first !== undefined && parts.schedule.moveToFront(first.unit) ? first : undefined;
+    if (first !== undefined && parts.schedule.keepAlone(first.unit)) this.#hold(first);
   }
 
   /** The next task; undefined when none can begin now. */
@@ -118,7 +118,8 @@ export class DayWork {
     try {
       const batch = await this.#claimed.take();
       if (batch === undefined || this.#stop.signal.aborted) return;
-      if (this.#parts.outcomes.isGivenUp(batch)) this.#giveUp(batch);
+      // A page that is held needs no request.
+      if (!this.#isHeld(batch) && this.#parts.outcomes.isGivenUp(batch)) this.#giveUp(batch);
       else await this.#pull(batch);
     } catch (error) {
       // Failures of the service were handled before. This is a failure of the warehouse, or a defect.
@@ -136,15 +137,30 @@ export class DayWork {
 
   async #pull(batch: DayBatch): Promise<void> {
     const { clock } = this.#options;
-    const { gauge, outcomes, watch, looks } = this.#parts;
     const call: PullCall = { signal: this.#stop.signal, meter: { requests: 0, retries: 0 } };
+    const wasHeld = this.#isHeld(batch);
     const memory = await this.#memory.begin(batch);
-    const sinceMs = clock.monotonicMs();
-    const sorted = await this.#prepare(batch, call, memory);
-    if (sorted === undefined) return memory.end();
-    const ms = clock.monotonicMs() - sinceMs;
+    const turn = this.#parts.queue.begin(batch.stream);
+    try {
+      const sinceMs = clock.monotonicMs();
+      const sorted = await this.#prepare(batch, call, memory);
+      if (sorted === undefined) return memory.end();
+      // A page that was held does not show that the service still answers.
+      if (!wasHeld) this.#parts.outcomes.recordAnswer(batch.stream);
+      await this.#take(batch, sorted, { ms: clock.monotonicMs() - sinceMs, memory, turn });
+    } finally {
+      turn.end();
+    }
+  }
+
+  /** Records the answer to a batch, and queues the days that may be stored. */
+  async #take(
+    batch: DayBatch,
+    sorted: Sorted,
+    { ms, ...place }: { readonly ms: number; readonly memory: MemoryShare; readonly turn: Turn },
+  ): Promise<void> {
+    const { gauge, outcomes, watch, looks } = this.#parts;
     gauge.recordAnswer(batch.stream, { days: batch.days.length, rows: sorted.rows, ms });
-    outcomes.recordAnswer(batch.stream);
     // The range had no rows, but one of its days has: the answer to the range was wrong.
     if (batch.speaksFor !== undefined && sorted.rows > 0) {
       watch.recordFailure();
@@ -155,7 +171,8 @@ export class DayWork {
       if (looks.recordAnswer(commit, batch)) gauge.distrust('users');
     }
     for (const ready of sorted.ready) this.#parts.archived.keep(ready);
-    await this.#queueCommits(sorted.ready, memory);
+    await this.#queueCommits(sorted.ready, place);
+    place.turn.end();
     await this.#failures.again(batch.stream, sorted.alone, 1);
   }
 
@@ -167,15 +184,19 @@ export class DayWork {
   }
 
   /** Queues days to be committed. Their memory is freed when all of them are. */
-  async #queueCommits(ready: readonly ReadyDay[], memory?: MemoryShare): Promise<void> {
+  async #queueCommits(
+    ready: readonly ReadyDay[],
+    { memory, turn }: { readonly memory?: MemoryShare; readonly turn?: Turn } = {},
+  ): Promise<void> {
     let left = ready.length;
     if (left === 0) memory?.end();
     for (const { commit, warnings } of ready) {
-      await this.#parts.queue.add(commit, async (written) => {
+      const onWritten = async (written: Written) => {
         left -= 1;
         if (left === 0) memory?.end();
         await this.#recordWritten(written, warnings);
-      });
+      };
+      await this.#parts.queue.add(commit, onWritten, turn);
     }
   }
 
@@ -229,16 +250,24 @@ export class DayWork {
     claims.markDone(commit);
   }
 
-  /** The page that the run pulled before it planned, if it is all of this batch. */
+  /** Keeps the page that the run pulled before it planned, as text, until its day has its turn. */
+  #hold({ page, ...first }: FirstPage): void {
+    // The day may change before the other pages are pulled.
+    if (page.meta.has_more === true) return;
+    this.#prefetched = { ...first, page: { ...page, body: null, data: [] } };
+  }
+
+  #isHeld({ stream, days }: DayBatch): boolean {
+    const unit = this.#prefetched?.unit;
+    return unit?.stream === stream && days.length === 1 && unit.day === days[0];
+  }
+
+  /** The held page, if it is all of this batch. */
   #takePrefetched(batch: DayBatch, call: PullCall): AnalyticsPage | undefined {
     const held = this.#prefetched;
-    const [day, ...others] = batch.days;
-    if (held === undefined || others.length > 0) return undefined;
-    if (held.unit.stream !== batch.stream || held.unit.day !== day) return undefined;
+    if (held === undefined || !this.#isHeld(batch)) return undefined;
     this.#prefetched = undefined;
-    // The day may change before the other pages are pulled.
-    if (held.page.meta.has_more === true) return undefined;
     call.meter.requests += held.requests;
-    return held.page;
+    return readAgain(held.page);
   }
 }

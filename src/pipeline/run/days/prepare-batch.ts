@@ -86,6 +86,6 @@ function textsOf(pages: readonly AnalyticsPage[], { privacy }: DayContext): Rows
 }
 
 /** Parses the kept text of a page again. */
-function readAgain(page: AnalyticsPage): AnalyticsPage {
+export function readAgain(page: AnalyticsPage): AnalyticsPage {
   return analyticsPage({ ...page, body: JSON.parse(page.text) }, 'a page that is held');
 }

@@ -23,6 +23,8 @@ export class Schedule {
   readonly #newestFirst: boolean;
   readonly #isWatched: (unit: DayUnit) => boolean;
   readonly #next: DayBatch[] = [];
+  /** A unit that no range includes. */
+  #alone: DayUnit | undefined;
 
   constructor(units: readonly DayUnit[], { newestFirst, isWatched = () => false }: Order) {
     this.#newestFirst = newestFirst;
@@ -64,14 +66,11 @@ export class Schedule {
     this.#days.set(stream, this.#newestFirst ? ascending.reverse() : ascending);
   }
 
-  /** Moves one unit to the front, as a separate batch. False if it is not planned. */
-  moveToFront({ stream, day }: DayUnit): boolean {
-    const days = this.#days.get(stream) ?? [];
-    const index = days.indexOf(day);
-    if (index < 0) return false;
-    days.splice(index, 1);
-    this.#next.unshift({ stream, days: [day] });
-    return true;
+  /** Makes one unit a separate batch, at its place in the order. False if it is not planned. */
+  keepAlone(unit: DayUnit): boolean {
+    const isPlanned = this.#days.get(unit.stream)?.includes(unit.day) === true;
+    if (isPlanned) this.#alone = unit;
+    return isPlanned;
   }
 
   /**
@@ -119,10 +118,15 @@ export class Schedule {
     const days = this.#days.get(stream) ?? [];
     let start = this.#nextIndex(stream, days);
     const next = days[start];
-    const run = (from: number, to: number) =>
-      batchesOf(stream, days.slice(from, to), daysMax).find((found) =>
-        found.days.some((day) => day === next),
-      );
+    const alone = this.#alone?.stream === stream ? this.#alone.day : undefined;
+    if (next !== undefined && next === alone) {
+      days.splice(start, 1);
+      return { stream, days: [next] };
+    }
+    const run = (from: number, to: number) => {
+      const ranged = days.slice(from, to).filter((day) => day !== alone);
+      return batchesOf(stream, ranged, daysMax).find((found) => found.days.some((day) => day === next));
+    };
     const end = start + (run(start, start + daysMax)?.days.length ?? 0);
     start = Math.max(0, end - daysMax);
     const batch = run(start, end);

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
 import { StorageError, UnitError } from '../../../../../src/core/errors.ts';
@@ -102,5 +103,57 @@ describe('the commit queue', () => {
       true,
     );
     expect(reported).toHaveLength(4);
+  });
+
+  it('commits the days of a stream in the order in which their batches began, whatever the order of their answers', async () => {
+    const { writer, reported, flow } = slowWriter();
+    const turns = [0, 1, 2].map(() => writer.begin('tokens'));
+    const answer = async (index: number, days: readonly number[]) => {
+      for (const day of days)
+        await writer.add(dayOf(day), (written) => void reported.push(written), turns[index]);
+      turns[index]?.end();
+    };
+    await answer(2, [4]);
+    await answer(0, [0, 1]);
+    await new Promise(setImmediate);
+    // The batch in between failed: it has no day.
+    await answer(1, []);
+    await flow();
+    expect(reported.map(({ commit }) => commit.day)).toEqual([0, 1, 4].map((n) => shiftDay(FIRST, n)));
+  });
+
+  it('holds no day back while too many rows wait, so that memory is freed', async () => {
+    const { writer, groups, reported, flow } = slowWriter();
+    writer.begin('tokens');
+    const later = writer.begin('tokens');
+    for (const n of [1, 2]) {
+      await writer.add(dayOf(n, 5_000), (written) => void reported.push(written), later);
+    }
+    await flow();
+    expect(groups).toEqual([[shiftDay(FIRST, 1)]]);
+  });
+
+  it('loses no day and keeps the order of each stream, in any order of answers', async () => {
+    const batch = fc.record({ days: fc.nat(3), isLate: fc.boolean() });
+    const check = async (batches: readonly { days: number; isLate: boolean }[]) => {
+      const order: number[] = [];
+      const queue = new CommitQueue(async (commits) => {
+        await new Promise(setImmediate);
+        return commits.map(() => ({ rowsWritten: 1, restated: false, units: [] }));
+      });
+      const begun = batches.map(({ days, isLate }, index) => ({
+        turn: queue.begin('tokens'),
+        days,
+        isLate,
+        index,
+      }));
+      for (const { turn, days, index } of begun.toSorted((a, b) => Number(a.isLate) - Number(b.isLate))) {
+        for (let n = 0; n < days; n += 1) await queue.add(dayOf(index), () => void order.push(index), turn);
+        turn.end();
+      }
+      await queue.whenIdle();
+      expect(order).toEqual(begun.flatMap(({ days, index }) => Array.from({ length: days }, () => index)));
+    };
+    await fc.assert(fc.asyncProperty(fc.array(batch, { maxLength: 12 }), check), { numRuns: 60 });
   });
 });

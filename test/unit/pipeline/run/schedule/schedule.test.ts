@@ -110,12 +110,26 @@ describe('the order of a run', () => {
     expect(lengths.map(({ days }) => days.length)).toEqual([2, 1]);
   });
 
-  it('puts the unit whose first page is already loaded in front, if it is planned', () => {
-    const schedule = new Schedule(unitsOf(3), { newestFirst: false });
-    const last = shiftDay(FIRST, 2);
-    expect(schedule.moveToFront({ stream: 'tokens', day: last })).toBe(true);
-    expect(schedule.moveToFront({ stream: 'tokens', day: last })).toBe(false);
-    expect(schedule.take(() => 31)).toEqual({ stream: 'tokens', days: [last] });
-    expect(schedule.take(() => 31)?.days).toEqual([FIRST, shiftDay(FIRST, 1)]);
-  });
+  it.each([{ newestFirst: false }, { newestFirst: true }])(
+    'keeps the unit whose first page is already loaded out of ranges, at its place in the order: %o',
+    (order) => {
+      const units = unitsOf(3);
+      const last = shiftDay(FIRST, 2);
+      const alone = { stream: 'tokens', day: last } as const;
+      expect(
+        new Schedule(
+          units.filter(({ day }) => day !== last),
+          order,
+        ).keepAlone(alone),
+      ).toBe(false);
+      const schedule = new Schedule(order.newestFirst ? units.toReversed() : units, order);
+      expect(schedule.keepAlone(alone)).toBe(true);
+      const tokens = takeAll(schedule, 31).filter(({ stream }) => stream === 'tokens');
+      const expected = [
+        { stream: 'tokens', days: [FIRST, shiftDay(FIRST, 1)] },
+        { stream: 'tokens', days: [last] },
+      ];
+      expect(tokens).toEqual(order.newestFirst ? expected.toReversed() : expected);
+    },
+  );
 });
