@@ -11,8 +11,11 @@ import { fileAt } from './file-identity.ts';
 /** SQLite's own wait blocks the process, so it is short. The long wait is outside, where signals are handled. */
 const BUSY_TIMEOUT_MS = 10;
 
-/** Pages of a dashboard read the same rows again and again. */
-const READING_CACHE_KIB = 16_000;
+/**
+ * Pages of a dashboard read the same rows again and again. A run sorts the rows of a month for its rollups: beyond this size,
+ * SQLite would write them to a temporary file.
+ */
+const CACHE_KIB = 16_000;
 
 /** Some file systems give a file a new number when it is first opened for writing. No file is replaced this often. */
 const OPEN_ATTEMPTS_MAX = 3;
@@ -62,16 +65,11 @@ export function openFile(path: string, { create, readOnly = false }: OpenFileOpt
   try {
     const opened = { ...openUnreplaced(path, { create, readOnly }), isNew };
     const { db } = opened;
-    if (readOnly) {
-      db.pragma(`cache_size = -${READING_CACHE_KIB}`);
-      return opened;
-    }
+    db.pragma(`cache_size = -${CACHE_KIB}`);
+    if (readOnly) return opened;
     // Every commit survives a power loss. This takes a tenth more time.
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
-    // Rows come in the order of their keys, so few pages are in use at a time. The usual 16 MB would fill up for
-    // nothing.
-    db.pragma('cache_size = -4000');
     return opened;
   } catch (error) {
     throw storageError(error, 'open the warehouse', path);
