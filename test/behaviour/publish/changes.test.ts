@@ -96,7 +96,9 @@ describe('a second publish', () => {
     rig.emulator.revise({ kind: 'vanish-languages', day: yesterday, count: 1 });
     await rig.run({ streams: ['users'] });
     await lakeOf(rig.path, { directory: lake });
-    expect(shortened(changedBetween(before, filesIn(lake)))).toEqual([
+    // A run over a part of the streams has progress of its own in the watch.
+    const changed = shortened(changedBetween(before, filesIn(lake))).filter((path) => path !== 'export_state');
+    expect(changed).toEqual([
       ...LEDGER,
       'user_daily/month=2026-02',
       'user_daily_languages/month=2026-02',

@@ -28,8 +28,11 @@ import type { KnownLedger } from '../known-ledger.ts';
 /** The streams whose answers are small: a few kilobytes a day. */
 const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
 const HEAVY: readonly DailyStream[] = ['tokens', 'users'];
-/** The name in `export_state` for the progress of the watch. */
-const STATE = 'watch';
+/** The name in `export_state` for the progress of the watch. Jobs over a part of the streams have progress of their own. */
+function stateName({ streams }: Pick<PlanRequest, 'streams'>): string {
+  const daily = DAILY_STREAMS.filter((stream) => streams.includes(stream));
+  return daily.length === DAILY_STREAMS.length ? 'watch' : `watch ${daily.join(' ')}`;
+}
 
 export interface WatchOptions {
   readonly orgId: string;
@@ -75,7 +78,7 @@ export class Watch {
     const { warehouse, lock, orgId, request, today, watchDays } = options;
     // With force all units are pulled anyway.
     const isOff = watchDays <= 0 || request.force || !(await lock.claimWatch(orgId));
-    const state = parseWatchState(isOff ? null : await warehouse.state(orgId, STATE));
+    const state = parseWatchState(isOff ? null : await warehouse.state(orgId, stateName(request)));
     return new Watch(
       options,
       isOff
@@ -177,16 +180,15 @@ export class Watch {
   async #remember(): Promise<void> {
     const { warehouse, orgId, request, today } = this.#options;
     if (this.#plan === null) return;
-    // A run over a part of the days or streams does not move the watch on.
-    const isWhole = DAILY_STREAMS.every((stream) => request.streams.includes(stream));
-    if (!isWhole || request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first)
-      return;
-    const before = parseWatchState(await warehouse.state(orgId, STATE));
+    // A run over a part of the days does not move the watch on.
+    if (request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first) return;
+    const name = stateName(request);
+    const before = parseWatchState(await warehouse.state(orgId, name));
     // The first run has just pulled everything, so the older stretch stays.
     const older = this.#units.size > 0 ? this.#older : null;
     const looked = { today, isComplete: this.#isComplete };
     const text = canonicalJson(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
-    if (text !== canonicalJson(before)) await warehouse.setState(orgId, STATE, text);
+    if (text !== canonicalJson(before)) await warehouse.setState(orgId, name, text);
   }
 
   get #older(): Stretch | null {
