@@ -3,6 +3,8 @@ import type { RuleName } from '../core/rules.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
 import { dateOf, type LedgerUnit, type UnitState, unitName, type Warehouse } from '../warehouse/port.ts';
+import { runReads } from '../warehouse/rollups/refresh.ts';
+import { readStanding } from '../warehouse/rollups/standing.ts';
 import { daysWithData } from './days-with-data.ts';
 import { type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
 import { readSchemaDrift, type SchemaDrift } from './schema-drift.ts';
@@ -59,6 +61,11 @@ export interface OrganizationStatus {
   readonly holes: readonly Hole[];
   /** Null when every day up to yesterday is settled in every stream. */
   readonly oldestUnsettledDay: UtcDay | null;
+  /**
+   * The number of stored days that the rollups by week, month and user do not have yet: a run computes them when it ends, or
+   * the next one does if it was killed. Until then, metrics read the rows of each day instead.
+   */
+  readonly staleRollupDays: number;
   readonly doubted: readonly DoubtedUnit[];
   /** Units that settled by their age, although another stream of the day contradicts them. */
   readonly neverConfirmed: readonly UnconfirmedDays[];
@@ -78,6 +85,7 @@ export async function readOrganization(
   const days = daysFrom(FIRST_DAY, lastDay);
   const ledger = new Map(daily.map((unit) => [unitName(unit), unit]));
   const unitOf = (stream: DailyStream, day: UtcDay) => ledger.get(unitName({ stream, day }));
+  const { stale } = await runReads(warehouse, readStanding(orgId));
   return {
     name,
     orgId,
@@ -94,6 +102,7 @@ export async function readOrganization(
     oldestUnsettledDay:
       days.find((day) => DAILY_STREAMS.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ??
       null,
+    staleRollupDays: new Set(Object.values(stale).flat()).size,
     doubted: units.flatMap(doubtOf),
     neverConfirmed: unconfirmedOf(daily),
     schemaDrift: await readSchemaDrift(warehouse, orgId),

@@ -64,13 +64,16 @@ function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
 
 function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame): string[] {
   const { style } = frame;
-  const { name, orgId, days, oldestUnsettledDay } = organization;
+  const { name, orgId, days, oldestUnsettledDay, staleRollupDays } = organization;
   const who = name === null ? orgId : `${name} (${orgId})`;
   const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
   const settled =
     oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
   return [
     ...renderFields([['organization', `${who}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
+    ...(staleRollupDays === 0
+      ? []
+      : renderFields([['rollups', staleText(staleRollupDays), style.yellow]], { ...frame, indent: 0 })),
     ...(calendar === null ? [] : ['', ...calendar]),
     '',
     ...renderStreams(organization, frame),
@@ -84,6 +87,10 @@ function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame
     ...section('Schema drift', renderSchemaDrift(organization.schemaDrift, frame), frame),
     ...section('Why units failed', renderErrors(organization, frame), frame),
   ];
+}
+
+function staleText(days: number): string {
+  return `lack ${counted(days, 'stored day')}: a run adds them when it ends. Until then, metrics take longer, and views may lag`;
 }
 
 function renderHoles(holes: readonly Hole[], frame: ScreenFrame): string[] {
