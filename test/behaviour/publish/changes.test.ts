@@ -97,12 +97,10 @@ describe('a second publish', () => {
     await rig.run({ streams: ['users'] });
     await lakeOf(rig.path, { directory: lake });
     // A run over a part of the streams has progress of its own in the watch.
-    const changed = shortened(changedBetween(before, filesIn(lake))).filter((path) => path !== 'export_state');
-    expect(changed).toEqual([
-      ...LEDGER,
-      'user_daily/month=2026-02',
-      'user_daily_languages/month=2026-02',
-    ]);
+    const changed = shortened(changedBetween(before, filesIn(lake))).filter(
+      (path) => path !== 'export_state',
+    );
+    expect(changed).toEqual([...LEDGER, 'user_daily/month=2026-02', 'user_daily_languages/month=2026-02']);
   });
 
   test('does not write a table of a changed unit whose own rows are unchanged', async () => {
