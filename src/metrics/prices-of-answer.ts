@@ -74,5 +74,5 @@ function daysByCurrency(plan: Plan): SQL {
     groupBy: [sql`p.currency`],
     orderBy: [sql`p.currency`],
   });
-  return withSql([...plan.teams, { name: 'days_with_credits', body: days }], counted);
+  return withSql([...plan.teams, ...rows.named, { name: 'days_with_credits', body: days }], counted);
 }

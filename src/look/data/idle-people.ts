@@ -2,6 +2,7 @@ import { sql } from '../../../schema/query.ts';
 import { PHRASES } from '../../metrics/query/dialect.ts';
 import { selectSql, withSql } from '../../metrics/query/select.ts';
 import { teamsInPlaceOfTable } from '../../metrics/query/team-rows.ts';
+import { currentRollups } from '../../warehouse/rollups/current.ts';
 import type { PageReader } from './reader.ts';
 import type { Result } from './result.ts';
 
@@ -38,15 +39,23 @@ export async function readIdlePeople(
     { columns: [sql`t.person`, sql`t.user_id`], from: [sql`user_teams t`], where: [isOnLastDay] },
     '  ',
   );
+  const rollups = await currentRollups(warehouse, orgId, from, until);
+  const lastDays = rollups.has('users')
+    ? sql`  SELECT user_id, last_active_on FROM users WHERE org_id = ${orgId}`
+    : sql`  SELECT user_id, MAX(date) AS last_active_on FROM user_daily WHERE org_id = ${orgId} GROUP BY user_id`;
   const main = selectSql({
     columns: [
       sql`p.person`,
       sql`p.name`,
       sql`p.team`,
       sql`MAX(t.user_id) AS user_id`,
-      sql`MAX((SELECT MAX(r.date) FROM user_daily r WHERE r.org_id = ${orgId} AND r.user_id = t.user_id)) AS last_active_on`,
+      sql`MAX(l.last_active_on) AS last_active_on`,
     ],
-    from: [sql`people p`, sql`LEFT JOIN users_then t ON t.person = p.person`],
+    from: [
+      sql`people p`,
+      sql`LEFT JOIN users_then t ON t.person = p.person`,
+      sql`LEFT JOIN last_days l ON l.user_id = t.user_id`,
+    ],
     where: [
       sql`p.org_id = ${orgId}`,
       sql`p.valid_from <= ${until}`,
@@ -66,6 +75,7 @@ export async function readIdlePeople(
         ...teams,
         { name: 'active_people', body: active },
         { name: 'users_then', body: usersThen, isMaterialized: true },
+        { name: 'last_days', body: lastDays },
       ],
       main,
     ),

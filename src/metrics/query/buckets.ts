@@ -8,9 +8,7 @@ import { type NamedQuery, selectSql } from './select.ts';
 export function daysOf(plan: Plan, { withPrice }: { readonly withPrice: boolean }): NamedQuery[] {
   const { phrases, grain, orgId, from, until } = plan;
   const bucket = grain === undefined ? [] : bucketExpression(plan, grain);
-  if (bucket.length === 0 && !withPrice) {
-    return [{ name: 'days (date)', body: phrases.calendar('days', from, until) }];
-  }
+  if (bucket.length === 0 && !withPrice) return [calendarOf(plan)];
   const prices = sql`LEFT JOIN prices p ON p.org_id = ${orgId}
     AND c.date >= p.valid_from AND (p.valid_to IS NULL OR c.date <= p.valid_to)`;
   const days = selectSql(
@@ -24,6 +22,11 @@ export function daysOf(plan: Plan, { withPrice }: { readonly withPrice: boolean 
     { name: 'calendar (date)', body: phrases.calendar('calendar', from, until) },
     { name: 'days', body: days },
   ];
+}
+
+/** The days of the period alone. */
+export function calendarOf({ phrases, from, until }: Plan): NamedQuery {
+  return { name: 'days (date)', body: phrases.calendar('days', from, until) };
 }
 
 function bucketExpression({ phrases }: Plan, grain: Grain): SQL[] {

@@ -17,6 +17,8 @@ export interface Phrases {
   dayOf(instant: SQL): SQL;
   /** A text, to be sorted by its bytes. */
   sortable(text: SQL): SQL;
+  /** Ends a subquery that must not be merged with the query around it. */
+  readonly unmerged: SQL;
 }
 
 const sqlite: Phrases = {
@@ -29,6 +31,7 @@ const sqlite: Phrases = {
   textOf: (day) => day,
   dayOf: (instant) => sql`substr(${instant}, 1, 10)`,
   sortable: (text) => text,
+  unmerged: sql``,
 };
 
 const postgres: Phrases = {
@@ -40,6 +43,7 @@ const postgres: Phrases = {
   textOf: (day) => sql`to_char(${day}, 'YYYY-MM-DD')`,
   dayOf: (instant) => sql`CAST(${instant} AT TIME ZONE 'UTC' AS date)`,
   sortable: (text) => sql`${text} COLLATE "C"`,
+  unmerged: sql` OFFSET 0`,
 };
 
 /** How each database writes what the databases write differently. */

@@ -3,8 +3,9 @@ import type { Term } from '../../../schema/metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
 import type { MarkedRollup } from '../../warehouse/rollups/current.ts';
+import { calendarOf } from './buckets.ts';
 import { groupsOf, needsTeam, type Plan } from './plan.ts';
-import { filterConditions, type Rows, teamJoin, userConditions } from './rows.ts';
+import { filterConditions, type Rows, rowsBetween, teamJoin, userConditions } from './rows.ts';
 import { type NamedQuery, selectSql } from './select.ts';
 import { columnsOfTerm } from './terms.ts';
 
@@ -24,7 +25,7 @@ export function rollupRows(plan: Plan, terms: readonly Term[]): Rows | undefined
   if (whole === undefined || !plan.rollups.has(whole.rollup) || !isServed(plan, terms)) return undefined;
   return {
     kind: 'rollup',
-    named: [...(needsTeam(plan) ? [movedUsers(plan, whole)] : []), activity(plan, terms, whole)],
+    named: [...(needsTeam(plan) ? movedUsers(plan, whole) : []), activity(plan, terms, whole)],
     from: [sql`activity r`],
     where: [],
     team: sql`r.team`,
@@ -93,8 +94,8 @@ function wholeRows(plan: Plan, terms: readonly Term[], whole: Whole): SQL {
 }
 
 /** The users who change the team between two active days of a week or month, with the first and last of these days. */
-function movedUsers(plan: Plan, whole: Whole): NamedQuery {
-  const { key, table, conditions } = rollupOf(plan, whole);
+function movedUsers(plan: Plan, whole: Whole): NamedQuery[] {
+  const { key, table, conditions, keyOn } = rollupOf(plan, whole);
   const { first, last } = whole;
   const body = selectSql(
     {
@@ -104,12 +105,13 @@ function movedUsers(plan: Plan, whole: Whole): NamedQuery {
         sql`r.first_active_on`,
         sql`r.last_active_on`,
       ],
-      // The few changes come first, so that the database reads the rows of their users only.
+      // The few changes come first, so that the database finds their rows by the key.
       from: [sql`user_teams t`, sql`CROSS JOIN ${table}`],
       where: [
         sql`t.org_id = ${plan.orgId}`,
         sql`(t.valid_from BETWEEN ${first} AND ${last} OR t.valid_to BETWEEN ${first} AND ${last})`,
         sql`r.user_id = t.user_id`,
+        sql`${key} IN (${keyOn(sql`t.valid_from`)}, ${keyOn(sql`t.valid_to`)})`,
         ...conditions,
         ...userConditions(plan),
         sql`((t.valid_from > r.first_active_on AND t.valid_from <= r.last_active_on)
@@ -118,7 +120,8 @@ function movedUsers(plan: Plan, whole: Whole): NamedQuery {
     },
     '  ',
   );
-  return { name: 'moved', body };
+  const moved = { name: 'moved', body };
+  return plan.grain === undefined ? [calendarOf(plan), moved] : [moved];
 }
 
 /** The days of the users who moved, with the columns of the rollup. */
@@ -126,11 +129,12 @@ function movedRows(plan: Plan, terms: readonly Term[]): SQL {
   return selectSql(
     {
       columns: [...identityOf(plan, sql`m.bucket`), ...dailyColumns(terms)],
-      from: [sql`moved m`, sql`CROSS JOIN user_daily r`, ...teamJoin(plan)],
+      from: [sql`moved m`, sql`CROSS JOIN days d`, sql`CROSS JOIN user_daily r`, ...teamJoin(plan)],
       where: [
+        sql`d.date BETWEEN m.first_active_on AND m.last_active_on`,
         sql`r.org_id = ${plan.orgId}`,
+        sql`r.date = d.date`,
         sql`r.user_id = m.user_id`,
-        sql`r.date BETWEEN m.first_active_on AND m.last_active_on`,
         ...filterConditions(plan),
       ],
     },
@@ -145,7 +149,7 @@ function clippedRows(plan: Plan, terms: readonly Term[], from: UtcDay, until: Ut
   return selectSql(
     {
       columns: [...identityOf(plan, bucket), ...dailyColumns(terms)],
-      from: [sql`user_daily r`, ...teamJoin(plan)],
+      from: [rowsBetween(plan, sql`user_daily`, from, until), ...teamJoin(plan)],
       where: [sql`r.org_id = ${orgId}`, sql`r.date BETWEEN ${from} AND ${until}`, ...filterConditions(plan)],
     },
     '  ',
@@ -162,15 +166,20 @@ function identityOf(plan: Plan, bucket: SQL): SQL[] {
   ];
 }
 
-/** The key of the rows of a rollup, their table, and the condition of the whole weeks or months. */
-function rollupOf({ orgId }: Plan, { rollup, first, last }: Whole) {
+/** The key of the rows of a rollup, also on a day, their table, and the condition of the whole weeks or months. */
+function rollupOf({ orgId, phrases }: Plan, { rollup, first, last }: Whole) {
   const org = sql`r.org_id = ${orgId}`;
   if (rollup === 'weekly') {
     const range = sql`r.week_start BETWEEN ${first} AND ${last}`;
-    return { key: sql`r.week_start`, table: sql`user_weekly r`, conditions: [org, range] };
+    return {
+      key: sql`r.week_start`,
+      keyOn: phrases.weekOf,
+      table: sql`user_weekly r`,
+      conditions: [org, range],
+    };
   }
   const range = sql`r.month BETWEEN ${first.slice(0, 7)} AND ${last.slice(0, 7)}`;
-  return { key: sql`r.month`, table: sql`user_monthly r`, conditions: [org, range] };
+  return { key: sql`r.month`, keyOn: phrases.monthOf, table: sql`user_monthly r`, conditions: [org, range] };
 }
 
 /** The columns of a rollup that terms read, from rows of days. */

@@ -1,5 +1,7 @@
 import type { Dimension, Term } from '../../../schema/metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
+import type { UtcDay } from '../../core/day.ts';
+import { calendarOf } from './buckets.ts';
 import { columnName, groupsOf, needsTeam, type Plan, teamConditions } from './plan.ts';
 import type { NamedQuery } from './select.ts';
 import type { RowKind } from './terms.ts';
@@ -25,15 +27,16 @@ export interface Group {
 
 /** The rows of the source in the period, with the filters of the question. */
 export function dailyRows(plan: Plan, terms: readonly Term[]): Rows {
-  const { phrases, source, orgId, from, until, grain } = plan;
+  const { phrases, source, orgId, from, until, grain, user } = plan;
   const table = sql.raw(source.table.name);
-  const usesDays = grain === 'week' || grain === 'month' || terms.some(({ kind }) => kind === 'cost');
+  const withPrice = terms.some(({ kind }) => kind === 'cost');
+  const usesDays = grain === 'week' || grain === 'month' || withPrice || user !== undefined;
   return {
     kind: 'daily',
-    named: [],
+    named: usesDays && grain === undefined && !withPrice ? [calendarOf(plan)] : [],
     from: [
-      // The days come first, so that SQLite reads the rows of one day after the other by the key.
-      ...(usesDays ? [sql`days d`, sql`CROSS JOIN ${table} r`] : [sql`${table} r`]),
+      // The days come first, so that the rows of one day after the other, or of one user on each, are found by the key.
+      ...(usesDays ? [sql`days d`, sql`CROSS JOIN ${table} r`] : [rowsBetween(plan, table, from, until)]),
       ...teamJoin(plan),
     ],
     where: [
@@ -44,6 +47,19 @@ export function dailyRows(plan: Plan, terms: readonly Term[]): Rows {
     team: sql`t.team`,
     bucket: bucketOf(plan),
   };
+}
+
+/**
+ * The rows `r` of a table between two days. With teams, PostgreSQL must read them first: from the users of a team, it would read
+ * the key of the whole time for each.
+ */
+export function rowsBetween(plan: Plan, table: SQL, from: UtcDay, until: UtcDay): SQL {
+  if (!needsTeam(plan)) return sql`${table} r`;
+  const { phrases, orgId } = plan;
+  return sql`(
+    SELECT * FROM ${table}
+    WHERE org_id = ${orgId} AND date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}${phrases.unmerged}
+  ) r`;
 }
 
 /** The first row ever of each user whose first row is in the period. */

@@ -18,7 +18,7 @@ export type { MarkedRollup, TeamPeriod };
  * const source = current.has('weekly') ? tables.userWeekly : tables.userDaily;
  */
 export async function currentRollups(
-  warehouse: Warehouse,
+  warehouse: Pick<Warehouse, 'select'>,
   orgId: string,
   from: UtcDay,
   until: UtcDay,
