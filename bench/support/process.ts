@@ -13,6 +13,8 @@ export interface Finished {
   readonly cpuMs: number | null;
   /** Peak memory in bytes; null if unknown. */
   readonly peakBytes: number | null;
+  /** Bytes that its threads wrote to files, pipes and sockets; null if unknown. */
+  readonly writtenBytes: number | null;
   readonly stdout: string;
 }
 
@@ -64,9 +66,9 @@ export function runProcess(
   });
 }
 
-function costOf(output: string): Pick<Finished, 'cpuMs' | 'peakBytes'> {
+function costOf(output: string): Pick<Finished, 'cpuMs' | 'peakBytes' | 'writtenBytes'> {
   const last = output.trim().split('\n').at(-1) ?? '';
-  return last === '' ? { cpuMs: null, peakBytes: null } : JSON.parse(last);
+  return last === '' ? { cpuMs: null, peakBytes: null, writtenBytes: null } : JSON.parse(last);
 }
 
 /** Runs a JavaScript file to its end; the file reports its own cost. */
