@@ -19,7 +19,7 @@ import { FIRST_DAY, shiftDay, type UtcDay } from '../src/core/day.ts';
 import { type Exported, MAIN, runExport } from './support/daywalk.ts';
 import { load } from './support/machine.ts';
 import { median } from './support/measure.ts';
-import { type OwnPostgres, type ServerCost, sqliteBytes, startOwnPostgres } from './support/own-postgres.ts';
+import { type OwnPostgres, sqliteBytes, startOwnPostgres } from './support/own-postgres.ts';
 import { type Service, startService } from './support/service.ts';
 
 const MB = 1e6;
@@ -73,11 +73,11 @@ interface Place {
 const folder = mkdtempSync(join(tmpdir(), 'daywalk-writing-'));
 let places = 0;
 
-function newPlace(postgres: OwnPostgres | null): Place {
+async function newPlace(postgres: OwnPostgres | null): Promise<Place> {
   places += 1;
-  return postgres === null
-    ? sqlitePlace(join(folder, `${places}.db`))
-    : postgresPlace(postgres, `w${places}`);
+  if (postgres === null) return sqlitePlace(join(folder, `${places}.db`));
+  await postgres.create(`w${places}`);
+  return postgresPlace(postgres, `w${places}`);
 }
 
 function sqlitePlace(path: string): Place {
@@ -95,14 +95,14 @@ function sqlitePlace(path: string): Place {
   };
 }
 
-function postgresPlace(postgres: OwnPostgres, schema: string): Place {
+function postgresPlace(postgres: OwnPostgres, database: string): Place {
   return {
-    location: postgres.warehouse(schema),
+    location: postgres.urlOf(database),
     measure: async (run) => {
-      const { result, server }: { result: Exported; server: ServerCost } = await postgres.count(run);
+      const { result, server } = await postgres.count(database, run);
       return {
         writtenBytes: server.writtenBytes,
-        storedBytes: await postgres.bytes(schema),
+        storedBytes: await postgres.bytes(database),
         walBytes: server.walBytes,
         cpuMs: result.cpuMs,
         serverCpuMs: server.cpuMs,
@@ -111,7 +111,7 @@ function postgresPlace(postgres: OwnPostgres, schema: string): Place {
         requests: result.report.requests,
       };
     },
-    remove: () => postgres.drop(schema),
+    remove: () => postgres.drop(database),
   };
 }
 
@@ -143,12 +143,12 @@ async function measureBuild(
   const measure = async (place: Place, day: UtcDay, args: readonly string[] = []) =>
     place.measure(() => exportOn(service, day, args, main)(place.location));
   if (tasks.includes('users')) {
-    const place = newPlace(postgres);
+    const place = await newPlace(postgres);
     costs.users = await measure(place, syncDay, ['--streams', 'users']);
     await place.remove();
   }
   if (tasks.includes('all') || tasks.includes('night')) {
-    const place = newPlace(postgres);
+    const place = await newPlace(postgres);
     costs.all = await measure(place, syncDay);
     if (tasks.includes('night')) costs.night = await measure(place, shiftDay(syncDay, 1));
     await place.remove();
@@ -217,7 +217,7 @@ try {
     say(postgres === null ? 'PostgreSQL is not installed: left out' : `PostgreSQL ${postgres.version}`);
   }
   // Runs that are not measured fill the cache of the service.
-  const warm = newPlace(null);
+  const warm = await newPlace(null);
   await exportOn(service, syncDay, [], MAIN)(warm.location);
   await exportOn(service, shiftDay(syncDay, 1), [], MAIN)(warm.location);
   await warm.remove();

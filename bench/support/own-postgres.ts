@@ -15,6 +15,8 @@ const SETTINGS = [
   'checkpoint_timeout=1h',
   'max_wal_size=32GB',
   'wal_writer_delay=10s',
+  // Files of the WAL that are filled with zeros in advance would be counted as written.
+  'wal_init_zero=off',
   'bgwriter_lru_maxpages=0',
   'shared_buffers=256MB',
 ];
@@ -37,18 +39,23 @@ export interface ServerCost {
   readonly transactions: number;
 }
 
-/** A server in its own process, for one client at a time. */
+/** A server in its own process, for one measured program at a time. */
 export interface OwnPostgres {
   readonly version: string;
-  /** The URL of a warehouse in a schema. */
-  warehouse(schema: string): string;
-  /** Does a task, and counts what the server did for it. */
+  /** The URL of a database. */
+  urlOf(database: string): string;
+  /** Creates a database, as a copy of another one if it is named. */
+  create(database: string, template?: string): Promise<void>;
+  /** Does a task that uses only this database, and counts what the server did for it. */
   count<Result>(
+    database: string,
     task: () => Promise<Result>,
   ): Promise<{ readonly result: Result; readonly server: ServerCost }>;
-  /** Size of a schema's tables and indexes in bytes. */
-  bytes(schema: string): Promise<number>;
-  drop(schema: string): Promise<void>;
+  /** Processor time of the server until now in milliseconds; null if unknown. */
+  cpuMs(): number | null;
+  /** Size of a database in bytes, without what an empty one holds. */
+  bytes(database: string): Promise<number>;
+  drop(database: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -59,38 +66,40 @@ export async function startOwnPostgres(): Promise<OwnPostgres | null> {
   const { url, stop } = await keepProcess('./own-server.ts', [installed.folder, ...SETTINGS]);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const { rows } = await client.query<{ pid: string }>(
-    `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1) AS pid`,
-  );
-  const postmaster = Number(rows[0]?.pid);
-  const idle = childrenOf(postmaster).length;
-  const snapshot = async (): Promise<ServerCost> => {
+  const pid = await numberOf(client, `split_part(pg_read_file('postmaster.pid'), E'\\n', 1)`);
+  const walSyncs = Number.parseInt(installed.version, 10) < 18 ? SYNCS_UNTIL_17 : SYNCS;
+  const idle = childrenOf(pid).length;
+  const snapshot = async (database: string): Promise<ServerCost> => {
     // What an ended session did is known once the server has reaped it.
     const deadline = performance.now() + SESSIONS_END_MS;
-    while (childrenOf(postmaster).length > idle) {
-      if (performance.now() > deadline) throw new Error('a session of the measured task has not ended');
+    while (childrenOf(pid).length > idle) {
+      if (performance.now() > deadline) throw new Error('a session of the measured program has not ended');
       await setTimeout(PAUSE_MS);
     }
     await client.query('CHECKPOINT');
-    return { ...(await statistics(client)), ...processCost(postmaster) };
+    return {
+      walBytes: await numberOf(client, `pg_current_wal_insert_lsn() - '0/0'`),
+      walSyncs: await numberOf(client, walSyncs),
+      transactions: await numberOf(
+        client,
+        `(SELECT xact_commit FROM pg_stat_database WHERE datname = '${database}')`,
+      ),
+      ...processCost(pid),
+    };
   };
   return {
     version: installed.version,
-    warehouse: (schema) => `${url}?schema=${schema}`,
-    count: async (task) => {
-      const before = await snapshot();
+    urlOf: (database) => Object.assign(new URL(url), { pathname: database }).href,
+    create: async (database, template = 'template1') =>
+      void (await client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`)),
+    count: async (database, task) => {
+      const before = await snapshot(database);
       const result = await task();
-      return { result, server: difference(before, await snapshot()) };
+      return { result, server: difference(before, await snapshot(database)) };
     },
-    bytes: async (schema) => {
-      const sizes = await client.query<{ bytes: string }>(
-        `SELECT coalesce(sum(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class
-         WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`,
-        [schema],
-      );
-      return Number(sizes.rows[0]?.bytes);
-    },
-    drop: async (schema) => void (await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)),
+    cpuMs: () => processCost(pid).cpuMs,
+    bytes: (database) => numberOf(client, `pg_database_size('${database}') - pg_database_size('template1')`),
+    drop: async (database) => void (await client.query(`DROP DATABASE ${database}`)),
     close: async () => {
       await client.end();
       await stop();
@@ -98,16 +107,12 @@ export async function startOwnPostgres(): Promise<OwnPostgres | null> {
   };
 }
 
-/** The counts of the server itself. The last session's are there once it has ended. */
-async function statistics(
-  client: pg.Client,
-): Promise<Pick<ServerCost, 'walBytes' | 'walSyncs' | 'transactions'>> {
-  const { rows } = await client.query<{ wal: string; syncs: string; transactions: string }>(
-    `SELECT pg_current_wal_insert_lsn() - '0/0' AS wal, (SELECT wal_sync FROM pg_stat_wal) AS syncs,
-       (SELECT sum(xact_commit) FROM pg_stat_database) AS transactions`,
-  );
-  const { wal, syncs, transactions } = rows[0] ?? {};
-  return { walBytes: Number(wal), walSyncs: Number(syncs), transactions: Number(transactions) };
+const SYNCS_UNTIL_17 = '(SELECT wal_sync FROM pg_stat_wal)';
+const SYNCS = `(SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal')`;
+
+async function numberOf(client: pg.Client, expression: string): Promise<number> {
+  const { rows } = await client.query<{ value: string }>(`SELECT (${expression})::text AS value`);
+  return Number(rows[0]?.value);
 }
 
 function childrenOf(pid: number): string[] {
