@@ -99,7 +99,7 @@ function postgresPlace(postgres: OwnPostgres, database: string): Place {
   return {
     location: postgres.urlOf(database),
     measure: async (run) => {
-      const { result, server } = await postgres.count(database, run);
+      const { result, server } = await postgres.count([database], run);
       return {
         writtenBytes: server.writtenBytes,
         storedBytes: await postgres.bytes(database),

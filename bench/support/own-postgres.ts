@@ -46,9 +46,9 @@ export interface OwnPostgres {
   urlOf(database: string): string;
   /** Creates a database, as a copy of another one if it is named. */
   create(database: string, template?: string): Promise<void>;
-  /** Does a task that uses only this database, and counts what the server did for it. */
+  /** Does a task that uses only these databases, and counts what the server did for it. */
   count<Result>(
-    database: string,
+    databases: readonly string[],
     task: () => Promise<Result>,
   ): Promise<{ readonly result: Result; readonly server: ServerCost }>;
   /** Processor time of the server until now in milliseconds; null if unknown. */
@@ -69,7 +69,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres | null> {
   const pid = await numberOf(client, `split_part(pg_read_file('postmaster.pid'), E'\\n', 1)`);
   const walSyncs = Number.parseInt(installed.version, 10) < 18 ? SYNCS_UNTIL_17 : SYNCS;
   const idle = childrenOf(pid).length;
-  const snapshot = async (database: string): Promise<ServerCost> => {
+  const snapshot = async (databases: readonly string[]): Promise<ServerCost> => {
     // What an ended session did is known once the server has reaped it.
     const deadline = performance.now() + SESSIONS_END_MS;
     while (childrenOf(pid).length > idle) {
@@ -80,10 +80,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres | null> {
     return {
       walBytes: await numberOf(client, `pg_current_wal_insert_lsn() - '0/0'`),
       walSyncs: await numberOf(client, walSyncs),
-      transactions: await numberOf(
-        client,
-        `(SELECT xact_commit FROM pg_stat_database WHERE datname = '${database}')`,
-      ),
+      transactions: await numberOf(client, transactionsIn(databases)),
       ...processCost(pid),
     };
   };
@@ -92,10 +89,10 @@ export async function startOwnPostgres(): Promise<OwnPostgres | null> {
     urlOf: (database) => Object.assign(new URL(url), { pathname: database }).href,
     create: async (database, template = 'template1') =>
       void (await client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`)),
-    count: async (database, task) => {
-      const before = await snapshot(database);
+    count: async (databases, task) => {
+      const before = await snapshot(databases);
       const result = await task();
-      return { result, server: difference(before, await snapshot(database)) };
+      return { result, server: difference(before, await snapshot(databases)) };
     },
     cpuMs: () => processCost(pid).cpuMs,
     bytes: (database) => numberOf(client, `pg_database_size('${database}') - pg_database_size('template1')`),
@@ -109,6 +106,11 @@ export async function startOwnPostgres(): Promise<OwnPostgres | null> {
 
 const SYNCS_UNTIL_17 = '(SELECT wal_sync FROM pg_stat_wal)';
 const SYNCS = `(SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal')`;
+
+function transactionsIn(databases: readonly string[]): string {
+  const names = databases.map((name) => `'${name}'`).join(', ');
+  return `(SELECT sum(xact_commit) FROM pg_stat_database WHERE datname IN (${names}))`;
+}
 
 async function numberOf(client: pg.Client, expression: string): Promise<number> {
   const { rows } = await client.query<{ value: string }>(`SELECT (${expression})::text AS value`);

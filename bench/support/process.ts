@@ -25,7 +25,7 @@ export interface DatabaseCalls {
   readonly transactions: number;
 }
 
-/** A process that ended with code 0. */
+/** A process that ended with the expected code. */
 export interface Finished extends ProcessCost {
   /** Milliseconds from its start to its end. */
   readonly ms: number;
@@ -42,11 +42,13 @@ export interface ProcessOptions {
   readonly cwd?: string;
   /** Works with the process while it runs, and ends it. */
   readonly use?: (child: ChildProcess) => Promise<void>;
+  /** The exit code that is expected. @default 0 */
+  readonly exitCode?: number;
 }
 
 /**
  * Runs a process to its end and measures it.
- * @throws {Error} with the end of its error output if its exit code is not 0.
+ * @throws {Error} with the end of its error output if its exit code is not the expected one.
  */
 export function runProcess(
   command: string,
@@ -78,7 +80,7 @@ export function runProcess(
       reject(error);
     });
     child.on('close', (code, signal) => {
-      if (code !== 0) {
+      if (code !== (options.exitCode ?? 0)) {
         const words = stderr?.().slice(-ERROR_CHARS);
         reject(new Error(`${[command, ...args].join(' ')} ended with ${code ?? signal}:\n${words}`));
         return;
