@@ -19,46 +19,45 @@ if (isMainThread) {
 // The drivers of the program that runs, not those of this file.
 const load = createRequire(process.argv[1]);
 
-/** Replaces a method by one that does `after` with the result of `before`. */
+/** Adds something to do before and after a method. */
 function around(prototype, name, before, after) {
   const original = prototype[name];
   prototype[name] = function counted(...args) {
-    const seen = before(this, args);
+    before(this, args);
     const result = original.apply(this, args);
-    after(this, seen);
+    after(this);
     return result;
   };
 }
 
+/** Texts of exec that write nothing and take no lock. */
+const READS =
+  /^\s*(?:begin(?:\s+(?:deferred|transaction))?\s*;?\s*$|commit|end|rollback|savepoint|release|select|pragma|detach)/i;
+
+/** Counts the transactions in which a statement wrote, or began by taking the lock of a writer. */
 function countSqlite() {
   const Sqlite = load('better-sqlite3');
   const memory = new Sqlite(':memory:');
   const statements = Object.getPrototypeOf(memory.prepare('SELECT 1'));
   memory.close();
-  const begin = (db, mayWrite) => {
+  const writing = new WeakSet();
+  const begin = (db, writes) => {
     Atomics.add(calls, STATEMENTS, 1);
-    return { wasOpen: db.inTransaction, mayWrite };
+    if (writes) writing.add(db);
   };
-  // It ended a transaction, or was one.
-  const end = (db, { wasOpen, mayWrite }) => {
-    if (mayWrite && (wasOpen || !db.readonly) && !db.inTransaction) Atomics.add(calls, TRANSACTIONS, 1);
+  const end = (db) => {
+    if (!db.inTransaction && writing.delete(db)) Atomics.add(calls, TRANSACTIONS, 1);
   };
   for (const name of ['run', 'get', 'all', 'iterate']) {
     around(
       statements,
       name,
-      (statement) => begin(statement.database, wasOpenOrWrites(statement)),
-      (statement, seen) => end(statement.database, seen),
+      (statement) => begin(statement.database, !statement.readonly),
+      (statement) => end(statement.database),
     );
   }
-  for (const name of ['exec', 'pragma']) {
-    around(Sqlite.prototype, name, (db) => begin(db, name === 'exec'), end);
-  }
-}
-
-/** COMMIT is a statement that writes nothing itself. */
-function wasOpenOrWrites(statement) {
-  return !statement.readonly || /^\s*(?:commit|end)\b/i.test(statement.source);
+  around(Sqlite.prototype, 'exec', (db, [text]) => begin(db, !READS.test(text)), end);
+  around(Sqlite.prototype, 'pragma', (db) => begin(db, false), end);
 }
 
 function countPostgres() {

@@ -42,9 +42,6 @@ export interface Finding {
   readonly measured: number | null;
 }
 
-/** A difference of so many single things is always within the tolerance: two of ten requests, or of ten fsyncs. */
-const SLACK = 2;
-
 /** Compares measured scenarios with their figures. */
 export function compare({ tolerance, costs }: Expected, measured: Costs): Finding[] {
   const databases = Object.keys(measured) as Database[];
@@ -63,14 +60,14 @@ export function compare({ tolerance, costs }: Expected, measured: Costs): Findin
 }
 
 function verdictOf(
-  { compared }: CountKind,
+  { compared, slack }: CountKind,
   { expected, measured }: Pick<Finding, 'expected' | 'measured'>,
   tolerance: number,
 ): Verdict | null {
   if (measured === null) return expected === null ? null : 'not counted';
   if (expected === null) return 'missing';
   if (compared === 'limit') return measured > expected ? 'exceeded' : null;
-  const allowed = Math.max(expected * tolerance, SLACK);
+  const allowed = Math.max(expected * tolerance, slack);
   if (measured > expected + allowed) return 'exceeded';
   return measured < expected - allowed ? 'below' : null;
 }

@@ -97,7 +97,7 @@ function environmentOf(
     DAYWALK_BASE_URL: service.url,
     DAYWALK_WAREHOUSE: location,
     DAYWALK_NOW: `${shiftDay(SYNC_DAY, daysLater)}T03:00:00Z`,
-    DAYWALK_CONCURRENCY: process.env['COST_CONCURRENCY'] ?? CONCURRENCY,
+    DAYWALK_CONCURRENCY: CONCURRENCY,
     DAYWALK_LOG: 'silent',
   };
 }

@@ -46,6 +46,8 @@ if (unknown !== undefined) {
 const databases = selected(DATABASES);
 const scenarios = SCENARIOS.filter(({ name }) => selected(scenarioNames).includes(name));
 
+const SCRIPTS_PER_ROUND = 3;
+
 /** The names of a list that --only contains; all if it contains none of them. */
 function selected<Name extends string>(names: readonly Name[]): readonly Name[] {
   const chosen = names.filter((name) => only.includes(name));
@@ -77,12 +79,17 @@ async function countAll(surroundings: Surroundings, everyPlaces: readonly Places
   return { counted, filled };
 }
 
-/** Processor times and memory by scenario, and the processor times of the script, of interleaved rounds. */
+/** What one run of a scenario took, and the processor time of the script in the same round. */
+interface Timed extends Measured {
+  readonly scriptMs: number | null;
+}
+
+/** Times every selected scenario in interleaved rounds. */
 async function timeAll(
   surroundings: Surroundings,
   everyPlaces: readonly Places[],
   filled: ReadonlyMap<Database, Place>,
-) {
+): Promise<ReadonlyMap<string, readonly Timed[]>> {
   const { service, scratch } = surroundings;
   const usersOfAllDays = [
     'backfill',
@@ -94,25 +101,28 @@ async function timeAll(
     'users',
   ];
   const { folder, tables } = await preparePages(service, scratch.path('pages'), usersOfAllDays);
-  const scriptMs: number[] = [];
-  const timed = new Map<string, Measured[]>();
+  const timed = new Map<string, Timed[]>();
   for (let round = 0; round < Number(given.rounds); round += 1) {
-    const script = await runNode(childScript('insert-pages.mjs'), [
-      folder,
-      scratch.path('script.db'),
-      tables,
-    ]);
-    scriptMs.push(script.cpuMs ?? Number.NaN);
     for (const places of everyPlaces) {
+      // It takes a fifth of a second, so its median is that of more runs.
+      const scripts: (number | null)[] = [];
+      for (let time = 0; time < SCRIPTS_PER_ROUND; time += 1) {
+        const inserted = [folder, scratch.path('script.db'), tables];
+        scripts.push((await runNode(childScript('insert-pages.mjs'), inserted)).cpuMs);
+      }
       for (const scenario of scenarios) {
         const measured = await measure(surroundings, places, scenario, filled.get(places.database));
         await places.remove(measured.place);
         const name = key(places.database, scenario);
-        timed.set(name, [...(timed.get(name) ?? []), measured]);
+        timed.set(name, [...(timed.get(name) ?? []), { ...measured, scriptMs: middle(scripts) }]);
       }
     }
   }
-  return { scriptMs: median(scriptMs), timed };
+  return timed;
+}
+
+function ratioOf({ cpuMs, scriptMs }: Timed): number | null {
+  return cpuMs === null || scriptMs === null ? null : cpuMs / scriptMs;
 }
 
 function middle(values: readonly (number | null)[]): number | null {
@@ -137,20 +147,19 @@ async function measureAll(canTrace: boolean): Promise<Costs> {
     });
     const surroundings = { service, scratch, canTrace };
     const { counted, filled } = await countAll({ ...surroundings, isCounting: true }, everyPlaces);
-    const { scriptMs, timed } = await timeAll({ ...surroundings, isCounting: false }, everyPlaces, filled);
+    const timed = await timeAll({ ...surroundings, isCounting: false }, everyPlaces, filled);
     const costs = everyPlaces.map(({ database }) => [
       database,
       Object.fromEntries(
         scenarios.map((scenario): [string, Counts | undefined] => {
           const runs = timed.get(key(database, scenario)) ?? [];
           const counts = counted.get(key(database, scenario));
-          const cpuMs = middle(runs.map((run) => run.cpuMs));
           return [
             scenario.name,
             counts && {
               ...counts,
               peakBytes: middle(runs.map((run) => run.counts.peakBytes)),
-              cpuRatio: cpuMs === null ? null : cpuMs / scriptMs,
+              cpuRatio: middle(runs.map(ratioOf)),
             },
           ];
         }),

@@ -15,6 +15,7 @@ const SETTINGS = [
   'checkpoint_timeout=1h',
   'max_wal_size=32GB',
   'wal_writer_delay=10s',
+  'wal_writer_flush_after=2GB',
   // Files of the WAL that are filled with zeros in advance would be counted as written.
   'wal_init_zero=off',
   'bgwriter_lru_maxpages=0',
