@@ -30,24 +30,37 @@ export function fails({ verdict, kind }: Finding, isComplete: boolean): boolean 
   return verdict !== 'below' || kind.name !== 'peakBytes';
 }
 
+const FIGURES = 'bench/cost/expected.json';
 const REMEDIES: Readonly<Record<Verdict, string>> = {
-  exceeded:
-    'find out why; if it must be, raise the figure in bench/cost/expected.json and say why in the commit',
-  below: 'better than expected: lower the figure in bench/cost/expected.json (npm run cost -- --write)',
-  missing: 'there is no figure in bench/cost/expected.json; npm run cost -- --write writes it',
+  exceeded: `find out why; if it must be, raise the figure in ${FIGURES} and say why in the commit`,
+  below: `better than expected: lower the figure in ${FIGURES} (npm run cost -- --write)`,
+  missing: `no figure in ${FIGURES}; npm run cost -- --write writes it`,
   'not counted': 'this machine cannot count it; CI does',
 };
 
-/** A finding as a line. */
-export function findingLine(
-  { database, scenario, kind, verdict, expected, measured }: Finding,
-  tolerance: number,
-): string {
-  const [found, figure] = [measured, expected].map((value) => (value === null ? 'none' : kind.shown(value)));
-  const change =
-    expected === null || measured === null
-      ? ''
-      : `, ${(((measured - expected) / expected) * 100).toFixed(0)} %`;
+/** Findings as lines. What has no figure, or is not counted, is one line per scenario. */
+export function findingLines(findings: readonly Finding[], tolerance: number): string[] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const { database, scenario, verdict, kind } = finding;
+    const isCompared = verdict === 'exceeded' || verdict === 'below';
+    const group = [database, scenario, verdict, isCompared ? kind.name : ''].join(' ');
+    groups.set(group, [...(groups.get(group) ?? []), finding]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const what = group.map((finding) => counted(finding, tolerance)).join('; ');
+    return [
+      `${first.verdict.toUpperCase()} ${first.database} ${first.scenario}: ${what}: ${REMEDIES[first.verdict]}`,
+    ];
+  });
+}
+
+function counted({ kind, expected, measured }: Finding, tolerance: number): string {
+  if (expected === null || measured === null) return kind.heading;
   const allowed = kind.compared === 'limit' ? 'at most' : `± ${tolerance * 100} % of`;
-  return `${verdict.toUpperCase()} ${database} ${scenario}: ${kind.heading} ${found}, ${allowed} ${figure}${change}: ${REMEDIES[verdict]}`;
+  const change = ((measured - expected) / expected) * 100;
+  const percent = Number.isFinite(change) ? `, ${change > 0 ? '+' : ''}${change.toFixed(0)} %` : '';
+  return `${kind.heading} ${kind.shown(measured)}, ${allowed} ${kind.shown(expected)}${percent}`;
 }

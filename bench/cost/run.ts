@@ -22,7 +22,7 @@ import type { Counts } from './counts.ts';
 import { type Costs, compare, readExpected, updated, writeExpected } from './expected.ts';
 import { type Measured, measure, type Surroundings } from './measure.ts';
 import { type Place, type Places, postgresPlaces, Scratch, sqlitePlaces } from './places.ts';
-import { fails, findingLine, table } from './report.ts';
+import { fails, findingLines, table } from './report.ts';
 import { DATABASES, type Database, ORGANIZATION, SCENARIOS, type Scenario, SYNC_DAY } from './scenarios.ts';
 import { whyNotTraced } from './strace.ts';
 
@@ -190,7 +190,7 @@ const expected = readExpected();
 const findings = compare(expected, costs);
 if (given.json) process.stdout.write(`${JSON.stringify({ costs, findings }, null, 2)}\n`);
 else say(table(costs, expected.costs));
-for (const finding of findings) say(findingLine(finding, expected.tolerance));
+for (const line of findingLines(findings, expected.tolerance)) say(line);
 if (given.write) writeExpected(updated(expected, costs));
 else if (findings.some((finding) => fails(finding, given.complete))) process.exitCode = 1;
 say(`${((performance.now() - startMs) / 1000).toFixed(0)} s`);
