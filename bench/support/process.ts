@@ -81,7 +81,8 @@ export function runProcess(
     });
     child.on('close', (code, signal) => {
       if (code !== (options.exitCode ?? 0)) {
-        const words = stderr?.().slice(-ERROR_CHARS);
+        // With --json, a command prints its error as a part of its result.
+        const words = (stderr?.() || stdout?.() || '').slice(-ERROR_CHARS);
         reject(new Error(`${[command, ...args].join(' ')} ended with ${code ?? signal}:\n${words}`));
         return;
       }
