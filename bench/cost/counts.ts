@@ -42,7 +42,7 @@ export const COUNT_KINDS: readonly CountKind[] = [
   { name: 'writtenBytes', slack: 20e3, heading: 'written kB', compared: 'count', shown: kilobytes },
   { name: 'walBytes', slack: 20e3, heading: 'WAL kB', compared: 'count', shown: kilobytes },
   { name: 'fsyncs', slack: 4, heading: 'fsyncs', compared: 'count', shown: whole },
-  { name: 'statements', slack: 2, heading: 'statements', compared: 'count', shown: whole },
+  { name: 'statements', slack: 4, heading: 'statements', compared: 'count', shown: whole },
   { name: 'transactions', slack: 2, heading: 'transactions', compared: 'count', shown: whole },
   { name: 'requests', slack: 1, heading: 'requests', compared: 'count', shown: whole },
   {

@@ -17,6 +17,8 @@ export interface Places {
   /** An empty warehouse, or a copy of another one. */
   create(from?: Place): Promise<Place>;
   remove(place: Place): Promise<void>;
+  /** Does what a server does by itself after a run. */
+  settle(place: Place): Promise<void>;
   /** Does a task with these warehouses alone. `server` is null for SQLite, which has none. */
   count<Result>(
     used: readonly Place[],
@@ -55,6 +57,7 @@ export function sqlitePlaces(scratch: Scratch): Places {
     remove: async ({ location }) => {
       for (const end of ['', '-wal', '-shm', '.lock']) rmSync(location + end, { force: true });
     },
+    settle: async () => undefined,
     count: async (_, task) => ({ result: await task(), server: null }),
     serverCpuMs: () => 0,
   };
@@ -72,6 +75,7 @@ export function postgresPlaces(postgres: OwnPostgres): Places {
       return { location: postgres.urlOf(name), name };
     },
     remove: ({ name }) => postgres.drop(name),
+    settle: ({ name }) => postgres.vacuum(name),
     count: (used, task) =>
       postgres.count(
         used.map(({ name }) => name),

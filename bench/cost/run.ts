@@ -68,6 +68,7 @@ async function countAll(surroundings: Surroundings, everyPlaces: readonly Places
   const [first, ...others] = SCENARIOS;
   for (const places of everyPlaces) {
     const { place, counts } = await measure(surroundings, places, first, undefined);
+    await places.settle(place);
     filled.set(places.database, place);
     if (scenarios.includes(first)) counted.set(key(places.database, first), counts);
     for (const scenario of others.filter((other) => scenarios.includes(other))) {

@@ -26,6 +26,8 @@ const TICK_MS = 10;
 /** How long a session may take to end after its client has. */
 const SESSIONS_END_MS = 10_000;
 const PAUSE_MS = 5;
+/** How long the checkpointer may take to report what it did. */
+const REPORTS_MS = 100;
 
 /** What a server did for one task, from a checkpoint to the end of the next one. */
 export interface ServerCost {
@@ -47,6 +49,8 @@ export interface OwnPostgres {
   urlOf(database: string): string;
   /** Creates a database, as a copy of another one if it is named. */
   create(database: string, template?: string): Promise<void>;
+  /** Does what autovacuum does between runs. Otherwise the first reader of a row would write that it is committed. */
+  vacuum(database: string): Promise<void>;
   /** Does a task that uses only these databases, and counts what the server did for it. */
   count<Result>(
     databases: readonly string[],
@@ -78,6 +82,9 @@ export async function startOwnPostgres(): Promise<OwnPostgres | null> {
       await setTimeout(PAUSE_MS);
     }
     await client.query('CHECKPOINT');
+    // What this session and the checkpointer did is reported later, and would be counted as a part of the next task.
+    await client.query('SELECT pg_stat_force_next_flush()');
+    await setTimeout(REPORTS_MS);
     return {
       walBytes: await numberOf(client, `pg_current_wal_insert_lsn() - '0/0'`),
       walSyncs: await numberOf(client, walSyncs),
@@ -85,11 +92,16 @@ export async function startOwnPostgres(): Promise<OwnPostgres | null> {
       ...processCost(pid),
     };
   };
+  const urlOf = (database: string) => Object.assign(new URL(url), { pathname: database }).href;
   return {
     version: installed.version,
-    urlOf: (database) => Object.assign(new URL(url), { pathname: database }).href,
-    create: async (database, template = 'template1') =>
-      void (await client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`)),
+    urlOf,
+    create: async (database, template = 'template1') => {
+      await client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`);
+      // The first sessions of a database write a file of its catalog, one or several of them.
+      await inDatabase(urlOf(database), 'SELECT');
+    },
+    vacuum: (database) => inDatabase(urlOf(database), 'VACUUM'),
     count: async (databases, task) => {
       const before = await snapshot(databases);
       const result = await task();
@@ -103,6 +115,16 @@ export async function startOwnPostgres(): Promise<OwnPostgres | null> {
       await stop();
     },
   };
+}
+
+async function inDatabase(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 const SYNCS_UNTIL_17 = '(SELECT wal_sync FROM pg_stat_wal)';
