@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { comparisonTable, PEER_FILE, readComparisons } from './peer/results.ts';
+import { shortCommit } from './support/commits.ts';
 import type { Measure } from './support/measure.ts';
 import { isWithin, RESULTS_FILE, type Result, readResults, shown, shownLane } from './support/results.ts';
 
@@ -18,10 +19,21 @@ export function performanceTables(): Record<'machine' | 'results' | 'peer', stri
 }
 
 function table(results: readonly Result[]): string {
-  const heads = ['#', 'measured ÷ compared with', 'result', 'range', 'limit', '', 'medians'];
+  const heads = ['#', 'measured ÷ compared with', 'result', 'range', 'limit', '', 'medians', 'commit'];
   const rows = results.flatMap((result) =>
     result.measures.length === 0
-      ? [[String(result.number), result.title, `not run: ${result.skipped}`, '', '', '', '']]
+      ? [
+          [
+            String(result.number),
+            result.title,
+            `not run: ${result.skipped}`,
+            '',
+            '',
+            '',
+            '',
+            shortCommit(result.commit ?? null),
+          ],
+        ]
       : result.measures.filter(isWorthARow).map((measure) => rowOf(result, measure)),
   );
   const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
@@ -36,7 +48,7 @@ function isWorthARow({ unit, value }: Measure): boolean {
   return unit !== 's' || value >= 0.05;
 }
 
-function rowOf({ number, title }: Result, measure: Measure): string[] {
+function rowOf({ number, title, commit }: Result, measure: Measure): string[] {
   const { name, unit, value, low, high, limit, lanes, laneUnit } = measure;
   return [
     String(number),
@@ -48,5 +60,6 @@ function rowOf({ number, title }: Result, measure: Measure): string[] {
     Object.entries(lanes)
       .map(([lane, samples]) => `${lane} ${shownLane(samples, laneUnit)}`)
       .join(', '),
+    shortCommit(commit ?? null),
   ];
 }

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { BENCHMARKS } from './benchmarks.ts';
 import { Bench, type Benchmark } from './support/bench.ts';
+import { currentCommit } from './support/commits.ts';
 import { MAIN } from './support/daywalk.ts';
 import { load, thisMachine } from './support/machine.ts';
 import type { Measure } from './support/measure.ts';
@@ -44,6 +45,7 @@ async function runBenchmark(bench: Bench, { number, title, run }: Benchmark): Pr
     number,
     title,
     day: new Date().toISOString().slice(0, 10),
+    commit,
     load: [before, load()],
     seconds: Math.round((performance.now() - start) / 1000),
     measures: 'measures' in outcome ? outcome.measures : [],
@@ -66,6 +68,8 @@ function line(measure: Measure): string {
 
 if (!existsSync(MAIN)) throw new Error('the program is not compiled; run npm run build first');
 const rounds = Math.max(RUNS_MIN, Math.floor(Number(given.runs)));
+// Before anything is measured: what somebody edits meanwhile is not in the build.
+const commit = currentCommit();
 const bench = new Bench({ rounds, postgresUrl: process.env['DAYWALK_BENCH_POSTGRES'] });
 try {
   const machine = thisMachine((await bench.postgres())?.version);

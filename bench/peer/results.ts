@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { shortCommit } from '../support/commits.ts';
 import { median } from '../support/measure.ts';
 import type { Cost } from './process-tree.ts';
 import { STAGES, type Stage } from './targets.ts';
@@ -22,6 +23,8 @@ export interface Comparison {
   readonly users: number;
   readonly days: number;
   readonly measuredOn: string;
+  /** The measured commit, see `currentCommit`; absent in comparisons from before commits were recorded, null without git. */
+  readonly commit?: string | null;
   /** Load average before and after. */
   readonly load: readonly [before: number, after: number];
   readonly limitSeconds: number;
@@ -52,6 +55,7 @@ export function comparisonTable({
   users,
   days,
   measuredOn,
+  commit,
   load,
   limitSeconds,
   versions,
@@ -85,7 +89,7 @@ export function comparisonTable({
     '',
     ...lines,
     '',
-    `Stored: ${sizes.join('; ')}. Measured on ${measuredOn}; load average ${load.join(' before and ')} after; ${software.join(', ')}.`,
+    `Stored: ${sizes.join('; ')}. Measured on ${measuredOn}, commit ${shortCommit(commit ?? null)}; load average ${load.join(' before and ')} after; ${software.join(', ')}.`,
   ].join('\n');
 }
 

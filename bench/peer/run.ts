@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packageVersion } from '../../src/core/package.ts';
+import { currentCommit } from '../support/commits.ts';
 import { MAIN } from '../support/daywalk.ts';
 import { load } from '../support/machine.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -93,6 +94,7 @@ const peerVersions: Record<string, string> = JSON.parse(
 );
 const targets = TARGETS.filter(({ name }, index) => index === 0 || name.includes(given.only));
 const done = new Map<Target, Round[]>(targets.map((target) => [target, []]));
+const commit = currentCommit();
 const before = load();
 const service = await startService({ users, days, steady: false });
 try {
@@ -105,6 +107,7 @@ try {
       users,
       days,
       measuredOn: new Date().toISOString().slice(0, 10),
+      commit,
       load: [before, load()],
       limitSeconds,
       versions: { daywalk: packageVersion(), node: process.versions.node, ...peerVersions },

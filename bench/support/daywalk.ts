@@ -14,14 +14,15 @@ export interface Exported extends Finished {
   readonly report: RunReport;
 }
 
-/** Runs `daywalk run` or `daywalk backfill` in its own process. */
+/** Runs `daywalk run` or `daywalk backfill` in its own process. `main` is the command line of another build. */
 export async function runExport(
   service: Service,
   warehouse: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  main = MAIN,
 ): Promise<Exported> {
-  const finished = await runNode(MAIN, [...args, '--json'], {
+  const finished = await runNode(main, [...args, '--json'], {
     env: {
       DAYWALK_API_KEY: service.apiKey,
       DAYWALK_BASE_URL: service.url,

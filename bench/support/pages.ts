@@ -32,11 +32,15 @@ export interface Pages {
   readonly tables: string;
 }
 
-/** Pulls the pages once to list them, and once more to store them. */
-export async function preparePages(service: Service, folder: string): Promise<Pages> {
+/** Pulls the pages of an export of users once to list them, and once more to store them. */
+export async function preparePages(
+  service: Service,
+  folder: string,
+  args: readonly string[] = USERS_OF_60_DAYS,
+): Promise<Pages> {
   const warehouse = `${folder}.db`;
   await service.forget();
-  await runExport(service, warehouse, USERS_OF_60_DAYS);
+  await runExport(service, warehouse, args);
   const { recent } = await service.journal();
   const paths = [...new Set(recent.map(({ path, query }) => `${path}?${query}`))].toSorted(byDay);
   mkdirSync(folder);

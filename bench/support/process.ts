@@ -1,18 +1,36 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const TELL_COST = fileURLToPath(new URL('./report-process-cost.cjs', import.meta.url));
+/** Preloaded into measured processes. */
+export const TELL_COST = fileURLToPath(new URL('./report-process-cost.cjs', import.meta.url));
 /** Maximum number of characters shown of the error output of a failed process. */
 const ERROR_CHARS = 2_000;
 
-/** A process that ended with code 0. */
-export interface Finished {
-  /** Milliseconds from its start to its end. */
-  readonly ms: number;
+/** What a process has cost so far. */
+export interface ProcessCost {
   /** Milliseconds of processor time; null if unknown. */
   readonly cpuMs: number | null;
   /** Peak memory in bytes; null if unknown. */
   readonly peakBytes: number | null;
+  /** Bytes that its threads wrote to files, pipes and sockets; null if unknown. */
+  readonly writtenBytes: number | null;
+  /** Calls of databases in all its threads; null unless they are counted, see bench/cost/count-calls.cjs. */
+  readonly calls: DatabaseCalls | null;
+}
+
+/** Calls of the drivers of both databases. */
+export interface DatabaseCalls {
+  readonly statements: number;
+  /** Committed transactions that may have written, in SQLite. */
+  readonly transactions: number;
+}
+
+/** A process that ended with the expected code. */
+export interface Finished extends ProcessCost {
+  /** Milliseconds from its start to its end. */
+  readonly ms: number;
+  /** Its cost at each SIGUSR2 that it received. */
+  readonly costs: readonly ProcessCost[];
   readonly stdout: string;
 }
 
@@ -22,11 +40,15 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly cwd?: string;
+  /** Works with the process while it runs, and ends it. */
+  readonly use?: (child: ChildProcess) => Promise<void>;
+  /** The exit code that is expected. @default 0 */
+  readonly exitCode?: number;
 }
 
 /**
  * Runs a process to its end and measures it.
- * @throws {Error} with the end of its error output if its exit code is not 0.
+ * @throws {Error} with the end of its error output if its exit code is not the expected one.
  */
 export function runProcess(
   command: string,
@@ -53,20 +75,27 @@ export function runProcess(
   });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
+    options.use?.(child).catch((error: unknown) => {
+      child.kill();
+      reject(error);
+    });
     child.on('close', (code, signal) => {
-      if (code !== 0) {
-        const words = stderr?.().slice(-ERROR_CHARS);
+      if (code !== (options.exitCode ?? 0)) {
+        // With --json, a command prints its error as a part of its result.
+        const words = (stderr?.() || stdout?.() || '').slice(-ERROR_CHARS);
         reject(new Error(`${[command, ...args].join(' ')} ended with ${code ?? signal}:\n${words}`));
         return;
       }
-      resolve({ ms, ...costOf(cost?.() ?? ''), stdout: stdout?.() ?? '' });
+      const costs = costsIn(cost?.() ?? '');
+      resolve({ ms, ...(costs.pop() ?? UNKNOWN), costs, stdout: stdout?.() ?? '' });
     });
   });
 }
 
-function costOf(output: string): Pick<Finished, 'cpuMs' | 'peakBytes'> {
-  const last = output.trim().split('\n').at(-1) ?? '';
-  return last === '' ? { cpuMs: null, peakBytes: null } : JSON.parse(last);
+const UNKNOWN: ProcessCost = { cpuMs: null, peakBytes: null, writtenBytes: null, calls: null };
+
+function costsIn(output: string): ProcessCost[] {
+  return output.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 }
 
 /** Runs a JavaScript file to its end; the file reports its own cost. */

@@ -8,6 +8,8 @@ export interface Result {
   readonly number: number;
   readonly title: string;
   readonly day: string;
+  /** The measured commit, see `currentCommit`; absent in results from before commits were recorded, null without git. */
+  readonly commit?: string | null;
   /** Load average before and after the benchmark. */
   readonly load: readonly [before: number, after: number];
   readonly seconds: number;

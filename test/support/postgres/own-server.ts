@@ -1,5 +1,5 @@
 // A separate process: runs a PostgreSQL server in a temporary folder until its standard input ends,
-// also when its parent dies. The argument is the folder of the binaries.
+// also when its parent dies. The arguments are the folder of the binaries and settings that replace the ones here.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -27,7 +27,7 @@ interface Identity {
   readonly gid: number;
 }
 
-const [binaries = ''] = process.argv.slice(2);
+const [binaries = '', ...replacing] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'daywalk-postgres-'));
 let server: ChildProcess | undefined;
 
@@ -47,7 +47,8 @@ async function serve(): Promise<void> {
   if (identity !== undefined) for (const path of [folder, data]) chownSync(path, identity.uid, identity.gid);
   initialize(data, identity);
   const port = await freePort();
-  const settings = CONFIGURATION.flatMap((setting) => ['-c', setting]);
+  // The last value of a setting counts.
+  const settings = [...CONFIGURATION, ...replacing].flatMap((setting) => ['-c', setting]);
   server = spawn(join(binaries, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
     ...identity,
     cwd: folder,

@@ -1,0 +1,197 @@
+/**
+ * Counts what tasks of a fixed size cost, and compares the counts with bench/cost/expected.json: `npm run cost`.
+ *
+ * | option | |
+ * |---|---|
+ * | `--only sqlite,night` | only these databases and scenarios |
+ * | `--write` | writes the counts into the file of expected ones |
+ * | `--complete` | fails where something cannot be counted, and does not only say so; for CI |
+ * | `--rounds 5` | how often processor time and memory are measured; medians count |
+ * | `--json` | prints the counts and findings as one JSON document |
+ *
+ * Exits with code 1 if a count differs from its figure by more than the tolerance, or a ratio exceeds its limit.
+ */
+import { parseArgs } from 'node:util';
+import { FIRST_DAY, shiftDay } from '../../src/core/day.ts';
+import { median } from '../support/measure.ts';
+import { startOwnPostgres } from '../support/own-postgres.ts';
+import { preparePages } from '../support/pages.ts';
+import { childScript, runNode } from '../support/process.ts';
+import { startService } from '../support/service.ts';
+import type { Counts } from './counts.ts';
+import { type Costs, compare, readExpected, updated, writeExpected } from './expected.ts';
+import { type Measured, measure, type Surroundings } from './measure.ts';
+import { type Place, type Places, postgresPlaces, Scratch, sqlitePlaces } from './places.ts';
+import { fails, findingLines, table } from './report.ts';
+import { DATABASES, type Database, ORGANIZATION, SCENARIOS, type Scenario, SYNC_DAY } from './scenarios.ts';
+import { whyNotTraced } from './strace.ts';
+
+const { values: given } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '5' },
+    write: { type: 'boolean', default: false },
+    complete: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+});
+const only = given.only === '' ? [] : given.only.split(',');
+const scenarioNames = SCENARIOS.map(({ name }) => name);
+const unknown = only.find((name) => ![...DATABASES, ...scenarioNames].includes(name));
+if (unknown !== undefined) {
+  throw new Error(
+    `--only does not know "${unknown}"; it knows ${[...DATABASES, ...scenarioNames].join(', ')}`,
+  );
+}
+const databases = selected(DATABASES);
+const scenarios = SCENARIOS.filter(({ name }) => selected(scenarioNames).includes(name));
+
+const SCRIPTS_PER_ROUND = 3;
+
+/** The names of a list that --only contains; all if it contains none of them. */
+function selected<Name extends string>(names: readonly Name[]): readonly Name[] {
+  const chosen = names.filter((name) => only.includes(name));
+  return chosen.length > 0 ? chosen : names;
+}
+
+/** Progress and problems; with --json, standard output holds the document alone. */
+function say(text: string): void {
+  (given.json ? process.stderr : process.stdout).write(`${text}\n`);
+}
+
+const key = (database: Database, scenario: Scenario) => `${database} ${scenario.name}`;
+
+/** Counts every selected scenario once. Returns the counts, and a filled warehouse of each database. */
+async function countAll(surroundings: Surroundings, everyPlaces: readonly Places[]) {
+  const counted = new Map<string, Measured['counts']>();
+  const filled = new Map<Database, Place>();
+  const [first, ...others] = SCENARIOS;
+  for (const places of everyPlaces) {
+    const { place, counts } = await measure(surroundings, places, first, undefined);
+    await places.settle(place);
+    filled.set(places.database, place);
+    if (scenarios.includes(first)) counted.set(key(places.database, first), counts);
+    for (const scenario of others.filter((other) => scenarios.includes(other))) {
+      const measured = await measure(surroundings, places, scenario, place);
+      counted.set(key(places.database, scenario), measured.counts);
+      await places.remove(measured.place);
+    }
+  }
+  return { counted, filled };
+}
+
+/** What one run of a scenario took, and the processor time of the script in the same round. */
+interface Timed extends Measured {
+  readonly scriptMs: number | null;
+}
+
+/** Times every selected scenario in interleaved rounds. */
+async function timeAll(
+  surroundings: Surroundings,
+  everyPlaces: readonly Places[],
+  filled: ReadonlyMap<Database, Place>,
+): Promise<ReadonlyMap<string, readonly Timed[]>> {
+  const { service, scratch } = surroundings;
+  const usersOfAllDays = [
+    'backfill',
+    '--from',
+    FIRST_DAY,
+    '--until',
+    shiftDay(SYNC_DAY, -1),
+    '--streams',
+    'users',
+  ];
+  const { folder, tables } = await preparePages(service, scratch.path('pages'), usersOfAllDays);
+  const timed = new Map<string, Timed[]>();
+  for (let round = 0; round < Number(given.rounds); round += 1) {
+    for (const places of everyPlaces) {
+      // It takes a fifth of a second, so its median is that of more runs.
+      const scripts: (number | null)[] = [];
+      for (let time = 0; time < SCRIPTS_PER_ROUND; time += 1) {
+        const inserted = [folder, scratch.path('script.db'), tables];
+        scripts.push((await runNode(childScript('insert-pages.mjs'), inserted)).cpuMs);
+      }
+      for (const scenario of scenarios) {
+        const measured = await measure(surroundings, places, scenario, filled.get(places.database));
+        await places.remove(measured.place);
+        const name = key(places.database, scenario);
+        timed.set(name, [...(timed.get(name) ?? []), { ...measured, scriptMs: middle(scripts) }]);
+      }
+    }
+  }
+  return timed;
+}
+
+function ratioOf({ cpuMs, scriptMs }: Timed): number | null {
+  return cpuMs === null || scriptMs === null ? null : cpuMs / scriptMs;
+}
+
+function middle(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : median(known);
+}
+
+async function measureAll(canTrace: boolean): Promise<Costs> {
+  const service = await startService({
+    users: ORGANIZATION.users,
+    days: ORGANIZATION.days + 1,
+    steady: false,
+  });
+  const postgres = databases.includes('postgres') ? await startOwnPostgres() : null;
+  const scratch = new Scratch();
+  try {
+    const everyPlaces = databases.flatMap((database) => {
+      if (database === 'sqlite') return [sqlitePlaces(scratch)];
+      if (postgres !== null) return [postgresPlaces(postgres)];
+      missing('PostgreSQL is not installed on this machine, so nothing of it is counted');
+      return [];
+    });
+    const surroundings = { service, scratch, canTrace };
+    const { counted, filled } = await countAll({ ...surroundings, isCounting: true }, everyPlaces);
+    const timed = await timeAll({ ...surroundings, isCounting: false }, everyPlaces, filled);
+    const costs = everyPlaces.map(({ database }) => [
+      database,
+      Object.fromEntries(
+        scenarios.map((scenario): [string, Counts | undefined] => {
+          const runs = timed.get(key(database, scenario)) ?? [];
+          const counts = counted.get(key(database, scenario));
+          return [
+            scenario.name,
+            counts && {
+              ...counts,
+              peakBytes: middle(runs.map((run) => run.counts.peakBytes)),
+              cpuRatio: middle(runs.map(ratioOf)),
+            },
+          ];
+        }),
+      ),
+    ]);
+    return Object.fromEntries(costs);
+  } finally {
+    service.stop();
+    await postgres?.close();
+    scratch.remove();
+  }
+}
+
+/** Says loudly what this machine cannot count. */
+function missing(reason: string): void {
+  say(`\n*** NOT COUNTED: ${reason}. CI counts it. ***\n`);
+  if (given.complete) process.exitCode = 1;
+}
+
+const startMs = performance.now();
+say(
+  `${ORGANIZATION.users} users, ${ORGANIZATION.days} days; ${databases.join(', ')}; ${scenarios.map(({ name }) => name).join(', ')}`,
+);
+const noTrace = whyNotTraced();
+if (noTrace !== null) missing(`${noTrace}, so fsyncs, and for SQLite the bytes of its log, are unknown`);
+const costs = await measureAll(noTrace === null);
+const expected = readExpected();
+const findings = compare(expected, costs);
+if (given.json) process.stdout.write(`${JSON.stringify({ costs, findings }, null, 2)}\n`);
+else say(table(costs, expected.costs));
+for (const line of findingLines(findings, expected.tolerance)) say(line);
+if (given.write) writeExpected(updated(expected, costs));
+else if (findings.some((finding) => fails(finding, given.complete))) process.exitCode = 1;
+say(`${((performance.now() - startMs) / 1000).toFixed(0)} s`);

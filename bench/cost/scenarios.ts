@@ -1,0 +1,63 @@
+import { FIRST_DAY, shiftDay } from '../../src/core/day.ts';
+
+/**
+ * The organization; a quarter of its users is active on a day. It is the smallest at which an index that is ordered by user and
+ * kept up to date for each day is far beyond the tolerance: it adds a quarter to what a first sync into SQLite writes, a third to
+ * a night, and a quarter to a night's WAL in PostgreSQL.
+ */
+export const ORGANIZATION = { users: 500, days: 100 };
+
+/** The day of the first sync. The service has data of one more day, for the night. */
+export const SYNC_DAY = shiftDay(FIRST_DAY, ORGANIZATION.days);
+const LAST_DAY = shiftDay(SYNC_DAY, -1);
+
+/** A task whose cost is counted. */
+export interface Scenario {
+  readonly name: string;
+  /** What it begins with: an empty database, or a copy of one after the first sync. */
+  readonly begins: 'empty' | 'filled';
+  /** Days after {@link SYNC_DAY}. */
+  readonly daysLater: number;
+  /** The command. `beside` names a new empty warehouse of the same database, and a new folder. */
+  command(beside: { readonly warehouse: string; readonly folder: string }): readonly string[];
+  /** A server that is asked for a page, and not a command that ends by itself. */
+  readonly page?: string;
+  /** Its report must say that nothing was written. */
+  readonly writesNoRows?: boolean;
+}
+
+/** Every scenario, in the order in which they run. The first one fills the database of the others. */
+export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
+  { name: 'sync', begins: 'empty', daysLater: 0, command: () => ['run', '--json'] },
+  {
+    // Unsettled days, whose answers are compared by their digest, are a part of the night. This one compares every row.
+    name: 're-pull',
+    begins: 'filled',
+    daysLater: 0,
+    command: () => ['backfill', '--from', FIRST_DAY, '--until', LAST_DAY, '--force', '--json'],
+    writesNoRows: true,
+  },
+  { name: 'night', begins: 'filled', daysLater: 1, command: () => ['run', '--json'] },
+  {
+    name: 'copy',
+    begins: 'filled',
+    daysLater: 0,
+    command: ({ warehouse }) => ['copy', '--to', warehouse, '--json'],
+  },
+  {
+    name: 'publish',
+    begins: 'filled',
+    daysLater: 0,
+    command: ({ folder }) => ['publish', '--parquet', folder, '--json'],
+  },
+  {
+    name: 'overview',
+    begins: 'filled',
+    daysLater: 0,
+    command: () => ['dashboard', '--port', '0'],
+    page: `/?${new URLSearchParams({ from: shiftDay(FIRST_DAY, 3), until: shiftDay(FIRST_DAY, 64) })}`,
+  },
+];
+
+export const DATABASES = ['sqlite', 'postgres'] as const;
+export type Database = (typeof DATABASES)[number];
