@@ -24,7 +24,7 @@ export const startUp: Benchmark = {
     return {
       measures: [
         ratio(lanes, ['help', 'node'], { name: 'daywalk --help', limit: 2.5 }),
-        ratio(lanes, ['hook', 'node'], { name: 'daywalk hook', limit: 2.5 }),
+        ratio(lanes, ['hook', 'node'], { name: 'daywalk hook', limit: 2.0 }),
       ],
     };
   },

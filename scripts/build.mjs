@@ -7,7 +7,7 @@
 // from dist/ meanwhile always find their files: see build-place.mjs.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inputsHash, isBuiltFrom, putInPlace, withBuildLock } from './build-place.mjs';
 
@@ -15,6 +15,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** CommonJS libraries load Node's own modules with `require`. */
 const REQUIRE =
   "import { createRequire as daywalkRequire } from 'node:module'; const require = daywalkRequire(import.meta.url);";
+
+/** The receiver of hook events. The agent waits for it, so it is built alone: it loads three files instead of twenty. */
+const RECEIVER = 'src/cli/process/receive-hook.ts';
+/** What is loaded before any command. */
+const AT_START = ['src/cli/program/run-cli.ts', 'src/cli/commands.ts'];
 
 if (!isBuiltFrom(root, inputsHash(root))) {
   await withBuildLock(root, async (part) => {
@@ -42,17 +47,8 @@ function declare(part) {
 
 async function bundle(part) {
   const { build } = await import('esbuild');
-  const { metafile } = await build({
+  const options = {
     absWorkingDir: root,
-    // All files that are started or imported by path; shared code goes into chunks.
-    entryPoints: [
-      'src/index.ts',
-      'src/emulator/index.ts',
-      'src/cli/main.ts',
-      'src/hooks/notify/messenger.ts',
-      'src/hooks/receive/receive.ts',
-      'src/warehouse/sqlite/writer/entry.ts',
-    ],
     outdir: part,
     outbase: '.',
     bundle: true,
@@ -68,9 +64,54 @@ async function bundle(part) {
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
-  });
-  for (const path of Object.keys(metafile.outputs)) withoutIdleRequire(join(root, path));
-  writeFileSync(join(part, 'THIRD-PARTY-LICENSES.txt'), licensesOf(Object.keys(metafile.inputs)));
+  };
+  const receiver = await build({ ...options, entryPoints: [RECEIVER], entryNames: options.chunkNames });
+  const receiverFile = Object.keys(receiver.metafile.outputs).find((path) =>
+    /receive-hook-\w+\.js$/.test(path),
+  );
+  const builds = [
+    receiver,
+    await build({
+      ...options,
+      // All files that are started or imported by path; shared code goes into chunks.
+      entryPoints: [
+        'src/index.ts',
+        'src/emulator/index.ts',
+        'src/cli/main.ts',
+        'src/warehouse/sqlite/writer/entry.ts',
+      ],
+      plugins: [lateParts(relative(join(part, 'src/cli'), join(root, receiverFile)))],
+    }),
+    await build({
+      ...options,
+      entryPoints: ['src/hooks/notify/messenger.ts', 'src/hooks/receive/receive.ts'],
+    }),
+  ];
+  const filesOf = (side) => builds.flatMap(({ metafile }) => Object.keys(metafile[side]));
+  for (const path of filesOf('outputs')) withoutIdleRequire(join(root, path));
+  writeFileSync(join(part, 'THIRD-PARTY-LICENSES.txt'), licensesOf(filesOf('inputs')));
+}
+
+/**
+ * Decides what happens to parts that are loaded late. esbuild puts code into one file if the same entry points need it, and
+ * each of these parts is an entry point. So each imports what is loaded before it: a few files instead of forty.
+ */
+function lateParts(receiver) {
+  return {
+    name: 'late-parts',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\./ }, ({ path, kind, importer, resolveDir }) => {
+        if (kind !== 'dynamic-import') return;
+        if (join(resolveDir, path) === join(root, RECEIVER)) return { path: receiver, external: true };
+        if (importer !== join(root, 'src/cli/main.ts'))
+          return { path: relative(root, join(resolveDir, path)), namespace: 'late' };
+      });
+      onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({
+        contents: [...AT_START.map((file) => `import './${file}';`), `export * from './${path}';`].join('\n'),
+        resolveDir: root,
+      }));
+    },
+  };
 }
 
 /** Removes an unused `require` from a file, because creating it takes longer than loading a small file. */

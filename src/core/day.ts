@@ -1,8 +1,3 @@
-import { utc } from '@date-fns/utc';
-// Imported one by one: loading the whole library takes as long as the rest of a command.
-import { addYears } from 'date-fns/addYears';
-import { lastDayOfMonth } from 'date-fns/lastDayOfMonth';
-import { startOfMonth } from 'date-fns/startOfMonth';
 import { UsageError } from './errors.ts';
 
 declare const dayBrand: unique symbol;
@@ -11,9 +6,11 @@ declare const dayBrand: unique symbol;
 export type UtcDay = string & { readonly [dayBrand]: true };
 
 const SHAPE = /^\d{4}-\d{2}-\d{2}$/;
-const inUtc = { in: utc } as const;
 /** The length of `YYYY-MM-DD`. */
 const DAY_LENGTH = 10;
+/** The length of `YYYY-MM`. */
+const MONTH_LENGTH = 7;
+const DAYS_OF_MONTH_MAX = 31;
 /** Every day in UTC has this length. */
 const DAY_MS = 86_400_000;
 const DAYS_OF_WEEK = 7;
@@ -59,7 +56,8 @@ export function shiftDay(day: UtcDay, days: number): UtcDay {
 
 /** Moves a day by a number of years. From 29 February it comes to 28 February where there is no 29th. */
 export function shiftYears(day: UtcDay, years: number): UtcDay {
-  return dayOf(addYears(instantOf(day), years, inUtc));
+  const moved = `${Number(day.slice(0, 4)) + years}${day.slice(4)}`;
+  return isDay(moved) ? moved : parseDay(moved.replace('-02-29', '-02-28'));
 }
 
 /** Counts the days from `earlier` to `later`; negative if `later` comes first. */
@@ -80,12 +78,12 @@ export function weekdayOf(day: UtcDay): number {
 
 /** Returns the first day of the month of `day`. */
 export function monthOf(day: UtcDay): UtcDay {
-  return dayOf(startOfMonth(instantOf(day), inUtc));
+  return brand(`${day.slice(0, MONTH_LENGTH)}-01`);
 }
 
 /** Returns the last day of the month of `day`. */
 export function monthEndOf(day: UtcDay): UtcDay {
-  return dayOf(lastDayOfMonth(instantOf(day), inUtc));
+  return shiftDay(monthOf(shiftDay(monthOf(day), DAYS_OF_MONTH_MAX)), -1);
 }
 
 /** Returns the ISO week of `day`, and the year of that week. */
@@ -101,10 +99,6 @@ export function startOfDayMs(day: UtcDay): number {
   return instantOf(day).getTime();
 }
 
-/**
- * A run shifts days ten thousand times, so days are counted in milliseconds: a library's functions took a quarter of a
- * small first run. Months and years, whose lengths differ, are the library's.
- */
 function instantOf(day: UtcDay): Date {
   return new Date(`${day}T00:00:00Z`);
 }

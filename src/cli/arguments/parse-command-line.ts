@@ -37,16 +37,20 @@ export function parseCommandLine(argv: readonly string[], options: ProgramOption
   const program = createProgram(options, (text) => {
     printed += text;
   });
+  const words = withoutHelpCommand(argv, options.commands);
   for (const command of options.commands) {
     const { group } = command;
     const parent = group === undefined ? program : groupOf(program, group);
-    const sub = addCommand(parent, command, options.width);
+    const sub = addCommand(parent, command);
+    // Creating the flags of all commands takes as long as the rest of the parser.
+    if (!words.includes(group?.name ?? command.name)) continue;
+    addFlags(sub, command, options.width);
     sub.action(() => {
       chosen = { kind: 'command', command, flags: flagsOf(sub), operands: sub.args };
     });
   }
   try {
-    program.parse(withoutHelpCommand(argv, options.commands), { from: 'user' });
+    program.parse(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.version') return { kind: 'text', text: `${options.version()}\n` };
@@ -113,9 +117,12 @@ function groupOf(program: Commander, { name, summary }: CommandGroup): Commander
     .helpCommand('help', `print the help of a command: daywalk ${name} help <command>`);
 }
 
-function addCommand(parent: Commander, command: Command, width: number): Commander {
-  const word = command.name.split(' ').at(-1) ?? command.name;
-  const sub = parent.command(word).summary(command.summary).description(command.description);
+function addCommand(parent: Commander, { name, summary, description }: Command): Commander {
+  const word = name.split(' ').at(-1) ?? name;
+  return parent.command(word).summary(summary).description(description);
+}
+
+function addFlags(sub: Commander, command: Command, width: number): void {
   sub.helpOption('-h, --help', 'print this help');
   for (const [syntax, doc] of Object.entries(command.operands ?? {})) sub.argument(syntax, doc);
   sub.optionsGroup('Options:');
@@ -131,7 +138,7 @@ function addCommand(parent: Commander, command: Command, width: number): Command
     if (setting.isRepeatable === true) option.argParser(joined);
     sub.addOption(option.helpGroup('Settings:'));
   }
-  return sub.addHelpText('after', () => {
+  sub.addHelpText('after', () => {
     const helper = sub.createHelp();
     helper.prepareContext({ helpWidth: width });
     return commandHelp(command, (term, termWidth, doc) => helper.formatItem(term, termWidth, doc, helper));

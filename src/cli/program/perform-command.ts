@@ -9,6 +9,7 @@ import { SETTINGS } from '../../settings/settings-table.ts';
 import type { Flags } from '../arguments/flags.ts';
 import type { CommandInvocation } from '../arguments/parse-command-line.ts';
 import { createOutput } from '../output/output.ts';
+import { runQuietly } from '../output/quiet.ts';
 import { createReporting, type Reporting } from '../output/reporting.ts';
 import type { Sink } from '../output/sink.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -59,6 +60,30 @@ export async function performCommand(
     }
   }
   return runAction(invocation, { host, streams, directory, reading, rereadSettings, failing });
+}
+
+/** Performs a command without its output, except of a failure. */
+export function performQuietly(
+  invocation: CommandInvocation,
+  host: CliHost,
+  streams: CliStreams,
+): Promise<ExitCode> {
+  return runQuietly(streams, (sinks, release) => {
+    const exit = (code: ExitCode) => {
+      release();
+      host.control.exit(code);
+    };
+    const onDefect: CliHost['onDefect'] = (report) =>
+      host.onDefect((error) => {
+        report(error);
+        release();
+      });
+    return performCommand(
+      invocation,
+      { ...host, onDefect, control: { ...host.control, exit } },
+      { ...streams, ...sinks, errTerminal: { ...streams.errTerminal, isLive: false } },
+    );
+  });
 }
 
 interface ActionRun {

@@ -1,12 +1,11 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { redactorOfEnvironment } from '../../settings/secrets.ts';
 import { asksForJsonLog } from '../arguments/log-format.ts';
-import { type CommandInvocation, parseCommandLine } from '../arguments/parse-command-line.ts';
-import { runQuietly } from '../output/quiet.ts';
+import { parseCommandLine } from '../arguments/parse-command-line.ts';
 import { createSink } from '../output/sink.ts';
 import { COLUMNS_DEFAULT, terminalOf } from '../output/terminal.ts';
 import type { CliHost } from '../process/host.ts';
-import { type CliStreams, performCommand } from './perform-command.ts';
+import type { CliStreams } from './perform-command.ts';
 import { reportFailure } from './report-failure.ts';
 
 /** Runs one command line and returns its exit code. Never throws: failures are reported on standard error. */
@@ -41,29 +40,8 @@ async function dispatch(host: CliHost, streams: CliStreams): Promise<ExitCode> {
     out.write(invocation.text);
     return EXIT.ok;
   }
+  // Loaded only now, so that help and usage errors are fast.
+  const { performCommand, performQuietly } = await import('./perform-command.ts');
   const perform = invocation.flags.isOn('--quiet') ? performQuietly : performCommand;
   return perform(invocation, host, streams);
-}
-
-function performQuietly(
-  invocation: CommandInvocation,
-  host: CliHost,
-  streams: CliStreams,
-): Promise<ExitCode> {
-  return runQuietly(streams, (sinks, release) => {
-    const exit = (code: ExitCode) => {
-      release();
-      host.control.exit(code);
-    };
-    const onDefect: CliHost['onDefect'] = (report) =>
-      host.onDefect((error) => {
-        report(error);
-        release();
-      });
-    return performCommand(
-      invocation,
-      { ...host, onDefect, control: { ...host.control, exit } },
-      { ...streams, ...sinks, errTerminal: { ...streams.errTerminal, isLive: false } },
-    );
-  });
 }

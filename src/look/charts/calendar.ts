@@ -1,8 +1,10 @@
+import { html } from 'hono/html';
 import { daysBetween, type UtcDay, weekdayOf } from '../../core/day.ts';
 import { type Chart, MARK_NAMES, type MarkState } from '../page/page.ts';
 import { dayName, shortMonth } from '../words/spans.ts';
 import { MARK_SIZE } from './marks.ts';
-import { svgText } from './svg-text.ts';
+import type { Mark } from './plot.ts';
+import { plainText } from './svg-text.ts';
 
 /** A square of the calendar. */
 export interface CalendarDay {
@@ -25,7 +27,7 @@ const WEEKDAYS = [
 
 /**
  * One square per UTC day, a column per week from Monday down. Days are in order. Each state has a mark of its own, see
- * {@link MarkState}. It is written by hand, because every square uses a mark that the document holds once.
+ * {@link MarkState}, which the document holds once.
  */
 export function calendar(days: readonly CalendarDay[], label: string): Chart {
   const first = days[0]?.day;
@@ -33,13 +35,13 @@ export function calendar(days: readonly CalendarDay[], label: string): Chart {
   const weeks = (placed.at(-1)?.week ?? 0) + 1;
   const squares = placed.map(
     ({ day, state, week, note = '' }) =>
-      `<use href="#mark-${state}" x="${week * STEP}" y="${TOP + (weekdayOf(day) - 1) * STEP}" width="${MARK_SIZE}" height="${MARK_SIZE}"><title>${dayName(day)} ${day.slice(0, 4)}: ${MARK_NAMES[state]}${note}</title></use>`,
+      html`<use href="#mark-${state}" x="${week * STEP}" y="${TOP + (weekdayOf(day) - 1) * STEP}" width="${MARK_SIZE}" height="${MARK_SIZE}"><title>${dayName(day)} ${day.slice(0, 4)}: ${MARK_NAMES[state]}${note}</title></use>`,
   );
   const width = Math.max(weeks, WEEKS_PER_NAME) * STEP;
   const height = TOP + 7 * STEP;
-  const axis = `<svg class="axis plot" width="${LEFT}" height="${height}" aria-hidden="true">${WEEKDAYS.map(([weekday, name]) => `<text x="0" y="${TOP + (weekday - 1) * STEP + 10}">${name}</text>`).join('')}</svg>`;
-  const svg = `<svg class="plot calendar" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${svgText(label)}">${monthNames(placed)}${squares.join('')}</svg>`;
-  return { svg, axis, label };
+  const axis = html`<svg class="axis plot" width="${LEFT}" height="${height}" aria-hidden="true">${WEEKDAYS.map(([weekday, name]) => html`<text x="0" y="${TOP + (weekday - 1) * STEP + 10}">${name}</text>`)}</svg>`;
+  const svg = html`<svg class="plot calendar" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${plainText(label)}">${monthNames(placed)}${squares}</svg>`;
+  return { svg: String(svg), axis: String(axis), label };
 }
 
 function weekOf(day: UtcDay, first: UtcDay): number {
@@ -47,7 +49,7 @@ function weekOf(day: UtcDay, first: UtcDay): number {
 }
 
 /** Names above the columns in which months begin; the year where it changes. */
-function monthNames(days: readonly { readonly day: UtcDay; readonly week: number }[]): string {
+function monthNames(days: readonly { readonly day: UtcDay; readonly week: number }[]): Mark[] {
   const starts = days.filter(({ day }, index) => index === 0 || day.endsWith('-01'));
   return starts
     .filter(
@@ -56,7 +58,6 @@ function monthNames(days: readonly { readonly day: UtcDay; readonly week: number
     )
     .map(({ day, week }) => {
       const year = day.slice(5, 7) === '01' && day !== starts[0]?.day ? ` ${day.slice(0, 4)}` : '';
-      return `<text x="${week * STEP}" y="11">${shortMonth(day)}${year}</text>`;
-    })
-    .join('');
+      return html`<text x="${week * STEP}" y="11">${shortMonth(day)}${year}</text>`;
+    });
 }

@@ -1,11 +1,11 @@
-import * as Plot from '@observablehq/plot';
+import { html } from 'hono/html';
 import { type UtcDay, weekdayOf } from '../../core/day.ts';
 import type { Chart } from '../page/page.ts';
 import { formatNumber } from '../words/numbers.ts';
 import { shortDay } from '../words/spans.ts';
 import { COLORS, HATCHED } from './colors.ts';
-import { labelWidth, spread } from './end-labels.ts';
-import { drawTimePlot } from './plot.ts';
+import { type EndLabel, endLabels, labelWidth } from './end-labels.ts';
+import { barMark, drawTimePlot, linePath, pixels } from './plot.ts';
 import { scaleOf } from './ticks.ts';
 
 /** A value of one day. */
@@ -23,7 +23,6 @@ const HEIGHT = 190;
 const LEAST = 180;
 const BAR_MAX = 32;
 const BAR_MIN = 2;
-const LINE_PIXELS = 16;
 const MEAN_DAYS = 7;
 const MEAN = '7-day mean';
 const OPEN = 'not settled';
@@ -36,20 +35,29 @@ export function dayBars(
   values: readonly DayValue[],
   { label, divisor = 1 }: { label: string; divisor?: number },
 ): Chart {
-  const bars = values.map(({ day, value, isOpen }) => ({
-    day,
-    value: value === null ? null : value / divisor,
-    fill: isOpen ? HATCHED.bar : weekdayOf(day) > 5 ? COLORS.barWeekend : COLORS.bar,
-    stroke: isOpen ? COLORS.hatch : 'none',
-    title: titleOf(day, value, isOpen),
-  }));
-  const means = meansOf(bars);
-  const names = [...(means.length > 1 ? [MEAN] : []), ...(values.some(isShownOpen) ? [OPEN] : [])];
+  const bars = values.flatMap(({ day, value, isOpen }) =>
+    value === null
+      ? []
+      : [
+          {
+            bucket: day,
+            base: 0,
+            top: value / divisor,
+            ...inkOf(day, isOpen),
+            title: titleOf(day, value, isOpen),
+          },
+        ],
+  );
+  const means = meansOf(values, divisor);
+  const names = namesBeside(
+    means,
+    values.some(({ value, isOpen }) => isOpen && value !== null),
+  );
   const scale = scaleOf(
-    bars.flatMap(({ value }) => value ?? []),
+    bars.map(({ top }) => top),
     { zero: true },
   );
-  const right = labelWidth(names);
+  const right = labelWidth(names.map(({ name }) => name));
   const width = widthOf(values.length, WIDTH - scale.width - right);
   const step = width / Math.max(1, values.length);
   const inset = Math.max(step < 5 ? 0 : step * 0.07, (step - BAR_MAX) / 2);
@@ -60,96 +68,63 @@ export function dayBars(
     width,
     height: HEIGHT,
     right,
-    marks: [
-      Plot.barY(
-        bars.filter(({ value }) => value !== null),
-        {
-          x: 'day',
-          y: 'value',
-          fill: 'fill',
-          stroke: 'stroke',
-          title: 'title',
-          insetLeft: inset,
-          insetRight: inset,
-        },
-      ),
-      Plot.ruleY(storedSpans(bars), { x1: 'from', x2: 'until', y: 0, stroke: COLORS.ink3 }),
-      Plot.lineY(means, {
-        x: 'day',
-        y: 'value',
-        z: 'run',
-        stroke: COLORS.accent,
-        strokeWidth: 2,
-        strokeLinejoin: 'round',
-      }),
-      ...nameMarks(names, means.at(-1)?.value ?? 0, ((scale.high - scale.low) / HEIGHT) * LINE_PIXELS),
-    ],
+    marks: (places) => {
+      const { x, y } = places;
+      const base = storedSpans(values).map(
+        ([from, until]) => `M${pixels(x(from))} ${pixels(y(0))}H${pixels(x(until) + step)}`,
+      );
+      const line = values.map(({ day }, index) => {
+        const mean = means[index] ?? null;
+        return mean === null ? null : ([x(day) + step / 2, y(mean)] as const);
+      });
+      return [
+        ...bars.map((bar) => barMark(bar, places, inset)),
+        html`<path d="${base.join('')}" stroke="${COLORS.ink3}"/>`,
+        html`<path d="${linePath(line)}" fill="none" stroke="${COLORS.accent}" stroke-width="2" stroke-linejoin="round"/>`,
+        ...endLabels(names, scale, places),
+      ];
+    },
   });
 }
 
-function isShownOpen({ value, isOpen }: DayValue): boolean {
-  return isOpen && value !== null;
+function inkOf(day: UtcDay, isOpen: boolean): { readonly fill: string; readonly stroke: string } {
+  if (isOpen) return { fill: HATCHED.bar, stroke: COLORS.hatch };
+  return { fill: weekdayOf(day) > 5 ? COLORS.barWeekend : COLORS.bar, stroke: 'none' };
 }
 
-function titleOf(day: UtcDay, value: number | null, isOpen: boolean): string {
-  const number = value === null ? 'not stored' : formatNumber(value, 'compact');
-  return `${shortDay(day)}: ${number}${isOpen ? ', not settled' : ''}`;
+function titleOf(day: UtcDay, value: number, isOpen: boolean): string {
+  return `${shortDay(day)}: ${formatNumber(value, 'compact')}${isOpen ? ', not settled' : ''}`;
 }
 
 function widthOf(days: number, most: number): number {
   return Math.max(Math.min(most, Math.max(LEAST, days * (BAR_MAX + 4))), days * BAR_MIN);
 }
 
-/** The means of seven stored days in a row. Lines on either side of a hole have different values of `run`. */
-function meansOf(bars: readonly { readonly day: UtcDay; readonly value: number | null }[]) {
-  let run = 0;
-  return bars.flatMap(({ day }, index) => {
-    const values = bars
+/** For each day, the mean of the seven days that end with it; null where one of them is not stored. */
+function meansOf(values: readonly DayValue[], divisor: number): (number | null)[] {
+  return values.map((_, index) => {
+    const week = values
       .slice(Math.max(0, index - MEAN_DAYS + 1), index + 1)
       .flatMap(({ value }) => value ?? []);
-    if (values.length < MEAN_DAYS) {
-      run += 1;
-      return [];
-    }
-    return [{ day, run, value: values.reduce((sum, value) => sum + value, 0) / MEAN_DAYS }];
+    return week.length < MEAN_DAYS ? null : week.reduce((sum, value) => sum + value, 0) / MEAN_DAYS / divisor;
   });
 }
 
-/** Spans of stored days, from one hole to the next. */
-function storedSpans(bars: readonly { readonly day: UtcDay; readonly value: number | null }[]) {
-  const spans: { from: UtcDay; until: UtcDay }[] = [];
-  for (const [index, { day, value }] of bars.entries()) {
-    if (value === null) continue;
-    const last = spans.at(-1);
-    if (last !== undefined && (bars[index - 1]?.value ?? null) !== null) last.until = day;
-    else spans.push({ from: day, until: day });
-  }
-  return spans;
+/** First and last day of each span of stored days, from one hole to the next. */
+function storedSpans(values: readonly DayValue[]): (readonly [from: UtcDay, until: UtcDay])[] {
+  const isHole = (index: number) => (values[index]?.value ?? null) === null;
+  const firsts = values.filter((_, index) => !isHole(index) && isHole(index - 1));
+  const lasts = values.filter((_, index) => !isHole(index) && isHole(index + 1));
+  return firsts.map(({ day }, index) => [day, lasts[index]?.day ?? day]);
 }
 
-/** The names of the line and of the hatching at the right end, in ink, each with its swatch. */
-function nameMarks(names: readonly string[], mean: number, gap: number): Plot.Markish[] {
-  const labels = spread(
-    names.map((name) => ({ name, value: name === MEAN ? mean : 0 })),
-    { gap, low: 0, high: Number.POSITIVE_INFINITY },
-  );
-  const swatch = { frameAnchor: 'right', y: 'value', dx: 9 } as const;
+/** The names of the line and of the hatching. */
+function namesBeside(means: readonly (number | null)[], hasOpen: boolean): EndLabel[] {
+  const drawn = means.flatMap((mean) => mean ?? []);
   return [
-    Plot.dot(
-      labels.filter(({ name }) => name === OPEN),
-      { ...swatch, symbol: 'square', r: 4.5, fill: HATCHED.bar, stroke: COLORS.hatch, strokeWidth: 1 },
-    ),
-    Plot.text(
-      labels.filter(({ name }) => name === MEAN),
-      { ...swatch, text: () => '—', fill: COLORS.accent, fontWeight: 700 },
-    ),
-    Plot.text(labels, {
-      frameAnchor: 'right',
-      y: 'value',
-      dx: 18,
-      textAnchor: 'start',
-      text: 'name',
-      fill: COLORS.ink,
-    }),
+    ...(drawn.length > 1
+      ? [{ name: MEAN, value: drawn.at(-1) ?? 0, color: COLORS.accent, isLine: true }]
+      : []),
+    ...(hasOpen ? [{ name: OPEN, value: 0, color: HATCHED.bar, stroke: COLORS.hatch }] : []),
   ];
 }

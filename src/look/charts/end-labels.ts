@@ -1,5 +1,6 @@
-import * as Plot from '@observablehq/plot';
+import { html } from 'hono/html';
 import { COLORS } from './colors.ts';
+import { type Mark, type Places, pixels } from './plot.ts';
 import { labelOf } from './svg-text.ts';
 import type { Scale } from './ticks.ts';
 
@@ -9,6 +10,10 @@ export interface EndLabel {
   /** Where it belongs, in units of the vertical axis. */
   readonly value: number;
   readonly color: string;
+  /** The edge of its swatch. */
+  readonly stroke?: string;
+  /** True if its swatch is a piece of a line instead of a square. */
+  readonly isLine?: boolean;
 }
 
 /** Lines of text closer than this overlap. */
@@ -24,23 +29,19 @@ export function labelWidth(names: readonly string[]): number {
 }
 
 /** The names in ink, each with a swatch of its color, moved apart where they would overlap. */
-export function endLabels(labels: readonly EndLabel[], scale: Scale, pixels: number): Plot.Markish[] {
-  const perPixel = (scale.high - scale.low) / pixels;
-  const placed = spread(
-    labels.map((label) => ({ ...label, text: labelOf(label.name, CHARACTERS_MAX) })),
-    { gap: LINE_PIXELS * perPixel, low: scale.low, high: scale.high },
+export function endLabels(
+  labels: readonly EndLabel[],
+  { low, high }: Scale,
+  { width, unit, y }: Places,
+): Mark[] {
+  return spread(labels, { gap: LINE_PIXELS / unit, low, high }).map(
+    ({ name, value, color, stroke = 'none', isLine = false }) => {
+      const swatch = isLine
+        ? html`<path d="M${pixels(width + 4)} ${pixels(y(value))}h10" stroke="${color}" stroke-width="2"/>`
+        : html`<path d="M${pixels(width + 5)} ${pixels(y(value) - 4)}h8v8h-8z" fill="${color}" stroke="${stroke}"/>`;
+      return html`${swatch}<text x="${pixels(width + SWATCH_PIXELS)}" y="${pixels(y(value))}" dy="0.32em" text-anchor="start" fill="${COLORS.ink}">${labelOf(name, CHARACTERS_MAX)}</text>`;
+    },
   );
-  return [
-    Plot.dot(placed, { frameAnchor: 'right', y: 'value', dx: 9, r: 4.5, symbol: 'square', fill: 'color' }),
-    Plot.text(placed, {
-      frameAnchor: 'right',
-      y: 'value',
-      dx: SWATCH_PIXELS,
-      textAnchor: 'start',
-      text: 'text',
-      fill: COLORS.ink,
-    }),
-  ];
 }
 
 /** Moves values apart until no two are closer than the gap; inside the limits if there is room. Order is kept. */

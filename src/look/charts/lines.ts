@@ -1,9 +1,9 @@
-import * as Plot from '@observablehq/plot';
+import { html } from 'hono/html';
 import type { Chart } from '../page/page.ts';
 import { formatNumber } from '../words/numbers.ts';
 import { categoryColor, categoryPlaces } from './colors.ts';
 import { endLabels, labelWidth } from './end-labels.ts';
-import { drawTimePlot } from './plot.ts';
+import { drawTimePlot, linePath, type Mark, type Places, pixels } from './plot.ts';
 import { bucketWords, plotWidth } from './sizes.ts';
 import { labelOf } from './svg-text.ts';
 import { scaleOf } from './ticks.ts';
@@ -77,7 +77,7 @@ export function lines(
     width: plotWidth(buckets.length, { wide, margins: scale.width + right, stepMax: STEP_MAX }),
     height: HEIGHT,
     right,
-    marks: [...drawn.flatMap(lineMarks), ...endLabels(labels, scale, HEIGHT)],
+    marks: (places) => [...drawn.map((line) => lineMark(line, places)), ...endLabels(labels, scale, places)],
   });
 }
 
@@ -87,37 +87,26 @@ interface DrawnPoint extends SeriesPoint {
 }
 
 /** What is settled as a line, what is not as dots; a value between two gaps as a point. */
-function lineMarks({ color, points }: { color: string; points: readonly DrawnPoint[] }): Plot.Markish[] {
-  const settled = points.map((point) => ({ ...point, shown: point.isOpen ? null : point.shown }));
-  // The dotted part begins where the line ends.
-  const open = points.map((point, index) => ({
-    ...point,
-    shown: point.isOpen || points[index + 1]?.isOpen ? point.shown : null,
-  }));
-  const alone = points.filter(
-    ({ shown }, index) =>
-      shown !== null &&
-      (points[index - 1]?.shown ?? null) === null &&
-      (points[index + 1]?.shown ?? null) === null,
+function lineMark(
+  { color, points }: { color: string; points: readonly DrawnPoint[] },
+  { step, x, y }: Places,
+): Mark {
+  const placed = points.map(({ bucket, shown }) =>
+    shown === null ? null : ([x(bucket) + step / 2, y(shown)] as const),
   );
-  const style = {
-    x: 'bucket',
-    y: 'shown',
-    stroke: color,
-    strokeWidth: 2,
-    strokeLinejoin: 'round',
-    strokeLinecap: 'round',
-  } as const;
-  return [
-    Plot.lineY(settled, style),
-    ...(points.some(({ isOpen }) => isOpen) ? [Plot.lineY(open, { ...style, strokeDasharray: '1 5' })] : []),
-    Plot.dot(alone, { x: 'bucket', y: 'shown', r: 2.5, fill: color }),
-    // Nothing is drawn; the circles are where the pointer finds a value.
-    Plot.dot(
-      points.filter(({ shown }) => shown !== null),
-      { x: 'bucket', y: 'shown', r: 7, fill: 'transparent', title: 'title' },
-    ),
-  ];
+  const isOpen = (index: number) => points[index]?.isOpen === true;
+  const settled = linePath(placed.map((place, index) => (isOpen(index) ? null : place)));
+  // The dotted part begins where the line ends.
+  const open = linePath(placed.map((place, index) => (isOpen(index) || isOpen(index + 1) ? place : null)));
+  const isGap = (index: number) => (placed[index] ?? null) === null;
+  const dots = placed.map((place, index) => {
+    if (place === null) return '';
+    const at = html`cx="${pixels(place[0])}" cy="${pixels(place[1])}"`;
+    const alone = isGap(index - 1) && isGap(index + 1) ? html`<circle r="2.5" ${at} fill="${color}"/>` : '';
+    // Nothing is drawn; the circle is where the pointer finds the value.
+    return html`${alone}<circle r="7" ${at} fill="transparent"><title>${points[index]?.title}</title></circle>`;
+  });
+  return html`<g fill="none" stroke="${color}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"><path d="${settled}"/>${open === '' ? '' : html`<path d="${open}" stroke-dasharray="1 5"/>`}</g>${dots}`;
 }
 
 function titleOf(name: string, { bucket, value, isOpen }: SeriesPoint, percent: boolean): string {

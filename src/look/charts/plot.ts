@@ -1,13 +1,16 @@
-import * as Plot from '@observablehq/plot';
-import { parseHTML } from 'linkedom';
+import { html } from 'hono/html';
 import type { Chart } from '../page/page.ts';
 import { COLORS } from './colors.ts';
-import { svgText } from './svg-text.ts';
+import { plainText } from './svg-text.ts';
 import { type Scale, timeTicks } from './ticks.ts';
 
-const { document } = parseHTML('<html></html>');
+/** Markup of a part of a drawing: the template escapes every value. */
+export type Mark = ReturnType<typeof html>;
+
 const TOP = 10;
 const BOTTOM = 28;
+/** Between the drawing and the labels of an axis. */
+const LABEL_PAD = 9;
 
 /** A drawing over time. */
 export interface TimePlot {
@@ -20,17 +23,20 @@ export interface TimePlot {
   readonly height: number;
   /** Room at the right for names, in pixels. */
   readonly right: number;
-  readonly marks: readonly Plot.Markish[];
+  marks(places: Places): readonly Mark[];
 }
 
-/** As much of the document's interface as drawings need; the program is compiled without that of browsers. */
-interface Part {
-  readonly outerHTML: string;
-  querySelectorAll(selector: string): Iterable<Part>;
-  getAttribute(name: string): string | null;
-  setAttribute(name: string, value: string): void;
-  removeAttribute(name: string): void;
-  remove(): void;
+/** Where buckets and values are in a drawing, in pixels. */
+export interface Places {
+  /** Width of a bucket. */
+  readonly step: number;
+  /** Width of all buckets. */
+  readonly width: number;
+  /** Height of one unit of the vertical axis. */
+  readonly unit: number;
+  /** The left end of a bucket. */
+  x(bucket: string): number;
+  y(value: number): number;
 }
 
 /**
@@ -38,63 +44,66 @@ interface Part {
  * the page, so that one drawing serves light, dark and print. The same data give the same bytes.
  */
 export function drawTimePlot({ label, buckets, scale, width, height, right, marks }: TimePlot): Chart {
-  const ticks = timeTicks(buckets, width);
-  const svg = Plot.plot({
-    document,
-    figure: false,
-    width: scale.width + width + right,
-    height: TOP + height + BOTTOM,
-    marginLeft: scale.width,
-    marginRight: right,
-    marginTop: TOP,
-    marginBottom: BOTTOM,
-    x: { type: 'band', domain: [...buckets], padding: 0, round: false, axis: null },
-    y: { domain: [scale.low, scale.high], axis: null },
-    color: { type: 'identity' },
-    marks: [
-      Plot.gridY([...scale.ticks.keys()], { stroke: COLORS.hairline, strokeOpacity: 1 }),
-      Plot.axisY([...scale.ticks.keys()], {
-        tickSize: 0,
-        tickFormat: (tick: number) => scale.ticks.get(tick) ?? '',
-        fill: COLORS.ink2,
-        label: null,
-      }),
-      Plot.axisX([...ticks.keys()], {
-        tickSize: 0,
-        tickPadding: 9,
-        tickFormat: (bucket: string) => ticks.get(bucket) ?? '',
-        fill: COLORS.ink2,
-        label: null,
-      }),
-      ...marks,
-    ],
-  });
-  return { ...separate(svg, label, scale.width), label };
-}
-
-/** The drawing without its vertical axis, and the axis as a drawing of its own, which goes before it. */
-function separate(svg: Part, label: string, axisWidth: number): { svg: string; axis: string } {
-  for (const style of [...svg.querySelectorAll('style')]) style.remove();
-  const ticks = [...svg.querySelectorAll('[aria-label="y-axis tick label"]')];
-  const height = Number(svg.getAttribute('height'));
-  const width = Number(svg.getAttribute('width')) - axisWidth;
-  // The axis ends above the labels of the days, so that it does not cover the first of them.
-  const axis = `<svg class="plot axis" width="${axisWidth}" height="${height - BOTTOM + 7}" aria-hidden="true">${withoutLabels(ticks)}</svg>`;
-  for (const tick of ticks) tick.remove();
-  withoutLabels([...svg.querySelectorAll('[aria-label]')]);
-  svg.setAttribute('width', String(width));
-  svg.setAttribute('viewBox', `${axisWidth} 0 ${width} ${height}`);
-  svg.removeAttribute('class');
-  // Written by hand, because linkedom leaves < and & in attributes as they are.
-  const markup = svg.outerHTML.replace(
-    /^<svg/,
-    () => `<svg class="plot" role="img" aria-label="${svgText(label)}"`,
+  const step = width / Math.max(1, buckets.length);
+  const unit = height / (scale.high - scale.low);
+  const places: Places = {
+    step,
+    width,
+    unit,
+    x: (bucket) => buckets.indexOf(bucket) * step,
+    y: (value) => TOP + (scale.high - value) * unit,
+  };
+  const days = [...timeTicks(buckets, width)].map(
+    ([bucket, text]) =>
+      html`<text x="${pixels(places.x(bucket) + step / 2)}" y="${TOP + height + LABEL_PAD}" dy="0.71em">${text}</text>`,
   );
-  return { svg: markup, axis };
+  const values = [...scale.ticks].map(
+    ([tick, text]) =>
+      html`<text x="${scale.width - LABEL_PAD}" y="${pixels(places.y(tick))}" dy="0.32em">${text}</text>`,
+  );
+  const grid = [...scale.ticks.keys()].map((tick) => `M0 ${pixels(places.y(tick))}H${pixels(width)}`);
+  const [fullWidth, fullHeight] = [pixels(width + right), TOP + height + BOTTOM];
+  const svg = html`<svg class="plot" role="img" aria-label="${plainText(label)}" width="${fullWidth}" height="${fullHeight}" viewBox="0 0 ${fullWidth} ${fullHeight}" text-anchor="middle"><path d="${grid.join('')}" stroke="${COLORS.hairline}"/>${days}${marks(places)}</svg>`;
+  // The axis ends above the labels of the days, so that it does not cover the first of them.
+  const axis = html`<svg class="plot axis" width="${scale.width}" height="${TOP + height + 7}" text-anchor="end" aria-hidden="true">${values}</svg>`;
+  return { svg: String(svg), axis: String(axis), label };
 }
 
-/** A label on a group without a role says nothing to a screen reader; the whole drawing has one. */
-function withoutLabels(parts: readonly Part[]): string {
-  for (const part of parts) part.removeAttribute('aria-label');
-  return parts.map((part) => part.outerHTML).join('');
+/** A part of a bar from `base` to `top`, which the pointer explains by its title. */
+export interface Bar {
+  readonly bucket: string;
+  readonly base: number;
+  readonly top: number;
+  readonly fill: string;
+  readonly stroke: string;
+  readonly title: string;
+}
+
+/** @param inset left out of the bucket at either side; `gap`: left out at the top; in pixels */
+export function barMark(
+  { bucket, base, top, fill, stroke, title }: Bar,
+  { step, x, y }: Places,
+  inset: number,
+  gap = 0,
+): Mark {
+  const upper = y(Math.max(base, top)) + gap;
+  const height = Math.max(0, y(Math.min(base, top)) - upper);
+  return html`<rect x="${pixels(x(bucket) + inset)}" y="${pixels(upper)}" width="${pixels(step - 2 * inset)}" height="${pixels(height)}" fill="${fill}" stroke="${stroke}"><title>${title}</title></rect>`;
+}
+
+/** A line through points in pixels. It is interrupted where one is null, and a point between two gaps is a dot. */
+export function linePath(points: readonly (readonly [x: number, y: number] | null)[]): string {
+  const isGap = (index: number) => (points[index] ?? null) === null;
+  return points
+    .map((point, index) =>
+      point === null
+        ? ''
+        : `${isGap(index - 1) ? 'M' : 'L'}${pixels(point[0])} ${pixels(point[1])}${isGap(index - 1) && isGap(index + 1) ? 'Z' : ''}`,
+    )
+    .join('');
+}
+
+/** A hundredth of a pixel is not seen, and the digits after it take more room than the drawing. */
+export function pixels(value: number): number {
+  return Math.round(value * 100) / 100;
 }

@@ -1,9 +1,9 @@
-import * as Plot from '@observablehq/plot';
+import { html } from 'hono/html';
 import type { Chart } from '../page/page.ts';
 import { formatNumber } from '../words/numbers.ts';
 import { COLORS, categoryColor, categoryPlaces, HATCHED } from './colors.ts';
 import { endLabels, labelWidth } from './end-labels.ts';
-import { drawTimePlot } from './plot.ts';
+import { type Bar, barMark, drawTimePlot, pixels } from './plot.ts';
 import { bucketWords, plotWidth } from './sizes.ts';
 import { labelOf } from './svg-text.ts';
 import { scaleOf } from './ticks.ts';
@@ -68,32 +68,16 @@ export function stacks(
     width,
     height: HEIGHT,
     right,
-    marks: [
-      Plot.barY(boxes, {
-        x: 'bucket',
-        y1: 'base',
-        y2: 'top',
-        fill: 'fill',
-        stroke: 'stroke',
-        title: 'title',
-        insetLeft: inset,
-        insetRight: inset,
-        insetTop: gapOf(boxes, scale.high),
-      }),
-      Plot.ruleY([0], { stroke: COLORS.ink3 }),
-      ...endLabels(namesBeside(boxes, names, places), scale, HEIGHT),
+    marks: (at) => [
+      ...boxes.map((box) => barMark(box, at, inset, gapOf(boxes, at.unit))),
+      html`<path d="M0 ${pixels(at.y(0))}H${pixels(width)}" stroke="${COLORS.ink3}"/>`,
+      ...endLabels(namesBeside(boxes, names, places), scale, at),
     ],
   });
 }
 
-interface Box {
-  readonly bucket: string;
+interface Box extends Bar {
   readonly group: string;
-  readonly base: number;
-  readonly top: number;
-  readonly fill: string;
-  readonly stroke: string;
-  readonly title: string;
 }
 
 /** Null as the place among the categories is for parts that are whole bars. */
@@ -141,8 +125,8 @@ function boxesOf(
 }
 
 /** The gap between parts; smaller than it, a part would vanish, so that all gaps become thinner. */
-function gapOf(boxes: readonly Box[], high: number): number {
-  const smallest = Math.min(...boxes.map(({ base, top }) => ((top - base) / high) * HEIGHT), HEIGHT);
+function gapOf(boxes: readonly Box[], unit: number): number {
+  const smallest = Math.min(...boxes.map(({ base, top }) => (top - base) * unit), HEIGHT);
   return smallest > GAP + 1 ? GAP : 1;
 }
 

@@ -1,5 +1,11 @@
 import type { Dimension, Grain } from '../../../schema/metrics.ts';
-import { mergedGroups, namelessOf, PEOPLE_DIMENSIONS, type PeopleDimension } from '../audience/audience.ts';
+import {
+  type MergedGroups,
+  mergedGroups,
+  namelessOf,
+  PEOPLE_DIMENSIONS,
+  type Viewer,
+} from '../audience/audience.ts';
 import type { NumberFormat } from '../page/numbers.ts';
 import { type Group, groupsOf } from './groups.ts';
 import type { PageReader } from './reader.ts';
@@ -22,11 +28,31 @@ export function viewedGroups(
     most?: number;
   },
 ): Group[] {
-  if (!isOfPeople(group)) return groupsOf(result, { group, ...options });
-  const merged = mergedGroups(viewer, group);
-  return groupsOf(result, { group, ...options, merged, nameless: namelessOf(group) });
+  return groupsOf(result, { group, ...options, ...viewOf(viewer, group) });
 }
 
-function isOfPeople(dimension: Dimension): dimension is PeopleDimension {
-  return PEOPLE_DIMENSIONS.some((name) => name === dimension);
+/**
+ * The groups of a count of people, the largest count of all first, and how many groups the viewer must not see. Groups are
+ * never added: someone can be in several.
+ */
+export function distinctGroups(
+  { viewer }: Pick<PageReader, 'viewer'>,
+  result: MetricResult,
+  options: { group: Dimension; bucket: Grain; format: NumberFormat },
+): { readonly shown: readonly Group[]; readonly hidden: number } {
+  const { merged, nameless } = viewOf(viewer, options.group);
+  const all = groupsOf(result, { ...options, nameless, most: Number.POSITIVE_INFINITY });
+  const largest = ({ numbers }: Group) => Math.max(...[...numbers.values()].map(({ value }) => value ?? 0));
+  const shown = all
+    .filter(({ name }) => merged?.has(name) !== true)
+    .toSorted((a, b) => largest(b) - largest(a) || (a.name < b.name ? -1 : 1));
+  return { shown, hidden: all.length - shown.length };
+}
+
+/** The groups of people that the viewer must not see alone, and the name of people without a group. */
+function viewOf(viewer: Viewer, group: Dimension): { merged?: MergedGroups; nameless?: string } {
+  const dimension = PEOPLE_DIMENSIONS.find((name) => name === group);
+  return dimension === undefined
+    ? {}
+    : { merged: mergedGroups(viewer, dimension), nameless: namelessOf(dimension) };
 }

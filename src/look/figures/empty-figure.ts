@@ -21,10 +21,13 @@ export function emptyFigure(
   return { kind: 'figure', id, title, subtitle: unit, table, tableIs: 'folded', results, empty };
 }
 
-/** Why an answer without values has none, as a sentence. */
-export function emptinessOf({ basis, warnings }: Pick<Result, 'basis' | 'warnings'>): string {
+/** Why an answer without values has none, as a sentence; `otherwise` is said if its days are stored. */
+export function emptinessOf(
+  { basis, warnings }: Pick<Result, 'basis' | 'warnings'>,
+  otherwise?: string,
+): string {
   const { missing, expected } = basis.days;
   if (missing.length === expected) return 'No day of this period is stored.';
   const [warning] = warnings;
-  return warning === undefined ? 'Nothing occurred in this period.' : sentenceOf(warning);
+  return otherwise ?? (warning === undefined ? 'Nothing occurred in this period.' : sentenceOf(warning));
 }

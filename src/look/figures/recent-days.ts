@@ -1,20 +1,22 @@
-import { FIRST_DAY, shiftDay } from '../../core/day.ts';
 import { finestGrainOf } from '../audience/audience.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { Figure } from '../page/page.ts';
-import { perDay } from './per-day.ts';
-import { perWeek } from './per-week.ts';
-
-const DAYS = 88;
+import { overTime } from './over-time.ts';
 
 /** Credits of the last 88 days, one bar per day; per week for readers who may not see single days. */
 export function recentCredits(reader: PageReader): Promise<Figure> {
-  const { until } = reader.filters;
-  const spec = { metric: 'billable_tokens', unit: 'Million', format: 'compact', divisor: 1e6 } as const;
-  if (finestGrainOf(reader.viewer) !== 'date') {
-    return perWeek(reader, { ...spec, id: 'credits-per-week', title: 'Credits per week' });
-  }
-  const from = shiftDay(until, 1 - DAYS);
-  const period = { from: from < FIRST_DAY ? FIRST_DAY : from, until };
-  return perDay(reader, { ...spec, id: 'credits-per-day', title: 'Credits per day', period });
+  const spec = { draw: 'bars', unit: 'Million', format: 'compact', divisor: 1e6, wide: true } as const;
+  const named = (title: string) => ({
+    title,
+    metrics: [{ metric: 'billable_tokens', name: title }] as const,
+  });
+  return finestGrainOf(reader.viewer) === 'date'
+    ? overTime(reader, {
+        ...spec,
+        id: 'credits-per-day',
+        ...named('Credits per day'),
+        grain: 'date',
+        days: 88,
+      })
+    : overTime(reader, { ...spec, id: 'credits-per-week', ...named('Credits per week'), grain: 'week' });
 }

@@ -152,7 +152,9 @@ export function openness({ basis: { days } }: Pick<Result, 'basis'>): string | u
 
 /** Why a number that rests on some days may still change; undefined if all of them are settled. */
 export function opennessOf(expected: number, unsettled: number, missing: number): string | undefined {
-  const of = `of ${expected} ${expected === 1 ? 'day' : 'days'}`;
+  if (expected === 1 && unsettled + missing === 1)
+    return `the day is ${missing === 1 ? 'missing' : 'not settled'}`;
+  const of = `of ${expected} days`;
   const reasons = [
     ...(unsettled === 0 ? [] : [`${unsettled} ${of} ${unsettled === 1 ? 'is' : 'are'} not settled`]),
     ...(missing === 0 ? [] : [`${missing} ${of} ${missing === 1 ? 'is' : 'are'} missing`]),

@@ -33,7 +33,7 @@ const PUBLISHED_USERS: FigureSpec = {
 };
 
 const CLIENTS: FigureSpec = {
-  draw: 'distinct',
+  draw: 'lines',
   id: 'clients',
   title: 'Users by client as published',
   unit: 'Users',
@@ -41,17 +41,21 @@ const CLIENTS: FigureSpec = {
   by: 'client',
   grain: 'date',
   days: 28,
+  format: 'count',
+  zero: true,
   notes: [['Someone who uses several clients counts in each, so clients do not add up.']],
 };
 
 const DELEGATION: FigureSpec = {
-  draw: 'distinct',
+  draw: 'lines',
   id: 'delegation-levels',
   title: 'People by delegation level',
   unit: 'People',
   metric: 'active_users',
   by: 'delegation_level',
   grain: 'week',
+  format: 'count',
+  zero: true,
   notes: [['Someone with different levels in a week counts in each, so levels do not add up.']],
 };
 

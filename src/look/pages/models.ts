@@ -15,7 +15,7 @@ const NO_PRICES = 'No prices are loaded: `daywalk prices load prices.csv`.';
 
 function perWeek(by: 'model' | 'tier'): FigureSpec {
   return {
-    draw: 'stacks',
+    draw: 'bars',
     id: `credits-by-${by}`,
     title: `Credits by ${by}, per week`,
     unit: 'Million, as published',
@@ -63,7 +63,7 @@ const COST_PER_USER: FigureSpec = {
 };
 
 const COST_BY_TEAM = {
-  draw: 'stacks',
+  draw: 'bars',
   id: 'cost-by-team',
   title: 'Cost by team, per month',
   unit: 'Cost',

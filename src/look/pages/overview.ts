@@ -1,23 +1,16 @@
-import { FIRST_DAY, shiftDay } from '../../core/day.ts';
-import { finestGrainOf } from '../audience/audience.ts';
-import { completeWeeks } from '../data/compare.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { Result } from '../data/result.ts';
-import { WEEKS } from '../figures/bucket-words.ts';
 import { coverage } from '../figures/coverage.ts';
 import { mainNumbers } from '../figures/main-numbers.ts';
 import { doubtedDays, openDays } from '../figures/open-days.ts';
 import { comparison, standing, teamWords } from '../figures/opening.ts';
-import { perDay } from '../figures/per-day.ts';
-import { perWeek } from '../figures/per-week.ts';
-import { stackedGroups } from '../figures/stacked-groups.ts';
+import { overTime } from '../figures/over-time.ts';
+import { recentCredits } from '../figures/recent-days.ts';
 import { teamTable } from '../figures/team-table.ts';
-import type { Figure, Headline, Page, Phrase, Section } from '../page/page.ts';
+import type { Headline, Page, Phrase, Section } from '../page/page.ts';
 import { nounFor } from '../words/nouns.ts';
 import { duringWords, periodHeading, periodWords } from '../words/spans.ts';
 import type { PageKind } from './page-kind.ts';
-
-const DAYS = 88;
 
 /** What a director reads first. */
 export const overview: PageKind = {
@@ -33,7 +26,7 @@ export const overview: PageKind = {
       sentence: sentenceOf(reader, { credits, users, doubted }),
       sections: [
         { kind: 'headlines', headlines: [credits, users, sessions, commits] },
-        await creditsOverTime(reader),
+        await recentCredits(reader),
         await modelsAndTeams(reader),
         await coverage(reader, {
           stream: 'activity',
@@ -70,24 +63,12 @@ function sentenceOf(
   ];
 }
 
-/** Bars per day; per week for readers who may not see single days. */
-function creditsOverTime(reader: PageReader): Promise<Figure> {
-  const { until } = reader.filters;
-  const spec = { metric: 'billable_tokens', unit: 'Million', format: 'compact', divisor: 1e6 } as const;
-  if (finestGrainOf(reader.viewer) !== 'date') {
-    return perWeek(reader, { ...spec, id: 'credits-per-week', title: 'Credits per week' });
-  }
-  const from = shiftDay(until, 1 - DAYS);
-  const period = { from: from < FIRST_DAY ? FIRST_DAY : from, until };
-  return perDay(reader, { ...spec, id: 'credits-per-day', title: 'Credits per day', period });
-}
-
 async function modelsAndTeams(reader: PageReader): Promise<Section> {
-  const models = await stackedGroups(reader, {
+  const models = await overTime(reader, {
+    draw: 'bars',
     metric: 'published_billable_tokens',
     by: 'model',
     grain: 'week',
-    period: completeWeeks(reader.filters.until, WEEKS),
     id: 'credits-by-model',
     title: 'Credits by model, per week',
     unit: 'Million',

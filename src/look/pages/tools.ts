@@ -51,7 +51,7 @@ export const tools: PageKind = {
 };
 
 const PER_WEEK: FigureSpec = {
-  draw: 'stacks',
+  draw: 'bars',
   id: 'tools-per-week',
   title: 'Tools per week',
   unit: 'Invocations',

@@ -4,8 +4,7 @@ export const DRAWINGS = `
 .drawing { direction: ltr; display: flex; align-items: flex-start; width: max-content; margin-right: auto; position: relative; }
 .plot { display: block; flex: none; font: 12px/1 var(--font); font-variant-numeric: tabular-nums; overflow: visible; }
 .plot text { fill: var(--ink-2); }
-.plot text[fill="var(--ink)"], .plot [fill="var(--ink)"] > text { fill: var(--ink); }
-.plot text[fill="var(--accent)"], .plot [fill="var(--accent)"] > text { fill: var(--accent); }
+.plot text[fill="var(--ink)"] { fill: var(--ink); }
 .plot.axis { position: sticky; left: 0; z-index: 1; background: var(--paper); }
 .mark { flex: none; vertical-align: -1px; margin-right: 3px; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; margin-top: 10px; font-size: 0.8125rem; color: var(--ink-2); }

@@ -235,8 +235,6 @@ describe('the receiver', () => {
     const dist = join(MAIN, '../../..');
     const files = ['src/cli/main.js', ...importedBy(dist, chunkOf(dist, 'receive-hook'))];
     for (const file of files) cpSync(join(dist, file), join(root, file));
-    const bytes = files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0);
-    expect(bytes).toBeLessThan(60_000);
     writeFileSync(join(root, 'package.json'), '{"type":"module"}');
     const { args, spool } = inFolder();
     const options = { input: JSON.stringify(STOP), encoding: 'utf8' } as const;
@@ -248,7 +246,7 @@ describe('the receiver', () => {
     expect(call('status').stderr).toContain('ERR_MODULE_NOT_FOUND');
   });
 
-  test('takes less than 2.25 times the start of Node: 50 ms more where Node takes 40', () => {
+  test('takes less than twice the start of Node: 40 ms more where Node takes 40', () => {
     const { args } = inFolder();
     const time = (argv: string[]) => {
       const startedAt = performance.now();
@@ -261,9 +259,9 @@ describe('the receiver', () => {
     for (let round = 0; round < 60; round += 1) {
       node = Math.min(node, time(['-e', '0']));
       hook = Math.min(hook, time([MAIN, 'hook', ...args]));
-      if (round >= 5 && hook / node < 2.25) break;
+      if (round >= 5 && hook / node < 2) break;
     }
-    expect(hook / node).toBeLessThan(2.25);
+    expect(hook / node).toBeLessThan(2);
   });
 
   test('prints its help', () => {

@@ -1,7 +1,10 @@
 import { utc } from '@date-fns/utc';
+import { addYears } from 'date-fns/addYears';
 import { getISODay } from 'date-fns/getISODay';
 import { getISOWeek } from 'date-fns/getISOWeek';
 import { getISOWeekYear } from 'date-fns/getISOWeekYear';
+import { lastDayOfMonth } from 'date-fns/lastDayOfMonth';
+import { startOfMonth } from 'date-fns/startOfMonth';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -11,9 +14,11 @@ import {
   FIRST_DAY,
   isDay,
   isoWeekOf,
+  monthEndOf,
   monthOf,
   parseDay,
   shiftDay,
+  shiftYears,
   startOfDayMs,
   type UtcDay,
   weekdayOf,
@@ -146,7 +151,7 @@ describe('arithmetic of days', () => {
     );
   });
 
-  it('has the ISO weekday and the ISO week that a library computes, for every day of sixty years', () => {
+  it('has the weekday, week, month and years that a library computes, for every day of sixty years', () => {
     for (const day of daysFrom(parseDay('1999-12-01'), parseDay('2060-01-31'))) {
       const instant = new Date(`${day}T00:00:00Z`);
       expect(weekdayOf(day)).toBe(getISODay(instant, { in: utc }));
@@ -154,6 +159,11 @@ describe('arithmetic of days', () => {
         iso_year: getISOWeekYear(instant, { in: utc }),
         iso_week: getISOWeek(instant, { in: utc }),
       });
+      expect(monthOf(day)).toBe(dayOf(startOfMonth(instant, { in: utc })));
+      expect(monthEndOf(day)).toBe(dayOf(lastDayOfMonth(instant, { in: utc })));
+      for (const years of [-3, 1, 4]) {
+        expect(shiftYears(day, years)).toBe(dayOf(addYears(instant, years, { in: utc })));
+      }
     }
   });
 

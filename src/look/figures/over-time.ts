@@ -1,0 +1,224 @@
+import type { Dimension } from '../../../schema/metrics.ts';
+import { FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
+import type { Period } from '../../metrics/period.ts';
+import { dayBars } from '../charts/day-bars.ts';
+import { lines } from '../charts/lines.ts';
+import { stacks } from '../charts/stacks.ts';
+import { bucketOpenness, bucketsOf } from '../data/buckets.ts';
+import { completeWeeks, monthsUntil } from '../data/compare.ts';
+import type { PageReader } from '../data/reader.ts';
+import type { MetricResult } from '../data/result.ts';
+import { scopeOf } from '../data/scope.ts';
+import { hiddenGrain } from '../data/shown-grain.ts';
+import { tryAsk } from '../data/try-ask.ts';
+import { distinctGroups, viewedGroups } from '../data/viewed-groups.ts';
+import { cellOf, type NumberFormat, noNumber, type ShownNumber, wholeSumOf } from '../page/numbers.ts';
+import type { Chart, Figure, Phrase, Table } from '../page/page.ts';
+import { sentenceOf } from '../words/sentences.ts';
+import { BUCKET_TITLES, bucketWords, NO_WEEK, WEEKS } from './bucket-words.ts';
+import { emptinessOf, emptyFigure, type FigureName } from './empty-figure.ts';
+
+interface Named {
+  readonly metric: string;
+  readonly name: string;
+}
+
+interface Days {
+  readonly grain: 'date';
+  readonly days: number;
+}
+
+/** Complete weeks, a quarter by default; or months, of which the last may be cut. */
+type Weeks = { readonly grain: 'week'; readonly weeks?: number };
+type Months = { readonly grain: 'month'; readonly months: number };
+
+/** Metrics of one unit; or one metric, cut by a dimension. */
+type Metrics = { readonly metrics: readonly Named[]; readonly by?: undefined };
+type Groups = { readonly metric: string; readonly by: Dimension };
+
+/** Bars for what adds up: bars per day have no parts, those of weeks and months may have. Lines for means, ratios and people. */
+type Drawing =
+  | ({ readonly draw: 'bars' } & Days & { readonly metrics: readonly [Named]; readonly by?: undefined })
+  | ({ readonly draw: 'bars' } & (Weeks | Months) & (Metrics | Groups))
+  | ({ readonly draw: 'lines' } & (Days | Weeks | Months) & (Metrics | Groups));
+
+/** A figure over time, whatever period is chosen: it ends with the last day of the period. */
+export type OverTime = FigureName &
+  Drawing & {
+    readonly format: NumberFormat;
+    /** Of the axis of bars. */
+    readonly divisor?: number;
+    /** True for ratios that the axis of lines shows in per cent. */
+    readonly percent?: boolean;
+    /** True if the axis of lines starts at 0. */
+    readonly zero?: boolean;
+    /** True if the drawing takes the width of the page. */
+    readonly wide?: boolean;
+    readonly notes?: readonly Phrase[];
+    /** What to say if nothing occurs. */
+    readonly empty?: string;
+  };
+
+/** A bar's part or a line: its number in each bucket in which it has one. */
+interface Series {
+  readonly name: string;
+  readonly numbers: ReadonlyMap<string, ShownNumber>;
+}
+
+/** Lines that can be told apart; the table has more groups. */
+const LINES_MAX = 4;
+const COLUMNS_MAX = 12;
+
+/** Reads and draws a figure over time, with a row per day, week or month. Where nothing is stored, it has a gap. */
+export async function overTime(reader: PageReader, spec: OverTime): Promise<Figure> {
+  const { id, title, unit, grain, draw, by } = spec;
+  const period = periodOf(spec, reader.filters.until);
+  const hidden = hiddenGrain(reader, grain);
+  if (hidden !== undefined || period === null) return emptyFigure(spec, hidden ?? NO_WEEK);
+  const { results, words, refusal } = await askAll(reader, spec, period);
+  const [first] = results;
+  if (refusal !== undefined || first === undefined) return emptyFigure(spec, refusal ?? NO_WEEK, results);
+  const { series, leftOut } = seriesOf(reader, spec, results);
+  if (series.every(({ numbers }) => [...numbers.values()].every(({ value }) => value === null))) {
+    return emptyFigure(spec, emptinessOf(first, spec.empty), results);
+  }
+  const buckets = bucketsOf(first, grain);
+  const others = series.some(({ isOthers }) => isOthers) ? '; the others together' : '';
+  const marks =
+    draw === 'bars' && grain === 'date' ? '; weekends lighter, what is not settled is hatched' : '';
+  return {
+    kind: 'figure',
+    id,
+    title,
+    subtitle: `${unit}, ${bucketWords(grain, period, buckets.length)}${words}${others}${marks}`,
+    chart: chartOf(draw === 'lines' && by !== undefined ? series.slice(0, LINES_MAX) : series, buckets, spec),
+    table: tableOf(series, buckets, spec),
+    tableIs: 'folded',
+    results,
+    notes: [...(spec.notes ?? []), ...leftOut],
+  };
+}
+
+function periodOf(span: Days | Weeks | Months, until: UtcDay): Period | null {
+  if (span.grain === 'week') return completeWeeks(until, span.weeks ?? WEEKS);
+  if (span.grain === 'month') return monthsUntil(until, span.months);
+  const from = shiftDay(until, 1 - span.days);
+  return { from: from < FIRST_DAY ? FIRST_DAY : from, until };
+}
+
+/** The answers, and what the subtitle says of the team; or why one of the metrics refuses the question. */
+async function askAll(
+  reader: PageReader,
+  spec: OverTime,
+  period: Period,
+): Promise<{ results: readonly MetricResult[]; words: string; refusal?: string }> {
+  const { grain, title } = spec;
+  const questions =
+    spec.by === undefined
+      ? spec.metrics.map(({ metric, name }) => ({ metric, title: name, by: [grain] }))
+      : [{ metric: spec.metric, title, by: [grain, spec.by] }];
+  const results: MetricResult[] = [];
+  let words = '';
+  for (const question of questions) {
+    const { words: own, ...scope } = scopeOf(reader.filters, question.metric);
+    const asked = await tryAsk(reader, { ...question, ...period, ...scope });
+    if (asked.kind === 'refusal') return { results, words, refusal: sentenceOf(asked.why) };
+    results.push(asked.result);
+    words = own;
+  }
+  return { results, words };
+}
+
+/** Each metric; or the four largest groups and the others; or, of people, who are never added, the groups alone. */
+function seriesOf(
+  reader: PageReader,
+  spec: OverTime,
+  results: readonly MetricResult[],
+): { series: readonly (Series & { readonly isOthers?: boolean })[]; leftOut: readonly Phrase[] } {
+  const { grain, format } = spec;
+  if (spec.by === undefined) {
+    const series = spec.metrics.map(({ name }, index) => ({
+      name,
+      numbers: numbersOf(results[index], spec),
+    }));
+    return { series, leftOut: [] };
+  }
+  const [result] = results;
+  if (result === undefined) return { series: [], leftOut: [] };
+  const cut = { group: spec.by, bucket: grain, format };
+  if (spec.draw === 'bars') return { series: viewedGroups(reader, result, cut), leftOut: [] };
+  const { shown, hidden } = distinctGroups(reader, result, cut);
+  const series = shown.slice(0, COLUMNS_MAX);
+  const missing = hidden + shown.length - series.length;
+  return {
+    series,
+    leftOut: [
+      ...(series.length > LINES_MAX ? [['The chart has the largest groups only; the table has all.']] : []),
+      ...(missing > 0 ? [[`${missing} ${missing === 1 ? 'group is' : 'groups are'} not shown.`]] : []),
+    ],
+  };
+}
+
+function numbersOf(
+  result: MetricResult | undefined,
+  { grain, draw, format }: OverTime,
+): Map<string, ShownNumber> {
+  const missing = grain === 'date' ? 'the day is not stored' : `no day of the ${grain} is stored`;
+  const why = draw === 'lines' ? 'it has no value then' : missing;
+  return new Map(
+    result?.rows.map((row, index) => {
+      const bucket = String(row[grain]);
+      return [bucket, cellOf(result, index, format, { open: bucketOpenness(result, grain, bucket), why })];
+    }),
+  );
+}
+
+function chartOf(series: readonly Series[], buckets: readonly string[], spec: OverTime): Chart {
+  const { draw, title, grain, by, divisor = 1, percent = false, zero = false, wide = false } = spec;
+  const named = by !== undefined || series.length > 1;
+  const points = ({ numbers }: Series) =>
+    buckets.map((bucket) => {
+      const { value = null, open } = numbers.get(bucket) ?? {};
+      return { bucket, value, isOpen: open !== undefined };
+    });
+  if (draw === 'lines') {
+    const label = `${title}, ${series.length === 1 ? 'one line' : 'lines'} over time`;
+    const drawn = series.map((own) => ({ name: own.name, points: points(own) }));
+    return lines(drawn, { label, percent, zero, wide, named });
+  }
+  if (grain === 'date') {
+    const days = series.flatMap(points).map(({ bucket, ...own }) => ({ ...own, day: parseDay(bucket) }));
+    return dayBars(days, { label: `${title}, one bar per day`, divisor });
+  }
+  const label = by === undefined ? `${title}, one bar per ${grain}` : `${title}, stacked bars`;
+  const parts = series.flatMap((own) => points(own).map((point) => ({ ...point, group: own.name })));
+  return stacks(parts, { label, groups: series.map(({ name }) => name), divisor, wide, named });
+}
+
+/** A row per bucket, the newest first; with their sum for groups that add up. */
+function tableOf(
+  series: readonly Series[],
+  buckets: readonly string[],
+  { draw, grain, by, format }: OverTime,
+): Table {
+  const nothing = noNumber(draw === 'lines' ? 'nobody was counted' : 'nothing occurred in it', format);
+  const hasSum = draw === 'bars' && by !== undefined;
+  return {
+    columns: [
+      { title: BUCKET_TITLES[grain] },
+      ...series.map(({ name }) => ({ title: name, align: 'end' as const })),
+      ...(hasSum ? [{ title: 'Together', align: 'end' as const }] : []),
+    ],
+    rows: buckets
+      .map((bucket) => {
+        const known = series.flatMap(({ numbers }) => numbers.get(bucket) ?? []);
+        const cells = series.map(({ numbers }) => numbers.get(bucket) ?? nothing);
+        return [
+          { kind: 'text' as const, text: bucket },
+          ...cells,
+          ...(hasSum ? [wholeSumOf(known, format)] : []),
+        ];
+      })
+      .toReversed(),
+  };
+}
