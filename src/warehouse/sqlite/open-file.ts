@@ -11,11 +11,13 @@ import { fileAt } from './file-identity.ts';
 /** SQLite's own wait blocks the process, so it is short. The long wait is outside, where signals are handled. */
 const BUSY_TIMEOUT_MS = 10;
 
+/** Pages of a dashboard read the same rows again and again. */
+const READING_CACHE_KIB = 16_000;
 /**
- * Pages of a dashboard read the same rows again and again. A run sorts the rows of a month for its rollups: beyond this size,
- * SQLite would write them to a temporary file.
+ * Rows come in the order of their keys, so few pages are in use at a time while a run writes. A larger cache would fill up for
+ * nothing.
  */
-const CACHE_KIB = 16_000;
+export const WRITING_CACHE_KIB = 4_000;
 
 /** Some file systems give a file a new number when it is first opened for writing. No file is replaced this often. */
 const OPEN_ATTEMPTS_MAX = 3;
@@ -65,7 +67,7 @@ export function openFile(path: string, { create, readOnly = false }: OpenFileOpt
   try {
     const opened = { ...openUnreplaced(path, { create, readOnly }), isNew };
     const { db } = opened;
-    db.pragma(`cache_size = -${CACHE_KIB}`);
+    db.pragma(`cache_size = -${readOnly ? READING_CACHE_KIB : WRITING_CACHE_KIB}`);
     if (readOnly) return opened;
     // Every commit survives a power loss. This takes a tenth more time.
     db.pragma('synchronous = FULL');

@@ -1,6 +1,7 @@
 import { compileQuery, type SQL } from '../../../schema/query.ts';
 import type { QueryRow, Steps } from '../port.ts';
 import type { Connection } from './connection.ts';
+import { WRITING_CACHE_KIB } from './open-file.ts';
 import { putRows } from './rows.ts';
 
 /** See `Warehouse.select`. */
@@ -29,6 +30,19 @@ export function runSteps<Result>(connection: Connection, steps: Steps<Result>): 
     } else step = steps.next(runStatement(connection, step.value));
   }
   return step.value;
+}
+
+/** Rollups sort the rows of a month. Beyond the size of the cache, SQLite writes what it sorts to a temporary file. */
+const SORTING_CACHE_KIB = 16_000;
+
+/** Runs work with a page cache in which much can be sorted. */
+export function withRoomToSort<Result>({ db }: Connection, work: () => Result): Result {
+  db.pragma(`cache_size = -${SORTING_CACHE_KIB}`);
+  try {
+    return work();
+  } finally {
+    db.pragma(`cache_size = -${WRITING_CACHE_KIB}`);
+  }
 }
 
 function runStatement({ db }: Connection, query: SQL): readonly QueryRow[] {

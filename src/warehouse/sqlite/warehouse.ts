@@ -18,7 +18,7 @@ import {
 } from './ledger.ts';
 import { takeRunLock } from './lock.ts';
 import { expectSchema, migrate, refreshStatistics } from './migrate.ts';
-import { runSteps, select, versionOf } from './queries.ts';
+import { runSteps, select, versionOf, withRoomToSort } from './queries.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
 import { changeRows } from './rows.ts';
 import {
@@ -99,7 +99,8 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
     rowsOf: (table, scope, columns) => readRows(connection, table, scope, columns),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
-    transact: (doing, steps) => connection.transaction(doing, () => runSteps(connection, steps())),
+    transact: (doing, steps) =>
+      connection.transaction(doing, () => withRoomToSort(connection, () => runSteps(connection, steps()))),
     oneAtATime: (_, work) => work(),
     saveCopy: async (copy) => saveCopy(connection, copy),
     forgetDeleted: () => connection.runInTurn(() => forgetDeleted(connection)),

@@ -20,8 +20,6 @@ const connection = new Connection(path, {
   // The main thread watches the size of the log.
   logBytesMax: Number.POSITIVE_INFINITY,
 });
-// Rows come in the order of their keys, so few pages are in use at a time. A larger cache would fill up for nothing.
-connection.db.pragma('cache_size = -4000');
 const queue = new SerialQueue();
 
 function send(response: WriterResponse): void {
