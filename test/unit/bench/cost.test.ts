@@ -93,8 +93,8 @@ describe('writing the figures', () => {
     const limit = (cpuRatio: number) =>
       updated(expected, night({ cpuRatio })).costs.sqlite?.['night']?.cpuRatio;
     expect(limit(3)).toBe(4);
-    expect(limit(5)).toBe(5.8);
-    expect(limit(1)).toBe(1.2);
+    expect(limit(5)).toBe(6.3);
+    expect(limit(1)).toBe(1.3);
   });
 });
 
