@@ -73,7 +73,7 @@ function verdictOf(
   return measured < expected - allowed ? 'below' : null;
 }
 
-/** How far a new limit lies above the measured ratio: medians of five differ by up to 17 % on a machine that is ten times overloaded. */
+/** How far a new limit lies above the measured ratio: medians of five differed by up to 17 % while other programs kept the machine busy. */
 const LIMIT_MARGIN = 1.25;
 /** A limit stays if the measured ratio is at least this share of it. */
 const LIMIT_SHARE_MIN = 0.6;
