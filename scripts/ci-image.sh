@@ -3,8 +3,9 @@
 # base image consists of Debian packages and the npm binary of Node. Needs root, Debian and two minutes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export PATH=$PWD/node_modules/.bin:$PATH
 
-NODE_VERSION=22.23.3
+NODE_VERSION=$(node -p 'require("./package.json").devDependencies.node')
 APP_MB_MAX=12
 # Packages of node:22-bookworm-slim that this image needs.
 PACKAGES=(base-files base-passwd bash coreutils dash debianutils grep sed libacl1 libattr1 libc6 libc-bin libcrypt1
