@@ -1,19 +1,15 @@
 // Creates the folder for the container image: the program and those files of its dependencies that it loads at run time.
 // `npm prune --omit=dev` would leave twelve times as much, such as SQLite's sources and types.
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadedPackages, modules } from './shipped-packages.mjs';
 
-/** Packages that dist/ imports by name; all others are bundled. */
-const IMPORTED = ['better-sqlite3', 'pg', 'pg-copy-streams'];
 const DRIVER_FILE = `linux-${process.arch}.node`;
-/** Only compiles the driver; it is not loaded at run time. */
-const NOT_LOADED = ['node-addon-api'];
 const NOT_RUN = /\.(d\.[cm]?ts|map)$|^\.build\.json$/;
 const SOURCES = /\.([cm]?ts|md|gyp)$|^\.|^(deps|src|test|tests)$/;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const modules = join(root, 'node_modules');
 const [app] = process.argv.slice(2);
 if (app === undefined) throw new Error('usage: node scripts/image-app.mjs <new folder>');
 
@@ -25,22 +21,6 @@ for (const name of loadedPackages()) {
   cpSync(join(modules, name), join(app, 'node_modules', name), { recursive: true, filter: isOfPackage });
 }
 makeReadable(app);
-
-function loadedPackages() {
-  const found = new Set();
-  const left = [...IMPORTED];
-  for (let name = left.pop(); name !== undefined; name = left.pop()) {
-    if (found.has(name) || NOT_LOADED.includes(name)) continue;
-    found.add(name);
-    const { dependencies } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'));
-    left.push(...Object.keys(dependencies ?? {}));
-    // The copy relies on one version of each package.
-    if (statSync(join(modules, name, 'node_modules'), { throwIfNoEntry: false }) !== undefined) {
-      throw new Error(`${name} has packages of its own, which the image would lack`);
-    }
-  }
-  return [...found].sort();
-}
 
 function isOfProgram(path) {
   return !NOT_RUN.test(basename(path));
