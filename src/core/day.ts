@@ -1,6 +1,9 @@
 import { utc } from '@date-fns/utc';
 // Imported one by one: loading the whole library takes as long as the rest of a command.
 import { addYears } from 'date-fns/addYears';
+import { getISODay } from 'date-fns/getISODay';
+import { getISOWeek } from 'date-fns/getISOWeek';
+import { getISOWeekYear } from 'date-fns/getISOWeekYear';
 import { lastDayOfMonth } from 'date-fns/lastDayOfMonth';
 import { startOfMonth } from 'date-fns/startOfMonth';
 import { UsageError } from './errors.ts';
@@ -16,9 +19,6 @@ const inUtc = { in: utc } as const;
 const DAY_LENGTH = 10;
 /** Every day in UTC has this length. */
 const DAY_MS = 86_400_000;
-const DAYS_OF_WEEK = 7;
-/** The ISO weekday whose year is the year of its week. */
-const THURSDAY = 4;
 
 /** The first day with data (specification, section 8). */
 export const FIRST_DAY = parseDay('2026-01-14');
@@ -49,7 +49,7 @@ export function dayOf(instant: Date): UtcDay {
 
 /** Returns the UTC day before `now`: the newest day that the service publishes. */
 export function yesterdayOf(now: Date): UtcDay {
-  return dayOf(new Date(now.getTime() - DAY_MS));
+  return shiftDay(dayOf(now), -1);
 }
 
 /** Moves a day by a number of days, which may be negative. */
@@ -75,7 +75,7 @@ export function daysFrom(first: UtcDay, last: UtcDay): UtcDay[] {
 
 /** Returns the ISO weekday: 1 for Monday to 7 for Sunday. */
 export function weekdayOf(day: UtcDay): number {
-  return instantOf(day).getUTCDay() || DAYS_OF_WEEK;
+  return getISODay(instantOf(day), inUtc);
 }
 
 /** Returns the first day of the month of `day`. */
@@ -90,10 +90,8 @@ export function monthEndOf(day: UtcDay): UtcDay {
 
 /** Returns the ISO week of `day`, and the year of that week. */
 export function isoWeekOf(day: UtcDay): { readonly iso_year: number; readonly iso_week: number } {
-  const thursday = shiftDay(day, THURSDAY - weekdayOf(day));
-  const year = thursday.slice(0, 4);
-  const daysBefore = daysBetween(brand(`${year}-01-01`), thursday);
-  return { iso_year: Number(year), iso_week: Math.floor(daysBefore / DAYS_OF_WEEK) + 1 };
+  const instant = instantOf(day);
+  return { iso_year: getISOWeekYear(instant, inUtc), iso_week: getISOWeek(instant, inUtc) };
 }
 
 /** Returns midnight UTC at the start of `day`, in Unix milliseconds. */
@@ -103,7 +101,7 @@ export function startOfDayMs(day: UtcDay): number {
 
 /**
  * A run shifts days ten thousand times, so days are counted in milliseconds: a library's functions took a quarter of a
- * small first run. Months and years, whose lengths differ, are the library's.
+ * small first run. Weeks, months and years are the library's.
  */
 function instantOf(day: UtcDay): Date {
   return new Date(`${day}T00:00:00Z`);
