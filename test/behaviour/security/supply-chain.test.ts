@@ -99,6 +99,13 @@ describe('the dependencies', () => {
     expect(Object.keys(allowed).filter((name) => allowed[name] === true)).toEqual(['node']);
   });
 
+  test('have a reason in docs/decisions.md, also the tools', () => {
+    const [, reasons = ''] = readFileSync(join(ROOT, 'docs/decisions.md'), 'utf8').split('## Dependencies');
+    const { dependencies, devDependencies } = jsonOf('package.json');
+    const names = Object.keys({ ...dependencies, ...devDependencies });
+    expect(names.filter((name) => !reasons.includes(name))).toEqual([]);
+  });
+
   test('are what the program imports, what its types name, and five that are always listed', () => {
     // These are bundled, and stay listed because the program is built on them.
     const listed = ['@date-fns/utc', 'date-fns', 'drizzle-orm', 'p-limit', 'p-retry'];
