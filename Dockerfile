@@ -5,10 +5,9 @@ ARG RUN_IMAGE=node:22-bookworm-slim
 
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /build
-COPY package.json package-lock.json .npmrc ./
+COPY package.json package-lock.json ./
+COPY scripts/node-bin-setup ./scripts/node-bin-setup
 RUN ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-# Version 13 contains its compiled part; image-app.mjs verifies it by a hash.
-RUN ["npm", "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "better-sqlite3@13.2.0"]
 COPY LICENSE tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY schema ./schema

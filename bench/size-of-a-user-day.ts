@@ -1,6 +1,6 @@
 /**
  * Measures the cost of a day: rows, bytes in SQLite and PostgreSQL including indexes, and requests.
- * `npx tsx bench/size-of-a-user-day.ts` prints the table of docs/scaling.md and the constants of `bench/scaling/measured.ts`.
+ * `npx node bench/size-of-a-user-day.ts` prints the table of docs/scaling.md and the constants of `bench/scaling/measured.ts`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -8,7 +8,7 @@ export const validate: Benchmark = {
   title: 'Validating and normalizing pages of users ÷ JSON.parse of the pages',
   async run(bench) {
     const { folder } = await bench.userPages();
-    const script = ['--import', 'tsx', childScript('validate-pages.ts')];
+    const script = [childScript('validate-pages.ts')];
     const { stdout } = await runProcess(process.execPath, [...script, folder, String(bench.rounds)]);
     const rounds: { parseMs: number; prepareMs: number }[] = JSON.parse(stdout);
     const next = (pick: (round: { parseMs: number; prepareMs: number }) => number) => {

@@ -1,9 +1,9 @@
+import { utc } from '@date-fns/utc';
+import { subDays } from 'date-fns/subDays';
 import { type Pruned, pruneArchive } from '../src/archive/prune.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { archiveFolder } from './archive-folder.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What to remove from the archive. */
 export interface PruneRequest {
@@ -23,6 +23,6 @@ export function thinArchive(
   { clock }: Pick<JobContext, 'clock'>,
 ): Promise<Pruned> {
   const now = clock.now();
-  const before = new Date(now.getTime() - olderThanDays * DAY_MS);
+  const before = subDays(now, olderThanDays, { in: utc });
   return pruneArchive(archiveFolder(settings), { before, now, isDryRun });
 }

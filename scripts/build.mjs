@@ -28,7 +28,9 @@ if (!isBuiltFrom(root, inputsHash(root))) {
     if (isBuiltFrom(root, inputs)) return;
     declare(part);
     await bundle(part);
-    cpSync(join(root, 'schema/migrations'), join(part, 'schema/migrations'), { recursive: true });
+    // A snapshot only helps to generate the next migration.
+    const filter = (path) => !path.endsWith('_snapshot.json');
+    cpSync(join(root, 'schema/migrations'), join(part, 'schema/migrations'), { recursive: true, filter });
     chmodSync(join(part, 'src/cli/main.js'), 0o755);
     putInPlace(root, part, inputs);
   });
@@ -58,7 +60,7 @@ async function bundle(part) {
     platform: 'node',
     // Some CommonJS packages find their parts at run time.
     mainFields: ['module', 'main'],
-    target: 'node20.19',
+    target: 'node22.19',
     external: ['better-sqlite3', 'pg', 'pg-copy-streams'],
     banner: { js: REQUIRE },
     legalComments: 'none',

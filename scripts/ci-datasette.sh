@@ -4,6 +4,7 @@
 # message if Datasette cannot be installed. Takes about two minutes; the installation (48 MB) lies outside the checkout.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export PATH=$PWD/node_modules/.bin:$PATH
 . scripts/python-environment.sh
 
 # The 1.0 alphas of Datasette break the dashboards.

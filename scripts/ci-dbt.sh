@@ -4,6 +4,7 @@
 # installed. Takes about three minutes; the installation (180 MB) lies outside the checkout.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export PATH=$PWD/node_modules/.bin:$PATH
 . scripts/python-environment.sh
 
 # dbt-core 1.12 downloads a parser when it starts.

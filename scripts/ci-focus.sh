@@ -4,6 +4,7 @@
 # about a minute and a half, most of it for the installation (600 MB).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export PATH=$PWD/node_modules/.bin:$PATH
 . scripts/python-environment.sh
 root=$PWD
 

@@ -3,9 +3,10 @@
 # base image consists of Debian packages and the npm binary of Node. Needs root, Debian and two minutes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export PATH=$PWD/node_modules/.bin:$PATH
 
-NODE_VERSION=22.23.3
-APP_MB_MAX=12
+NODE_VERSION=$(node -p 'require("./package.json").devDependencies.node')
+APP_MB_MAX=10
 # Packages of node:22-bookworm-slim that this image needs.
 PACKAGES=(base-files base-passwd bash coreutils dash debianutils grep sed libacl1 libattr1 libc6 libc-bin libcrypt1
   libgcc-s1 libgmp10 libpcre2-8-0 libselinux1 libssl3 libstdc++6 libtinfo6 libcap-ng0 util-linux)
@@ -84,6 +85,17 @@ tree=$("${buildah[@]}" mount "$container")
 megabytes=$(du -sm "$tree/app" | cut -f1)
 [ "$megabytes" -le "$APP_MB_MAX" ] || fail "/app has $megabytes MB, more than $APP_MB_MAX"
 for path in app/LICENSE app/dist/THIRD-PARTY-LICENSES.txt; do [ -f "$tree/$path" ] || fail "it lacks $path"; done
+[ -z "$(find "$tree/app" -name '*_snapshot.json')" ] || fail 'it has snapshots of migrations'
+
+# The bill of materials of the checkout lists the versions that the image has.
+npm run --silent sbom | node -p 'JSON.parse(require("fs").readFileSync(0)).components
+  .map(({ group, name, version }) => `${group ? `${group}/` : ""}${name}@${version}`).join("\n")' | sort >"$work/listed"
+{
+  sed -n -e 1p -e '/^-\{80\}$/{n;n;p}' "$tree/app/dist/THIRD-PARTY-LICENSES.txt" | cut -d' ' -f1,2 --output-delimiter=@
+  find "$tree/app/node_modules" -name package.json -path '*/node_modules/*' |
+    xargs node -e 'for (const path of process.argv.slice(1)) { const { name, version } = require(path); if (version) console.log(`${name}@${version}`) }'
+} | sort -u >"$work/held"
+diff "$work/listed" "$work/held" || fail 'npm run sbom lists other packages than it has'
 
 source scripts/ci-image-run.sh
 printf 'the image: %s MB of program; runs read-only, without capabilities, as 1000 and as 12345\n' "$megabytes"

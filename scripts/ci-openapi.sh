@@ -3,6 +3,7 @@
 # lint the document. Tools that cannot be installed are skipped with a message. Takes about two minutes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export PATH=$PWD/node_modules/.bin:$PATH
 . scripts/python-environment.sh
 root=$PWD
 

@@ -4,6 +4,7 @@
 # with a message if Prometheus cannot be installed. Takes a minute and a half.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export PATH=$PWD/node_modules/.bin:$PATH
 root=$PWD
 
 WAIT_SECONDS_MAX=60

@@ -7,6 +7,7 @@
 #        ci-spark.sh DIR           runs the tests with the Spark of a folder
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export PATH=$PWD/node_modules/.bin:$PATH
 . scripts/python-environment.sh
 
 PACKAGE=pyspark==4.3.0

@@ -1,29 +1,18 @@
 // Creates the folder for the container image: the program and those files of its dependencies that it loads at run time.
 // `npm prune --omit=dev` would leave twelve times as much, such as SQLite's sources and types.
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadedPackages, modules } from './shipped-packages.mjs';
 
-/** Packages that dist/ imports by name; all others are bundled. */
-const IMPORTED = ['better-sqlite3', 'pg', 'pg-copy-streams'];
-/** This version needs no compiler, and runs on Node 22 or newer. The lock file has version 12, which also runs on Node 20. */
-const DRIVER = {
-  version: '13.2.0',
-  integrity:
-    'sha512-Z8Q/9x/uNyKxA1v4FNodyItRVRw1TeKBrmj32JhxhR0ceNcBY+wMobt/Bv7M7TzwPAXjnZRtNaEsATnUZSKWZQ==',
-};
 const DRIVER_FILE = `linux-${process.arch}.node`;
-/** Only compiles the driver; it is not loaded at run time. */
-const NOT_LOADED = ['node-addon-api'];
 const NOT_RUN = /\.(d\.[cm]?ts|map)$|^\.build\.json$/;
 const SOURCES = /\.([cm]?ts|md|gyp)$|^\.|^(deps|src|test|tests)$/;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const modules = join(root, 'node_modules');
 const [app] = process.argv.slice(2);
 if (app === undefined) throw new Error('usage: node scripts/image-app.mjs <new folder>');
 
-expectDriver();
 mkdirSync(app, { recursive: true });
 for (const name of ['package.json', 'LICENSE']) cpSync(join(root, name), join(app, name));
 cpSync(join(root, 'scripts/container-entry.sh'), join(app, 'entry.sh'));
@@ -32,33 +21,6 @@ for (const name of loadedPackages()) {
   cpSync(join(modules, name), join(app, 'node_modules', name), { recursive: true, filter: isOfPackage });
 }
 makeReadable(app);
-
-/** Checks the version of the driver, because a tag could name any version and the lock file has another one. */
-function expectDriver() {
-  const { packages } = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8'));
-  const { version, integrity } = packages['node_modules/better-sqlite3'];
-  if (version !== DRIVER.version || integrity !== DRIVER.integrity) {
-    throw new Error(
-      `better-sqlite3 ${version} (${integrity}) is not ${DRIVER.version} (${DRIVER.integrity})`,
-    );
-  }
-}
-
-function loadedPackages() {
-  const found = new Set();
-  const left = [...IMPORTED];
-  for (let name = left.pop(); name !== undefined; name = left.pop()) {
-    if (found.has(name) || NOT_LOADED.includes(name)) continue;
-    found.add(name);
-    const { dependencies } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'));
-    left.push(...Object.keys(dependencies ?? {}));
-    // The copy relies on one version of each package.
-    if (statSync(join(modules, name, 'node_modules'), { throwIfNoEntry: false }) !== undefined) {
-      throw new Error(`${name} has packages of its own, which the image would lack`);
-    }
-  }
-  return [...found].sort();
-}
 
 function isOfProgram(path) {
   return !NOT_RUN.test(basename(path));

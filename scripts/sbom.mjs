@@ -1,16 +1,11 @@
-// Prints the runtime dependencies as a CycloneDX document. npm's --omit=dev also omits packages that a development tool
-// uses too (such as pg-types), so this lists everything and removes development tools by the lock file.
+// Prints the packages that dist/ consists of and loads as a CycloneDX document: those of the image, and of an installation.
+// Most are bundled, and so development dependencies, which npm's --omit=dev would omit.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { shippedPackages } from './shipped-packages.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
-const used = new Set(
-  Object.entries(packages)
-    .filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
-    .map(([path, { version }]) => `${path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`),
-);
+const shipped = shippedPackages();
 const text = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], {
   cwd: root,
   encoding: 'utf8',
@@ -19,9 +14,9 @@ const text = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-
 });
 const document = JSON.parse(text);
 const own = document.metadata.component['bom-ref'];
-const isUsed = (reference) => reference === own || used.has(reference);
-document.components = document.components.filter((component) => isUsed(component['bom-ref']));
+const isShipped = (reference) => reference === own || shipped.has(reference);
+document.components = document.components.filter((component) => isShipped(component['bom-ref']));
 document.dependencies = document.dependencies
-  .filter(({ ref }) => isUsed(ref))
-  .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter(isUsed) }));
+  .filter(({ ref }) => isShipped(ref))
+  .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter(isShipped) }));
 process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);

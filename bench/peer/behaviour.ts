@@ -1,6 +1,6 @@
 /**
  * Shows how Daywalk and the export written with dlt react to changed data, wrong responses and kills. Run by hand, after
- * `npm run build`: `npx tsx bench/peer/behaviour.ts --python /tmp/dlt/bin/python`. It prints what was seen; docs/performance.md
+ * `npm run build`: `npx node bench/peer/behaviour.ts --python /tmp/dlt/bin/python`. It prints what was seen; docs/performance.md
  * sums it up.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

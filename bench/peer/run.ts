@@ -2,7 +2,7 @@
  * Compares `daywalk run` with the same export written with dlt. Run by hand, on Linux, after `npm run build`:
  *
  *     python3 -m venv /tmp/dlt && /tmp/dlt/bin/pip install -r bench/peer/requirements.txt
- *     npx tsx bench/peer/run.ts --python /tmp/dlt/bin/python --users 500 --days 311 --rounds 3
+ *     npx node bench/peer/run.ts --python /tmp/dlt/bin/python --users 500 --days 311 --rounds 3
  *
  * `--only SQLite` keeps Daywalk and the targets whose name contains the text; `--limit SECONDS` ends a run that takes longer.
  * The result goes to bench/peer/results.json; `npm run docs` copies it into docs/performance.md.

@@ -1,5 +1,5 @@
 /**
- * Measured by `npx tsx bench/size-of-a-user-day.ts`: 2 cores, Node 20, PostgreSQL 15, emulator, program and server on
+ * Measured by `npx node bench/size-of-a-user-day.ts`: 2 cores, Node 20, PostgreSQL 15, emulator, program and server on
  * the same machine. Rows and bytes are the same on every machine; rows per second are not.
  */
 export const MEASURED = {

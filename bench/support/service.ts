@@ -44,11 +44,9 @@ export async function startService(organization: Organization): Promise<Service>
     cacheBytesMax: CACHE_BYTES_MAX,
     journalEntriesMax: JOURNAL_ENTRIES_MAX,
   };
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', childScript('emulator.ts'), JSON.stringify(options)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [childScript('emulator.ts'), JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const { url, apiKey } = JSON.parse(await firstLine(child));
   const admin = async (method: string, path: string, body?: unknown): Promise<Response> => {
     const response = await fetch(`${url}/__admin/${path}`, { method, body: JSON.stringify(body) ?? null });

@@ -1,3 +1,12 @@
+// The other class of the library creates formats of dates, which takes ten milliseconds.
+import { UTCDateMini } from '@date-fns/utc/date/mini';
+// Imported one by one: loading the whole library takes as long as the rest of a command.
+import { addYears } from 'date-fns/addYears';
+import { getISODay } from 'date-fns/getISODay';
+import { getISOWeek } from 'date-fns/getISOWeek';
+import { getISOWeekYear } from 'date-fns/getISOWeekYear';
+import { lastDayOfMonth } from 'date-fns/lastDayOfMonth';
+import { startOfMonth } from 'date-fns/startOfMonth';
 import { UsageError } from './errors.ts';
 
 declare const dayBrand: unique symbol;
@@ -6,16 +15,11 @@ declare const dayBrand: unique symbol;
 export type UtcDay = string & { readonly [dayBrand]: true };
 
 const SHAPE = /^\d{4}-\d{2}-\d{2}$/;
+const inUtc = { in: (value: Date | number | string) => new UTCDateMini(value) } as const;
 /** The length of `YYYY-MM-DD`. */
 const DAY_LENGTH = 10;
-/** The length of `YYYY-MM`. */
-const MONTH_LENGTH = 7;
-const DAYS_OF_MONTH_MAX = 31;
 /** Every day in UTC has this length. */
 const DAY_MS = 86_400_000;
-const DAYS_OF_WEEK = 7;
-/** The ISO weekday whose year is the year of its week. */
-const THURSDAY = 4;
 
 /** The first day with data (specification, section 8). */
 export const FIRST_DAY = parseDay('2026-01-14');
@@ -46,7 +50,7 @@ export function dayOf(instant: Date): UtcDay {
 
 /** Returns the UTC day before `now`: the newest day that the service publishes. */
 export function yesterdayOf(now: Date): UtcDay {
-  return dayOf(new Date(now.getTime() - DAY_MS));
+  return shiftDay(dayOf(now), -1);
 }
 
 /** Moves a day by a number of days, which may be negative. */
@@ -56,8 +60,7 @@ export function shiftDay(day: UtcDay, days: number): UtcDay {
 
 /** Moves a day by a number of years. From 29 February it comes to 28 February where there is no 29th. */
 export function shiftYears(day: UtcDay, years: number): UtcDay {
-  const moved = `${Number(day.slice(0, 4)) + years}${day.slice(4)}`;
-  return isDay(moved) ? moved : parseDay(moved.replace('-02-29', '-02-28'));
+  return dayOf(addYears(instantOf(day), years, inUtc));
 }
 
 /** Counts the days from `earlier` to `later`; negative if `later` comes first. */
@@ -73,25 +76,23 @@ export function daysFrom(first: UtcDay, last: UtcDay): UtcDay[] {
 
 /** Returns the ISO weekday: 1 for Monday to 7 for Sunday. */
 export function weekdayOf(day: UtcDay): number {
-  return instantOf(day).getUTCDay() || DAYS_OF_WEEK;
+  return getISODay(instantOf(day), inUtc);
 }
 
 /** Returns the first day of the month of `day`. */
 export function monthOf(day: UtcDay): UtcDay {
-  return brand(`${day.slice(0, MONTH_LENGTH)}-01`);
+  return dayOf(startOfMonth(instantOf(day), inUtc));
 }
 
 /** Returns the last day of the month of `day`. */
 export function monthEndOf(day: UtcDay): UtcDay {
-  return shiftDay(monthOf(shiftDay(monthOf(day), DAYS_OF_MONTH_MAX)), -1);
+  return dayOf(lastDayOfMonth(instantOf(day), inUtc));
 }
 
 /** Returns the ISO week of `day`, and the year of that week. */
 export function isoWeekOf(day: UtcDay): { readonly iso_year: number; readonly iso_week: number } {
-  const thursday = shiftDay(day, THURSDAY - weekdayOf(day));
-  const year = thursday.slice(0, 4);
-  const daysBefore = daysBetween(brand(`${year}-01-01`), thursday);
-  return { iso_year: Number(year), iso_week: Math.floor(daysBefore / DAYS_OF_WEEK) + 1 };
+  const instant = instantOf(day);
+  return { iso_year: getISOWeekYear(instant, inUtc), iso_week: getISOWeek(instant, inUtc) };
 }
 
 /** Returns midnight UTC at the start of `day`, in Unix milliseconds. */
@@ -99,6 +100,10 @@ export function startOfDayMs(day: UtcDay): number {
   return instantOf(day).getTime();
 }
 
+/**
+ * A run shifts days ten thousand times, so days are counted in milliseconds: a library's functions took a quarter of a
+ * small first run. Weeks, months and years are the library's.
+ */
 function instantOf(day: UtcDay): Date {
   return new Date(`${day}T00:00:00Z`);
 }

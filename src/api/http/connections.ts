@@ -81,6 +81,8 @@ async function openTunnels(
   };
 }
 
+/** HTTP/1.1 only: the limits of bytes and of requests in flight count its connections. */
 function limits({ timeoutMs }: { readonly timeoutMs: number }) {
-  return { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: timeoutMs } };
+  const connect = { timeout: timeoutMs, allowH2: false };
+  return { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, allowH2: false, connect };
 }

@@ -1,4 +1,4 @@
-import type { UtcDay } from '../../core/day.ts';
+import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Month } from '../../core/month.ts';
 import { type Charge, TOKENS_PER_UNIT } from './charge.ts';
@@ -113,9 +113,7 @@ export function startOf(day: UtcDay): string {
   return `${day}T00:00:00Z`;
 }
 
-/** Midnight UTC at the end of a day. Called for every row, where the arithmetic of a calendar library takes most of the time. */
+/** Midnight UTC at the end of a day. */
 function endOf(day: UtcDay): string {
-  return new Date(Date.parse(startOf(day)) + DAY_MS).toISOString().replace('.000Z', 'Z');
+  return startOf(shiftDay(day, 1));
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;

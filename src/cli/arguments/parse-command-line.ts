@@ -155,15 +155,17 @@ function flagsOf(sub: Commander): Flags {
   return createFlags(Object.fromEntries(values));
 }
 
-/** Turns an error of commander into a usage error. Leaves out the values of flags, because one may be a key. */
+/** Turns an error of commander into a usage error. Leaves out the values of flags and surplus arguments: one may be a key. */
 function usageErrorOf(
   error: CommanderError,
   argv: readonly string[],
   commands: readonly Command[],
 ): UsageError {
-  const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const isSurplus = error.code === 'commander.excessArguments';
+  const told = isSurplus ? error.message.replace(/( but got \d+): .*$/s, '$1.') : error.message;
+  const [first = '', suggestion] = told.replace(/^error: /, '').split('\n');
   const message = first.replace(/=.*'$/, "'");
-  const hint = error.code === 'commander.excessArguments' ? hintForSpaces(argv) : undefined;
+  const hint = isSurplus ? hintForSpaces(argv) : undefined;
   return new UsageError(message, {
     hint: hint ?? hintFor(message, suggestion) ?? whereToLook(argv, commands),
   });

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from '@prometheus-io/client';
 import { METRICS, type MetricDefinition, type Sample } from './definitions.ts';
 
 /** How every text begins. */

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 import type { ServiceState } from '../service-state.ts';
 import type { MetricDefinition } from './definitions.ts';
 
@@ -24,11 +24,13 @@ export const SERVICE_METRICS = {
   },
 } as const satisfies Record<string, MetricDefinition>;
 
-/** Gauges of the library whose names end like those of counters, which the rules for names forbid. */
+/** Metrics of the library against the rules for names: gauges that end like counters, and names with their type. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
+  'nodejs_eventloop_utilization_histogram',
+  'nodejs_eventloop_utilization_summary',
 ];
 
 /**

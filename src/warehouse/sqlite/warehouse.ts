@@ -99,8 +99,6 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
     rowsOf: (table, scope, columns) => readRows(connection, table, scope, columns),
     change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
-    transact: (doing, steps) =>
-      connection.transaction(doing, () => withRoomToSort(connection, () => runSteps(connection, steps()))),
     oneAtATime: (_, work) => work(),
     saveCopy: async (copy) => saveCopy(connection, copy),
     forgetDeleted: () => connection.runInTurn(() => forgetDeleted(connection)),
@@ -119,8 +117,12 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
   };
 }
 
-function queriesOf(connection: Connection): Pick<Warehouse, 'select' | 'version' | 'inSnapshot'> {
+function queriesOf(
+  connection: Connection,
+): Pick<Warehouse, 'select' | 'transact' | 'version' | 'inSnapshot'> {
   return {
+    transact: (doing, steps) =>
+      connection.transaction(doing, () => withRoomToSort(connection, () => runSteps(connection, steps()))),
     select: async (query) => connection.read('read', () => select(connection, query)),
     version: async () => connection.read('read', () => versionOf(connection)),
     inSnapshot: (read) => connection.snapshot(read),

@@ -32,6 +32,19 @@ describe('a wrong command line gets a fitting remedy', () => {
     expect(stderr).toContain(`hint: ${hint}`);
   });
 
+  test.each([
+    ['run', "too many arguments for 'run'. Expected 0 arguments but got 3."],
+    ['metric daily-overview', "too many arguments for 'metric'. Expected 1 argument but got 4."],
+  ])(
+    'surplus arguments of daywalk %s are counted and not repeated: one may be a key',
+    async (line, message) => {
+      const surplus = ['sk-live-0123', 'of\nnobody: 1', "it's"];
+      const { code, stderr } = await daywalkInProcess([...line.split(' '), ...surplus]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`daywalk: ${message}\n`)]);
+      for (const argument of surplus) expect(stderr).not.toContain(argument);
+    },
+  );
+
   test('daywalk alone, or a group alone, lists the choices and exits with 2', async () => {
     const alone = await daywalkInProcess([]);
     expect([alone.code, alone.stdout]).toEqual([2, '']);

@@ -200,8 +200,9 @@ describe('a copy that cannot be written', () => {
     const hidden = join(dirname(copy), '.bi.db');
     const holder = startScript(
       `import { tryFileLock } from './src/core/file-lock.ts';
-       console.log(tryFileLock(process.env.LOCK) !== null);
-       setInterval(() => {}, 1000);`,
+       const lock = tryFileLock(process.env.LOCK);
+       console.log(lock !== null);
+       setInterval(() => lock, 1000);`,
       { env: { LOCK: `${hidden}.lock` } },
     );
     expect(await firstLine(holder)).toBe('true');

@@ -37,7 +37,7 @@ describe('the image', () => {
 
   test('runs no install script of any package', () => {
     const installs = lines.filter((line) => /"npm", "(ci|install|prune)"/.test(line));
-    expect(installs.length).toBeGreaterThan(1);
+    expect(installs.length).toBeGreaterThan(0);
     for (const line of installs) expect(line).toContain('"--ignore-scripts"');
     expect(lines.filter((line) => line.includes('rebuild'))).toEqual([]);
   });

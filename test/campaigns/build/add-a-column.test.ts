@@ -38,11 +38,17 @@ function scratchCopy() {
     JSON.stringify({ ...config, include: ['src', 'schema', 'jobs'] }),
   );
   writeFileSync(join(folder, 'normalize.mts'), NORMALIZE);
-  const run = (tool: string, ...args: string[]) =>
-    spawnSync(join('node_modules/.bin', tool), args, { cwd: folder, encoding: 'utf8' });
+  const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
   return {
-    compile: () => run('tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', 'compiled').stdout.trim(),
-    run: (...args: string[]) => run('tsx', ...args).stdout.trim(),
+    compile: () =>
+      run(
+        'node_modules/typescript/bin/tsc',
+        '--noEmit',
+        '--incremental',
+        '--tsBuildInfoFile',
+        'compiled',
+      ).stdout.trim(),
+    run: (...args: string[]) => run(...args).stdout.trim(),
     edit: ({ file, add }: (typeof EDITS)[number]) => {
       const path = join(folder, file);
       const [before = '', line = '', rest = ''] = readFileSync(path, 'utf8').split(

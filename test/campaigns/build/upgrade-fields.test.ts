@@ -29,7 +29,6 @@ function version(from: string) {
   for (const name of ['src', 'schema', 'jobs', 'scripts', 'package.json'])
     cpSync(join(from, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const tsx = join(folder, 'node_modules/.bin/tsx');
   return {
     folder,
     change: (file: string, before: RegExp, after: string) => {
@@ -39,7 +38,11 @@ function version(from: string) {
     },
     run: (args: readonly string[], env: Record<string, string> = {}) => {
       const { PATH = '' } = process.env;
-      const ended = spawnSync(tsx, args, { cwd: folder, encoding: 'utf8', env: { PATH, ...env } });
+      const ended = spawnSync(process.execPath, args, {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { PATH, ...env },
+      });
       expect(ended.status, `${args.join(' ')}: ${ended.stderr}`).toBe(0);
       return ended.stdout;
     },
@@ -48,7 +51,7 @@ function version(from: string) {
 
 async function serve(folder: string): Promise<Record<string, string>> {
   writeFileSync(join(folder, 'serve.mts'), SERVE);
-  const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', 'serve.mts'], {
+  const child: ChildProcess = spawn(process.execPath, ['serve.mts'], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -52,7 +52,8 @@ export async function tlsFront(
   tls: { readonly key: string; readonly cert: string },
 ): Promise<{ readonly port: number; hosts(): string[] }> {
   const hosts = new Set<string>();
-  const server = createTlsServer(tls, (socket) => {
+  // A client that offers HTTP/2 gets it, and fails: the port speaks HTTP/1.1.
+  const server = createTlsServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
     socket.on('data', (chunk) => {
       for (const [, host = ''] of chunk.toString('latin1').matchAll(/^host: (.*)\r$/gim)) hosts.add(host);
     });

@@ -29,6 +29,9 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
+// A client that offers HTTP/2 gets it, and fails: these servers speak HTTP/1.1.
+const ALPNProtocols = ['h2', 'http/1.1'];
+
 /** Listens on a free port of the loopback interface, or on `port`; over TLS with a key and a certificate. */
 export async function rawServer(
   reply: RawReply,
@@ -48,7 +51,9 @@ export async function rawServer(
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
   };
-  const server: Server = options.tls ? createTlsServer(options.tls, accept) : createTcpServer(accept);
+  const server: Server = options.tls
+    ? createTlsServer({ ...options.tls, ALPNProtocols }, accept)
+    : createTcpServer(accept);
   server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const close = async () => {

@@ -26,7 +26,7 @@ export interface KeptProcess extends Serving {
  */
 export async function keepProcess(script: string, args: readonly string[] = []): Promise<KeptProcess> {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], {
+  const child = spawn(process.execPath, [path, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
   });

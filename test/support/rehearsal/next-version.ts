@@ -40,8 +40,7 @@ export async function buildNextVersion(folder: string): Promise<string> {
   edit(join(folder, 'package.json'), (text) =>
     text.replace(/"version": "[^"]+"/, `"version": "${NEXT_VERSION}"`),
   );
-  const generate = ['scripts/generate-migrations.ts', NEW_FIELD];
-  await run(join('node_modules', '.bin', 'tsx'), generate, { cwd: folder });
+  await run(process.execPath, ['scripts/generate-migrations.ts', NEW_FIELD], { cwd: folder });
   await run(process.execPath, ['scripts/build.mjs'], { cwd: folder });
   return join(folder, 'dist/src/cli/main.js');
 }

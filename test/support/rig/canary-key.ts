@@ -25,8 +25,10 @@ export function expectNoCanary(what: string, text: string | Buffer): void {
 
 /** @throws {Error} when a file in a folder, or below it, holds the key. */
 export function expectNoCanaryIn(folder: string): void {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
+  // Not `recursive`, which follows links, for example to this package.
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) expectNoCanaryIn(path);
     if (!entry.isFile() || KEY_FILE.test(basename(path))) continue;
     const { size, mode } = statSync(path);
     if (size <= FILE_BYTES_MAX && (mode & 0o400) !== 0) expectNoCanary(path, readFileSync(path));

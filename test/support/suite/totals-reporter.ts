@@ -8,7 +8,7 @@ import './left-out.ts';
 const NAMED_MAX = 5;
 
 /**
- * Prints skipped tests with reasons, campaign totals, the PostgreSQL server, and as the last line the totals of the run.
+ * Prints skipped tests with reasons, campaign totals, the versions of Node and of the PostgreSQL server, and as the last line the totals of the run.
  */
 export default class TotalsReporter implements Reporter {
   #vitest: Vitest | undefined;
@@ -35,6 +35,7 @@ export default class TotalsReporter implements Reporter {
     const lines = [
       ...(skipped.size > 0 ? ['Skipped:', ...[...skipped].flatMap(skippedLines), ''] : []),
       ...linesOf(counted, totals.failed === 0),
+      `Node: ${process.versions.node}`,
       `Database: ${this.#server(skipped)}`,
       `Tests: ${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`,
     ];
