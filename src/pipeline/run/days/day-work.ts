@@ -254,6 +254,7 @@ export class DayWork {
   #hold({ page, ...first }: FirstPage): void {
     // The day may change before the other pages are pulled.
     if (page.meta.has_more === true) return;
+    this.#parts.gauge.expectRows(first.unit.stream, page.text.length);
     this.#prefetched = { ...first, page: { ...page, body: null, data: [] } };
   }
 

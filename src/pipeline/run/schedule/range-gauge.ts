@@ -10,6 +10,8 @@ const BATCH_ROWS_TARGET = 8_000;
  * covers.
  */
 const COMPARED_ROWS_TARGET = 95_000;
+/** About how many characters of an answer become one row; fewer than in large answers, so that the first ranges are short. */
+const CHARS_PER_ROW = 120;
 /** After this many days, a range that the service refused is tried again. */
 const REFUSAL_DAYS = 31;
 /** After a slower answer the next ranges are shorter, so that requests do not time out. */
@@ -56,6 +58,14 @@ export class RangeGauge {
   /** Most days of this stream are only compared, so its batches may be longer. */
   expectComparisons(stream: DailyStream): void {
     this.#comparing.add(stream);
+  }
+
+  /**
+   * A day of a stream was answered before the first request that covers more days.
+   * @param chars the length of its only page.
+   */
+  expectRows(stream: DailyStream, chars: number): void {
+    if (!this.#rowsPerDay.has(stream)) this.#rowsPerDay.set(stream, chars / CHARS_PER_ROW);
   }
 
   /** From now on, each request for this stream covers one day. */

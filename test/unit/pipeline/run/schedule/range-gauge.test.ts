@@ -54,6 +54,16 @@ describe('the number of days per request', () => {
     },
   );
 
+  it('is estimated from a page that came before, unless the ledger knows the stream', () => {
+    const gauge = new RangeGauge(31, new Map([['users', 4_000]]));
+    gauge.expectRows('tokens', 480_000);
+    gauge.expectRows('users', 1_000);
+    expect([gauge.daysFor('tokens'), new RangeGauge(31, new Map()).daysFor('tokens')]).toEqual([2, 1]);
+    gauge.recordTaken(2);
+    gauge.recordAnswer('tokens', { days: 2, rows: 20, ms: 10 });
+    expect(gauge.daysFor('users')).toBe(2);
+  });
+
   it('grows by trying one long range at a time, so that few are refused', () => {
     const gauge = new RangeGauge(31, known(1));
     expect([gauge.daysFor('tokens'), gauge.daysFor('users'), gauge.daysFor('tokens')]).toEqual([31, 1, 1]);
