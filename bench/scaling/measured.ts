@@ -4,8 +4,8 @@
  */
 export const MEASURED = {
   rows: { perDay: 105, perUserDay: 5.11 },
-  sqliteBytes: { perDay: 8_997, perUserDay: 762.82 },
-  postgresBytes: { perDay: 25_479, perUserDay: 1_743.23 },
+  sqliteBytes: { perDay: 8_338, perUserDay: 762.35 },
+  postgresBytes: { perDay: 22_993, perUserDay: 1_584.04 },
   /** Rows of the two streams that grow with users; they decide how many days fit into one request. */
   streamRowsPerUserDay: { tokens: 2.72, users: 2.38 },
   /** The slowest measurement of the whole pipeline with 1,000 users or more, on a busy machine. */
