@@ -1,4 +1,4 @@
-import { contentTables, tables } from '../../../schema/tables.ts';
+import { allTables, tables } from '../../../schema/tables.ts';
 import { isStream } from '../../core/stream.ts';
 import type { QuarantineCount, QuarantineScope, RunEnd, RunRecord, RunStart } from '../port.ts';
 import { columnsOfEnd, runOfValues, valuesOfStart } from '../run-records.ts';
@@ -83,7 +83,7 @@ export async function countRestatements(link: Link, orgId?: string): Promise<num
   return Number(row?.[0] ?? 0);
 }
 
-/** Updates the statistics of the content tables, see `Warehouse.refreshStatistics`. Tables of another owner are skipped. */
+/** Updates the statistics of all tables, of the rollups too, see `Warehouse.refreshStatistics`. Tables of another owner are skipped. */
 export async function refreshStatistics(link: Link): Promise<void> {
-  await link.script(`ANALYZE ${contentTables.map((table) => tableIn(link, table)).join(', ')}`);
+  await link.script(`ANALYZE ${allTables.map((table) => tableIn(link, table)).join(', ')}`);
 }
