@@ -54,7 +54,11 @@ function watched(page: Page): Tab {
   const requested: string[] = [];
   const problems: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
-  page.on('requestfailed', (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText;
+    // Whoever leaves a page ends the requests that it still waits for.
+    if (reason !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${reason}`);
+  });
   page.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(`console: ${message.text()}`);
