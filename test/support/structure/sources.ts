@@ -19,6 +19,8 @@ export interface Import {
   readonly isType: boolean;
   /** True if it names the path of a thread or a process that it starts. */
   readonly isStart: boolean;
+  /** What it takes, by the names that the other file gives; empty if it takes the whole. */
+  readonly names: readonly string[];
 }
 
 /** Every file of the program. */
@@ -42,21 +44,24 @@ export function importsOf({ path, text }: Source): Import[] {
   return [
     ...Array.from(statements, ([, type, names = '', to = '']) => ({
       from: path,
-      to: resolved(path, to),
+      to: resolvePath(path, to),
       isType: type !== undefined || areTypes(names),
       isStart: false,
+      names: importedNames(names),
     })),
     ...Array.from([...dynamic, ...sideEffects], ([, to = '']) => ({
       from: path,
-      to: resolved(path, to),
+      to: resolvePath(path, to),
       isType: false,
       isStart: false,
+      names: [],
     })),
     ...Array.from(started, ([, to = '']) => ({
       from: path,
       to: `${to}.ts`,
       isType: false,
       isStart: true,
+      names: [],
     })).filter(({ to }) => !to.startsWith('schema/migrations/')),
   ];
 }
@@ -106,7 +111,18 @@ function areTypes(names: string): boolean {
   return parts.length > 0 && parts.every((name) => name.startsWith('type '));
 }
 
-function resolved(from: string, to: string): string {
+/** `A` and `b` for `{ type A, b as c }`. */
+function importedNames(statement: string): string[] {
+  const braces = /\{([^}]*)\}/.exec(statement)?.[1] ?? '';
+  return braces
+    .split(',')
+    .map((name) => name.trim().replace(/^type /, ''))
+    .filter((name) => name !== '')
+    .map((name) => name.split(' as ')[0] ?? name);
+}
+
+/** The path of a file that another imports by a relative path. */
+export function resolvePath(from: string, to: string): string {
   return slashed(normalize(join(dirname(from), to)));
 }
 

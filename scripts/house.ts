@@ -1,0 +1,62 @@
+/**
+ * Prints the shape of the program: `npm run house`. `--list` names the files behind each figure. The limits of these
+ * figures are in test/unit/house.test.ts.
+ */
+import { parseArgs } from 'node:util';
+import { type House, measureHouse } from '../test/support/structure/house.ts';
+
+const { values: given } = parseArgs({ options: { list: { type: 'boolean', default: false } } });
+
+function say(text = ''): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** The room of a file: `src/api`, `jobs`, `schema`. */
+function roomOf(path: string): string {
+  return /^(src\/[^/]+|jobs|schema)\//.exec(path)?.[1] ?? path;
+}
+
+function printTable({ files, meanLines, codeLines, single, chain, dust, doors, mixed }: House): void {
+  const share = Math.round((100 * single.length) / files.length);
+  const rows: readonly (readonly [string, string])[] = [
+    ['files', `${files.length}`],
+    ['lines per file, mean', `${Math.round(meanLines)}`],
+    ['lines of code without imports', codeLines.toLocaleString('en')],
+    ['files with one importer', `${single.length} (${share} %)`],
+    ['… of them short and beside it', `${dust.length}`],
+    ['longest chain of imports', `${chain.length}`],
+    [
+      'doors; most names of one',
+      `${doors.size}; ${Math.max(0, ...[...doors.values()].map((names) => names.length))}`,
+    ],
+    ['long files with several topics', `${mixed.length}`],
+  ];
+  for (const [name, value] of rows) say(`${name.padEnd(32)}${value.padStart(12)}`);
+  say();
+  say(
+    `${'room'.padEnd(20)}${'files'.padStart(6)}${'mean'.padStart(6)}${'code'.padStart(8)}${'names of its door'.padStart(20)}`,
+  );
+  const rooms = Map.groupBy(files, ({ path }) => roomOf(path));
+  for (const [room, list] of [...rooms].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const lines = list.reduce((sum, file) => sum + file.lines, 0);
+    const code = list.reduce((sum, file) => sum + file.codeLines, 0);
+    const door = doors.get(`${room}/index.ts`)?.length ?? '–';
+    say(
+      `${room.padEnd(20)}${`${list.length}`.padStart(6)}${`${Math.round(lines / list.length)}`.padStart(6)}${code.toLocaleString('en').padStart(8)}${`${door}`.padStart(20)}`,
+    );
+  }
+  for (const { path, groups } of mixed) say(`\n${path} holds several topics: ${groups.join(', ')}`);
+}
+
+function printLists({ single, dust, chain }: House): void {
+  say('\nthe longest chain of imports');
+  for (const path of chain) say(`  ${path}`);
+  say('\nshort files with one importer beside them');
+  for (const { path, lines } of dust) say(`  ${path} (${lines} lines)`);
+  say('\nfiles with one importer');
+  for (const { path, importers } of single) say(`  ${path} <- ${importers.join(', ')}`);
+}
+
+const house = measureHouse();
+printTable(house);
+if (given.list) printLists(house);
