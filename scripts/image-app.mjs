@@ -1,8 +1,9 @@
 // Creates the folder for the container image: the program and those files of its dependencies that it loads at run time.
 // `npm prune --omit=dev` would leave twelve times as much, such as SQLite's sources and types.
-import { chmodSync, cpSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { transformSync } from 'esbuild';
 import { loadedPackages, modules } from './shipped-packages.mjs';
 
 const DRIVER_FILE = `linux-${process.arch}.node`;
@@ -20,10 +21,24 @@ cpSync(join(root, 'dist'), join(app, 'dist'), { recursive: true, filter: isOfPro
 for (const name of loadedPackages()) {
   cpSync(join(modules, name), join(app, 'node_modules', name), { recursive: true, filter: isOfPackage });
 }
+for (const path of readdirSync(join(app, 'dist'), { recursive: true, encoding: 'utf8' }))
+  shorten(join(app, 'dist', path));
 makeReadable(app);
 
 function isOfProgram(path) {
   return !NOT_RUN.test(basename(path));
+}
+
+/** Removes blanks and comments from a program file. Names stay, so that the trace of an error can be read. */
+function shorten(path) {
+  if (!path.endsWith('.js')) return;
+  const { code } = transformSync(readFileSync(path, 'utf8'), {
+    format: 'esm',
+    target: 'node22.19',
+    minifyWhitespace: true,
+    legalComments: 'none',
+  });
+  writeFileSync(path, code);
 }
 
 function isOfPackage(path) {
