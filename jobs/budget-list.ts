@@ -1,5 +1,5 @@
 import type { JobContext } from '../src/core/job-context.ts';
-import type { BudgetRow } from '../src/metrics/money/budgets-file.ts';
+import type { BudgetRow } from '../src/metrics/money/budgets.ts';
 import { budgetIn, selectBudgets } from '../src/metrics/money/stored-money.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';

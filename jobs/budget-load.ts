@@ -1,10 +1,10 @@
 import { UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
-import { readCsv } from '../src/metrics/csv/read-csv.ts';
-import { budgetWarnings } from '../src/metrics/money/budget-warnings.ts';
-import { BUDGETS_FORMAT, type BudgetRow, budgetsOf } from '../src/metrics/money/budgets-file.ts';
-import type { Changes } from '../src/metrics/money/changes.ts';
-import { loadedBudgets, replaceRows } from '../src/metrics/money/replace-rows.ts';
+import { budgetWarnings } from '../src/metrics/money/budget-check.ts';
+import { BUDGETS_FORMAT, type BudgetRow, budgetsOf } from '../src/metrics/money/budgets.ts';
+import type { Changes } from '../src/metrics/money/stored-money.ts';
+import { loadedBudgets, replaceRows } from '../src/metrics/money/stored-money.ts';
+import { readCsv } from '../src/metrics/read-csv.ts';
 import { ErasedPeople } from '../src/privacy/erased-people.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';

@@ -3,9 +3,13 @@ import { NoWarehouseError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { isDailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
-import { type DurationForecast, forecastDuration } from '../src/pipeline/forecast/duration.ts';
-import { type AskedFacts, NOTHING_KNOWN, readFacts } from '../src/pipeline/forecast/facts.ts';
-import { type ForecastFacts, forecastRequests } from '../src/pipeline/forecast/requests.ts';
+import {
+  type DurationForecast,
+  type ForecastFacts,
+  forecastDuration,
+  forecastRequests,
+} from '../src/pipeline/forecast.ts';
+import { type AskedFacts, NOTHING_KNOWN, readFacts } from '../src/pipeline/forecast-facts.ts';
 import type { PlanRequest, planUnits } from '../src/pipeline/plan.ts';
 import { chooseOrganizations } from '../src/settings/organizations/choose-organizations.ts';
 import type { Settings } from '../src/settings/settings.ts';

@@ -1,4 +1,4 @@
-import type { CsvFile } from '../src/metrics/csv/read-csv.ts';
+import type { CsvFile } from '../src/metrics/read-csv.ts';
 
 /** Which CSV file of people, prices or budgets to load, for which organization, and how. */
 export interface LoadRequest {

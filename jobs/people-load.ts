@@ -1,9 +1,8 @@
 import { UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
-import { readCsv } from '../src/metrics/csv/read-csv.ts';
-import { loadPeople as loadSteps, type PeopleLoad } from '../src/metrics/people/load-people.ts';
-import { PEOPLE_FORMAT } from '../src/metrics/people/people-file.ts';
-import { type PersonOfLine, peopleOf } from '../src/metrics/people/stored-people.ts';
+import { loadPeople as loadSteps, type PeopleLoad } from '../src/metrics/load-people.ts';
+import { PEOPLE_FORMAT, type PersonOfLine, peopleOf } from '../src/metrics/people-file.ts';
+import { readCsv } from '../src/metrics/read-csv.ts';
 import { type ErasedList, ErasedPeople } from '../src/privacy/erased-people.ts';
 import { isPseudonym } from '../src/privacy/pseudonym.ts';
 import type { Settings } from '../src/settings/settings.ts';

@@ -1,5 +1,5 @@
 import type { JobContext } from '../src/core/job-context.ts';
-import { type MissingPeople, findMissingPeople as readSteps } from '../src/metrics/people/missing-people.ts';
+import { type MissingPeople, findMissingPeople as readSteps } from '../src/metrics/list-people.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
 import { runReads } from '../src/warehouse/rollups/refresh.ts';

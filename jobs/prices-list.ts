@@ -1,5 +1,5 @@
 import type { JobContext } from '../src/core/job-context.ts';
-import type { PriceRow } from '../src/metrics/money/prices-file.ts';
+import type { PriceRow } from '../src/metrics/money/prices.ts';
 import { priceIn, selectPrices } from '../src/metrics/money/stored-money.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';

@@ -1,12 +1,11 @@
 import type { DaySpan } from '../src/core/day-span.ts';
 import { UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
-import { readCsv } from '../src/metrics/csv/read-csv.ts';
-import type { Changes } from '../src/metrics/money/changes.ts';
-import { newestDayOfUsers } from '../src/metrics/money/newest-day.ts';
-import { daysWithoutPrice } from '../src/metrics/money/price-gaps.ts';
-import { PRICES_FORMAT, type PriceRow, pricesOf } from '../src/metrics/money/prices-file.ts';
-import { loadedPrices, replaceRows } from '../src/metrics/money/replace-rows.ts';
+import { daysWithoutPrice, PRICES_FORMAT, type PriceRow, pricesOf } from '../src/metrics/money/prices.ts';
+import type { Changes } from '../src/metrics/money/stored-money.ts';
+import { loadedPrices, replaceRows } from '../src/metrics/money/stored-money.ts';
+import { newestDayOfUsers } from '../src/metrics/period.ts';
+import { readCsv } from '../src/metrics/read-csv.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';

@@ -9,7 +9,7 @@ import {
   writeReport,
   writeTeamReports,
 } from '../src/look/report/write-reports.ts';
-import { findTeam } from '../src/metrics/find-filters.ts';
+import { findTeam } from '../src/metrics/question.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';

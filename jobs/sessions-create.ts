@@ -13,7 +13,7 @@ import { isStorable } from '../src/core/json.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
 import { sessionRow } from '../src/pipeline/normalize/session.ts';
 import type { Source } from '../src/pipeline/pull.ts';
-import { identify } from '../src/pipeline/run/start/newest-day.ts';
+import { identify } from '../src/pipeline/run/start.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import { withoutErased } from '../src/privacy/without-erased.ts';
 import { openTransport } from '../src/settings/open-transport.ts';

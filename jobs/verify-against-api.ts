@@ -10,7 +10,7 @@ import { namesOf, settingsFor } from '../src/settings/organizations/choose-organ
 import type { NamedOrganization } from '../src/settings/organizations/read-organizations.ts';
 import { requireApi } from '../src/settings/require-api.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { type PulledAgain, pullAgain, type Sampling } from '../src/verify/against-api/pull-again.ts';
+import { type PulledAgain, pullAgain, type Sampling } from '../src/verify/against-api.ts';
 import { observerFor } from './organization-events.ts';
 
 /** Which units to pull again, and where the findings go. */

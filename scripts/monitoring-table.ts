@@ -1,5 +1,5 @@
 import { METRICS, type MetricDefinition } from '../src/serve/metrics/definitions.ts';
-import { SERVICE_METRICS } from '../src/serve/metrics/service-metrics.ts';
+import { SERVICE_METRICS } from '../src/serve/metrics/metrics.ts';
 
 /** Every metric of Daywalk, as a table of Markdown. */
 export function metricsTable(): string {

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { analyticsPage } from '../../src/api/walk/pages.ts';
 import { parseDay } from '../../src/core/day.ts';
-import { collectDays, type DayCollector } from '../../src/pipeline/run/days/collect-days.ts';
+import { collectDays, type DayCollector } from '../../src/pipeline/run/prepare-batch.ts';
 import { privacyOf } from '../../src/privacy/email.ts';
 
 const [folder = '', rounds] = process.argv.slice(2);

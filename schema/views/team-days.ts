@@ -24,7 +24,7 @@ export const costsInPostgres: CostDialect = {
 /** A price that has no end ends on this day. */
 const LAST_DAY = "'9999-12-31'";
 
-/** True for units whose rows are an answer of the service. `src/metrics/stored-units.ts` has the same rule. */
+/** True for units whose rows are an answer of the service. `src/metrics/period.ts` has the same rule. */
 export const IS_STORED = `(x.state IN ('loaded', 'empty', 'quarantined', 'doubted')
       OR (x.rows > 0 AND x.first_loaded_at IS NOT NULL))`;
 

@@ -1,21 +1,27 @@
-import { tables } from '../../schema/tables.ts';
+import type { AnyTable } from '../../schema/define.ts';
+import { ContentHash, warehouseSha256 } from '../../schema/digest.ts';
+import { contentTables, sourceTables, tables } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
-import { UsageError } from '../core/errors.ts';
+import { BusyError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
+import { pendingErasures } from '../warehouse/pending-erasures.ts';
 import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../warehouse/port.ts';
 import { refreshAllRollups } from '../warehouse/rollups/refresh.ts';
-import { compareSides } from './compare.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
-import { expectNoErasure } from './expect-no-erasure.ts';
 import { describeLosses, type Losses, noLosses, noteOrganization, noteRows, noteUnits } from './losses.ts';
-import { moveDays } from './move-days.ts';
-import { moveReadiness } from './move-readiness.ts';
-import { moveTable } from './move-table.ts';
-import type { Sides, Source } from './sides.ts';
+import { moveDays, moveReadiness, moveTable } from './move.ts';
+import {
+  canonicalRow,
+  inTurns,
+  isSamePair,
+  organizationsOf,
+  type Sides,
+  type Source,
+  unitPairs,
+} from './sides.ts';
 import { sourceWithoutErased } from './source-without-erased.ts';
-import { isSamePair, organizationsOf, unitPairs } from './unit-pairs.ts';
 
 /** Who was erased, and the keys of that list: a run on a copy that a kill has left unfinished must know them. */
 const FIRST = [tables.exportState, tables.erased] as const;
@@ -143,4 +149,70 @@ async function moveAll(work: CopyWork, writer: CopyWriter): Promise<void> {
 
 function totalsOf({ unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten }: CopyCounts) {
   return { unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten };
+}
+
+/** The comparison of one table. */
+export interface ComparedTable {
+  readonly table: string;
+  /** Rows in the source. */
+  readonly rows: number;
+  readonly isSame: boolean;
+}
+
+/** The comparison of source and destination. */
+export interface Comparison {
+  readonly tables: readonly ComparedTable[];
+  /** The digests of the content, as `daywalk digest` prints them. */
+  readonly digest: { readonly from: string; readonly to: string };
+}
+
+/** Reads every table of both sides but the rollups, the ledger too, and compares their digests. Call inside a snapshot of each side. */
+export async function compareSides(sides: Sides, observe: CopyObserver): Promise<Comparison> {
+  const tables: ComparedTable[] = [];
+  const content = { from: new Map<string, string>(), to: new Map<string, string>() };
+  for (const table of sourceTables) {
+    observe({ type: 'copy-comparing', table: table.name });
+    const [from, to] = await Promise.all(
+      [sides.source, sides.stored].map((warehouse) => hashTable(warehouse, table, sides.signal)),
+    );
+    if (from === undefined || to === undefined) continue;
+    tables.push({ table: table.name, rows: from.rows, isSame: from.sha256 === to.sha256 });
+    if (!contentTables.includes(table)) continue;
+    content.from.set(table.name, from.sha256);
+    content.to.set(table.name, to.sha256);
+  }
+  return {
+    tables,
+    digest: { from: warehouseSha256(content.from), to: warehouseSha256(content.to) },
+  };
+}
+
+async function hashTable(warehouse: Source, table: AnyTable, signal: AbortSignal) {
+  // Content is stored in canonical form. The JSON of the ledger is not: the databases may store it in different forms.
+  const isLedger = !contentTables.includes(table);
+  const canonical = canonicalRow(table);
+  const hash = new ContentHash();
+  hash.begin(table);
+  let count = 0;
+  for await (const rows of inTurns(warehouse.scan(table), signal)) {
+    hash.add(isLedger ? rows.map(canonical) : rows);
+    count += rows.length;
+  }
+  return { rows: count, sha256: hash.hex() };
+}
+
+/**
+ * Makes sure that no side holds a part of an erasure. Its plan names the person, and belongs to the warehouse that began it.
+ * @throws {BusyError} while an erasure is under way or interrupted.
+ */
+export async function expectNoErasure({
+  source,
+  destination,
+}: Record<'source' | 'destination', Pick<Warehouse, 'select' | 'location'>>): Promise<void> {
+  for (const warehouse of [source, destination]) {
+    if ((await pendingErasures(warehouse)).length === 0) continue;
+    throw new BusyError(`an erasure in ${warehouse.location} is not complete; nothing was copied`, {
+      hint: 'wait for it to end; if it was interrupted, repeat it there',
+    });
+  }
 }

@@ -1,8 +1,8 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { readerOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
+import type { UnitPair } from './sides.ts';
 import { differencesOf, type Sides } from './sides.ts';
-import type { UnitPair } from './unit-pairs.ts';
 
 const { hookEvents, sessions, exportRuns, organizations, people, prices, budgets } = tables;
 /** Tables whose rows belong to no unit. */

@@ -1,21 +1,23 @@
-import type { Metric } from '../../schema/metrics.ts';
-import { type Dialect, queryText, type SQL } from '../../schema/query.ts';
+import type { Dimension, Metric } from '../../schema/metrics.ts';
+import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
 import type { QueryRow, Warehouse } from '../warehouse/port.ts';
 import { currentRollups, type MarkedRollup } from '../warehouse/rollups/current.ts';
-import { peopleWarnings, priceWarnings } from './answer-warnings.ts';
-import { checkAdditivity, checkDimensions } from './check-question.ts';
-import { findMetric } from './find-metric.ts';
+import { peopleWarnings, pricesOfAnswer, priceWarnings } from './answer-warnings.ts';
 import type { Period } from './period.ts';
-import { pricesOfAnswer } from './prices-of-answer.ts';
 import { readProvenance } from './provenance.ts';
-import { PHRASES } from './query/dialect.ts';
-import { canShareQuery, termsOf } from './query/measures.ts';
-import { queryOf } from './query/metric-query.ts';
-import { type ComputedMetric, type Plan, readsUserTeams, VALUE } from './query/plan.ts';
+import { canShareQuery, type Facts, factsOf, termsOf, type ValueColumn } from './query/facts.ts';
+import { type ComputedMetric, columnName, type Plan, readsUserTeams, VALUE } from './query/plan.ts';
 import { wholeBuckets } from './query/rollup-rows.ts';
-import type { NamedQuery } from './query/select.ts';
-import { teamsInPlaceOfTable } from './query/team-rows.ts';
-import type { MetricAnswer, MetricQuestion, MetricRow } from './question.ts';
+import { bucketsOf, dailyRows, daysOf, teamsInPlaceOfTable } from './query/rows.ts';
+import { type NamedQuery, PHRASES, selectSql, withSql } from './query/select.ts';
+import {
+  checkAdditivity,
+  checkDimensions,
+  findMetric,
+  type MetricAnswer,
+  type MetricQuestion,
+  type MetricRow,
+} from './question.ts';
 
 /** A question whose period is known. */
 export type DatedQuestion = MetricQuestion & Period;
@@ -174,4 +176,69 @@ function rowOf(row: QueryRow, { by }: Plan, column: string): MetricRow {
 
 function usesPrices(plan: Plan): boolean {
   return termsOf(plan).some(({ kind }) => kind === 'cost');
+}
+
+/**
+ * The query for a metric: one row for each bucket and group, with the dimensions in the order of the question, sorted by
+ * them, and `value`, or a column for each metric of a question about several.
+ */
+export function queryOf(plan: Plan): SQL {
+  const { grain, by } = plan;
+  const withPrice = termsOf(plan).some(({ kind }) => kind === 'cost');
+  const facts = {
+    ...factsOf(plan),
+    ...(withPrice && plan.checksCurrency && { onlyIf: inOneCurrency(plan) }),
+  };
+  const days = grain === undefined && !withPrice ? [] : daysOf(plan, { withPrice });
+  const main = selectSql({
+    columns: [
+      ...by.map((dimension) => dimensionColumn(plan, dimension)),
+      ...facts.values.map((value) => sql`${finalValue(facts, value)} AS ${sql.raw(value.column)}`),
+    ],
+    from: [
+      sql`buckets b`,
+      grain === undefined ? sql`CROSS JOIN facts f` : sql.raw(`LEFT JOIN facts f ON f.${grain} = b.${grain}`),
+    ],
+    orderBy: by.map((dimension) => orderOf(plan, dimension)),
+  });
+  return withSql([...plan.teams, ...days, bucketsOf(plan), ...facts.named], main);
+}
+
+function dimensionColumn({ grain }: Plan, dimension: Dimension): SQL {
+  if (dimension === grain) return sql`b.${columnName(dimension)}`;
+  return dimension === 'user' ? sql`f.user_id AS "user"` : sql`f.${columnName(dimension)}`;
+}
+
+function orderOf({ grain, phrases }: Plan, dimension: Dimension): SQL {
+  if (dimension === grain) return sql`b.${columnName(dimension)}`;
+  return sql`${phrases.sortable(sql`f.${columnName(dimension)}`)} NULLS LAST`;
+}
+
+function finalValue({ isByDay, onlyIf }: Facts, { column, nothing }: ValueColumn): SQL {
+  const value = sql.raw(`f.${column}`);
+  const cases = [
+    ...(isByDay ? [sql`WHEN b.stored_days = 0 THEN NULL`] : []),
+    ...(onlyIf === undefined ? [] : [sql`WHEN NOT ${onlyIf} THEN NULL`]),
+    ...(nothing === 'zero' ? [sql`WHEN COALESCE(f.row_count, 0) = 0 THEN 0`] : []),
+  ];
+  if (cases.length === 0) return value;
+  return sql`CASE ${sql.join([...cases, sql`ELSE ${value}`], sql.raw('\n    '))}\n  END`;
+}
+
+/** The condition that the days of a question with credits have prices in one currency at most. */
+export function inOneCurrency(plan: Plan): SQL {
+  const rows = dailyRows({ ...plan, by: [], grain: undefined }, []);
+  const currencies = selectSql(
+    {
+      columns: [sql`COUNT(DISTINCT p.currency)`],
+      from: [
+        ...rows.from,
+        sql`JOIN prices p ON p.org_id = r.org_id
+    AND r.date >= p.valid_from AND (p.valid_to IS NULL OR r.date <= p.valid_to)`,
+      ],
+      where: [...rows.where, sql`r.billable_tokens <> 0`],
+    },
+    '    ',
+  );
+  return sql`(\n${currencies}\n  ) <= 1`;
 }

@@ -1,9 +1,8 @@
 import { daysFrom, type UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
 import { isDayUnit, type LedgerUnit, type Warehouse } from '../warehouse/port.ts';
-import { type AskedPeriod, type Period, resolvePeriod } from './period.ts';
+import { type AskedPeriod, isStored, type Period, resolvePeriod } from './period.ts';
 import type { CoveredDays } from './question.ts';
-import { isStored } from './stored-units.ts';
 
 /** What an answer rests on, and what is asked of the ledger for it. */
 export interface Sources extends AskedPeriod {

@@ -1,5 +1,19 @@
-import type { Dimension } from '../../schema/metrics.ts';
+import {
+  allMetrics,
+  DIMENSIONS,
+  type Dimension,
+  dimensionsOf,
+  GRAINS,
+  type Grain,
+  isGrain,
+  type Metric,
+} from '../../schema/metrics.ts';
+import { sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
+import { UsageError } from '../core/errors.ts';
+import { nearestName } from '../core/nearest.ts';
+import type { Warehouse } from '../warehouse/port.ts';
+import type { Period } from './period.ts';
 
 export { DIMENSIONS, type Dimension } from '../../schema/metrics.ts';
 
@@ -62,4 +76,143 @@ export interface MetricAnswer {
   readonly run_id: string | null;
   /** What limits the answer, one sentence each: people are not loaded, a price is missing. */
   readonly warnings: readonly string[];
+}
+
+/**
+ * Parses the name of a dimension.
+ * @throws {UsageError} for a name that is no dimension.
+ */
+export function parseDimension(name: string): Dimension {
+  const found = DIMENSIONS.find((dimension) => dimension === name);
+  if (found !== undefined) return found;
+  const nearest = nearestName(name, DIMENSIONS);
+  throw new UsageError(`"${name}" is not a dimension`, {
+    hint: nearest === undefined ? `choose from ${DIMENSIONS.join(', ')}` : `did you mean ${nearest}?`,
+  });
+}
+
+/**
+ * Checks that a metric has the dimensions and filters of a question. Returns the dimension that cuts the period.
+ * @throws {UsageError} if it does not.
+ */
+export function checkDimensions(metric: Metric, question: MetricQuestion): Grain | undefined {
+  const { by } = question;
+  const repeated = by.find((dimension, index) => by.indexOf(dimension) !== index);
+  if (repeated !== undefined) {
+    throw new UsageError(`the dimension ${repeated} is given twice`, { hint: 'name each dimension once' });
+  }
+  const grains = by.filter(isGrain);
+  if (grains.length > 1) {
+    throw new UsageError(`${metric.name} cannot be cut by ${grains.join(' and ')} at once`, {
+      hint: `choose one of ${GRAINS.join(', ')}`,
+    });
+  }
+  const own = dimensionsOf(metric);
+  const foreign = by.find((dimension) => !own.includes(dimension));
+  if (foreign !== undefined) {
+    throw new UsageError(`${metric.name} has no dimension ${foreign}`, { hint: hintFor(metric, foreign) });
+  }
+  checkFilter(metric, 'team', question.team !== undefined);
+  checkFilter(metric, 'user', question.user !== undefined);
+  return grains[0];
+}
+
+/**
+ * Checks that a metric may be computed over a period cut by `grain`.
+ * @throws {UsageError} if it is published for single days and would have to be added.
+ */
+export function checkAdditivity(
+  { name, measure }: Metric,
+  { by }: MetricQuestion,
+  { grain, period }: { readonly grain: Grain | undefined; readonly period: Period },
+): void {
+  if (measure.kind !== 'snapshot') return;
+  const { instead, needs } = measure;
+  if (grain !== 'date' && period.from !== period.until) {
+    const over = { week: 'weeks', month: 'months', date: 'days', none: 'days' }[grain ?? 'none'];
+    throw new UsageError(`${name} cannot be added over ${over}`, {
+      hint: `${instead} can, or ask for it day by day`,
+      reason: 'metric-not-additive',
+      facts: { instead, grain: grain ?? '' },
+    });
+  }
+  if (needs !== undefined && !by.includes(needs)) {
+    throw new UsageError(`${name} cannot be added over values of ${needs}`, {
+      hint: `ask for it by ${needs}`,
+      reason: 'metric-needs-dimension',
+      facts: { dimension: needs },
+    });
+  }
+}
+
+function checkFilter(metric: Metric, filter: 'team' | 'user', isGiven: boolean): void {
+  if (!isGiven || dimensionsOf(metric).includes(filter)) return;
+  throw new UsageError(`${metric.name} cannot be filtered by ${filter}`, { hint: hintFor(metric, filter) });
+}
+
+/** More names than this do not help. */
+const NAMES_MAX = 5;
+
+function hintFor(metric: Metric, dimension: Dimension): string {
+  const others = allMetrics.filter((other) => dimensionsOf(other).includes(dimension));
+  const names = others.slice(0, NAMES_MAX).map(({ name }) => name);
+  const more = others.length > NAMES_MAX ? ' and others' : '';
+  return `it has ${dimensionsOf(metric).join(', ')}; ${dimension} is a dimension of ${names.join(', ')}${more}`;
+}
+
+/**
+ * The metric of a name.
+ * @throws {UsageError} if the dictionary has none.
+ */
+export function findMetric(name: string): Metric {
+  const found = allMetrics.find((metric) => metric.name === name);
+  if (found !== undefined) return found;
+  const names = allMetrics.map((metric) => metric.name);
+  const nearest = nearestName(name, names);
+  throw new UsageError(`there is no metric "${name}"`, {
+    hint: nearest === undefined ? 'daywalk metric lists the names' : `did you mean ${nearest}?`,
+  });
+}
+
+/** The word for "without a team" wherever people read or type a team. No team can have it as its name. */
+export const UNASSIGNED = 'unassigned';
+
+/** More teams than this do not help as a hint. */
+const TEAMS_MAX = 10;
+
+type Source = Pick<Warehouse, 'select'>;
+
+/**
+ * The team that a person means by a name: null for {@link UNASSIGNED}.
+ * @throws {UsageError} if nobody was ever in a team of this name, because the answer would be 0 for a misspelt one.
+ */
+export async function findTeam(warehouse: Source, orgId: string, name: string): Promise<string | null> {
+  if (name === UNASSIGNED) return null;
+  const found = await warehouse.select(sql`SELECT DISTINCT team FROM people WHERE org_id = ${orgId}`);
+  const teams = found.flatMap(({ team }) => (typeof team === 'string' ? team : [])).toSorted();
+  if (teams.includes(name)) return name;
+  const nearest = nearestName(name, teams);
+  throw new UsageError(`there is no team "${name}"`, {
+    hint: nearest === undefined ? teamHint(teams) : `did you mean ${nearest}?`,
+  });
+}
+
+function teamHint(teams: readonly string[]): string {
+  if (teams.length === 0) return 'no person has a team; load them with daywalk people load';
+  const more = teams.length > TEAMS_MAX ? `, and ${teams.length - TEAMS_MAX} more` : '';
+  return `choose from ${teams.slice(0, TEAMS_MAX).join(', ')}${more}, or ${UNASSIGNED}`;
+}
+
+/**
+ * Checks that an organization has a user.
+ * @throws {UsageError} if no row is of this user, because the answer would be 0 for a misspelt ID.
+ */
+export async function checkUser(warehouse: Source, orgId: string, user: string): Promise<void> {
+  const found = await warehouse.select(
+    sql`SELECT user_id FROM user_daily WHERE org_id = ${orgId} AND user_id = ${user} LIMIT 1`,
+  );
+  if (found.length > 0) return;
+  throw new UsageError(`no row is of the user "${user}"`, {
+    hint: 'give a user ID; the table users has the email address of each',
+  });
 }

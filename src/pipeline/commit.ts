@@ -1,6 +1,10 @@
 import { contentSha256 } from '../../schema/digest.ts';
 import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
+import type { Clock } from '../core/clock.ts';
+import { SerialQueue } from '../core/serial-queue.ts';
+import type { ErasingPrivacy } from '../privacy/without-erased.ts';
+import { listLearned } from '../warehouse/learned-addresses.ts';
 import {
   type DayCommit,
   type DayUnit,
@@ -8,8 +12,9 @@ import {
   decodedChunks,
   type EncodedRows,
   type SettleRule,
+  type Warehouse,
 } from '../warehouse/port.ts';
-import type { Findings } from './findings.ts';
+import type { Findings } from './normalize/records.ts';
 
 /** A pulled and normalized day. */
 export interface NormalizedDay {
@@ -68,4 +73,36 @@ export function activeUsersOf({ unit, tables, findings }: NormalizedDay): number
   const [[row] = []] = [...decodedChunks(own)];
   const published = row === undefined ? null : publishedUsers(row);
   return typeof published === 'number' ? Math.floor(published) : null;
+}
+
+/** The new addresses with which erased people have come in one organization. They stay away under these too. */
+export class NewAddresses {
+  readonly #given: NewAddressesOptions;
+  readonly #queue = new SerialQueue();
+  #waiting: readonly string[] = [];
+
+  constructor(given: NewAddressesOptions) {
+    this.#given = given;
+  }
+
+  /**
+   * Lists what was found so far. Await it before each commit: rows may hold the address alone, and after a kill only the list
+   * knows that they are to be swept.
+   */
+  list(): Promise<void> {
+    return this.#queue.add(async () => {
+      const { warehouse, clock, privacy, orgId } = this.#given;
+      const values = [...this.#waiting, ...privacy.newlyLearned()];
+      this.#waiting = values;
+      if (values.length > 0) await listLearned(warehouse, { orgId, values }, clock.now());
+      this.#waiting = [];
+    });
+  }
+}
+
+interface NewAddressesOptions {
+  readonly warehouse: Pick<Warehouse, 'transact' | 'oneAtATime'>;
+  readonly clock: Clock;
+  readonly privacy: ErasingPrivacy;
+  readonly orgId: string;
 }

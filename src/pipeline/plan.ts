@@ -1,5 +1,5 @@
-import { daysFrom, type UtcDay } from '../core/day.ts';
-import { isDailyStream, type Stream } from '../core/stream.ts';
+import { daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
+import { type DailyStream, isDailyStream, type Stream } from '../core/stream.ts';
 import { type DayUnit, type LedgerUnit, unitName } from '../warehouse/port.ts';
 
 export interface PlanRequest {
@@ -32,4 +32,34 @@ export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[]): 
     units: request.force ? units : units.filter((unit) => !settled.has(unitName(unit))),
     readiness: request.streams.includes('readiness'),
   };
+}
+
+/** Consecutive days of one stream that one request pulls. Each day is still committed by itself. */
+export interface DayBatch {
+  readonly stream: DailyStream;
+  /** At least one, ascending, without gaps. */
+  readonly days: readonly [UtcDay, ...UtcDay[]];
+  /** A range had no rows for these days, so they are requested again. Without rows a second time, they are empty. */
+  readonly isGap?: boolean;
+  /** Settled days of a range without rows. If the requested day has no row either, they all count as answered without rows. */
+  readonly speaksFor?: readonly UtcDay[];
+}
+
+/** Cuts the days of one stream into batches of at most `daysMax` consecutive days, in ascending order. */
+export function batchesOf(stream: DailyStream, days: readonly UtcDay[], daysMax: number): DayBatch[] {
+  const batches: [UtcDay, ...UtcDay[]][] = [];
+  for (const day of days.toSorted()) {
+    const last = batches.at(-1);
+    const end = last?.at(-1);
+    if (last !== undefined && end !== undefined && last.length < daysMax && shiftDay(end, 1) === day)
+      last.push(day);
+    else batches.push([day]);
+  }
+  return batches.map((batch) => ({ stream, days: batch }));
+}
+
+/** The name of a batch: `tokens 2026-02-01`, `users 2026-02-01 to 2026-02-28`. */
+export function batchName({ stream, days }: DayBatch): string {
+  const last = days.at(-1);
+  return days.length === 1 ? `${stream} ${days[0]}` : `${stream} ${days[0]} to ${last}`;
 }

@@ -9,7 +9,7 @@ import {
   walkUsers,
 } from '../api/walk/pages.ts';
 import type { ReportLimit } from '../api/walk/report-limit.ts';
-import { batchName, type DayBatch } from './batch.ts';
+import { batchName, type DayBatch } from './plan.ts';
 
 /** The hosts of the service, and the transport for requests to them. */
 export interface Source {

@@ -1,9 +1,9 @@
 import { ReadinessReport } from '../api/shapes/readiness.ts';
-import { type Checked, originalOf, type Rejected, type RowCheck, rowCheck } from '../api/shapes/salvage.ts';
+import { type Checked, rowCheck } from '../api/shapes/salvage.ts';
 import type { AnalyticsPage, ReadinessPage } from '../api/walk/pages.ts';
 import { RunError, UnitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
-import { batchName, type DayBatch } from './batch.ts';
+import { batchName, type DayBatch } from './plan.ts';
 
 /** The answer to a range does not settle its days: each must be requested alone. */
 export class UnclearRangeError extends UnitError {}
@@ -47,42 +47,26 @@ function isOther(named: string | null | undefined, requested: string | undefined
   return named !== null && named !== undefined && named !== requested;
 }
 
-/** The valid rows of a page by their day, and what was rejected. */
-export function validateDays<Row extends { date: string }>(
-  check: RowCheck<Row>,
-  page: AnalyticsPage,
-  { days }: DayBatch,
-): { readonly rows: ReadonlyMap<string, readonly Row[]>; readonly rejected: readonly Rejected[] } {
-  const { rows, rejected } = check(page.data, { path: 'data', text: page.text });
-  const [only, ...others] = days;
-  // The usual case: nothing needs to be sorted.
-  if (others.length === 0 && rows.every((row) => row.date === only)) {
-    return { rows: new Map([[only, rows]]), rejected };
-  }
-  const byDay = new Map<string, Row[]>(days.map((day) => [day, []]));
-  const strangers = rows.filter((row) => byDay.get(row.date)?.push(row) === undefined);
-  return { rows: byDay, rejected: [...rejected, ...rejectStrangers(strangers, page, days)] };
-}
-
-function rejectStrangers(
-  strangers: readonly { readonly date: string }[],
-  page: AnalyticsPage,
-  days: readonly string[],
-): Rejected[] {
-  if (strangers.length === 0) return [];
-  const asked = days.length === 1 ? `${days[0]} was` : `${days[0]} to ${days.at(-1)} were`;
-  const places = new Map(page.data.map((row, index) => [row, index]));
-  return strangers.map((record) => ({
-    record,
-    path: `data[${places.get(originalOf(record))}]`,
-    reason: `is about ${record.date}, and ${asked} asked for`,
-    kind: 'foreign',
-  }));
-}
-
 const checkReports = rowCheck(ReadinessReport);
 
 /** The valid reports of a page, and what was rejected. */
 export function validateReports(page: ReadinessPage): Checked<ReadinessReport> {
   return checkReports(page.reports, { path: 'reports', text: page.text });
+}
+
+/**
+ * Runs `work` on an answer. An answer that is nested too deeply for the stack fails its unit; it is no defect of this
+ * program.
+ * @throws {UnitError} if the stack overflows; and any error that `work` throws.
+ */
+export function unlessTooDeep<Result>(doing: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UnitError(`${doing}: the answer is nested too deeply to be read`, {
+      cause: error,
+      hint: 'nothing of that answer was stored',
+    });
+  }
 }

@@ -3,11 +3,10 @@ import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
 import type { UtcDay } from '../core/day.ts';
 import { isDayUnit, type LedgerDay, type LedgerUnit, type ScanScope } from '../warehouse/port.ts';
-import { pathOf } from './lake/names.ts';
-import { lakeColumnsOf } from './parquet/column.ts';
+import { pathOf } from './lake-names.ts';
+import { lakeColumnsOf } from './parquet-columns.ts';
 import type { PartitionRows } from './partition-rows.ts';
-import { type Place, placesOf } from './places.ts';
-import { type RowSource, scanRows } from './rows.ts';
+import { type Place, placesOf, type RowSource, scanRows } from './partition-rows.ts';
 
 /** Raise this number when the same rows are to be written in another way: every partition is then written again. */
 const LAYOUT = 2;

@@ -1,12 +1,12 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { LedgerUnit, Warehouse } from '../warehouse/port.ts';
-import { Lake, type Replaced } from './lake/lake.ts';
-import { tableNameOf } from './lake/names.ts';
-import { SAVE_MANIFEST_EVERY_MS } from './limits.ts';
+import { Lake, type Replaced } from './lake.ts';
+import { tableNameOf } from './lake-names.ts';
+import { type RowSource, writePartition } from './partition-rows.ts';
 import { emptyPartition, type PlannedPartition, planTable } from './plan.ts';
-import { addPartition, nothingOf, type PublishedTable } from './published-table.ts';
-import type { RowSource } from './rows.ts';
-import { writePartition } from './write-partition.ts';
+
+/** How often a publish saves the manifest: a kill costs no more work than this. */
+const SAVE_MANIFEST_EVERY_MS = 5_000;
 
 /** Which tables are published, and where to. */
 export interface LakeRequest {
@@ -144,4 +144,38 @@ function replace(
 
 function isChanged(lake: Lake, { path, signature }: PlannedPartition, force: boolean): boolean {
   return force || lake.find(path)?.signature !== signature;
+}
+
+export interface PublishedTable {
+  readonly table: string;
+  /** Numbers of files by outcome. */
+  readonly written: number;
+  readonly unchanged: number;
+  readonly removed: number;
+  /** Number of rows in the lake, and of those in files that were written. */
+  readonly rows: number;
+  readonly rowsWritten: number;
+  /** Bytes of the files in the lake, and of those that were written. */
+  readonly bytes: number;
+  readonly bytesWritten: number;
+}
+
+/** Returns the counts of a table before its first partition. */
+export function nothingOf(table: string): PublishedTable {
+  return { table, written: 0, unchanged: 0, removed: 0, rows: 0, rowsWritten: 0, bytes: 0, bytesWritten: 0 };
+}
+
+/** Returns the counts with one more partition. */
+export function addPartition(sum: PublishedTable, { outcome, rows, bytes }: Replaced): PublishedTable {
+  const isWritten = outcome === 'written';
+  return {
+    ...sum,
+    written: sum.written + Number(isWritten),
+    unchanged: sum.unchanged + Number(outcome === 'unchanged' && bytes > 0),
+    removed: sum.removed + Number(outcome === 'removed'),
+    rows: sum.rows + rows,
+    rowsWritten: sum.rowsWritten + (isWritten ? rows : 0),
+    bytes: sum.bytes + bytes,
+    bytesWritten: sum.bytesWritten + (isWritten ? bytes : 0),
+  };
 }

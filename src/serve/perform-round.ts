@@ -1,8 +1,13 @@
 import type { ExportRequest } from '../../jobs/run.ts';
-import { type RoundReport, runRound } from '../../jobs/run-round.ts';
+import { commonFailure, type RoundReport, runRound } from '../../jobs/run-round.ts';
+import { adviceOf, messageOf, StoppedError } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import type { JobContext } from '../core/job-context.ts';
+import { STREAMS } from '../core/stream.ts';
 import type { RunEvent } from '../pipeline/events.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { Action } from './schedule.ts';
+import { failureOf, type ServeEvent, type ServiceRecord } from './service-state.ts';
 
 /**
  * Something that is informed of every round: pings, notifications, the metrics file. It must not throw, and it must return
@@ -32,4 +37,66 @@ export async function performRound(
   const report = await runRound(settings, request, { ...context, observe });
   await Promise.all(listeners.map((listener) => listener.end?.(report)));
   return report;
+}
+
+/**
+ * The round of the service: what `daywalk run` does. It waits for the run of another program, up to a day, so that no tick
+ * is lost to a backfill.
+ */
+const REQUEST = { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: true } as const;
+
+/** What a round of the service needs. */
+export interface TickParts {
+  readonly context: JobContext<RunEvent | ServeEvent>;
+  readonly state: ServiceRecord;
+  readonly listeners: readonly RoundListener[];
+  /** The settings at the start. */
+  readonly settings: Settings;
+  /** Reads the settings again. */
+  readonly readSettings: () => Settings;
+}
+
+/** Creates the function that performs the round of a tick. It never throws: what went wrong is reported. */
+export function createTickWork({ context, state, listeners, settings: first, readSettings }: TickParts) {
+  const { clock, observe, signal } = context;
+  let settings = first;
+  const refreshed = (): Settings => {
+    try {
+      settings = readSettings();
+    } catch (error) {
+      // A key file may be replaced at this moment. The round shows whether the former key still works.
+      observe(failureOf('read the settings again', error));
+    }
+    return settings;
+  };
+  const perform = (): Promise<RoundReport> => {
+    const moved = (event: RunEvent) => {
+      state.moved();
+      observe(event);
+    };
+    return performRound(refreshed(), REQUEST, { clock, signal, observe: moved }, listeners);
+  };
+  return async ({ tick }: Action & { readonly kind: 'run' }): Promise<void> => {
+    const lateMs = tick === null ? 0 : clock.now().getTime() - tick.getTime();
+    observe({ type: 'tick', tickAt: tick?.toISOString() ?? null, lateMs });
+    const sinceMs = clock.monotonicMs();
+    let exitCode: ExitCode = EXIT.defect;
+    try {
+      const report = await perform();
+      reportFailure(report, observe);
+      exitCode = report.exitCode;
+    } catch (error) {
+      state.broke();
+      observe(failureOf('perform the round', error));
+    }
+    observe({ type: 'round-ended', exitCode, durationMs: clock.monotonicMs() - sinceMs });
+  };
+}
+
+/** A round of which a part began reports its problems itself. */
+function reportFailure(report: RoundReport, observe: (event: ServeEvent) => void): void {
+  const failure = commonFailure(report);
+  if (failure === null || failure.error instanceof StoppedError) return;
+  const { error } = failure;
+  observe({ type: 'round-failed', exitCode: report.exitCode, error: messageOf(error), ...adviceOf(error) });
 }

@@ -9,19 +9,23 @@ import { requireApi } from '../settings/require-api.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type KeptWarehouse, keepOpen } from '../warehouse/kept-open.ts';
 import { withWarehouse } from '../warehouse/with-warehouse.ts';
-import { failureOf, type ServeEvent } from './events.ts';
-import type { RoundListener } from './perform-round.ts';
-import { createTickWork } from './perform-tick.ts';
-import { readHealth } from './read-health.ts';
-import { keepSchedule } from './schedule/keep-schedule.ts';
-import { readLastRound, writeLastRound } from './schedule/last-round.ts';
-import type { Action } from './schedule/next-action.ts';
-import type { Schedule } from './schedule/parse-schedule.ts';
-import { spread } from './schedule/spread.ts';
-import { createServiceApp } from './server/app.ts';
-import { isAddress } from './server/names.ts';
-import { createServiceState, type ServiceRecord, type ServiceState } from './service-state.ts';
-import { shareWork } from './share-work.ts';
+import { createServiceApp, isAddress, readHealth } from './app.ts';
+import { createTickWork, type RoundListener } from './perform-round.ts';
+import {
+  type Action,
+  keepSchedule,
+  readLastRound,
+  type Schedule,
+  spread,
+  writeLastRound,
+} from './schedule.ts';
+import {
+  createServiceState,
+  failureOf,
+  type ServeEvent,
+  type ServiceRecord,
+  type ServiceState,
+} from './service-state.ts';
 
 /** What the metrics of the service are made from. */
 export interface ServiceView {
@@ -149,5 +153,16 @@ function rememberIn(location: string, { clock, signal, observe }: Parts['context
       isReported = true;
       return false;
     }
+  };
+}
+
+/** The same work, done once for all who ask while it is being done. */
+export function shareWork<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let current: Promise<Result> | undefined;
+  return () => {
+    current ??= work().finally(() => {
+      current = undefined;
+    });
+    return current;
   };
 }

@@ -1,8 +1,9 @@
-import { daysBetween, shiftDay, type UtcDay } from '../core/day.ts';
+import { daysBetween, daysFrom, FIRST_DAY, shiftDay, type UtcDay } from '../core/day.ts';
+import { spansOf } from '../core/day-span.ts';
 import type { RuleName } from '../core/rules.ts';
-import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
-import { batchesOf } from '../pipeline/batch.ts';
-import { isDayUnit, type LedgerUnit, type UnitState } from '../warehouse/port.ts';
+import { DAILY_STREAMS, type DailyStream, type Stream } from '../core/stream.ts';
+import { isStored } from '../metrics/period.ts';
+import { isDayUnit, type LedgerDay, type LedgerUnit, type UnitState, unitName } from '../warehouse/port.ts';
 
 /** Consecutive days that are missing or incomplete in some streams, all in the same state. */
 export interface Hole {
@@ -61,13 +62,59 @@ export function unconfirmedOf(units: readonly LedgerUnit[]): UnconfirmedDays[] {
       const days = own.flatMap(({ day, state }) =>
         (state === 'empty') === (rule === 'streams-disagree') ? [day] : [],
       );
-      return batchesOf(stream, days, days.length).map((batch) => ({
+      return spansOf(days.toSorted()).map(({ from, until }) => ({
         rule,
-        firstDay: batch.days[0],
-        lastDay: batch.days.at(-1) ?? batch.days[0],
-        days: batch.days.length,
+        firstDay: from,
+        lastDay: until,
+        days: daysBetween(from, until) + 1,
         streams: [stream],
       }));
     });
   });
+}
+
+/** A day that is missing this many days after its end needs a person: the nightly runs have not brought it. */
+export const MISSING_AFTER_DAYS = 3;
+
+/** A day of a stream that is missing, and why: nobody has pulled it, or every pull of it has failed. */
+export interface MissingDay {
+  readonly stream: DailyStream;
+  readonly day: UtcDay;
+  readonly state: 'pending' | 'failed';
+}
+
+/**
+ * The days from the first day of the service that ended at least {@link MISSING_AFTER_DAYS} days before `today` and are not
+ * stored, by stream, oldest first. An awaiting unit is not missing: the service has answered that it is idle. Neither is
+ * one that failed after an earlier pull had stored it. Metrics and notifications share this rule.
+ */
+export function missingDays(units: readonly LedgerUnit[], today: UtcDay): MissingDay[] {
+  const ledger = new Map(units.filter(isDayUnit).map((unit) => [unitName(unit), unit]));
+  const days = daysFrom(FIRST_DAY, shiftDay(today, -MISSING_AFTER_DAYS - 1));
+  return DAILY_STREAMS.flatMap((stream) =>
+    days.flatMap((day): MissingDay[] => {
+      const state = whyMissing(ledger.get(unitName({ stream, day })));
+      return state === null ? [] : [{ stream, day, state }];
+    }),
+  );
+}
+
+function whyMissing(unit: LedgerDay | undefined): MissingDay['state'] | null {
+  if (unit === undefined) return 'pending';
+  const { state } = unit;
+  return (state === 'pending' || state === 'failed') && !isStored(unit) ? state : null;
+}
+
+/** The days on which a stream has stored activity, oldest first. */
+export function daysWithData(units: readonly LedgerUnit[], stream: Stream): UtcDay[] {
+  return units
+    .filter(isDayUnit)
+    .filter((unit) => unit.stream === stream && hasActivity(unit))
+    .map(({ day }) => day)
+    .sort();
+}
+
+/** Rows of zeros are not activity. A failed or doubted unit keeps the rows that it had. */
+function hasActivity({ state, rows }: LedgerUnit): boolean {
+  return rows > 0 && state !== 'empty' && state !== 'awaiting';
 }

@@ -1,10 +1,10 @@
 import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
 import { DaywalkError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
 import { listOrganizations } from '../warehouse/organization-names.ts';
 import { dateOf, type LedgerUnit, type RunRecord, type Warehouse } from '../warehouse/port.ts';
-import { daysWithData } from './days-with-data.ts';
-import { isCompleteRun, RUNS_MAX } from './runs.ts';
+import { daysWithData } from './gaps.ts';
 
 const HOUR_MS = 3_600_000;
 /** A run that has not ended after this time counts as hanging. */
@@ -131,4 +131,16 @@ async function isLocked(warehouse: Warehouse): Promise<boolean> {
     if (error instanceof DaywalkError) return true;
     throw error;
   }
+}
+
+/** Runs that are searched for the last complete one. */
+export const RUNS_MAX = 100;
+
+/**
+ * True for a run that left nothing out. Quarantined records do not count, as long as no unit failed: a record that
+ * stays wrong at the service must not make every night look stale. Backfills are never complete runs.
+ */
+export function isCompleteRun({ command, endedAt, exitCode, unitsFailed }: RunRecord): boolean {
+  if (endedAt === null || command === 'backfill') return false;
+  return exitCode === EXIT.ok || (exitCode === EXIT.quarantine && unitsFailed === 0);
 }

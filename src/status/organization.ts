@@ -1,3 +1,4 @@
+import { tables } from '../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/rules.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
@@ -5,9 +6,7 @@ import { parseDoubt } from '../judge/doubt.ts';
 import { dateOf, type LedgerUnit, type UnitState, unitName, type Warehouse } from '../warehouse/port.ts';
 import { runReads } from '../warehouse/rollups/refresh.ts';
 import { readStanding } from '../warehouse/rollups/standing.ts';
-import { daysWithData } from './days-with-data.ts';
-import { type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
-import { readSchemaDrift, type SchemaDrift } from './schema-drift.ts';
+import { daysWithData, type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
 
 /**
  * The states of a day, worst first. A day has the state of its worst stream. `unsettled` and `settled` days are both
@@ -152,4 +151,40 @@ function stateOf(unit: LedgerUnit | undefined): DayState {
 
 function worst(states: readonly DayState[]): DayState {
   return DAY_STATES.find((state) => states.includes(state)) ?? 'settled';
+}
+
+/** How many places are listed; the table `schema_drift` has all of them. */
+const LISTED_MAX = 1_000;
+const COLUMNS = ['stream', 'path', 'kind', 'sample', 'first_seen_on'] as const;
+
+/** A field or value in responses that this version does not know. */
+export interface DriftPlace {
+  readonly stream: string;
+  /** For example `data[].by_tool[].new_field`. */
+  readonly path: string;
+  readonly kind: string;
+  readonly sample: string;
+  /** The day of the unit in which it was first seen. */
+  readonly since: string;
+}
+
+/** The number of unknown places, and the latest ones. */
+export interface SchemaDrift {
+  readonly places: number;
+  readonly listed: readonly DriftPlace[];
+}
+
+/** Reads the unknown fields and values in the responses about an organization, latest first. */
+export async function readSchemaDrift(warehouse: Warehouse, orgId: string): Promise<SchemaDrift> {
+  const found: DriftPlace[] = [];
+  for await (const rows of warehouse.scan(tables.schemaDrift, { orgId }, COLUMNS)) {
+    for (const values of rows) {
+      const [stream = '', path = '', kind = '', sample = '', since = ''] = values.map((value) =>
+        String(value ?? ''),
+      );
+      found.push({ stream, path, kind, sample, since });
+    }
+  }
+  const latest = found.toSorted((a, b) => (a.since < b.since ? 1 : a.since > b.since ? -1 : 0));
+  return { places: found.length, listed: latest.slice(0, LISTED_MAX) };
 }

@@ -3,8 +3,8 @@ import { chooseOrganization } from '../warehouse/choose-organization.ts';
 import { type ListedOrganization, listOrganizations } from '../warehouse/organization-names.ts';
 import { type PendingErasure, pendingErasures } from '../warehouse/pending-erasures.ts';
 import type { QuarantineCount, RunRecord, Warehouse } from '../warehouse/port.ts';
+import { isCompleteRun, RUNS_MAX } from './health.ts';
 import { type OrganizationStatus, readOrganization } from './organization.ts';
-import { isCompleteRun, RUNS_MAX } from './runs.ts';
 
 /** The days, holes and problems of a warehouse. */
 export interface WarehouseStatus {

@@ -1,8 +1,10 @@
+import type { AnyTable } from '../../schema/define.ts';
+import { readerOf } from '../../schema/row.ts';
+import { CREDIT_COLUMNS } from '../../schema/tables/tokens.ts';
 import { allTables } from '../../schema/tables.ts';
 import type { Stream } from '../core/stream.ts';
-import type { DaySums } from './day-sums.ts';
+import type { Value, Values } from '../warehouse/port.ts';
 import type { FindingList } from './finding.ts';
-import { RULES, type Rule } from './rules.ts';
 
 /**
  * Whether the figures of a stream and day can be compared: `whole` if they are as the service sent them; `broken` if stored
@@ -47,4 +49,118 @@ function streamOf(name: string): Stream {
   if (stream === null || stream === undefined)
     throw new TypeError(`a rule names ${name}, which no stream fills`);
   return stream;
+}
+
+/** Two figures of one day that should be equal, or the second at most the first: columns `table.column`, summed over the day. */
+export interface Rule {
+  readonly what: string;
+  readonly expected: string;
+  readonly relation: '=' | '≤';
+  readonly found: string;
+}
+
+const equal = (found: string, expected: string): Rule => ({
+  what: `${found} = ${expected}`,
+  expected,
+  relation: '=',
+  found,
+});
+const atMost = (found: string, expected: string): Rule => ({
+  what: `${found} ≤ ${expected}`,
+  expected,
+  relation: '≤',
+  found,
+});
+
+const PRODUCTIVITY = ['files_created', 'files_edited', 'git_commits', 'git_prs_created'];
+const ACTIVITY = ['sessions', 'messages', 'user_messages'];
+
+/**
+ * How the figures of one day should relate. The service promises none of this, so a violation is an oddity, not an error.
+ * `rows` is the number of rows.
+ */
+export const RULES: readonly Rule[] = [
+  ...CREDIT_COLUMNS.map((name) => equal(`tokens_daily_by_model.${name}`, `tokens_daily.${name}`)),
+  ...CREDIT_COLUMNS.map((name) => equal(`tokens_daily_by_user.${name}`, `tokens_daily.${name}`)),
+  ...CREDIT_COLUMNS.map((name) =>
+    equal(`tokens_daily_by_user_model.${name}`, `tokens_daily_by_user.${name}`),
+  ),
+  equal('user_daily.billable_tokens', 'tokens_daily.billable_tokens'),
+  ...ACTIVITY.map((name) => equal(`user_daily.${name}`, `activity_daily.${name}`)),
+  ...PRODUCTIVITY.map((name) => equal(`user_daily.${name}`, `productivity_daily.${name}`)),
+  equal('user_daily.tool_calls', 'tools_daily.tool_calls'),
+  equal('user_daily.mcp_calls', 'tools_daily_by_mcp_server.invocations'),
+  equal('user_daily.skill_calls', 'tools_daily.skills_invocations'),
+  equal('user_daily.slash_commands', 'tools_daily.slash_commands_invocations'),
+  equal('user_daily.hooks', 'tools_daily.hooks_invocations'),
+  equal('user_daily.rows', 'activity_daily.daily_active_users'),
+  equal('tools_daily_by_tool.invocations', 'tools_daily.tool_calls'),
+  equal('tools_daily_by_skill.count', 'tools_daily.skills_invocations'),
+  equal('tools_daily_by_slash_command.count', 'tools_daily.slash_commands_invocations'),
+  equal('tools_daily_by_hook.count', 'tools_daily.hooks_invocations'),
+  atMost('tools_daily.mcp_users_with_mcp', 'activity_daily.daily_active_users'),
+  atMost('tools_daily.web_users', 'activity_daily.daily_active_users'),
+  atMost('activity_daily.daily_active_users', 'activity_daily.weekly_active_users'),
+  atMost('activity_daily.weekly_active_users', 'activity_daily.monthly_active_users'),
+];
+
+/** A sum; it is not whole, and says nothing, if a row has no value. */
+interface Sum {
+  value: number;
+  isWhole: boolean;
+}
+
+const TABLES: ReadonlyMap<string, AnyTable> = new Map(allTables.map((table) => [table.name, table]));
+
+type ColumnReader = (row: Values) => Value;
+
+/** The columns that the rules compare, by table. */
+const COLUMNS = columnsByTable(RULES.flatMap(({ expected, found }) => [expected, found]));
+
+/** Adds up the figures that the rules compare, for one day of an organization. */
+export class DaySums {
+  readonly #sums = new Map<string, Sum>();
+
+  /** Adds rows of a table. */
+  add(table: AnyTable, rows: readonly Values[]): void {
+    const columns = COLUMNS.get(table.name);
+    if (columns === undefined) return;
+    const counted = this.#sumOf(`${table.name}.rows`);
+    counted.value += rows.length;
+    for (const [name, read] of columns) {
+      const sum = this.#sumOf(name);
+      for (const row of rows) {
+        const value = read(row);
+        if (typeof value === 'number') sum.value += value;
+        else sum.isWhole = false;
+      }
+    }
+  }
+
+  /** Returns the sum of a column, named `table.column`; null if there is no row, or a row without a value. */
+  of(name: string): number | null {
+    const sum = this.#sums.get(name);
+    return sum?.isWhole === true ? sum.value : null;
+  }
+
+  #sumOf(name: string): Sum {
+    const known = this.#sums.get(name);
+    if (known !== undefined) return known;
+    const sum = { value: 0, isWhole: true };
+    this.#sums.set(name, sum);
+    return sum;
+  }
+}
+
+function columnsByTable(names: readonly string[]): Map<string, Map<string, ColumnReader>> {
+  const columns = new Map<string, Map<string, ColumnReader>>();
+  for (const name of names) {
+    const [table = '', column = ''] = name.split('.');
+    const own = columns.get(table) ?? new Map<string, ColumnReader>();
+    columns.set(table, own);
+    const declared = TABLES.get(table);
+    if (declared === undefined) throw new TypeError(`a rule names ${name}, which is no column`);
+    if (column !== 'rows') own.set(name, readerOf(declared, column));
+  }
+  return columns;
 }

@@ -48,10 +48,9 @@ type Room = keyof typeof FLOORS;
  * types from each other.
  */
 const PIPELINE_RANKS: readonly (readonly [part: RegExp, rank: number])[] = [
-  [/^src\/pipeline\/forecast\//, 3],
-  [/^src\/pipeline\/replay\//, 3],
+  [/^src\/pipeline\/(forecast|replay)\b/, 3],
   [/^src\/pipeline\/run\//, 2],
-  [/^src\/pipeline\/(plan|pull|validate|normalize|judge|commit)\b/, 1],
+  [/^src\/pipeline\/(pull|validate|normalize|judge|commit)\b/, 1],
   [/^src\/pipeline\//, 0],
 ];
 
@@ -114,7 +113,7 @@ function rankOf(path: string): number {
   return PIPELINE_RANKS.find(([part]) => part.test(path))?.[1] ?? 0;
 }
 
-/** The stage of a file of the pipeline: `plan`, `pull`, `validate`, `normalize`, `judge` or `commit`. */
+/** The stage of a file of the pipeline: `pull`, `validate`, `normalize`, `judge` or `commit`. */
 function stageOf(path: string): string {
   return /^src\/pipeline\/([^/.]+)/.exec(path)?.[1] ?? '';
 }

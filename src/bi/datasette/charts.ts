@@ -1,5 +1,5 @@
 import type { Dimension } from '../../../schema/metrics.ts';
-import { findMetric } from '../../metrics/find-metric.ts';
+import { findMetric } from '../../metrics/question.ts';
 import { metricSql } from '../dictionary/metric-sql.ts';
 import { shownUnit } from '../dictionary/shown-unit.ts';
 import { CHOSEN } from './parameters.ts';

@@ -1,4 +1,4 @@
-import type { PeriodChoice } from '../../metrics/default-period.ts';
+import type { PeriodChoice } from '../../metrics/metric-template.ts';
 
 /** The parameters of every query about a metric. Datasette passes an empty text for one that is not given. */
 export const PARAMETERS = ['organization', 'first_day', 'last_day'] as const;

@@ -1,7 +1,12 @@
 import type { Dialect } from '../../../schema/query.ts';
-import { PERIOD_EXPRESSIONS, type PeriodChoice, periodQuery } from '../../metrics/default-period.ts';
-import { findMetric } from '../../metrics/find-metric.ts';
-import { metricTemplate, type OpenQuestion } from '../../metrics/metric-template.ts';
+import {
+  metricTemplate,
+  type OpenQuestion,
+  PERIOD_EXPRESSIONS,
+  type PeriodChoice,
+  periodQuery,
+} from '../../metrics/metric-template.ts';
+import { findMetric } from '../../metrics/question.ts';
 
 /**
  * The SQL of a metric that runs as it is, without parameters unless `choice` names some: over the only organization, and the

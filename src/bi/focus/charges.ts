@@ -1,7 +1,7 @@
 import type { UtcDay } from '../../core/day.ts';
 import type { Month } from '../../core/month.ts';
+import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
 import type { NamedQuery } from '../../metrics/query/select.ts';
-import { teamsInPlaceOfTable } from '../../metrics/query/team-rows.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import { type Charge, compareCharges, costOf } from './charge.ts';
 import { type MonthPrices, readPrices } from './prices.ts';

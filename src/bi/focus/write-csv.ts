@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
-import { isEscapedFormula } from '../../metrics/csv/formulas.ts';
+import { isEscapedFormula } from '../../metrics/write-csv.ts';
 import { COLUMN_NAMES, type FocusRow } from './columns.ts';
 
 /**

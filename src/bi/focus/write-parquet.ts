@@ -1,6 +1,6 @@
 import { collectorOf } from '../../../schema/row.ts';
-import type { Batch, LakeColumn, LakeType } from '../../publish/parquet/column.ts';
-import { writeParquet } from '../../publish/parquet/write-file.ts';
+import type { Batch, LakeColumn, LakeType } from '../../publish/parquet-columns.ts';
+import { writeParquet } from '../../publish/write-parquet.ts';
 import { COLUMN_NAMES, COLUMNS, type FocusRow, type FocusType } from './columns.ts';
 
 const TYPES: Readonly<Record<FocusType, LakeType>> = {

@@ -1,7 +1,7 @@
 import { queryText, sql } from '../../../schema/query.ts';
 import { views } from '../../../schema/views.ts';
 import type { Stream } from '../../core/stream.ts';
-import { PERIOD_EXPRESSIONS, periodQuery } from '../../metrics/default-period.ts';
+import { PERIOD_EXPRESSIONS, periodQuery } from '../../metrics/metric-template.ts';
 import { withSql } from '../../metrics/query/select.ts';
 import type { Check } from './checks.ts';
 import { type DataSource, TIME } from './data-source.ts';

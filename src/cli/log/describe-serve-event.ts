@@ -1,6 +1,6 @@
 import { EXIT } from '../../core/exit-code.ts';
 import { describeExitCode } from '../../core/exit-meaning.ts';
-import type { ServeEvent } from '../../serve/events.ts';
+import type { ServeEvent } from '../../serve/service-state.ts';
 import { formatDuration } from '../text/quantity.ts';
 import type { EventWords } from './log.ts';
 

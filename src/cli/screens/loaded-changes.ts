@@ -1,4 +1,4 @@
-import type { Change, Changes } from '../../metrics/money/changes.ts';
+import type { Change, Changes } from '../../metrics/money/stored-money.ts';
 import { formatNumber } from '../text/quantity.ts';
 import type { TableColumn, TableFrame } from '../text/table.ts';
 import { renderListing } from './listing.ts';

@@ -1,9 +1,9 @@
 import type { Metric } from '../../../schema/metrics.ts';
 import { GRAINS, type Grain } from '../../../schema/metrics.ts';
 import { daysFrom, monthEndOf, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
-import { findMetric } from '../../metrics/find-metric.ts';
 import type { Period } from '../../metrics/period.ts';
 import type { MetricQuestion } from '../../metrics/question.ts';
+import { findMetric } from '../../metrics/question.ts';
 import type { Limits } from './audience.ts';
 
 type Question = MetricQuestion & Period;

@@ -1,7 +1,6 @@
 import { type SQL, sql } from '../../../schema/query.ts';
-import { PHRASES } from '../../metrics/query/dialect.ts';
-import { type NamedQuery, selectSql, withSql } from '../../metrics/query/select.ts';
-import { teamsInPlaceOfTable } from '../../metrics/query/team-rows.ts';
+import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
+import { type NamedQuery, PHRASES, selectSql, withSql } from '../../metrics/query/select.ts';
 import { cellOf, type NumberFormat, noNumber, type ShownNumber } from '../page/numbers.ts';
 import type { Filters } from './filters.ts';
 import type { PageReader } from './reader.ts';

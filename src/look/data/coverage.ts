@@ -2,7 +2,7 @@ import { type SQL, sql } from '../../../schema/query.ts';
 import { dayOf, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import { PERIOD_DAYS_MAX } from '../../metrics/period.ts';
-import { PHRASES } from '../../metrics/query/dialect.ts';
+import { PHRASES } from '../../metrics/query/select.ts';
 import { isRestricted } from '../audience/audience.ts';
 import { MARK_STATES, type MarkState } from '../page/page.ts';
 import { OPEN_REASONS, type OpenReason } from '../words/next-steps.ts';

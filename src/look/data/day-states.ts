@@ -1,8 +1,8 @@
 import { sql } from '../../../schema/query.ts';
 import { FIRST_DAY, type UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
-import { PHRASES } from '../../metrics/query/dialect.ts';
-import { storedUnit } from '../../metrics/stored-units.ts';
+import { storedUnit } from '../../metrics/period.ts';
+import { PHRASES } from '../../metrics/query/select.ts';
 import { MARK_STATES, type MarkState } from '../page/page.ts';
 import { UNIT_MARK } from './coverage.ts';
 import type { PageReader } from './reader.ts';

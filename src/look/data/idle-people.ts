@@ -1,7 +1,6 @@
 import { sql } from '../../../schema/query.ts';
-import { PHRASES } from '../../metrics/query/dialect.ts';
-import { selectSql, withSql } from '../../metrics/query/select.ts';
-import { teamsInPlaceOfTable } from '../../metrics/query/team-rows.ts';
+import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
+import { PHRASES, selectSql, withSql } from '../../metrics/query/select.ts';
 import { currentRollups } from '../../warehouse/rollups/current.ts';
 import type { PageReader } from './reader.ts';
 import type { Result } from './result.ts';

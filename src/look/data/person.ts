@@ -1,9 +1,8 @@
 import { sql } from '../../../schema/query.ts';
 import { UsageError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
-import { PHRASES } from '../../metrics/query/dialect.ts';
-import { withSql } from '../../metrics/query/select.ts';
-import { teamsInPlaceOfTable } from '../../metrics/query/team-rows.ts';
+import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
+import { PHRASES, withSql } from '../../metrics/query/select.ts';
 import { OPEN_END } from '../../warehouse/rollups/resolve-people.ts';
 import type { PageReader } from './reader.ts';
 import type { Result } from './result.ts';

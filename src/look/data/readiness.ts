@@ -1,6 +1,6 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { FIRST_DAY } from '../../core/day.ts';
-import { PHRASES } from '../../metrics/query/dialect.ts';
+import { PHRASES } from '../../metrics/query/select.ts';
 import type { PageReader } from './reader.ts';
 import type { Result } from './result.ts';
 

@@ -1,5 +1,5 @@
 import { dimensionsOf } from '../../../schema/metrics.ts';
-import { findMetric } from '../../metrics/find-metric.ts';
+import { findMetric } from '../../metrics/question.ts';
 import type { Filters } from './filters.ts';
 
 /** How the team of the filters applies to a metric. */

@@ -1,5 +1,5 @@
 import { sql } from '../../../schema/query.ts';
-import { PHRASES } from '../../metrics/query/dialect.ts';
+import { PHRASES } from '../../metrics/query/select.ts';
 import type { PageReader } from '../data/reader.ts';
 import type { Result } from '../data/result.ts';
 import { scopeOf } from '../data/scope.ts';

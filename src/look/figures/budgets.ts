@@ -1,7 +1,7 @@
 import { sql } from '../../../schema/query.ts';
 import { FIRST_DAY, monthEndOf, monthOf, parseDay } from '../../core/day.ts';
-import { currenciesOf } from '../../metrics/money/budget-warnings.ts';
-import { type BudgetStatus, type CheckedBudget, judgeBudget } from '../../metrics/money/judge-budget.ts';
+import { currenciesOf } from '../../metrics/money/budget-check.ts';
+import { type BudgetStatus, type CheckedBudget, judgeBudget } from '../../metrics/money/budgets.ts';
 import { priceIn, selectPrices } from '../../metrics/money/stored-money.ts';
 import { isRestricted, namelessOf } from '../audience/audience.ts';
 import type { PageReader } from '../data/reader.ts';

@@ -1,5 +1,5 @@
 import { type SQL, sql } from '../../../schema/query.ts';
-import { PHRASES } from '../../metrics/query/dialect.ts';
+import { PHRASES } from '../../metrics/query/select.ts';
 import type { PageReader } from '../data/reader.ts';
 import { scopeOf } from '../data/scope.ts';
 import { cellOf, type ShownNumber, shareOf, sumOf } from '../page/numbers.ts';

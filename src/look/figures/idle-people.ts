@@ -1,4 +1,4 @@
-import { UNASSIGNED } from '../../metrics/find-filters.ts';
+import { UNASSIGNED } from '../../metrics/question.ts';
 import { readIdlePeople } from '../data/idle-people.ts';
 import type { PageReader } from '../data/reader.ts';
 import { linkTo } from '../page/links.ts';

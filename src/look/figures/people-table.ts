@@ -1,4 +1,4 @@
-import { UNASSIGNED } from '../../metrics/find-filters.ts';
+import { UNASSIGNED } from '../../metrics/question.ts';
 import { type ActivePerson, PERSON_NUMBERS, type PersonNumber } from '../data/active-people.ts';
 import { type PeopleOrder, personName } from '../data/people-list.ts';
 import { linkTo } from '../page/links.ts';

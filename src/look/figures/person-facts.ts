@@ -1,4 +1,4 @@
-import { UNASSIGNED } from '../../metrics/find-filters.ts';
+import { UNASSIGNED } from '../../metrics/question.ts';
 import type { PersonFacts } from '../data/person.ts';
 import { linkTo } from '../page/links.ts';
 import type { Cell, Figure } from '../page/page.ts';

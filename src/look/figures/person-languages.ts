@@ -1,5 +1,5 @@
 import { sql } from '../../../schema/query.ts';
-import { PHRASES } from '../../metrics/query/dialect.ts';
+import { PHRASES } from '../../metrics/query/select.ts';
 import type { PageReader } from '../data/reader.ts';
 import { cellOf } from '../page/numbers.ts';
 import type { Figure } from '../page/page.ts';

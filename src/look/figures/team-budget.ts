@@ -1,5 +1,5 @@
 import { sql } from '../../../schema/query.ts';
-import { UNASSIGNED } from '../../metrics/find-filters.ts';
+import { UNASSIGNED } from '../../metrics/question.ts';
 import { bucketOpenness } from '../data/buckets.ts';
 import { monthsUntil } from '../data/compare.ts';
 import type { PageReader } from '../data/reader.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../../core/errors.ts';
-import { findTeam, UNASSIGNED } from '../../metrics/find-filters.ts';
+import { findTeam, UNASSIGNED } from '../../metrics/question.ts';
 import { isRestricted } from '../audience/audience.ts';
 import { readerOfTeam } from '../data/narrow.ts';
 import type { PageReader } from '../data/reader.ts';

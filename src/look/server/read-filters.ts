@@ -9,9 +9,8 @@ import {
   yesterdayOf,
 } from '../../core/day.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
-import { findTeam, UNASSIGNED } from '../../metrics/find-filters.ts';
-import { type Period, resolvePeriod } from '../../metrics/period.ts';
-import { isLoaded } from '../../metrics/stored-units.ts';
+import { isLoaded, type Period, resolvePeriod } from '../../metrics/period.ts';
+import { findTeam, UNASSIGNED } from '../../metrics/question.ts';
 import { chooseOrganization } from '../../warehouse/choose-organization.ts';
 import { isDayUnit, type LedgerDay, type Warehouse } from '../../warehouse/port.ts';
 import { completeWeeks } from '../data/compare.ts';

@@ -1,7 +1,68 @@
+import { userRows } from '../../../schema/metrics/user-metrics.ts';
+import type { Measure, Metric, Term } from '../../../schema/metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
-import type { Plan } from './plan.ts';
-import { groupsOfRows, type Rows } from './rows.ts';
+import { columnName, groupsOf, type Plan, teamConditions, VALUE } from './plan.ts';
+import { rollupRows } from './rollup-rows.ts';
+import { dailyRows, firstRows, groupsOfRows, type RowKind, type Rows, ratioSql, termSql } from './rows.ts';
 import { type NamedQuery, selectSql } from './select.ts';
+
+/** The terms that the metrics of a plan add up. */
+export function termsOf({ computed }: Pick<Plan, 'computed'>): readonly Term[] {
+  return computed.flatMap(({ metric: { measure } }) => {
+    if (measure.kind === 'term') return [measure.term];
+    return measure.kind === 'ratio' ? [measure.numerator, measure.denominator] : [];
+  });
+}
+
+/** True if one query can compute both metrics: from the same rows, without prices. */
+export function canShareQuery(a: Metric, b: Metric): boolean {
+  return a.source === b.source && a.breakdown === b.breakdown && [a, b].every(addsUpRows);
+}
+
+function addsUpRows(metric: Metric): boolean {
+  const terms = termsOf({ computed: [{ metric, column: VALUE }] });
+  return terms.length > 0 && terms.every(({ kind }) => kind !== 'cost');
+}
+
+/** The facts of a plan, see {@link Facts}. */
+export function factsOf(plan: Plan): Facts {
+  const { measure } = plan.metric;
+  switch (measure.kind) {
+    case 'term':
+    case 'ratio':
+      return groupedTerms(plan);
+    case 'snapshot': {
+      const value = sql.raw(`MAX(r.${measure.column})`);
+      return grouped(plan, dailyRows(plan, []), [{ column: VALUE, value, nothing: 'null' }]);
+    }
+    case 'new users':
+      return grouped(plan, firstRows(plan), [{ column: VALUE, value: sql`COUNT(*)`, nothing: 'zero' }]);
+    case 'licensed users':
+      return licensedPeople(plan);
+    case 'inactive users':
+      return inactivePeople(plan);
+    case 'readiness score':
+      return readinessFacts(plan);
+  }
+}
+
+function groupedTerms(plan: Plan): Facts {
+  const terms = termsOf(plan);
+  const rows = rollupRows(plan, terms) ?? dailyRows(plan, terms);
+  const values = plan.computed.map(({ metric, column }) => ({
+    column,
+    ...formulaOf(metric.measure, rows.kind),
+  }));
+  return grouped(plan, rows, values);
+}
+
+function formulaOf(measure: Measure, rows: RowKind): { readonly value: SQL; readonly nothing: Nothing } {
+  if (measure.kind === 'term') return { value: termSql(measure.term, rows), nothing: 'zero' };
+  if (measure.kind === 'ratio') {
+    return { value: ratioSql(measure.numerator, measure.denominator, rows), nothing: 'null' };
+  }
+  throw new TypeError(`a ${measure.kind} metric is not computed from the sums of rows`);
+}
 
 /** What a bucket has where nothing occurs although a day of it is stored. */
 export type Nothing = 'zero' | 'null';
@@ -43,4 +104,140 @@ export function grouped(
     '  ',
   );
   return { named: [...rows.named, { name: 'facts', body }], values, isByDay: true };
+}
+
+/** The number of people who are valid on the last day of each bucket. */
+export function licensedPeople(plan: Plan): Facts {
+  return countedPeople(plan, { named: [], joins: [], value: sql`COUNT(*)` });
+}
+
+/** The number of these whose users have no row in the bucket. */
+export function inactivePeople(plan: Plan): Facts {
+  const sameBucket = plan.grain === undefined ? [] : [sql.raw(`a.${plan.grain} = b.${plan.grain}`)];
+  return countedPeople(plan, {
+    named: activePeople(plan),
+    joins: [
+      sql`LEFT JOIN active_people a ON ${sql.join([...sameBucket, sql`a.person = p.person`], sql` AND `)}`,
+    ],
+    value: sql`COUNT(*) - COUNT(a.person)`,
+  });
+}
+
+function countedPeople(
+  plan: Plan,
+  { named, joins, value }: { named: readonly NamedQuery[]; joins: readonly SQL[]; value: SQL },
+): Facts {
+  const { orgId, grain } = plan;
+  const bucket = grain === undefined ? [] : [sql.raw(`b.${grain}`)];
+  const groups = [...bucket, ...groupsOf(plan).map((dimension) => sql`p.${columnName(dimension)}`)];
+  const body = selectSql(
+    {
+      columns: [...groups, sql`COUNT(*) AS row_count`, sql`${value} AS value`],
+      from: [
+        sql`buckets b`,
+        sql`JOIN people p ON p.org_id = ${orgId}
+    AND b.last_day >= p.valid_from AND (p.valid_to IS NULL OR b.last_day <= p.valid_to)`,
+        ...joins,
+      ],
+      where: teamConditions(plan, sql`p.team`),
+      groupBy: groups,
+    },
+    '  ',
+  );
+  return {
+    named: [...named, { name: 'facts', body }],
+    values: [{ column: VALUE, nothing: 'zero' }],
+    isByDay: true,
+    onlyIf: sql`EXISTS (SELECT 1 FROM people WHERE org_id = ${orgId})`,
+  };
+}
+
+/** The people who have a user with a row in the bucket, by whom the user is on its last day. */
+function activePeople(plan: Plan): NamedQuery[] {
+  const { orgId, grain } = plan;
+  const everyone: Plan = {
+    ...plan,
+    source: userRows,
+    by: grain === undefined ? [] : [grain],
+    team: undefined,
+  };
+  const rows = rollupRows(everyone, []) ?? dailyRows(everyone, []);
+  const bucket =
+    rows.bucket === undefined || grain === undefined ? [] : [sql`${rows.bucket} AS ${sql.raw(grain)}`];
+  const column = grain === undefined ? [] : [sql.raw(`b.${grain}`)];
+  const users = selectSql(
+    {
+      columns: [sql.join([sql`DISTINCT `, sql.join([...bucket, sql`r.user_id`], sql`, `)])],
+      from: rows.from,
+      where: rows.where,
+    },
+    '  ',
+  );
+  const people = selectSql(
+    {
+      columns: [sql.join([sql`DISTINCT `, sql.join([...column, sql`t.person`], sql`, `)])],
+      from: [
+        sql`active_users u`,
+        grain === undefined
+          ? sql`CROSS JOIN buckets b`
+          : sql`JOIN buckets b ON ${sql.raw(`b.${grain} = u.${grain}`)}`,
+        sql`JOIN user_teams t ON t.org_id = ${orgId} AND t.user_id = u.user_id
+    AND b.last_day BETWEEN t.valid_from AND t.valid_to`,
+      ],
+    },
+    '  ',
+  );
+  return [...rows.named, { name: 'active_users', body: users }, { name: 'active_people', body: people }];
+}
+
+/** The mean score of the reports that are the latest of their repository at the end of each bucket. */
+export function readinessFacts(plan: Plan): Facts {
+  const { phrases, orgId, grain } = plan;
+  const createdOn = phrases.dayOf(sql`created_at`);
+  const reports = selectSql(
+    {
+      columns: [
+        sql`report_id`,
+        sql`repo_url AS repository`,
+        sql`${createdOn} AS created_on`,
+        sql`LEAD(${createdOn}) OVER (PARTITION BY repo_url ORDER BY created_at, report_id) AS replaced_on`,
+      ],
+      from: [sql`readiness_reports`],
+      where: [sql`org_id = ${orgId}`],
+    },
+    '  ',
+  );
+  const scores = selectSql(
+    {
+      columns: [sql`report_id`, sql`AVG(numerator * 1.0 / NULLIF(denominator, 0)) AS score`],
+      from: [sql`readiness_report_criteria`],
+      where: [sql`org_id = ${orgId}`],
+      groupBy: [sql`report_id`],
+    },
+    '  ',
+  );
+  const bucket = grain === undefined ? [] : [sql.raw(`b.${grain}`)];
+  const groups = [...bucket, ...groupsOf(plan).map((dimension) => sql.raw(`r.${dimension}`))];
+  const facts = selectSql(
+    {
+      columns: [...groups, sql`COUNT(*) AS row_count`, sql`AVG(s.score) AS value`],
+      from: [
+        sql`buckets b`,
+        sql`JOIN reports r ON r.created_on <= b.last_day
+    AND (r.replaced_on IS NULL OR r.replaced_on > b.last_day)`,
+        sql`LEFT JOIN scores s ON s.report_id = r.report_id`,
+      ],
+      groupBy: groups,
+    },
+    '  ',
+  );
+  return {
+    named: [
+      { name: 'reports', body: reports },
+      { name: 'scores', body: scores },
+      { name: 'facts', body: facts },
+    ],
+    values: [{ column: VALUE, nothing: 'null' }],
+    isByDay: false,
+  };
 }

@@ -3,8 +3,7 @@ import type { Dimension, Grain, Metric } from '../../../schema/metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { MarkedRollup } from '../../warehouse/rollups/current.ts';
-import type { Phrases } from './dialect.ts';
-import type { NamedQuery } from './select.ts';
+import type { NamedQuery, Phrases } from './select.ts';
 
 /** The name of the column of a metric that is computed alone. */
 export const VALUE = 'value';

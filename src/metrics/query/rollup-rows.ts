@@ -3,11 +3,17 @@ import type { Term } from '../../../schema/metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
 import type { MarkedRollup } from '../../warehouse/rollups/current.ts';
-import { calendarOf } from './buckets.ts';
 import { groupsOf, needsTeam, type Plan } from './plan.ts';
-import { filterConditions, type Rows, rowsBetween, teamJoin, userConditions } from './rows.ts';
+import {
+  calendarOf,
+  columnsOfTerm,
+  filterConditions,
+  type Rows,
+  rowsBetween,
+  teamJoin,
+  userConditions,
+} from './rows.ts';
 import { type NamedQuery, selectSql } from './select.ts';
-import { columnsOfTerm } from './terms.ts';
 
 /** The whole weeks or months of a period, and the rollup that has their sums. */
 interface Whole {

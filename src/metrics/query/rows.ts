@@ -1,10 +1,11 @@
-import type { Dimension, Term } from '../../../schema/metrics.ts';
-import { type SQL, sql } from '../../../schema/query.ts';
+import type { Dimension, Grain, Term } from '../../../schema/metrics.ts';
+import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
-import { calendarOf } from './buckets.ts';
+import type { Warehouse } from '../../warehouse/port.ts';
+import { periodsInPlaceOfTable, type TeamPeriod } from '../../warehouse/rollups/current.ts';
+import { storedUnit } from '../period.ts';
 import { columnName, groupsOf, needsTeam, type Plan, teamConditions } from './plan.ts';
-import type { NamedQuery } from './select.ts';
-import type { RowKind } from './terms.ts';
+import { type NamedQuery, selectSql } from './select.ts';
 
 /** The rows `r` that a metric is computed from, and the expression of each dimension over them. */
 export interface Rows {
@@ -131,3 +132,137 @@ function expressionOf({ source }: Plan, dimension: Dimension): SQL {
   const parts = rest.map((column) => `CASE WHEN r.${column} <> '' THEN ' / ' || r.${column} ELSE '' END`);
   return sql.raw([`r.${first}`, ...parts].join(' || '));
 }
+
+/** The days of the period, each with its bucket, and with its price if `withPrice`. */
+export function daysOf(plan: Plan, { withPrice }: { readonly withPrice: boolean }): NamedQuery[] {
+  const { phrases, grain, orgId, from, until } = plan;
+  const bucket = grain === undefined ? [] : bucketExpression(plan, grain);
+  if (bucket.length === 0 && !withPrice) return [calendarOf(plan)];
+  const prices = sql`LEFT JOIN prices p ON p.org_id = ${orgId}
+    AND c.date >= p.valid_from AND (p.valid_to IS NULL OR c.date <= p.valid_to)`;
+  const days = selectSql(
+    {
+      columns: [sql`c.date`, ...bucket, ...(withPrice ? [sql`p.price_per_million`] : [])],
+      from: [sql`calendar c`, ...(withPrice ? [prices] : [])],
+    },
+    '  ',
+  );
+  return [
+    { name: 'calendar (date)', body: phrases.calendar('calendar', from, until) },
+    { name: 'days', body: days },
+  ];
+}
+
+/** The days of the period alone. */
+export function calendarOf({ phrases, from, until }: Plan): NamedQuery {
+  return { name: 'days (date)', body: phrases.calendar('days', from, until) };
+}
+
+function bucketExpression({ phrases }: Plan, grain: Grain): SQL[] {
+  const day = sql`c.date`;
+  if (grain === 'week') return [sql`${phrases.weekOf(day)} AS week`];
+  return grain === 'month' ? [sql`${phrases.monthOf(day)} AS month`] : [];
+}
+
+/** The buckets of the period, each with its last day and the number of its days that are stored. */
+export function bucketsOf(plan: Plan): NamedQuery {
+  const { phrases, grain, orgId, source, from, until } = plan;
+  const unit = sql`e.org_id = ${orgId} AND e.stream = ${source.stream}`;
+  const isStored = storedUnit('e');
+  const body =
+    grain === undefined
+      ? selectSql(
+          {
+            columns: [sql`${phrases.day(until)} AS last_day`, sql`COUNT(*) AS stored_days`],
+            from: [sql`export_units e`],
+            where: [unit, sql`e.date BETWEEN ${from} AND ${until}`, isStored],
+          },
+          '  ',
+        )
+      : selectSql(
+          {
+            columns: [
+              sql`d.${sql.raw(grain)}`,
+              sql`MAX(d.date) AS last_day`,
+              sql`COUNT(e.date) AS stored_days`,
+            ],
+            from: [
+              sql`days d`,
+              sql`LEFT JOIN export_units e ON ${unit}
+    AND e.date = ${phrases.textOf(sql`d.date`)} AND ${isStored}`,
+            ],
+            groupBy: [sql`d.${sql.raw(grain)}`],
+          },
+          '  ',
+        );
+  return { name: 'buckets', body };
+}
+
+/** The rows that a term is computed over: those of a source, or rollups with the same columns. */
+export type RowKind = 'daily' | 'rollup';
+
+/** The value of a term over a group of the rows `r`, on the days `d`. */
+export function termSql(term: Term, rows: RowKind): SQL {
+  if (term.kind === 'users') return sql.raw('COUNT(DISTINCT r.user_id)');
+  if (term.kind === 'cost') return COST;
+  const { columns, where } = term;
+  const sums = columns.map((column) => {
+    if (where === undefined) return sql.raw(`SUM(r.${column})`);
+    if (rows === 'rollup') return sql.raw(`SUM(COALESCE(r.${where.rollupColumn}, 0))`);
+    return sql`SUM(CASE WHEN r.${sql.raw(where.column)} = ${where.equals} THEN r.${sql.raw(column)} ELSE 0 END)`;
+  });
+  return sums.length === 1 ? sql.join(sums) : sql`(${sql.join(sums, sql.raw(' + '))})`;
+}
+
+/** The quotient of two terms. */
+export function ratioSql(numerator: Term, denominator: Term, rows: RowKind): SQL {
+  return sql`${termSql(numerator, rows)} / NULLIF(${termSql(denominator, rows)}, 0)`;
+}
+
+/** The columns of rows that a term reads. */
+export function columnsOfTerm(term: Term, rows: RowKind): readonly string[] {
+  if (term.kind === 'users') return [];
+  if (term.kind === 'cost') return ['billable_tokens'];
+  const { columns, where } = term;
+  if (where === undefined) return columns;
+  return rows === 'rollup' ? [where.rollupColumn] : [where.column, ...columns];
+}
+
+// Without a price a row with tokens has no cost, and then the group has none. Rows without tokens cost nothing.
+const COST = sql.raw(`CASE
+      WHEN COUNT(CASE WHEN r.billable_tokens <> 0 AND d.price_per_million IS NULL THEN 1 END) = 0
+      THEN SUM(r.billable_tokens * COALESCE(d.price_per_million, 0)) / 1000000
+    END`);
+
+/**
+ * The named query that hides the table `user_teams` from a query while the table is not current, so that the query reads
+ * the teams that follow from the people and days of its snapshot. None where the table is current. Call inside the
+ * snapshot of the query.
+ */
+export async function teamsInPlaceOfTable(
+  warehouse: Pick<Warehouse, 'dialect' | 'select'>,
+  orgId: string,
+): Promise<readonly NamedQuery[]> {
+  const periods = await periodsInPlaceOfTable(warehouse, orgId);
+  if (periods === null) return [];
+  return [
+    { name: 'user_teams', body: ROWS_OF[warehouse.dialect](orgId, textOf(periods)), isMaterialized: true },
+  ];
+}
+
+/** The periods as one parameter, because a database limits the number of parameters. Absent fields are NULL. */
+function textOf(periods: readonly TeamPeriod[]): string {
+  return JSON.stringify(periods, (name, value) => (name === 'org_id' ? undefined : (value ?? undefined)));
+}
+
+const FIELDS = ['user_id', 'valid_from', 'valid_to', 'person', 'team', 'department', 'cost_center'] as const;
+
+const ROWS_OF: Readonly<Record<Dialect, (orgId: string, json: string) => SQL>> = {
+  // SQLite joins by an index that it makes itself, but only over columns whose type is that of the other side.
+  sqlite: (orgId, json) => sql`  SELECT CAST(${orgId} AS TEXT) AS org_id,
+    ${sql.raw(FIELDS.map((name) => `CAST(json_extract(value, '$.${name}') AS TEXT) AS ${name}`).join(',\n    '))}
+  FROM json_each(${json})`,
+  postgres: (orgId, json) => sql`  SELECT CAST(${orgId} AS text) AS org_id, p.*
+  FROM jsonb_to_recordset(CAST(${json} AS jsonb)) AS p (user_id text, valid_from date, valid_to date, person text,
+    team text, department text, cost_center text)`,
+};

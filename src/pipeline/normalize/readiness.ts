@@ -4,8 +4,8 @@ import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { ReadinessReport } from '../../api/shapes/readiness.ts';
 import type { TableRows, Values } from '../../warehouse/port.ts';
-import type { NormalizeContext } from './context.ts';
-import { mapping } from './mapping.ts';
+import type { NormalizeContext } from './records.ts';
+import { mapping } from './records.ts';
 
 const { readinessReports, readinessReportApps, readinessReportCriteria } = tables;
 

@@ -4,7 +4,7 @@ import { canonicalJson, isExact } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
 import type { Privacy } from '../../privacy/email.ts';
 import type { SessionRow } from '../../warehouse/port.ts';
-import { Findings } from '../findings.ts';
+import { Findings } from './records.ts';
 
 const FIELDS = new Set([
   'sessionId',

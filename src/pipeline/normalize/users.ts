@@ -1,12 +1,9 @@
 import { compareUtf8 } from '../../../schema/order.ts';
-import { encoderOf } from '../../../schema/row.ts';
+import { encoderOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../api/shapes/users.ts';
-import type { EncodedRows, Values } from '../../warehouse/port.ts';
-import type { NormalizeContext } from './context.ts';
-import { mapping } from './mapping.ts';
-import { MergedUsers } from './users-merged.ts';
-import { OrderedUsers } from './users-ordered.ts';
+import { decodeRows, type EncodedRows, encodeRows, RowEncoder, type Values } from '../../warehouse/port.ts';
+import { mapping, type NormalizeContext } from './records.ts';
 
 const userRow = mapping(tables.userDaily, {
   place: 'data[]',
@@ -59,4 +56,81 @@ function languagesOf(
   if (languages === undefined || languages === null || languages.length === 0) return NONE;
   const distinct = languages.length === 1 ? languages : [...new Set(languages)].sort(compareUtf8);
   return distinct.map((language) => languageRow({ org_id, date, user_id, language, extra: null }));
+}
+
+/** The rows of one user on one day. */
+export interface UserRows {
+  readonly userId: string;
+  /** The row of `user_daily`. */
+  readonly user: Values;
+  /** The rows of `user_daily_languages`, in key order. */
+  readonly languages: readonly Values[];
+}
+
+/** Users of a day that are added in the order of their IDs, each once. */
+export class OrderedUsers {
+  readonly #users = new RowEncoder(tables.userDaily);
+  readonly #languages = new RowEncoder(tables.userDailyLanguages);
+  #last: string | undefined;
+
+  /** True for a user who comes after all users that were added. */
+  isNext(userId: string): boolean {
+    return this.#last === undefined || compareUtf8(this.#last, userId) < 0;
+  }
+
+  /** Adds a user for whom {@link isNext} is true. Returns false, because this user was not added before. */
+  add({ userId, user, languages }: UserRows): boolean {
+    this.#last = userId;
+    this.#users.add(user);
+    for (const language of languages) this.#languages.add(language);
+    return false;
+  }
+
+  /** Rows in key order. */
+  finish(): [users: EncodedRows, languages: EncodedRows] {
+    return [this.#users.finish(), this.#languages.finish()];
+  }
+}
+
+const { userDaily, userDailyLanguages } = tables;
+const idOfUser = readerOf(userDaily, 'user_id');
+const idOfLanguage = readerOf(userDailyLanguages, 'user_id');
+
+/** Users of a day in any order. If a user is repeated, the last record counts. */
+export class MergedUsers {
+  readonly #users = new Map<string, UserRows>();
+
+  /** Takes over users who came in order. */
+  static of(ordered: OrderedUsers): MergedUsers {
+    const merged = new MergedUsers();
+    const [users, languages] = ordered.finish();
+    const languagesOf = new Map<string, Values[]>();
+    for (const row of decodeRows(languages).rows) {
+      const userId = String(idOfLanguage(row));
+      const own = languagesOf.get(userId);
+      if (own === undefined) languagesOf.set(userId, [row]);
+      else own.push(row);
+    }
+    for (const user of decodeRows(users).rows) {
+      const userId = String(idOfUser(user));
+      merged.add({ userId, user, languages: languagesOf.get(userId) ?? [] });
+    }
+    return merged;
+  }
+
+  /** Adds a user. Returns true if the user was added before with other values. */
+  add(rows: UserRows): boolean {
+    const before = this.#users.get(rows.userId);
+    this.#users.set(rows.userId, rows);
+    return before !== undefined && JSON.stringify(before) !== JSON.stringify(rows);
+  }
+
+  /** Rows in key order. */
+  finish(): [users: EncodedRows, languages: EncodedRows] {
+    const users = [...this.#users.values()].sort((a, b) => compareUtf8(a.userId, b.userId));
+    return [
+      encodeRows({ table: userDaily, rows: users.map(({ user }) => user) }),
+      encodeRows({ table: userDailyLanguages, rows: users.flatMap(({ languages }) => languages) }),
+    ];
+  }
 }

@@ -25,11 +25,9 @@ import {
   unitName,
   type Warehouse,
 } from '../../warehouse/port.ts';
-import type { DayBatch } from '../batch.ts';
 import type { RunObserver } from '../events.ts';
-import { createCircuitBreaker } from './circuit-breaker.ts';
-import { CLAIM_WAIT_MS } from './claims/claim-wait.ts';
-import { minutesOf, namesOf } from './claims/unit-names.ts';
+import type { DayBatch } from '../plan.ts';
+import { CLAIM_WAIT_MS, minutesOf, namesOf } from './claim-wait.ts';
 import type { KnownLedger } from './known-ledger.ts';
 import type { DoneUnit, RunCounts } from './run-counts.ts';
 
@@ -241,4 +239,38 @@ export class Outcomes {
 /** True for the refusal of a day that is not over by the service's clock. */
 function isTooEarly(error: DaywalkError, day: UtcDay): boolean {
   return error instanceof BadRequestError && error.serverDate !== undefined && dayOf(error.serverDate) <= day;
+}
+
+/** After this many consecutive failures, each after all its attempts, the run gives up a stream. */
+const STREAM_FAILURES_MAX = 5;
+/** After this many consecutive failures over all streams, the service counts as down. */
+const RUN_FAILURES_MAX = 8;
+
+/** Stops requests to a stream, or to the whole service, that keeps failing. */
+export interface CircuitBreaker {
+  /** True if the units of the stream must be left out. */
+  isOpen(stream: Stream): boolean;
+  recordSuccess(stream: Stream): void;
+  recordFailure(stream: Stream, error: unknown): void;
+}
+
+/**
+ * A breaker that counts failures of the service. A 400 and a defect of this program do not count: they say nothing
+ * about the next unit.
+ */
+export function createCircuitBreaker(): CircuitBreaker {
+  const inRow = new Map<Stream, number>();
+  let allInRow = 0;
+  return {
+    isOpen: (stream) => allInRow >= RUN_FAILURES_MAX || (inRow.get(stream) ?? 0) >= STREAM_FAILURES_MAX,
+    recordSuccess: (stream) => {
+      inRow.set(stream, 0);
+      allInRow = 0;
+    },
+    recordFailure: (stream, error) => {
+      if (error instanceof BadRequestError || error instanceof DefectError) return;
+      inRow.set(stream, (inRow.get(stream) ?? 0) + 1);
+      allInRow += 1;
+    },
+  };
 }

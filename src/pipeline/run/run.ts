@@ -3,13 +3,29 @@ import { setMaxListeners } from 'node:events';
 import { yesterdayOf } from '../../core/day.ts';
 import { messageOf } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { MUCH_WRITTEN_ROWS } from '../../warehouse/port.ts';
+import { RULES } from '../../core/rules.ts';
+import { withoutErased } from '../../privacy/without-erased.ts';
+import { expectNotErased, readErased } from '../../warehouse/erased-list.ts';
+import { type NameInFile, recordName } from '../../warehouse/organization-names.ts';
+import { type DayUnit, MUCH_WRITTEN_ROWS, unitName } from '../../warehouse/port.ts';
 import { refreshRollups } from '../../warehouse/rollups/refresh.ts';
+import { NewAddresses } from '../commit.ts';
 import type { RunReport } from '../events.ts';
-import { RunCounts } from './run-counts.ts';
-import type { NamedRun, RunOptions } from './run-options.ts';
-import { countDoubtedBefore } from './suspect-units.ts';
-import { walkPlan } from './walk-plan.ts';
+import { type PlanRequest, planUnits } from '../plan.ts';
+import { UnitClaims } from './claims.ts';
+import { ArchivedCommits, CommitQueue } from './commit-queue.ts';
+import { DayWork, type DayWorkOptions, type DayWorkParts } from './day-work.ts';
+import { KnownDays, KnownLedger } from './known-ledger.ts';
+import { Outcomes } from './outcomes.ts';
+import { openRangeGauge, rememberRange } from './range-gauge.ts';
+import { pullReadiness } from './readiness.ts';
+import { SecondLooks } from './request-again.ts';
+import { countDoubtedBefore, findAcceptedUnits, isDoubted, RunCounts } from './run-counts.ts';
+import { Schedule } from './schedule.ts';
+import { DaySorter } from './sort-days.ts';
+import { learnScope, type RunScope } from './start.ts';
+import { Watch } from './watch.ts';
+import { lookAtModelSums } from './watch-comparisons.ts';
 
 /**
  * Pulls and commits every planned unit. A unit that fails is recorded, and the others continue. If an error ends the run
@@ -100,4 +116,195 @@ async function walk(options: NamedRun, counts: RunCounts): Promise<void> {
   } finally {
     options.signal.removeEventListener('abort', forward);
   }
+}
+
+/** What a run needs. The caller locks the warehouse and releases the lock. */
+export interface RunOptions extends PlanRequest, DayWorkOptions {
+  readonly command: string;
+  /** Maximum number of batches in flight. */
+  readonly concurrency: number;
+  /** Maximum number of days per request. */
+  readonly rangeDays: number;
+  /** Settled days this far back are compared with the service in every run, older ones in turn; 0 is off. */
+  readonly watchDays: number;
+  /** Accept losses that were doubted when the run began and are no larger now. */
+  readonly acceptLoss: boolean;
+  /** The organization. @default what the service answers for the key */
+  readonly orgId?: string | null;
+  /** The name of the organization, which must stand for the one that the service answers for. @default none */
+  readonly named?: NameInFile | undefined;
+  /** The application host has a separate credential, whose refusal says nothing about the main one. @default false */
+  readonly hasAppKey?: boolean;
+  /** Aborted when the run is to end at the next unit boundary. */
+  readonly signal: AbortSignal;
+}
+
+/** A run with its id. */
+export type NamedRun = RunOptions & { readonly runId: string };
+
+/** A run that keeps erased people out. */
+type ErasingRun = NamedRun & { readonly newAddresses: NewAddresses };
+
+/** A run whose units are known. */
+interface PlannedRun {
+  readonly options: ErasingRun;
+  readonly counts: RunCounts;
+  readonly stop: AbortController;
+  readonly scope: RunScope;
+  readonly request: PlanRequest;
+  readonly ledger: KnownLedger;
+  readonly parts: DayWorkParts;
+  readonly work: DayWork;
+  /** Names of the days that the run pulls. */
+  readonly toPull: Set<string>;
+  /** Pulls the readiness reports if they are planned. */
+  pullReadiness(): Promise<void>;
+}
+
+/**
+ * Plans a run and pulls everything: the planned units and the recent settled ones together, then the older settled days,
+ * then the days that turned out to differ.
+ * @throws the error that ended the run before everything was pulled.
+ */
+export async function walkPlan(options: NamedRun, counts: RunCounts, stop: AbortController): Promise<void> {
+  const run = await planRun(options, counts, stop);
+  const readiness = run.pullReadiness();
+  await pullUntilDone(run);
+  if (!stop.signal.aborted) await compareOlderDays(run);
+  if (!stop.signal.aborted) await pullReopenedDays(run);
+  await readiness;
+  await finishCounts(run);
+  await run.options.newAddresses.list();
+  run.parts.outcomes.reportLeftOut();
+  if (stop.signal.aborted) throw stop.signal.reason;
+}
+
+async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController): Promise<PlannedRun> {
+  const { warehouse, observe, firstDay, streams, named, clock } = given;
+  const scope = await learnScope(given, stop.signal);
+  const { orgId, lastDay } = scope;
+  const erased = await readErased(warehouse);
+  expectNotErased(erased, orgId);
+  const privacy = withoutErased(given.privacy, erased, [orgId]);
+  const options = { ...given, privacy, newAddresses: new NewAddresses({ warehouse, clock, privacy, orgId }) };
+  if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
+  const request = { ...options, lastDay };
+  const planned = await warehouse.units(orgId);
+  const plan = planUnits(request, planned);
+  counts.orgId = orgId;
+  counts.organizationsBefore = scope.organizationsBefore;
+  counts.range = { firstDay, lastDay };
+  counts.planned = plan.units.length + Number(plan.readiness);
+  observe({ type: 'planned', orgId, units: counts.planned, firstDay, lastDay, streams });
+
+  const ledger = new KnownLedger(planned);
+  const toPull = new Set(plan.units.map(unitName));
+  const parts = await createParts({ options, counts, stop, scope, request, ledger, toPull }, plan.units);
+  const rule = { today: scope.today, settleDays: options.settleDays };
+  const work = new DayWork(options, parts, { stop, scope, rule });
+  const { outcomes } = parts;
+  const readiness = { ...options, orgId, outcomes, counts, stop, ledger, planned };
+  return {
+    ...{ options, counts, stop, scope, request, ledger, toPull, parts, work },
+    pullReadiness: async () => (plan.readiness ? pullReadiness(readiness) : undefined),
+  };
+}
+
+/** Creates the parts of a run and joins them. */
+async function createParts(
+  run: Omit<PlannedRun, 'parts' | 'work' | 'pullReadiness'>,
+  units: readonly DayUnit[],
+): Promise<DayWorkParts> {
+  const { options, counts, stop, scope, request, ledger, toPull } = run;
+  const { warehouse, observe, clock, lock, newestFirst, hasAppKey = false } = options;
+  const { orgId, today } = scope;
+  const planned = ledger.all();
+  const rule = { today, settleDays: options.settleDays };
+  const looks = new SecondLooks(ledger);
+  const watch = await Watch.begin({ ...options, orgId, ledger, request, today });
+  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey });
+  if (scope.first !== undefined) outcomes.recordAnswer(scope.first.unit.stream);
+  const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
+  const schedule = new Schedule(units, { newestFirst, isWatched });
+  schedule.add(watch.recent);
+  const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, ledger, isWatched, planned });
+  const archived = new ArchivedCommits(options.archive, warehouse);
+  const queue = new CommitQueue(async (commits) => {
+    await options.newAddresses.list();
+    return archived.store(commits);
+  });
+  const gauge = await openRangeGauge(options, orgId, ledger, today);
+  if (watch.comparesUsers) gauge.expectComparisons('users');
+  const known = new KnownDays(options.force ? [] : planned);
+  const isPlanned = (unit: DayUnit) => toPull.has(unitName(unit));
+  const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned });
+  return { schedule, gauge, claims, queue, outcomes, known, sorter, looks, watch, archived };
+}
+
+/** Pulls all scheduled units, including those that answers, lost claims and other workers' freed claims add meanwhile. */
+async function pullUntilDone({ options, stop, parts, work }: PlannedRun): Promise<void> {
+  const { schedule, claims, queue } = parts;
+  do {
+    await keepInFlight(work, options.concurrency);
+    await queue.whenIdle();
+  } while (
+    !stop.signal.aborted &&
+    (!schedule.isEmpty || (await work.lookAgain()) || (await claims.awaitOthers(stop.signal)))
+  );
+}
+
+async function compareOlderDays(run: PlannedRun): Promise<void> {
+  const { source, warehouse } = run.options;
+  const { schedule, watch, outcomes, gauge } = run.parts;
+  schedule.add(watch.older);
+  const sums = { source, warehouse, orgId: run.scope.orgId, watch, outcomes, signal: run.stop.signal };
+  await lookAtModelSums(sums, gauge.daysMax);
+  await pullUntilDone(run);
+}
+
+/** Pulls the settled days again whose difference is confirmed. */
+async function pullReopenedDays(run: PlannedRun): Promise<void> {
+  const { options, counts, scope, parts, toPull } = run;
+  const reopened = await parts.watch.conclude(options.clock.now());
+  const units = reopened.flatMap(({ day, streams }) =>
+    streams.flatMap((stream) => (options.streams.includes(stream) ? [{ stream, day }] : [])),
+  );
+  counts.reopened = reopened.length;
+  counts.planned += units.length;
+  if (reopened.length > 0) options.observe({ type: 'days-reopened', days: reopened.map(({ day }) => day) });
+  for (const unit of units) toPull.add(unitName(unit));
+  parts.schedule.add(units);
+  await pullUntilDone(run);
+  await rememberRange(options, parts.gauge, scope.orgId, scope.today);
+}
+
+/** Warns of days that lack users, and counts what decides on the exit code. */
+async function finishCounts({ options, counts, scope, request, ledger, parts }: PlannedRun): Promise<void> {
+  for (const { day, users, active } of parts.looks.short) {
+    const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until seven nights have found this`;
+    options.observe({ type: 'warning', message, hint: undefined });
+  }
+  counts.doubted = ledger.all().filter((unit) => isDoubted(unit, request)).length;
+  if (counts.quarantinedUnits.length > 0)
+    counts.accepted = await findAcceptedUnits(options.warehouse, scope.orgId);
+}
+
+/** Keeps `concurrency` batches in flight until none is left to begin and none is under way. */
+function keepInFlight(work: DayWork, concurrency: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let running = 0;
+    const fill = () => {
+      for (let task = next(); task !== undefined; task = next()) {
+        running += 1;
+        task().then(end, reject);
+      }
+      if (running === 0) resolve();
+    };
+    const next = () => (running < concurrency ? work.next() : undefined);
+    const end = () => {
+      running -= 1;
+      fill();
+    };
+    fill();
+  });
 }

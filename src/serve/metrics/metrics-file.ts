@@ -9,8 +9,7 @@ import type { RunEvent } from '../../pipeline/events.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { keepOpen } from '../../warehouse/kept-open.ts';
 import type { RoundListener } from '../perform-round.ts';
-import { createMetrics, type NamedOrganizations } from './metrics.ts';
-import { FIRST_BYTES } from './render.ts';
+import { createMetrics, FIRST_BYTES, type NamedOrganizations } from './metrics.ts';
 
 /** Everybody may read it: the collector runs as another user, and nothing in it is about a person. */
 const FILE_MODE = 0o644;

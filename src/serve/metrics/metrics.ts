@@ -1,3 +1,4 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 import type { OrganizationOutcome, RoundReport } from '../../../jobs/run-round.ts';
 import type { Clock } from '../../core/clock.ts';
 import { yesterdayOf } from '../../core/day.ts';
@@ -6,11 +7,16 @@ import { EXIT } from '../../core/exit-code.ts';
 import { packageVersion } from '../../core/package.ts';
 import type { KeptWarehouse } from '../../warehouse/kept-open.ts';
 import type { RoundListener } from '../perform-round.ts';
-import { createBudgetReader } from './budget-states.ts';
-import { type Sample, sample } from './definitions.ts';
-import { readFacts, UNKNOWN } from './organization-facts.ts';
-import { renderSamples } from './render.ts';
-import { samplesOf, samplesOfLastRun } from './samples.ts';
+import type { ServiceState } from '../service-state.ts';
+import {
+  METRICS,
+  type MetricDefinition,
+  type Sample,
+  sample,
+  samplesOf,
+  samplesOfLastRun,
+} from './definitions.ts';
+import { createBudgetReader, readFacts, UNKNOWN } from './organization-facts.ts';
 
 /** The part of the settings that names the organizations to report; without a file all of the warehouse are. */
 export interface NamedOrganizations {
@@ -101,4 +107,78 @@ function labelOf({ name, orgId }: OrganizationOutcome, organizations: ReadonlySe
 
 function nameOf({ metric, labels }: Sample): string {
   return JSON.stringify([metric, Object.values(labels)]);
+}
+
+/** How every text begins. */
+export const FIRST_BYTES = '# HELP daywalk_';
+
+/**
+ * The samples in the text format of Prometheus, version 0.0.4, in the order of the definitions. A metric without a sample is
+ * left out. The library escapes the labels.
+ */
+export function renderSamples(samples: readonly Sample[]): Promise<string> {
+  const registry = new Registry();
+  for (const [key, definition] of Object.entries<MetricDefinition>(METRICS)) {
+    const own = samples.filter(({ metric }) => metric === key);
+    if (own.length === 0) continue;
+    const { name, type, help, labels } = definition;
+    const options = { name, help, labelNames: [...labels], registers: [registry] };
+    const metric = type === 'counter' ? new Counter(options) : new Gauge(options);
+    for (const { labels: values, value } of own) metric.inc({ ...values }, value);
+  }
+  return registry.metrics();
+}
+
+/** The metrics of the service itself, which only `/metrics` has. They begin again with each start. */
+export const SERVICE_METRICS = {
+  nextRound: {
+    name: 'daywalk_next_round_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the next round begins; missing while one is in progress.',
+    labels: [],
+  },
+  rounds: {
+    name: 'daywalk_rounds_total',
+    type: 'counter',
+    help: 'Rounds since the start of the service.',
+    labels: [],
+  },
+  roundsBroken: {
+    name: 'daywalk_rounds_broken_total',
+    type: 'counter',
+    help: 'Rounds since the start of the service that a defect ended.',
+    labels: [],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+/** Metrics of the library against the rules for names: gauges that end like counters, and names with their type. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+  'nodejs_eventloop_utilization_histogram',
+  'nodejs_eventloop_utilization_summary',
+];
+
+/**
+ * Creates the metrics of the process: memory, processor time, event loop, garbage collection. Call once per process,
+ * because the library observes it until its end.
+ */
+export function createServiceMetrics(): (state: ServiceState) => Promise<string> {
+  const process = new Registry();
+  collectDefaultMetrics({ register: process });
+  for (const name of MISNAMED) process.removeSingleMetric(name);
+  return async (state) => `${await ownMetrics(state)}\n${await process.metrics()}`;
+}
+
+function ownMetrics({ rounds, roundsBroken, nextRoundAt }: ServiceState): Promise<string> {
+  const registry = new Registry();
+  const registers = [registry];
+  const { nextRound, rounds: all, roundsBroken: broken } = SERVICE_METRICS;
+  if (nextRoundAt !== null) {
+    new Gauge({ name: nextRound.name, help: nextRound.help, registers }).set(nextRoundAt.getTime() / 1000);
+  }
+  new Counter({ name: all.name, help: all.help, registers }).inc(rounds);
+  new Counter({ name: broken.name, help: broken.help, registers }).inc(roundsBroken);
+  return registry.metrics();
 }

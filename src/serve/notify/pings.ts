@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { RoundReport } from '../../../jobs/run-round.ts';
+import type { OrganizationOutcome, RoundReport } from '../../../jobs/run-round.ts';
 import { type Deadline, deadlineOf } from '../../api/http/deadline.ts';
+import { messageOf } from '../../core/errors.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { describeExitCode } from '../../core/exit-meaning.ts';
+import { publicName, publicText } from '../../privacy/public-text.ts';
 import type { RoundListener } from '../perform-round.ts';
-import type { NotifyContext } from './context.ts';
-import { type PingKind, pingOfEnd, pingUrl } from './ping-url.ts';
-import { summarizeRound } from './round-summary.ts';
-import { type Refusal, send } from './send.ts';
+import { type NotifyContext, type Refusal, send } from './send.ts';
 
 /** How long the end of a round waits for its first ping, … */
 const START_WAIT_MS = 1_500;
@@ -102,4 +103,88 @@ function afterStop(stop: AbortSignal): { readonly signal: AbortSignal; readonly 
     stop.removeEventListener('abort', hurry);
   };
   return { signal: controller.signal, clear };
+}
+
+/** What a ping reports. */
+export type PingKind = 'start' | 'success' | 'log' | number;
+
+/**
+ * The address of a ping, after the conventions of healthchecks services: `/start` at the start, nothing more at success, and
+ * the exit code at a failure. `/log` records the end of a run that neither succeeded nor failed. A query is kept.
+ * @param rid the same UUID for the start and the end of a run
+ */
+export function pingUrl(base: string, kind: PingKind, rid: string): string {
+  const url = new URL(base);
+  if (kind !== 'success') url.pathname = `${url.pathname.replace(/\/$/, '')}/${kind}`;
+  // Written by hand: parsing and writing the query would change how it is encoded.
+  url.search = `${url.search === '' ? '?' : `${url.search}&`}rid=${rid}`;
+  return url.href;
+}
+
+/** The exit codes of runs that were ended before they could succeed or fail: by a signal, or by another run. */
+const UNDECIDED: ReadonlySet<ExitCode> = new Set([EXIT.busy, EXIT.interrupted, EXIT.terminated]);
+
+/** True if a run with this exit code neither succeeded nor failed. */
+export function isUndecided(exitCode: ExitCode): boolean {
+  return UNDECIDED.has(exitCode);
+}
+
+/** What the end of a run is reported as; null if nothing is sent, because the run never began. */
+export function pingOfEnd(exitCode: ExitCode, { hasBegun }: { readonly hasBegun: boolean }): PingKind | null {
+  if (exitCode === EXIT.ok) return 'success';
+  if (!isUndecided(exitCode)) return exitCode;
+  return hasBegun ? 'log' : null;
+}
+
+/** Services keep about this much of a ping's body. */
+const SUMMARY_BYTES_MAX = 10_000;
+/** Problems of one organization in a summary. */
+const PROBLEMS_MAX = 10;
+const ORGANIZATIONS_MAX = 100;
+const SHORTENED = '\n…\n';
+
+/** A round in a few lines for people outside, without texts of the service, keys, email addresses and user IDs. */
+export function summarizeRound(round: RoundReport): string {
+  const { command, exitCode, organizations } = round;
+  const head = `daywalk ${command} ended with exit code ${exitCode}: ${describeExitCode(exitCode)}`;
+  const lines = organizations.slice(0, ORGANIZATIONS_MAX).flatMap(linesOf);
+  const more = organizations.length - ORGANIZATIONS_MAX;
+  return bounded([head, ...lines, ...(more > 0 ? [`and ${more} more organizations`] : []), ''].join('\n'));
+}
+
+/** The name of an organization in messages. */
+export function nameOfOutcome({ name, orgId }: Pick<OrganizationOutcome, 'name' | 'orgId'>): string {
+  return publicName(name ?? orgId ?? 'the organization');
+}
+
+function linesOf(outcome: OrganizationOutcome): string[] {
+  const { exitCode, report, error } = outcome;
+  const who = nameOfOutcome(outcome);
+  if (report === null) {
+    const why = error === null || error === undefined ? '' : `: ${publicText(messageOf(error))}`;
+    return [`${who}: exit code ${exitCode}; the run could not begin${why}`];
+  }
+  const { unitsDone, unitsFailed, unitsLeftOut, unitsDoubted, quarantined, rowsWritten, requests } = report;
+  const counts = [
+    `${unitsDone} units stored`,
+    `${unitsFailed} failed`,
+    `${unitsLeftOut} left out`,
+    `${unitsDoubted} doubted`,
+    `${quarantined} records quarantined`,
+    `${rowsWritten} rows written`,
+    `${requests} requests`,
+  ];
+  const problems = report.problems.slice(0, PROBLEMS_MAX).map(({ message }) => `  ${publicText(message)}`);
+  return [`${who}: exit code ${exitCode}; ${counts.join(', ')}`, ...problems];
+}
+
+function bounded(text: string): string {
+  if (Buffer.byteLength(text) <= SUMMARY_BYTES_MAX) return text;
+  const room = SUMMARY_BYTES_MAX - Buffer.byteLength(SHORTENED);
+  // A character that is cut in half becomes a replacement character, which is removed.
+  const start = Buffer.from(text)
+    .subarray(0, room)
+    .toString('utf8')
+    .replace(/\ufffd+$/, '');
+  return start + SHORTENED;
 }

@@ -2,6 +2,7 @@ import { splitOrigin } from '../../api/http/api-request.ts';
 import { openConnection, type ProxyOptions } from '../../api/http/connections.ts';
 import { deadlineOf } from '../../api/http/deadline.ts';
 import { exchange } from '../../api/http/exchange.ts';
+import type { Clock } from '../../core/clock.ts';
 import { packageVersion } from '../../core/package.ts';
 
 /** A failure that may pass is tried this often. Slow servers have one attempt, because the time limit covers all. */
@@ -96,4 +97,14 @@ function outcomeOf(status: number | undefined): Outcome {
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : 'no code';
+}
+
+/** What pings and notifications need of their surroundings. */
+export interface NotifyContext {
+  readonly clock: Clock;
+  readonly proxy: ProxyOptions | null;
+  /** Aborted when the process is asked to stop. */
+  readonly signal: AbortSignal;
+  /** Logs a problem that changes neither the data nor the exit code. */
+  warn(message: string, hint: string): void;
 }

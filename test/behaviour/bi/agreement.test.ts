@@ -7,7 +7,7 @@ import { overBudget } from '../../../src/bi/grafana/checks.ts';
 import { sqlTarget } from '../../../src/bi/sql/target.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import { checkBudgets } from '../../../src/metrics/money/budget-check.ts';
-import { isOver } from '../../../src/metrics/money/judge-budget.ts';
+import { isOver } from '../../../src/metrics/money/budgets.ts';
 import { dashboardNumbers } from '../../support/bi/dashboard-numbers.ts';
 import { DATASETTE, NO_DATASETTE, serveDatasette } from '../../support/bi/datasette.ts';
 import { readMetadata } from '../../support/bi/datasette-metadata.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { ChangeSet } from '../../../src/copy/change-set.ts';
-import { createCopyWriter } from '../../../src/copy/copy-writer.ts';
+import { ChangeSet, createCopyWriter } from '../../../src/copy/copy-writer.ts';
 import { BusyError } from '../../../src/core/errors.ts';
 import { sessionRow } from '../../support/copy/full-warehouse.ts';
 import { open } from '../../support/warehouse/each-database.ts';

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { publishedTables, tables } from '../../../schema/tables.ts';
-import { sameButForCase } from '../../../src/publish/lake/names.ts';
+import { sameButForCase } from '../../../src/publish/lake-names.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { filesIn, lakeOf, rowsIn } from '../../support/publish/lake.ts';
@@ -76,7 +76,7 @@ describe('the folder of a lake', () => {
     const { path } = await filled();
     const { lake } = await lakeOf(path);
     const holder = startScript(
-      `import { Lake } from './src/publish/lake/lake.ts';
+      `import { Lake } from './src/publish/lake.ts';
        await Lake.open(process.env.LAKE);
        console.log('open');
        setInterval(() => {}, 1000);`,
@@ -156,7 +156,7 @@ describe('a disk', () => {
     chmodSync(lake, 0o555);
     for (const directory of [lake, missing]) {
       const script = startScript(
-        `import { Lake } from './src/publish/lake/lake.ts';
+        `import { Lake } from './src/publish/lake.ts';
          try {
            await Lake.open(process.env.LAKE);
          } catch ({ exitCode, message, hint }) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import { CLAIM_WAIT_MS, ClaimWait } from '../../../src/pipeline/run/claims/claim-wait.ts';
+import { CLAIM_WAIT_MS, ClaimWait } from '../../../src/pipeline/run/claim-wait.ts';
 import { dayKey, readinessKey, type UnitKey } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';

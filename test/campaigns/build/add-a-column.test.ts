@@ -15,7 +15,7 @@ const EDITS = [
 /** Normalizes one record and prints the rows of `user_daily` that come out. */
 const NORMALIZE = `
 import { exactText } from './src/api/exact.ts';
-import { Findings } from './src/pipeline/findings.ts';
+import { Findings } from './src/pipeline/normalize/records.ts';
 import { normalizeUsers } from './src/pipeline/normalize/users.ts';
 import { privacyOf } from './src/privacy/email.ts';
 const record = { user_id: 'u', date: '2026-02-01', messages: 1, reviews: 7 };

@@ -3,7 +3,7 @@ import type { RoundReport } from '../../../jobs/run-round.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
-import { notifyListeners } from '../../../src/serve/notify/listeners.ts';
+import { notifyListeners } from '../../../src/serve/notify/notify.ts';
 import { performRound, type RoundListener } from '../../../src/serve/perform-round.ts';
 import type { AlertSettings, Settings } from '../../../src/settings/settings.ts';
 import { contextOf, type Rig } from '../rig/rig.ts';

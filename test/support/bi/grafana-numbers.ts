@@ -1,5 +1,5 @@
 import { sql } from '../../../schema/query.ts';
-import { findMetric } from '../../../src/metrics/find-metric.ts';
+import { findMetric } from '../../../src/metrics/question.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { isClose } from './equal-rows.ts';
 import { sqlOf, type WrittenDashboard } from './grafana.ts';

@@ -1,5 +1,5 @@
 import { parseDay } from '../../../src/core/day.ts';
-import { findMetric } from '../../../src/metrics/find-metric.ts';
+import { findMetric } from '../../../src/metrics/question.ts';
 
 /** The period in which tools must agree, and its month. */
 export const OCTOBER = {

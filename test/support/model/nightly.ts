@@ -1,10 +1,9 @@
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
-import type { DayBatch } from '../../../src/pipeline/batch.ts';
+import type { DayBatch } from '../../../src/pipeline/plan.ts';
 import { planUnits } from '../../../src/pipeline/plan.ts';
-import { SecondLooks } from '../../../src/pipeline/run/days/second-looks.ts';
-import { chooseStandIn } from '../../../src/pipeline/run/watch/stand-in.ts';
+import { chooseStandIn, SecondLooks } from '../../../src/pipeline/run/request-again.ts';
 import { type DayUnit, unitName } from '../../../src/warehouse/port.ts';
 import type { Random } from '../random/seed.ts';
 import { commitOf } from './commit.ts';

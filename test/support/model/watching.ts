@@ -24,7 +24,7 @@ interface Look {
   readonly models?: string;
 }
 
-/** The watch of one run, as `src/pipeline/run/watch/watch.ts` and `model-sums.ts` keep it. */
+/** The watch of one run, as `src/pipeline/run/watch.ts` and `watch-comparisons.ts` keep it. */
 export class ModelWatch {
   readonly #model: Nightly;
   readonly #run: Run;

@@ -8,13 +8,15 @@ import { TokensRow } from '../../../src/api/shapes/tokens.ts';
 import { ToolsRow } from '../../../src/api/shapes/tools.ts';
 import { UserRow } from '../../../src/api/shapes/users.ts';
 import type { Stream } from '../../../src/core/stream.ts';
-import { Findings } from '../../../src/pipeline/findings.ts';
-import { normalizeActivity } from '../../../src/pipeline/normalize/activity.ts';
-import type { NormalizeContext } from '../../../src/pipeline/normalize/context.ts';
-import { normalizeProductivity } from '../../../src/pipeline/normalize/productivity.ts';
+import {
+  normalizeActivity,
+  normalizeProductivity,
+  normalizeTokens,
+  normalizeTools,
+} from '../../../src/pipeline/normalize/breakdowns.ts';
 import { normalizeReadiness } from '../../../src/pipeline/normalize/readiness.ts';
-import { normalizeTokens } from '../../../src/pipeline/normalize/tokens.ts';
-import { normalizeTools } from '../../../src/pipeline/normalize/tools.ts';
+import type { NormalizeContext } from '../../../src/pipeline/normalize/records.ts';
+import { Findings } from '../../../src/pipeline/normalize/records.ts';
 import { normalizeUsers } from '../../../src/pipeline/normalize/users.ts';
 import { type EmailPolicy, privacyOf } from '../../../src/privacy/email.ts';
 import { decodeRows } from '../../../src/warehouse/encoded-rows.ts';

@@ -1,4 +1,4 @@
-import { SLICE_MS } from '../../../src/serve/schedule/keep-schedule.ts';
+import { SLICE_MS } from '../../../src/serve/schedule.ts';
 import type { Life, LivedRound } from './live.ts';
 import type { Crossing, Machine, Moment } from './machine.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { StoppedError } from '../../../src/core/errors.ts';
-import { parseSchedule } from '../../../src/serve/schedule/parse-schedule.ts';
+import { parseSchedule } from '../../../src/serve/schedule.ts';
 import { serve } from '../../../src/serve/serve.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { FakeClock } from '../clock/fake-clock.ts';

@@ -1,5 +1,4 @@
-import { keepSchedule } from '../../../src/serve/schedule/keep-schedule.ts';
-import { spread } from '../../../src/serve/schedule/spread.ts';
+import { keepSchedule, spread } from '../../../src/serve/schedule.ts';
 import type { Random } from '../random/seed.ts';
 import { type Disturbance, Killed, Machine, type Moment, Over } from './machine.ts';
 

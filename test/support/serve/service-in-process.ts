@@ -2,9 +2,9 @@ import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/core/clock.ts';
 import { StoppedError } from '../../../src/core/errors.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
-import type { ServeEvent } from '../../../src/serve/events.ts';
-import { parseSchedule } from '../../../src/serve/schedule/parse-schedule.ts';
+import { parseSchedule } from '../../../src/serve/schedule.ts';
 import { type ServeOptions, serve } from '../../../src/serve/serve.ts';
+import type { ServeEvent } from '../../../src/serve/service-state.ts';
 import { expectNoCanary } from '../rig/canary-key.ts';
 import type { Rig } from '../rig/rig.ts';
 

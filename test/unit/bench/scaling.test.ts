@@ -15,7 +15,7 @@ import { scalingTables } from '../../../bench/scaling/tables.ts';
 import { contentTables } from '../../../schema/tables.ts';
 import { USERS_LIMIT } from '../../../src/api/limits.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { RangeGauge } from '../../../src/pipeline/run/schedule/range-gauge.ts';
+import { RangeGauge } from '../../../src/pipeline/run/range-gauge.ts';
 import { createRig } from '../../support/rig/rig.ts';
 
 const DAYS = 30;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dayBatches } from '../../../src/copy/day-batches.ts';
-import type { UnitPair } from '../../../src/copy/unit-pairs.ts';
+import { dayBatches } from '../../../src/copy/move.ts';
+import type { UnitPair } from '../../../src/copy/sides.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
 import { dayKey, pendingUnit } from '../../../src/warehouse/unit.ts';
 

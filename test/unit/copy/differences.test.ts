@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inKeyOrder } from '../../../schema/order.ts';
 import { tables } from '../../../schema/tables.ts';
-import { differences } from '../../../src/copy/differences.ts';
+import { differences } from '../../../src/copy/sides.ts';
 import type { Values } from '../../../src/warehouse/port.ts';
 
 const TABLE = tables.toolsDailyByTool;

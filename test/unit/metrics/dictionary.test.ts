@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { allMetrics, DIMENSIONS, dimensionsOf } from '../../../schema/metrics.ts';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import { type DatedQuestion, metricQuery } from '../../../src/metrics/answer-metric.ts';
-import { parseDimension } from '../../../src/metrics/check-question.ts';
-import { findMetric } from '../../../src/metrics/find-metric.ts';
+import { findMetric, parseDimension } from '../../../src/metrics/question.ts';
 
 /** The names that dashboards depend on, and the dimensions that each has besides date, week and month. */
 const FIXED: Readonly<Record<string, readonly string[]>> = {

@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { UsageError } from '../../../src/core/errors.ts';
-import { parseCsv } from '../../../src/metrics/csv/read-csv.ts';
-import { changesOf } from '../../../src/metrics/people/people-changes.ts';
-import { PEOPLE_FORMAT } from '../../../src/metrics/people/people-file.ts';
-import { type PersonOfLine, peopleOf } from '../../../src/metrics/people/stored-people.ts';
+import { changesOf } from '../../../src/metrics/load-people.ts';
+import { PEOPLE_FORMAT, type PersonOfLine, peopleOf } from '../../../src/metrics/people-file.ts';
+import { parseCsv } from '../../../src/metrics/read-csv.ts';
 
 const FIRST = parseDay('2026-03-01');
 const DAYS = daysFrom(FIRST, shiftDay(FIRST, 8));

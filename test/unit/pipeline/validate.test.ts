@@ -4,13 +4,9 @@ import { ToolsRow } from '../../../src/api/shapes/tools.ts';
 import { UserRow } from '../../../src/api/shapes/users.ts';
 import { analyticsPage } from '../../../src/api/walk/pages.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import type { DayBatch } from '../../../src/pipeline/batch.ts';
-import {
-  expectAnswerTo,
-  UnclearRangeError,
-  validateDays,
-  validateReports,
-} from '../../../src/pipeline/validate.ts';
+import type { DayBatch } from '../../../src/pipeline/plan.ts';
+import { validateDays } from '../../../src/pipeline/run/prepare-batch.ts';
+import { expectAnswerTo, UnclearRangeError, validateReports } from '../../../src/pipeline/validate.ts';
 
 const DAY = parseDay('2026-02-01');
 const BATCH: DayBatch = { stream: 'users', days: [DAY] };

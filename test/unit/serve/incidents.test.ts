@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { Condition } from '../../../src/serve/notify/incidents/incident.ts';
-import { NO_INCIDENTS, parseState, stateText } from '../../../src/serve/notify/incidents/incident.ts';
+import type { Condition } from '../../../src/serve/notify/incidents.ts';
 import {
   applyDelivery,
   applyExamination,
   dueIn,
   INCIDENTS_MAX,
-} from '../../../src/serve/notify/incidents/transitions.ts';
+  NO_INCIDENTS,
+  parseState,
+  stateText,
+} from '../../../src/serve/notify/incidents.ts';
 import { CALM, EVERY_CONDITION, IncidentWorld, type Troubles } from '../../support/alerts/incident-world.ts';
 import { type Random, seeded, sequence } from '../../support/random/seed.ts';
 import { answersMax } from '../../support/suite/campaign-length.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
-import { missingDays } from '../../../src/status/missing-days.ts';
+import { missingDays } from '../../../src/status/gaps.ts';
 import type { LedgerUnit, UnitState } from '../../../src/warehouse/port.ts';
 import { dayKey, pendingUnit } from '../../../src/warehouse/unit.ts';
 

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextAction } from '../../../src/serve/schedule/next-action.ts';
-import { parseSchedule } from '../../../src/serve/schedule/parse-schedule.ts';
-import { spread } from '../../../src/serve/schedule/spread.ts';
+import { nextAction, parseSchedule, spread } from '../../../src/serve/schedule.ts';
 
 const NIGHT = parseSchedule('0 3 * * *');
 const MINUTE_MS = 60_000;

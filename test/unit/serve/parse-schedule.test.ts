@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/core/errors.ts';
-import { parseSchedule } from '../../../src/serve/schedule/parse-schedule.ts';
+import { parseSchedule } from '../../../src/serve/schedule.ts';
 
 const HOUR_MS = 3_600_000;
 

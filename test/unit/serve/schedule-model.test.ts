@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AHEAD_MS_MAX } from '../../../src/serve/schedule/next-action.ts';
-import { parseSchedule } from '../../../src/serve/schedule/parse-schedule.ts';
+import { AHEAD_MS_MAX, parseSchedule } from '../../../src/serve/schedule.ts';
 import { pick, type Random, SEED, sequence } from '../../support/random/seed.ts';
 import { brokenPromises } from '../../support/serve/broken-promises.ts';
 import { live, type ScheduleWorld } from '../../support/serve/live.ts';

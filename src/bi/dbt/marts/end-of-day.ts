@@ -1,7 +1,7 @@
 import { queryText } from '../../../../schema/query.ts';
 import { tables } from '../../../../schema/tables.ts';
 import { FIRST_DAY } from '../../../core/day.ts';
-import { loadedUnit, storedUnit } from '../../../metrics/stored-units.ts';
+import { loadedUnit, storedUnit } from '../../../metrics/period.ts';
 import { MODELS, refTo } from '../package/names.ts';
 import { staged } from '../staging/staging.ts';
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { CsvError, parse } from 'csv-parse';
 import { UsageError } from '../../../core/errors.ts';
-import { unescapeFormula } from '../../../metrics/csv/formulas.ts';
+import { unescapeFormula } from '../../../metrics/write-csv.ts';
 import { expectLayout } from './layout.ts';
 import type { ReadRow } from './parse-row.ts';
 

@@ -2,8 +2,8 @@ import { type AskedMetric, readMetric, readMetricSql } from '../../../../jobs/me
 import { parseDay } from '../../../core/day.ts';
 import { UsageError } from '../../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import { parseDimension } from '../../../metrics/check-question.ts';
 import type { Dimension, MetricAnswer } from '../../../metrics/question.ts';
+import { parseDimension } from '../../../metrics/question.ts';
 import type { Flags } from '../../arguments/flags.ts';
 import type { Action, CommandContext } from '../../program/command.ts';
 import { describeHole } from '../../screens/provenance.ts';

@@ -1,6 +1,6 @@
-import { writeCsv } from '../../../metrics/csv/write-csv.ts';
-import { UNASSIGNED } from '../../../metrics/find-filters.ts';
 import type { Dimension, MetricAnswer } from '../../../metrics/question.ts';
+import { UNASSIGNED } from '../../../metrics/question.ts';
+import { writeCsv } from '../../../metrics/write-csv.ts';
 
 /** An answer as CSV: the dimensions and `value`. Numbers have all their digits; one that is not known is empty. */
 export function metricCsv(by: readonly Dimension[], { rows }: MetricAnswer): string {

@@ -1,5 +1,5 @@
-import { UNASSIGNED } from '../../../metrics/find-filters.ts';
 import type { Dimension, MetricAnswer, MetricRow } from '../../../metrics/question.ts';
+import { UNASSIGNED } from '../../../metrics/question.ts';
 import type { ScreenFrame } from '../../output/output.ts';
 import { renderProvenance } from '../../screens/provenance.ts';
 import { formatMeasured } from '../../text/measured.ts';

@@ -4,7 +4,7 @@ import { commonFailure, type RoundReport } from '../../../../jobs/run-round.ts';
 import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
 import { parseStreams, STREAMS } from '../../../core/stream.ts';
 import type { RunReport } from '../../../pipeline/events.ts';
-import { notifyListeners } from '../../../serve/notify/listeners.ts';
+import { notifyListeners } from '../../../serve/notify/notify.ts';
 import { performRound } from '../../../serve/perform-round.ts';
 import { readDayRange } from '../../arguments/day-range.ts';
 import { limitHeapGrowth } from '../../process/heap-growth.ts';

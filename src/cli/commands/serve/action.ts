@@ -1,10 +1,9 @@
 import { systemRandom } from '../../../core/clock.ts';
 import { DaywalkError, UsageError } from '../../../core/errors.ts';
 import { EXIT } from '../../../core/exit-code.ts';
-import { createMetrics } from '../../../serve/metrics/metrics.ts';
-import { createServiceMetrics } from '../../../serve/metrics/service-metrics.ts';
-import { notifyListeners } from '../../../serve/notify/listeners.ts';
-import { parseSchedule, type Schedule } from '../../../serve/schedule/parse-schedule.ts';
+import { createMetrics, createServiceMetrics } from '../../../serve/metrics/metrics.ts';
+import { notifyListeners } from '../../../serve/notify/notify.ts';
+import { parseSchedule, type Schedule } from '../../../serve/schedule.ts';
 import { type ServiceView, serve } from '../../../serve/serve.ts';
 import { SERVE_SETTINGS } from '../../../settings/serve-settings.ts';
 import type { ServeSettings } from '../../../settings/settings.ts';

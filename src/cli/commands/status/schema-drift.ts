@@ -1,4 +1,4 @@
-import type { SchemaDrift } from '../../../status/schema-drift.ts';
+import type { SchemaDrift } from '../../../status/organization.ts';
 import type { ScreenFrame } from '../../output/output.ts';
 import { counted } from '../../text/quantity.ts';
 import { type Cell, renderTable, shrinking } from '../../text/table.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { forecastDuration } from '../../../../src/pipeline/forecast/duration.ts';
+import { forecastDuration } from '../../../../src/pipeline/forecast.ts';
 import type { RunRecord } from '../../../../src/warehouse/port.ts';
 
 function runOf(requests: number, ms: number, ended = true): RunRecord {

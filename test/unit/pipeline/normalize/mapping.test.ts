@@ -3,8 +3,7 @@ import { factTable, key, label, metric } from '../../../../schema/define.ts';
 import { tables } from '../../../../schema/tables.ts';
 import { exactText } from '../../../../src/api/exact.ts';
 import type { UserRow } from '../../../../src/api/shapes/users.ts';
-import { Findings } from '../../../../src/pipeline/findings.ts';
-import { mapping } from '../../../../src/pipeline/normalize/mapping.ts';
+import { Findings, mapping } from '../../../../src/pipeline/normalize/records.ts';
 import { privacyOf } from '../../../../src/privacy/email.ts';
 
 const table = factTable({

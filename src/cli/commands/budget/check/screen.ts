@@ -1,5 +1,5 @@
 import type { BudgetCheck } from '../../../../metrics/money/budget-check.ts';
-import type { BudgetStatus, CheckedBudget } from '../../../../metrics/money/judge-budget.ts';
+import type { BudgetStatus, CheckedBudget } from '../../../../metrics/money/budgets.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import { nameSpans } from '../../../screens/day-spans.ts';
 import { renderProvenance } from '../../../screens/provenance.ts';

@@ -1,7 +1,7 @@
 import { listBudgets } from '../../../../../jobs/budget-list.ts';
 import { EXIT } from '../../../../core/exit-code.ts';
-import { writeCsv } from '../../../../metrics/csv/write-csv.ts';
-import { BUDGETS_COLUMNS, type BudgetRow } from '../../../../metrics/money/budgets-file.ts';
+import { BUDGETS_COLUMNS, type BudgetRow } from '../../../../metrics/money/budgets.ts';
+import { writeCsv } from '../../../../metrics/write-csv.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import type { Action } from '../../../program/command.ts';
 import { csvLines } from '../../../screens/csv-lines.ts';

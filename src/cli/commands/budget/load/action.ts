@@ -1,6 +1,6 @@
 import { type BudgetLoad, loadBudgets } from '../../../../../jobs/budget-load.ts';
 import { EXIT } from '../../../../core/exit-code.ts';
-import type { BudgetRow } from '../../../../metrics/money/budgets-file.ts';
+import type { BudgetRow } from '../../../../metrics/money/budgets.ts';
 import { loadRequestOf } from '../../../arguments/load-request.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import type { Action } from '../../../program/command.ts';

@@ -1,8 +1,8 @@
 import { listPeople } from '../../../../../jobs/people-list.ts';
 import { EXIT } from '../../../../core/exit-code.ts';
-import { writeCsv } from '../../../../metrics/csv/write-csv.ts';
-import { type ListedPerson, type PeopleList, writtenPerson } from '../../../../metrics/people/list-people.ts';
-import { PEOPLE_COLUMNS } from '../../../../metrics/people/people-file.ts';
+import { type ListedPerson, type PeopleList, writtenPerson } from '../../../../metrics/list-people.ts';
+import { PEOPLE_COLUMNS } from '../../../../metrics/people-file.ts';
+import { writeCsv } from '../../../../metrics/write-csv.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import type { Action } from '../../../program/command.ts';
 import { csvLines } from '../../../screens/csv-lines.ts';

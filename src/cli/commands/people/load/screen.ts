@@ -1,5 +1,4 @@
-import type { PeopleLoad } from '../../../../metrics/people/load-people.ts';
-import type { Move } from '../../../../metrics/people/people-changes.ts';
+import type { Move, PeopleLoad } from '../../../../metrics/load-people.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import { type Field, renderFields } from '../../../screens/fields.ts';
 import { renderListing } from '../../../screens/listing.ts';

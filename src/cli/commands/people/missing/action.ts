@@ -1,11 +1,7 @@
 import { findMissingPeople } from '../../../../../jobs/people-missing.ts';
 import { EXIT } from '../../../../core/exit-code.ts';
-import { writeCsv } from '../../../../metrics/csv/write-csv.ts';
-import {
-  MISSING_COLUMNS,
-  type MissingPeople,
-  missingPerson,
-} from '../../../../metrics/people/missing-people.ts';
+import { MISSING_COLUMNS, type MissingPeople, missingPerson } from '../../../../metrics/list-people.ts';
+import { writeCsv } from '../../../../metrics/write-csv.ts';
 import type { Action } from '../../../program/command.ts';
 import { csvLines } from '../../../screens/csv-lines.ts';
 import { notesOf, renderMissing } from './screen.ts';

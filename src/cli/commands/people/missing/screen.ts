@@ -1,4 +1,4 @@
-import type { MissingPeople, MissingUser } from '../../../../metrics/people/missing-people.ts';
+import type { MissingPeople, MissingUser } from '../../../../metrics/list-people.ts';
 import { OPEN_END, type PeopleConflict } from '../../../../warehouse/rollups/resolve-people.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import { renderListing } from '../../../screens/listing.ts';

@@ -1,7 +1,7 @@
 import { listPrices } from '../../../../../jobs/prices-list.ts';
 import { EXIT } from '../../../../core/exit-code.ts';
-import { writeCsv } from '../../../../metrics/csv/write-csv.ts';
-import { PRICES_COLUMNS, type PriceRow } from '../../../../metrics/money/prices-file.ts';
+import { PRICES_COLUMNS, type PriceRow } from '../../../../metrics/money/prices.ts';
+import { writeCsv } from '../../../../metrics/write-csv.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import type { Action } from '../../../program/command.ts';
 import { csvLines } from '../../../screens/csv-lines.ts';

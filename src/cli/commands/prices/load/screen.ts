@@ -1,5 +1,5 @@
 import type { PricesLoad } from '../../../../../jobs/prices-load.ts';
-import type { PriceRow } from '../../../../metrics/money/prices-file.ts';
+import type { PriceRow } from '../../../../metrics/money/prices.ts';
 import type { ScreenFrame } from '../../../output/output.ts';
 import { nameSpans } from '../../../screens/day-spans.ts';
 import { renderChanges } from '../../../screens/loaded-changes.ts';

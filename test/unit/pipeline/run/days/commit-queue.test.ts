@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
 import { StorageError, UnitError } from '../../../../../src/core/errors.ts';
-import { CommitQueue, type Written } from '../../../../../src/pipeline/run/days/commit-queue.ts';
+import { CommitQueue, type Written } from '../../../../../src/pipeline/run/commit-queue.ts';
 import type { CommitOutcome, DayCommit } from '../../../../../src/warehouse/port.ts';
 import { commitOf } from '../../../../support/warehouse/commit-of.ts';
 

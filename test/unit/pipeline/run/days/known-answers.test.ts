@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { AnswersDigest } from '../../../../../src/pipeline/run/days/known-answers.ts';
+import { AnswersDigest } from '../../../../../src/pipeline/run/known-ledger.ts';
 
 const SLICE_CHARS = 256 * 1024;
 

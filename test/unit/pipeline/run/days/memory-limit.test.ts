@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
-import type { DayBatch } from '../../../../../src/pipeline/batch.ts';
-import { MemoryLimit } from '../../../../../src/pipeline/run/days/memory-limit.ts';
+import type { DayBatch } from '../../../../../src/pipeline/plan.ts';
+import { MemoryLimit } from '../../../../../src/pipeline/run/memory-limit.ts';
 
 const DAY = parseDay('2026-02-01');
 const BATCH: DayBatch = { stream: 'users', days: [DAY] };

@@ -11,7 +11,7 @@ import {
   type WalkState,
   walkDone,
   withLimit,
-} from '../../../../../src/pipeline/run/readiness/walk-state.ts';
+} from '../../../../../src/pipeline/run/readiness-cursor.ts';
 
 const TODAY = parseDay('2026-03-10');
 const OPTIONS = { today: TODAY, force: false, quarantined: false };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay, shiftDay } from '../../../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../../../src/core/stream.ts';
-import { Schedule } from '../../../../../src/pipeline/run/schedule/schedule.ts';
+import { Schedule } from '../../../../../src/pipeline/run/schedule.ts';
 import type { DayUnit } from '../../../../../src/warehouse/port.ts';
 
 const FIRST = parseDay('2026-02-01');

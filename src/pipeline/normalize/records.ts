@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import type { AnyTable } from '../../../schema/define.ts';
+import {
+  type ColumnOf,
+  collectorOf,
+  columnsOf,
+  type RowOf,
+  type Value,
+  type Values,
+} from '../../../schema/row.ts';
+import type { ExactText } from '../../api/exact.ts';
+import { originalOf, type Rejected } from '../../api/shapes/salvage.ts';
+import { canonicalJson, isExact, isObject } from '../../core/json.ts';
+import { canonicalText } from '../../core/json-text.ts';
+import type { Privacy } from '../../privacy/email.ts';
+import type { Drift, QuarantinedRecord } from '../../warehouse/port.ts';
+
+/** What normalizing a page needs besides its rows. */
+export interface NormalizeContext {
+  readonly orgId: string;
+  readonly findings: Findings;
+  readonly privacy: Privacy;
+  /** Texts of the page that is normalized. */
+  readonly exact: ExactText;
+}
+
+/** Columns that no record has as fields: they follow from the context. */
+type FromContext = 'org_id' | 'extra';
+
+/** The columns whose values are the record's fields of the same name. */
+type Copied<T extends AnyTable, Given> = Exclude<ColumnOf<T>, Given | FromContext>;
+
+/** The copied columns that may not be NULL. */
+type Required<T extends AnyTable, Given> = {
+  [Name in Copied<T, Given>]: null extends RowOf<T>[Name] ? never : Name;
+}[Copied<T, Given>];
+
+type Fields<T extends AnyTable, Given> = Pick<RowOf<T>, Required<T, Given>> & {
+  readonly [Name in Exclude<Copied<T, Given>, Required<T, Given>>]?: RowOf<T>[Name] | undefined;
+};
+
+/** The copied columns that the shape of the record lacks. The compiler names them in its error. */
+type Lacking<T extends AnyTable, Given, Shape> = Pick<RowOf<T>, Exclude<Copied<T, Given>, keyof Shape>>;
+
+/** How the records of one list of an answer become rows of a table. */
+export interface MappingSpec<Given> {
+  /** Path of the records in the answer, for example `data[].by_tool[]`. */
+  readonly place: string;
+  /** Columns that the caller computes. All others are copied from the record. @default [] */
+  readonly given?: readonly Given[];
+  /** Fields of a record that are known although they are not copied. @default [] */
+  readonly known?: readonly string[];
+}
+
+/**
+ * Turns a record into the values of a row. A field that is null or missing becomes NULL. Fields that are neither copied
+ * nor known become `extra`, together with `nested`.
+ */
+export type Mapping<T extends AnyTable, Given extends ColumnOf<T>> = <Shape extends Fields<T, Given>>(
+  record: Shape & Lacking<T, Given, Shape>,
+  given: Pick<RowOf<T>, Given>,
+  context: NormalizeContext,
+  nested?: Nested,
+) => Values;
+
+/**
+ * Maps records to rows of a table by name: every column that is not given is the record's field of the same name. A new
+ * column therefore needs its declaration, the field in the shape of the record, and no code here.
+ *
+ * @example
+ * const rowOf = mapping(tables.productivityDailyByExtension, { place: 'data[].by_extension[]', given: ['date'] });
+ * rowOf({ extension: '.ts', count: 3 }, { date: '2026-02-01' }, context);
+ */
+export function mapping<T extends AnyTable, Given extends ColumnOf<T> = never>(
+  table: T,
+  { place, given = [], known = [] }: MappingSpec<Given>,
+): Mapping<T, Given> {
+  const columns = columnsOf(table);
+  const computed: ReadonlySet<string> = new Set(given);
+  const fromContext: ReadonlySet<string> = new Set(['org_id', 'extra']);
+  const sourceOf = (name: string) => (fromContext.has(name) ? 2 : Number(computed.has(name)));
+  const copied = columns.filter((name) => sourceOf(name) === 0);
+  const expected: ReadonlySet<string> = new Set([...copied, ...known]);
+  const collect = collectorOf<[object, object, Record<FromContext, Value>]>(columns, sourceOf);
+  return (record, own, { orgId, findings, exact }, nested) => {
+    const extra = findings.extra(record, expected, { place, exact }, nested);
+    return collect(record, own, { org_id: orgId, extra });
+  };
+}
+
+/** Maximum length of a sample in the drift table, in characters. */
+const SAMPLE_CHARS_MAX = 200;
+
+/** The place of a record in the schema of its answer, and the text of that answer. */
+export interface Source {
+  readonly place: string;
+  readonly exact: ExactText;
+}
+
+/** The unknown fields of an object inside a record, under the name of that object. */
+export interface Nested {
+  readonly name: string;
+  readonly text: string | null;
+}
+
+/** Collects problems in the answers of a unit: records that cannot be stored, unknown fields and contradictions. */
+export class Findings {
+  readonly #quarantined = new Map<string, QuarantinedRecord>();
+  /** Digests of records that are about something else. */
+  readonly #foreign = new Set<string>();
+  readonly #drift = new Map<string, Drift>();
+  readonly #warnings = new Set<string>();
+  readonly #privacy: Privacy;
+
+  constructor(privacy: Privacy) {
+    this.#privacy = privacy;
+  }
+
+  /** Quarantines a part of an answer, as the text that the service sent. */
+  reject(part: Rejected, exact: ExactText): void {
+    const { path, kind, reason } = part;
+    const sent = sentText(part, exact);
+    const text = this.#privacy.scrubJson(sent);
+    const recordSha256 = createHash('sha256').update(text).digest('hex');
+    this.#quarantined.set(recordSha256, { reason, path, record: text, recordSha256 });
+    if (kind === 'foreign') this.#foreign.add(recordSha256);
+    if (kind === 'wrong-type') this.#note(placeOf(path), 'wrong type', `${reason}: ${text}`);
+  }
+
+  /**
+   * The fields of a record that are not in `known`, as canonical JSON text; null if there are none. Numbers that a
+   * double cannot hold keep their digits.
+   * @param nested unknown fields of an object in the record whose own fields became columns.
+   */
+  extra(record: object, known: ReadonlySet<string>, source: Source, nested?: Nested): string | null {
+    let members: [name: string, text: string][] | undefined;
+    for (const name in record) {
+      if (known.has(name) || !Object.hasOwn(record, name)) continue;
+      const value: unknown = Reflect.get(record, name);
+      const text = this.#scrubbed(
+        isExact(value)
+          ? canonicalJson(value)
+          : canonicalText(source.exact.fieldText(originalOf(record), name) ?? 'null'),
+      );
+      members ??= [];
+      // A name may be an email too.
+      const shown = this.#privacy.scrub(name);
+      members.push([shown, text]);
+      this.#note(`${source.place}.${shown}`, 'unknown field', text);
+    }
+    if (nested !== undefined && nested.text !== null)
+      members = [...(members ?? []), [nested.name, nested.text]];
+    if (members === undefined) return null;
+    // Scrubbing may give two fields the same name. Every database keeps the last one.
+    const sorted = [...new Map(members)].sort(([a], [b]) => (a < b ? -1 : 1));
+    return `{${sorted.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+  }
+
+  /** Records a value that this version does not know in an open-ended enumeration. */
+  expectOneOf(known: readonly string[], value: string | null | undefined, place: string): void {
+    if (value === null || value === undefined || known.includes(value)) return;
+    this.#note(place, 'new value', this.#privacy.scrub(value));
+  }
+
+  /** Records a contradiction within the answers, and how it was resolved. */
+  warn(text: string): void {
+    this.#warnings.add(text);
+  }
+
+  /** Number of quarantined records that belong to what was requested: the answer has them, but not as rows. */
+  get setAside(): number {
+    return this.#quarantined.size - this.#foreign.size;
+  }
+
+  get quarantined(): QuarantinedRecord[] {
+    return [...this.#quarantined.values()];
+  }
+
+  get drift(): Drift[] {
+    return [...this.#drift.values()];
+  }
+
+  get warnings(): string[] {
+    return [...this.#warnings];
+  }
+
+  /** Removes what must not be stored from a canonical text; the result is canonical again. */
+  #scrubbed(text: string): string {
+    const scrubbed = this.#privacy.scrubJson(text);
+    return scrubbed === text ? text : canonicalText(scrubbed);
+  }
+
+  #note(path: string, kind: Drift['kind'], sample: string): void {
+    if (!this.#drift.has(path))
+      this.#drift.set(path, { path, kind, sample: sample.slice(0, SAMPLE_CHARS_MAX).toWellFormed() });
+  }
+}
+
+/** The text that the service sent of a rejected part. */
+function sentText({ record, path }: Rejected, exact: ExactText): string {
+  if (!isObject(record)) return exact.textAt(path) ?? JSON.stringify(record) ?? 'null';
+  const own = exact.textOf(originalOf(record));
+  if (own !== undefined) return own;
+  // An entry of a map is not an object of the answer, so its name and value are put together.
+  const [name = ''] = Object.keys(record);
+  return `{${JSON.stringify(name)}:${exact.textAt(path) ?? canonicalJson(record[name])}}`;
+}
+
+/** A path without its indices: the place in the schema. */
+function placeOf(path: string): string {
+  return path.replace(/\[\d+\]/g, '[]').replace(/\["(?:[^"\\]|\\.)*"\]/g, '[*]');
+}

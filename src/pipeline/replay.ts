@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import { contentSha256 } from '../../schema/digest.ts';
+import { readerOf } from '../../schema/row.ts';
+import { tables as schema, tablesOf } from '../../schema/tables.ts';
+import { analyticsPage, readinessPage } from '../api/walk/pages.ts';
+import type { Clock } from '../core/clock.ts';
+import type { UtcDay } from '../core/day.ts';
+import { DefectError } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-code.ts';
+import type { DailyStream } from '../core/stream.ts';
+import { type EmailPolicy, type Privacy, privacyOf } from '../privacy/email.ts';
+import { type ErasedList, NOBODY } from '../privacy/erased-people.ts';
+import { type ErasingPrivacy, withoutErased } from '../privacy/without-erased.ts';
+import { expectNotErased, readErased } from '../warehouse/erased-list.ts';
+import {
+  type DayCommit,
+  dayKey,
+  isDayUnit,
+  type LedgerDay,
+  unitName,
+  type Warehouse,
+} from '../warehouse/port.ts';
+import { refreshRollups } from '../warehouse/rollups/refresh.ts';
+import { dayCommit, NewAddresses } from './commit.ts';
+import { Findings } from './normalize/records.ts';
+import { type CollectedDay, collectDays } from './run/prepare-batch.ts';
+import { normalizePage } from './run/readiness-pages.ts';
+import { unlessTooDeep } from './validate.ts';
+
+/** What to replay, for one organization. */
+export interface ReplayedOrganization {
+  readonly orgId: string;
+  /** In the order of their pulls, so that days settle as they did. */
+  readonly days: readonly ReplayDay[];
+  /** Null if there are none, or if they are not asked for. */
+  readonly readiness: ReplayReadiness | null;
+}
+
+export interface ReplayOptions {
+  /** Its run lock is held. */
+  readonly warehouse: Warehouse;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** What a replay has done. */
+export interface ReplayReport {
+  readonly orgId: string;
+  readonly exitCode: ExitCode;
+  /** Units that were stored, and units that were stored already. */
+  readonly stored: number;
+  readonly same: number;
+  /** Units that the warehouse has pulled later than the archive; they stay as they are. */
+  readonly newer: readonly string[];
+  readonly rowsWritten: number;
+}
+
+/**
+ * Stores archived answers of one organization as runs would have, without a request: rows, ledger and rollups. May be repeated
+ * and interrupted at will; what is stored already is not written again.
+ * @throws {StorageError} if the archive is damaged or the warehouse fails; the units before stay.
+ */
+export async function replayOrganization(
+  { orgId, days, readiness }: ReplayedOrganization,
+  { warehouse, clock, signal, versions }: ReplayOptions,
+): Promise<ReplayReport> {
+  const erased = await readErased(warehouse);
+  expectNotErased(erased, orgId);
+  const readings = new ArchivedReadings({ warehouse, clock, erased, orgId });
+  const runId = randomUUID();
+  await warehouse.startRun({ runId, command: 'replay', startedAt: clock.now(), versions });
+  const known = new Map<string, LedgerDay>();
+  for (const unit of await warehouse.units(orgId)) if (isDayUnit(unit)) known.set(unitName(unit), unit);
+  const total = { stored: 0, same: 0, newer: [] as string[], rowsWritten: 0 };
+  const count = (name: string, outcome: ReplayOutcome) => {
+    if (outcome.kind === 'newer') total.newer.push(name);
+    else total[outcome.kind] += 1;
+    if (outcome.kind === 'stored') total.rowsWritten += outcome.rowsWritten;
+  };
+  for (const day of days) {
+    signal.throwIfAborted();
+    const name = unitName(day);
+    count(name, await replayDay(day, { warehouse, runId, known: known.get(name), readings }));
+  }
+  if (readiness !== null)
+    count('readiness', await replayReadiness(readiness, { warehouse, runId, readings }));
+  await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
+  const exitCode = total.newer.length > 0 ? EXIT.upstream : EXIT.ok;
+  await warehouse.endRun({
+    ...{ runId, orgId, exitCode, rowsWritten: total.rowsWritten, endedAt: clock.now() },
+    ...{ unitsDone: total.stored + total.same, unitsFailed: 0, requests: 0, retries: 0 },
+    ...{ responses: {}, completed: [] },
+  });
+  return { orgId, exitCode, ...total };
+}
+
+/** An archived answer about one day. */
+export interface ReplayDay {
+  readonly orgId: string;
+  readonly stream: DailyStream;
+  readonly day: UtcDay;
+  readonly pulledAt: Date;
+  readonly isOwn: boolean;
+  readonly requests: number;
+  readonly today: UtcDay;
+  readonly settleDays: number;
+  /** The email policy that was applied before the answer was archived. */
+  readonly emails: EmailPolicy['mode'];
+  /** Its rows by page, with commas between them. */
+  readonly pages: () => Promise<readonly string[]>;
+}
+
+/** What became of an archived answer: stored; stored already; or older than what the warehouse has, which stays. */
+export type ReplayOutcome =
+  | { readonly kind: 'stored'; readonly rowsWritten: number }
+  | { readonly kind: 'same' }
+  | { readonly kind: 'newer' };
+
+/**
+ * Stores an archived answer as a run would have. A day that the warehouse has already is compared row by row, and stored again
+ * only if it differs. What the warehouse has pulled later stays.
+ * @param known the ledger's row of the day; undefined if it was never pulled.
+ */
+export async function replayDay(
+  archived: ReplayDay,
+  {
+    warehouse,
+    runId,
+    known,
+    readings,
+  }: { warehouse: Warehouse; runId: string; known: LedgerDay | undefined; readings: ArchivedReadings },
+): Promise<ReplayOutcome> {
+  const { privacy, newAddresses } = readings.of(archived.emails);
+  const commit = await commitOf(archived, { runId, privacy });
+  await newAddresses.list();
+  const isSame = known?.contentSha256 === commit.contentSha256;
+  if (isSame && (await storedSha256(warehouse, commit)) === commit.contentSha256) return { kind: 'same' };
+  const lastPulledAt = known?.lastPulledAt ?? null;
+  const isNewer = lastPulledAt !== null && lastPulledAt > archived.pulledAt.toISOString();
+  if (isNewer && !isSame) return { kind: 'newer' };
+  const pulledAt = isNewer ? new Date(lastPulledAt) : archived.pulledAt;
+  const [outcome] = await warehouse.commitDays([{ ...commit, pulledAt }]);
+  return { kind: 'stored', rowsWritten: outcome?.rowsWritten ?? 0 };
+}
+
+async function commitOf(
+  archived: ReplayDay,
+  { runId, privacy }: { readonly runId: string; readonly privacy: Privacy },
+): Promise<DayCommit> {
+  const { today, settleDays, pulledAt, requests, isOwn } = archived;
+  const collected = collectArchived(archived, await archived.pages(), privacy);
+  const rule = { today, settleDays };
+  return { ...dayCommit(collected.day, { rule, runId, pulledAt, requests, isOwn }), rewrite: true };
+}
+
+/** Validates and normalizes the archived rows of a day, page by page. */
+export function collectArchived(
+  { orgId, stream, day }: Pick<ReplayDay, 'orgId' | 'stream' | 'day'>,
+  pages: readonly string[],
+  privacy: Privacy,
+): CollectedDay {
+  const collector = collectDays({ stream, days: [day] }, { orgId, privacy });
+  // All streams but users are answered in one page.
+  for (const rows of stream === 'users' ? pages : [pages.join(',')]) {
+    const page = pageOf(rows, { orgId, privacy });
+    unlessTooDeep(`replay ${stream} ${day}`, () => collector.add(page));
+  }
+  const [collected] = collector.finish();
+  if (collected === undefined) throw new DefectError(`replay ${stream} ${day}`, 'no day was collected');
+  return collected;
+}
+
+function pageOf(rows: string, { orgId, privacy }: { readonly orgId: string; readonly privacy: Privacy }) {
+  const text = privacy.erase(`{"data":[${rows}],"meta":{"org_id":${JSON.stringify(orgId)}}}`);
+  return analyticsPage({ status: 200, text, body: JSON.parse(text), requestId: undefined }, 'archived rows');
+}
+
+async function storedSha256(warehouse: Warehouse, { orgId, stream, day }: DayCommit): Promise<string> {
+  const scope = { ...dayKey(orgId, { stream, day }), firstDay: day, lastDay: day };
+  const contents = [];
+  for (const table of tablesOf(stream)) contents.push({ table, rows: await warehouse.rowsOf(table, scope) });
+  return contentSha256(contents);
+}
+
+const reportId = readerOf(schema.readinessReports, 'report_id');
+
+/** The archived readiness reports of an organization. */
+export interface ReplayReadiness {
+  readonly orgId: string;
+  /** When the last of them was pulled. */
+  readonly pulledAt: Date;
+  /** Where the walk stood then, as the ledger stores it. */
+  readonly cursor: string;
+  readonly emails: EmailPolicy['mode'];
+  /** The texts of the reports, in pages. */
+  readonly pages: () => AsyncIterable<readonly string[]>;
+}
+
+/** Stores archived readiness reports in place of the stored ones, unless those were pulled later. */
+export async function replayReadiness(
+  { orgId, pulledAt, cursor, emails, pages }: ReplayReadiness,
+  { warehouse, runId, readings }: { warehouse: Warehouse; runId: string; readings: ArchivedReadings },
+): Promise<ReplayOutcome> {
+  const { privacy, newAddresses } = readings.of(emails);
+  const lastPulledAt = (await warehouse.readinessUnit(orgId))?.lastPulledAt ?? null;
+  if (lastPulledAt !== null && lastPulledAt > pulledAt.toISOString()) return { kind: 'newer' };
+  const seen = { reports: new Set<string>(), quarantine: new Set<string>() };
+  const step = { orgId, cursor, pulledAt, runId, requests: 0 };
+  let rowsWritten = 0;
+  for await (const texts of pages()) {
+    const findings = new Findings(privacy);
+    const text = privacy.erase(`{"reports":[${texts.join(',')}]}`);
+    const answer = { status: 200, text, body: JSON.parse(text), requestId: undefined };
+    const tables = normalizePage(readinessPage(answer, 'archived reports'), { orgId, privacy }, findings);
+    for (const { table, rows } of tables)
+      if (table === schema.readinessReports) for (const row of rows) seen.reports.add(String(reportId(row)));
+    for (const { recordSha256 } of findings.quarantined) seen.quarantine.add(recordSha256);
+    const { quarantined, drift } = findings;
+    await newAddresses.list();
+    rowsWritten += (await warehouse.commitReadinessPage({ ...step, tables, quarantined, drift })).rowsWritten;
+  }
+  const end = { ...step, seenReportIds: seen.reports, seenQuarantine: seen.quarantine };
+  rowsWritten += (await warehouse.endReadinessWalk(end)).rowsWritten;
+  return rowsWritten === 0 && lastPulledAt !== null ? { kind: 'same' } : { kind: 'stored', rowsWritten };
+}
+
+/** How archived texts are read, and where the new addresses of erased people go. */
+export interface ArchivedReading {
+  readonly privacy: Privacy;
+  readonly newAddresses: NewAddresses;
+}
+
+/** How the archived texts of one organization are read, for each policy under which they were archived. */
+export class ArchivedReadings {
+  readonly #given: ReadingOptions;
+  readonly #known = new Map<EmailPolicy['mode'], ArchivedReading>();
+
+  constructor(given: ReadingOptions) {
+    this.#given = given;
+  }
+
+  of(emails: EmailPolicy['mode']): ArchivedReading {
+    const known = this.#known.get(emails) ?? this.#begin(emails);
+    this.#known.set(emails, known);
+    return known;
+  }
+
+  #begin(emails: EmailPolicy['mode']): ArchivedReading {
+    const { warehouse, clock, erased, orgId } = this.#given;
+    const privacy = archivedPrivacy(emails, erased, orgId);
+    return { privacy, newAddresses: new NewAddresses({ warehouse, clock, privacy, orgId }) };
+  }
+}
+
+interface ReadingOptions {
+  readonly warehouse: Warehouse;
+  readonly clock: Clock;
+  readonly erased: ErasedList;
+  readonly orgId: string;
+}
+
+/**
+ * The policy with which archived texts are read: they went through the email policy before, and must not again. Who was erased
+ * after they were archived is left out.
+ * @param erased default: nobody
+ */
+export function archivedPrivacy(
+  emails: EmailPolicy['mode'],
+  erased: ErasedList = NOBODY,
+  orgId = '',
+): ErasingPrivacy {
+  return withoutErased(privacyOf({ mode: emails === 'drop' ? 'drop' : 'keep' }), erased, [orgId]);
+}

@@ -1,0 +1,270 @@
+import { exactText } from '../../api/exact.ts';
+import { ActivityRow } from '../../api/shapes/activity.ts';
+import { ProductivityRow } from '../../api/shapes/productivity.ts';
+import { originalOf, type Rejected, type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
+import { TokensRow } from '../../api/shapes/tokens.ts';
+import { ToolsRow } from '../../api/shapes/tools.ts';
+import { UserRow } from '../../api/shapes/users.ts';
+import { type AnalyticsPage, analyticsPage } from '../../api/walk/pages.ts';
+import type { RowsText } from '../../core/archive-port.ts';
+import { elementTexts, listText } from '../../core/element-texts.ts';
+import { isObject } from '../../core/json.ts';
+import type { DailyStream } from '../../core/stream.ts';
+import type { Privacy } from '../../privacy/email.ts';
+import type { DayUnit, EncodedRows } from '../../warehouse/port.ts';
+import type { NormalizedDay } from '../commit.ts';
+import {
+  normalizeActivity,
+  normalizeProductivity,
+  normalizeTokens,
+  normalizeTools,
+} from '../normalize/breakdowns.ts';
+import { Findings, type NormalizeContext } from '../normalize/records.ts';
+import { normalizeUsers } from '../normalize/users.ts';
+import { batchName, type DayBatch } from '../plan.ts';
+import { type PullCall, pullBatch, type Source } from '../pull.ts';
+import {
+  expectAnswerTo,
+  RangeMisfitsError,
+  rangeWithoutRows,
+  UnclearRangeError,
+  unlessTooDeep,
+} from '../validate.ts';
+import type { AnswersDigest, KnownDay } from './known-ledger.ts';
+import type { MemoryShare } from './memory-limit.ts';
+
+/** Maximum number of misfits for which shorter ranges are tried. With more, each day is requested alone. */
+const MISFITS_MAX = 3;
+
+/** A day of a batch, ready to be judged. */
+export type PreparedDay = CollectedDay;
+
+export interface Prepared {
+  readonly days: readonly PreparedDay[];
+  /** Set if the day's answers are the same as those of its stored content. Then `days` is empty. */
+  readonly same?: KnownDay & { readonly texts: readonly RowsText[] };
+}
+
+/** The digest of a day's answers, and the stored one to compare with. */
+export interface Answers {
+  readonly digest: AnswersDigest;
+  /** Undefined if the day is not stored, or if its last pull had findings. */
+  readonly known: KnownDay | undefined;
+}
+
+export interface PrepareOptions {
+  /** The first page, if it was pulled already. */
+  readonly first?: AnalyticsPage | undefined;
+  /** The texts of rows are needed even if the answers are the same as before. @default false */
+  readonly needsTexts?: boolean;
+  /** For a single day only. */
+  readonly answers?: Answers | undefined;
+  readonly memory?: MemoryShare | undefined;
+}
+
+/**
+ * Pulls, validates and normalizes the days of a batch, page by page. Stores nothing.
+ * @throws {UnclearRangeError} for a range whose answer names other days, has no rows, or has parts that fit no day; its
+ * days must be requested alone.
+ * @throws {UnitError} for a single day whose answer names another day.
+ */
+export async function prepareBatch(
+  { source, ...context }: DayContext & { readonly source: Source },
+  batch: DayBatch,
+  call: PullCall,
+  { first, answers, memory, needsTexts = false }: PrepareOptions = {},
+): Promise<Prepared> {
+  const collected = collectDays(batch, context);
+  const isRange = batch.days.length > 1;
+  const add = (page: AnalyticsPage) => {
+    const rejected = unlessTooDeep(`pull ${batchName(batch)}`, () => collected.add(page));
+    if (!isRange || rejected === 0) return;
+    const MisfitsError = rejected > MISFITS_MAX ? UnclearRangeError : RangeMisfitsError;
+    throw new MisfitsError(`${batchName(batch)}: ${rejected} parts do not fit`, { reason: 'range-misfits' });
+  };
+  // Most days are answered as before. Their pages are kept as text until the digest shows whether that is so.
+  const held: AnalyticsPage[] = [];
+  for await (const received of pullBatch(source, batch, call, first)) {
+    const page = withoutErasedPeople(received, context);
+    expectAnswerTo(page, context.orgId, batch);
+    answers?.digest.add(page.text);
+    if (answers?.known === undefined) add(page);
+    else held.push({ ...page, body: null, data: [] });
+    await memory?.add(page);
+  }
+  if (answers?.known !== undefined && answers.digest.hex() === answers.known.answersSha256)
+    return { days: [], same: { ...answers.known, texts: needsTexts ? textsOf(held, context) : [] } };
+  for (const page of held) add(readAgain(page));
+  const days = collected.finish();
+  if (isRange && batch.isGap !== true && days.every(({ rows }) => rows === 0)) throw rangeWithoutRows(batch);
+  return { days };
+}
+
+/** The page without erased people; they are replaced before anything is read, so that nothing of them is stored. */
+function withoutErasedPeople(page: AnalyticsPage, { privacy }: DayContext): AnalyticsPage {
+  const text = privacy.erase(page.text);
+  return text === page.text ? page : readAgain({ ...page, text });
+}
+
+function textsOf(pages: readonly AnalyticsPage[], { privacy }: DayContext): RowsText[] {
+  return pages.map((page) => rowsText(readAgain(page), privacy));
+}
+
+/** Parses the kept text of a page again. */
+export function readAgain(page: AnalyticsPage): AnalyticsPage {
+  return analyticsPage({ ...page, body: JSON.parse(page.text) }, 'a page that is held');
+}
+
+export interface DayContext {
+  readonly orgId: string;
+  readonly privacy: Privacy;
+  /** Keep the texts of the rows for the archive. @default false */
+  readonly keepsTexts?: boolean;
+}
+
+/** A day of a batch, after all pages. */
+export interface CollectedDay {
+  readonly day: NormalizedDay;
+  /** Rows that the service sent for it. */
+  readonly rows: number;
+  /** These rows as they were received, after the email policy; empty unless the archive keeps them. */
+  readonly texts: readonly RowsText[];
+}
+
+/** Collects the pages of a batch. Each day is validated and normalized into separate tables. */
+export interface DayCollector {
+  /** Adds the rows of a page. Returns how many parts of it were rejected. */
+  add(page: AnalyticsPage): number;
+  /** Every day, in order. */
+  finish(): CollectedDay[];
+}
+
+interface Normalizer<Row> {
+  add(row: Row, context: NormalizeContext): void;
+  finish(): EncodedRows[];
+}
+
+/** Joins the validation of a stream and its normalizer. */
+function createCollector<Row extends { date: string }>(
+  check: RowCheck<Row>,
+  normalizer: () => Normalizer<Row>,
+) {
+  return (batch: DayBatch, { orgId, privacy, keepsTexts = false }: DayContext): DayCollector => {
+    const days = batch.days.map((day) => ({
+      unit: { stream: batch.stream, day },
+      findings: new Findings(privacy),
+      normalizer: normalizer(),
+      rows: 0,
+      texts: [] as RowsText[],
+    }));
+    return {
+      add: (page) => {
+        const exact = exactText(page);
+        const { rows, rejected } = validateDays(check, page, batch);
+        if (keepsTexts) keepTexts(page, days, privacy);
+        for (const day of days) {
+          const own = rows.get(day.unit.day) ?? [];
+          day.rows += own.length;
+          const context = { orgId, findings: day.findings, privacy, exact };
+          const kept = batch.stream === 'users' ? own : lastOf(own, day.unit, day.findings);
+          for (const row of kept) day.normalizer.add(row, context);
+        }
+        // In a batch of one day, a rejected part belongs to that day. A longer batch with rejected parts is refused.
+        for (const part of rejected) days[0]?.findings.reject(part, exact);
+        return rejected.length;
+      },
+      finish: () =>
+        days.map(({ unit, findings, normalizer: { finish }, rows, texts }) => ({
+          day: { orgId, unit, tables: finish(), findings },
+          rows,
+          texts,
+        })),
+    };
+  };
+}
+
+/** All rows of a page, as they were received after the email policy. */
+export function rowsText(page: AnalyticsPage, privacy: Privacy): RowsText {
+  const text = listText(page.text, 'data', page.body) ?? elementTexts(page.text, 'data').join(',');
+  return { text: privacy.scrubJson(text), count: page.data.length };
+}
+
+/** Adds the rows of a page to their days. In a batch of one day, every row belongs to that day, also a rejected one. */
+function keepTexts(
+  page: AnalyticsPage,
+  days: readonly { readonly unit: DayUnit; readonly texts: RowsText[] }[],
+  privacy: Privacy,
+): void {
+  const [only, ...others] = days;
+  if (others.length === 0) {
+    only?.texts.push(rowsText(page, privacy));
+    return;
+  }
+  const texts = elementTexts(page.text, 'data');
+  for (const { unit, texts: kept } of days) {
+    const own = texts.filter((_, index) => dateOf(page.data[index]) === unit.day);
+    if (own.length > 0) kept.push({ text: privacy.scrubJson(own.join(',')), count: own.length });
+  }
+}
+
+function dateOf(row: unknown): unknown {
+  return isObject(row) ? row['date'] : undefined;
+}
+
+/** All streams but users have one row per day. If an answer has more, the last one counts; they are not summed. */
+function lastOf<Row>(rows: readonly Row[], { stream, day }: DayUnit, findings: Findings): readonly Row[] {
+  if (rows.length < 2) return rows;
+  if (new Set(rows.map((row) => JSON.stringify(row))).size > 1) {
+    findings.warn(
+      `${stream} ${day} was answered with ${rows.length} different rows instead of one; the last one is kept`,
+    );
+  }
+  return rows.slice(-1);
+}
+
+/** The shape and the normalizer of each stream. Add a new endpoint with daily rows here. */
+const COLLECTORS: Readonly<Record<DailyStream, (batch: DayBatch, context: DayContext) => DayCollector>> = {
+  tokens: createCollector<TokensRow>(rowCheck(TokensRow), normalizeTokens),
+  tools: createCollector(rowCheck(ToolsRow), normalizeTools),
+  activity: createCollector(rowCheck(ActivityRow), normalizeActivity),
+  productivity: createCollector(rowCheck(ProductivityRow), normalizeProductivity),
+  users: createCollector(rowCheck(UserRow), normalizeUsers),
+};
+
+/** A collector for the days of a batch. */
+export function collectDays(batch: DayBatch, context: DayContext): DayCollector {
+  return COLLECTORS[batch.stream](batch, context);
+}
+
+/** The valid rows of a page by their day, and what was rejected. */
+export function validateDays<Row extends { date: string }>(
+  check: RowCheck<Row>,
+  page: AnalyticsPage,
+  { days }: DayBatch,
+): { readonly rows: ReadonlyMap<string, readonly Row[]>; readonly rejected: readonly Rejected[] } {
+  const { rows, rejected } = check(page.data, { path: 'data', text: page.text });
+  const [only, ...others] = days;
+  // The usual case: nothing needs to be sorted.
+  if (others.length === 0 && rows.every((row) => row.date === only)) {
+    return { rows: new Map([[only, rows]]), rejected };
+  }
+  const byDay = new Map<string, Row[]>(days.map((day) => [day, []]));
+  const strangers = rows.filter((row) => byDay.get(row.date)?.push(row) === undefined);
+  return { rows: byDay, rejected: [...rejected, ...rejectStrangers(strangers, page, days)] };
+}
+
+function rejectStrangers(
+  strangers: readonly { readonly date: string }[],
+  page: AnalyticsPage,
+  days: readonly string[],
+): Rejected[] {
+  if (strangers.length === 0) return [];
+  const asked = days.length === 1 ? `${days[0]} was` : `${days[0]} to ${days.at(-1)} were`;
+  const places = new Map(page.data.map((row, index) => [row, index]));
+  return strangers.map((record) => ({
+    record,
+    path: `data[${places.get(originalOf(record))}]`,
+    reason: `is about ${record.date}, and ${asked} asked for`,
+    kind: 'foreign',
+  }));
+}

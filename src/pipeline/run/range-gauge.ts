@@ -1,0 +1,193 @@
+import { daysBetween, isDay, type UtcDay } from '../../core/day.ts';
+import { canonicalJson, isObject, parseJson } from '../../core/json.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import { isDayUnit, type LedgerUnit, type Warehouse } from '../../warehouse/port.ts';
+import type { KnownLedger } from './known-ledger.ts';
+
+/** About how many rows a batch may hold in memory. Several batches are in flight. */
+const BATCH_ROWS_TARGET = 8_000;
+/**
+ * The same for a batch of users that is only compared. A page holds the same number of users, however many days it
+ * covers.
+ */
+const COMPARED_ROWS_TARGET = 95_000;
+/** About how many characters of an answer become one row; fewer than in large answers, so that the first ranges are short. */
+const CHARS_PER_ROW = 120;
+/** After this many days, a range that the service refused is tried again. */
+const REFUSAL_DAYS = 31;
+/** After a slower answer the next ranges are shorter, so that requests do not time out. */
+const SLOW_ANSWER_MS = 8_000;
+
+/**
+ * Learns how many days to request at once. The specification does not say which ranges the service allows, so the
+ * first range of a run is a trial: until it is answered, no other request covers more than one day.
+ */
+export class RangeGauge {
+  #daysMax: number;
+  /** The longest range that was answered. */
+  #proven = 1;
+  /** That range was answered only in an earlier run. */
+  #isRemembered = false;
+  #isRefused = false;
+  #onTrial = false;
+  /** A trial range was given out, but perhaps not claimed yet. */
+  #isGivenOut = false;
+  readonly #rowsPerDay = new Map<DailyStream, number>();
+  readonly #slowMax = new Map<DailyStream, number>();
+  readonly #comparing = new Set<DailyStream>();
+
+  /**
+   * @param daysMax maximum number of days per request, even if the service allows more.
+   * @param rowsPerDay rows per day that earlier runs stored, by stream.
+   * @param remembered the longest range that an earlier run learned; null if none did.
+   */
+  constructor(
+    daysMax: number,
+    rowsPerDay: ReadonlyMap<DailyStream, number>,
+    remembered: LongestRange | null = null,
+  ) {
+    this.#daysMax = daysMax;
+    for (const [stream, rows] of rowsPerDay) this.#rowsPerDay.set(stream, rows);
+    if (remembered === null || remembered.days <= 1) return;
+    this.#proven = Math.min(daysMax, remembered.days);
+    this.#isRemembered = true;
+    if (remembered.refusedOn === null) return;
+    this.#daysMax = this.#proven;
+    this.#isRefused = true;
+  }
+
+  /** Most days of this stream are only compared, so its batches may be longer. */
+  expectComparisons(stream: DailyStream): void {
+    this.#comparing.add(stream);
+  }
+
+  /**
+   * A day of a stream was answered before the first request that covers more days.
+   * @param chars the length of its only page.
+   */
+  expectRows(stream: DailyStream, chars: number): void {
+    if (!this.#rowsPerDay.has(stream)) this.#rowsPerDay.set(stream, chars / CHARS_PER_ROW);
+  }
+
+  /** From now on, each request for this stream covers one day. */
+  distrust(stream: DailyStream): void {
+    this.#slowMax.set(stream, 1);
+  }
+
+  /** The longest range that the service has answered, and whether it refuses longer ones. */
+  get learned(): { readonly days: number; readonly isRefused: boolean } {
+    return { days: this.#proven, isRefused: this.#isRefused };
+  }
+
+  /** Days per request that are safe for every stream. */
+  get daysMax(): number {
+    return Math.max(1, Math.min(this.#daysMax, this.#proven));
+  }
+
+  /** Days per request for a stream. A stream about which nothing is known begins with one. */
+  daysFor(stream: DailyStream): number {
+    const rows = this.#rowsPerDay.get(stream);
+    if (rows === undefined) return 1;
+    const target = this.#comparing.has(stream) ? COMPARED_ROWS_TARGET : BATCH_ROWS_TARGET;
+    const fitting = Math.max(1, Math.floor(target / Math.max(1, rows)));
+    const days = Math.min(this.#daysMax, fitting, this.#slowMax.get(stream) ?? this.#daysMax);
+    // Other requests keep to proven ranges until the trial has ended.
+    if (days > this.#proven && (this.#onTrial || this.#isGivenOut)) return this.#proven;
+    this.#isGivenOut ||= days > this.#proven;
+    return days;
+  }
+
+  /** Reports the longest of the ranges that were given out last and will be requested. */
+  recordTaken(days: number): void {
+    this.#onTrial ||= this.#isGivenOut && days > this.#proven;
+    this.#isGivenOut = false;
+  }
+
+  /** A batch was answered. */
+  recordAnswer(stream: DailyStream, { days, rows, ms }: { days: number; rows: number; ms: number }): void {
+    this.endTrial(days);
+    if (days >= this.#proven) this.#isRemembered = false;
+    this.#proven = Math.max(this.#proven, days);
+    this.#rowsPerDay.set(stream, Math.max(rows / days, (this.#rowsPerDay.get(stream) ?? 0) / 2));
+    if (days > 1 && ms > SLOW_ANSWER_MS) this.#slowMax.set(stream, Math.max(1, Math.floor(days / 2)));
+  }
+
+  /**
+   * A range was refused. From now on, ranges have at most half its length. Returns false if a range of that length
+   * was answered before, so that the length is not the reason.
+   */
+  recordRefusal(days: number): boolean {
+    this.endTrial(days);
+    if (this.#isRemembered && days <= this.#proven) this.#proven = 1;
+    if (days <= this.#proven) return false;
+    this.#isRemembered = false;
+    this.#isRefused = true;
+    this.#daysMax = Math.max(this.#proven, Math.floor(days / 2));
+    return true;
+  }
+
+  /** A batch ended without an answer that shows whether its range is allowed. */
+  endTrial(days: number): void {
+    if (days > this.#proven) this.#onTrial = false;
+  }
+}
+
+/**
+ * The longest allowed range, which a run stores for the next ones. `refusedOn` is the UTC day on which a longer one was
+ * refused; null if none was.
+ */
+export interface LongestRange {
+  readonly days: number;
+  readonly refusedOn: UtcDay | null;
+}
+
+/** Reads what an earlier run stored about ranges; null if there is nothing, or if its refusal is too old to rely on. */
+export function rememberedRange(text: string | null, today: UtcDay): LongestRange | null {
+  const value = text === null ? null : parseJson(text);
+  if (!isObject(value) || typeof value['days'] !== 'number') return null;
+  const refusedOn = isDay(value['refusedOn']) ? value['refusedOn'] : null;
+  if (refusedOn !== null && daysBetween(refusedOn, today) >= REFUSAL_DAYS) return null;
+  return { days: value['days'], refusedOn };
+}
+
+/** How many of the latest days predict the size of the next ones. */
+const RECENT_UNITS = 14;
+
+/** The most rows that any of the latest days of a stream has, by stream. Streams without rows are left out. */
+export function rowsPerDay(ledger: readonly LedgerUnit[]): Map<DailyStream, number> {
+  return new Map(
+    DAILY_STREAMS.flatMap((stream) => {
+      const held = ledger.filter(isDayUnit).filter((unit) => unit.stream === stream && unit.rows > 0);
+      const recent = held.toSorted((a, b) => (a.day < b.day ? 1 : -1)).slice(0, RECENT_UNITS);
+      return recent.length === 0 ? [] : [[stream, Math.max(...recent.map(({ rows }) => rows))] as const];
+    }),
+  );
+}
+
+/** The name in `export_state` for the longest range that the service answers. */
+export const RANGES = 'ranges';
+
+/** A gauge that begins with what earlier runs learned. */
+export async function openRangeGauge(
+  { warehouse, rangeDays }: { readonly warehouse: Warehouse; readonly rangeDays: number },
+  orgId: string,
+  ledger: KnownLedger,
+  today: UtcDay,
+): Promise<RangeGauge> {
+  const remembered = rememberedRange(await warehouse.state(orgId, RANGES), today);
+  return new RangeGauge(rangeDays, rowsPerDay(ledger.all()), remembered);
+}
+
+/** Stores what this run learned, for the next ones. */
+export async function rememberRange(
+  { warehouse }: { readonly warehouse: Warehouse },
+  gauge: RangeGauge,
+  orgId: string,
+  today: UtcDay,
+): Promise<void> {
+  const text = await warehouse.state(orgId, RANGES);
+  const before = rememberedRange(text, today);
+  const { days, isRefused } = gauge.learned;
+  const now = canonicalJson({ days, refusedOn: isRefused ? (before?.refusedOn ?? today) : null });
+  if (days > 1 && now !== text) await warehouse.setState(orgId, RANGES, now);
+}

@@ -1,0 +1,219 @@
+import { readerOf } from '../../../schema/row.ts';
+import { tables as schema } from '../../../schema/tables.ts';
+import { exactText } from '../../api/exact.ts';
+import { type ReadinessPage, readinessPage, reportIdsOf } from '../../api/walk/pages.ts';
+import type { Archive } from '../../core/archive-port.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { UtcDay } from '../../core/day.ts';
+import { elementTexts } from '../../core/element-texts.ts';
+import { canonicalJson, isObject } from '../../core/json.ts';
+import { doubtText, parseDoubt, type StandingDoubt, weighLoss } from '../../judge/doubt.ts';
+import { lossOf } from '../../judge/loss.ts';
+import type { TableRows, Warehouse } from '../../warehouse/port.ts';
+import type { NewAddresses } from '../commit.ts';
+import { normalizeReadiness } from '../normalize/readiness.ts';
+import { Findings } from '../normalize/records.ts';
+import type { PullCall, Source } from '../pull.ts';
+import { unlessTooDeep, validateReports } from '../validate.ts';
+import type { DayContext } from './prepare-batch.ts';
+import { type WalkState, walkDone } from './readiness-cursor.ts';
+
+const reportId = readerOf(schema.readinessReports, 'report_id');
+
+export interface ReadinessContext extends DayContext {
+  readonly source: Source;
+  readonly warehouse: Warehouse;
+  readonly clock: Clock;
+  /** Read every report again, even if only new ones are due. */
+  readonly force: boolean;
+  readonly runId: string;
+  readonly acceptLoss: boolean;
+  readonly newAddresses: NewAddresses;
+  /** Keeps the reports as they came. @default none */
+  readonly archive?: Archive | undefined;
+  readonly onPage: (page: { reports: number; rowsWritten: number }) => void;
+}
+
+/** The result of a walk. */
+export interface ReadinessOutcome {
+  readonly rowsWritten: number;
+  readonly restated: boolean;
+  readonly quarantined: number;
+  readonly requests: number;
+  readonly warnings: readonly string[];
+  /** The doubt, if stored reports are missing and that is not believed yet. */
+  readonly doubt: StandingDoubt | null;
+}
+
+/** The IDs of reports and the digests of quarantined records that a pass saw. */
+export type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
+
+export interface Pass {
+  readonly state: WalkState;
+  /** Everything that the service has; null if the pass did not see all of it. */
+  readonly seen: Seen | null;
+}
+
+/** The totals of all passes of a walk. */
+export type WalkTotal = {
+  rowsWritten: number;
+  restated: boolean;
+  quarantined: number;
+  requests: number;
+  warnings: string[];
+  doubt: StandingDoubt | null;
+};
+
+/** Stores a page, unless a head pass finds that it knows all of it. */
+export async function storePage(
+  context: ReadinessContext,
+  call: PullCall,
+  step: { page: ReadinessPage; state: WalkState; seen: Seen },
+  total: WalkTotal,
+): Promise<{ known: boolean }> {
+  const { warehouse, orgId, privacy } = context;
+  const { state, seen } = step;
+  const page = withoutErasedPeople(step.page, context);
+  const findings = new Findings(privacy);
+  const tables = normalizePage(page, context, findings);
+  const reports = tables.find(({ table }) => table === schema.readinessReports);
+  const ids = (reports?.rows ?? []).map(reportId).map(String);
+  // A report in quarantine still exists, so its stored rows stay.
+  for (const id of reportIdsOf(page)) seen.reports.add(id);
+  for (const { recordSha256 } of findings.quarantined) seen.quarantine.add(recordSha256);
+  total.warnings.push(...findings.warnings);
+  total.quarantined += findings.quarantined.length;
+  if (state.pass === 'head' && findings.quarantined.length === 0) {
+    const known = await warehouse.knownReports(orgId, tables);
+    if (ids.every((id) => known.has(id))) return { known: true };
+  }
+  const cursor = canonicalJson(state);
+  const pulledAt = context.clock.now();
+  await context.newAddresses.list();
+  const archived = await beginPage(context, page, { cursor, pulledAt, valid: new Set(ids) });
+  const outcome = await warehouse.commitReadinessPage({
+    orgId,
+    tables,
+    cursor,
+    quarantined: findings.quarantined,
+    drift: findings.drift,
+    requests: takeRequests(call, total),
+    pulledAt,
+    runId: context.runId,
+  });
+  await context.archive?.end(archived, 'committed');
+  total.rowsWritten += outcome.rowsWritten;
+  total.restated ||= outcome.restated;
+  context.onPage({ reports: page.reports.length, rowsWritten: outcome.rowsWritten });
+  return { known: false };
+}
+
+/** The page without erased people. */
+function withoutErasedPeople(page: ReadinessPage, { privacy }: DayContext): ReadinessPage {
+  const text = privacy.erase(page.text);
+  return text === page.text
+    ? page
+    : readinessPage({ ...page, text, body: JSON.parse(text) }, 'pull readiness');
+}
+
+/** Notes the reports of a page in the archive, if there is one, before they are committed. */
+async function beginPage(
+  { archive, orgId, runId, privacy }: ReadinessContext,
+  page: ReadinessPage,
+  {
+    valid,
+    ...step
+  }: { readonly cursor: string; readonly pulledAt: Date; readonly valid: ReadonlySet<string> },
+): Promise<readonly string[]> {
+  if (archive === undefined) return [];
+  const reports = elementTexts(page.text, 'reports').map((text, index) => ({
+    id: idOf(page.reports[index], valid),
+    text: privacy.scrubJson(text),
+  }));
+  return archive.beginPage({ orgId, runId, ...step, reports });
+}
+
+/** The ID of a report. One in quarantine has none: it does not replace the stored report with its ID. */
+function idOf(report: unknown, valid: ReadonlySet<string>): string | null {
+  const id = isObject(report) ? report['reportId'] : null;
+  return typeof id === 'string' && valid.has(id) ? id : null;
+}
+
+/** Validates and normalizes a page. What cannot be stored is added to `findings`. */
+export function normalizePage(
+  page: ReadinessPage,
+  { orgId, privacy }: DayContext,
+  findings: Findings,
+): TableRows[] {
+  const exact = exactText(page);
+  const normalizer = normalizeReadiness();
+  return unlessTooDeep('pull readiness', () => {
+    const { rows, rejected } = validateReports(page);
+    for (const report of rows) normalizer.add(report, { orgId, findings, privacy, exact });
+    for (const part of rejected) findings.reject(part, exact);
+    return normalizer.finish();
+  });
+}
+
+/**
+ * Ends a walk: deletes the reports that are gone, unless their loss is doubted.
+ * @param pass.stored the IDs of the reports that were stored when the walk began.
+ */
+export async function endWalk(
+  context: ReadinessContext,
+  call: PullCall,
+  pass: Pass & { readonly today: UtcDay; readonly stored: readonly string[] },
+  total: WalkTotal,
+): Promise<void> {
+  const { warehouse, orgId, clock, runId, archive } = context;
+  const done = walkDone(pass.state, pass.seen === null ? null : pass.today);
+  const doubt = await doubtAfter(context, pass);
+  total.doubt = doubt;
+  const cursor = canonicalJson(done);
+  const pulledAt = clock.now();
+  // While a loss is doubted, new reports are stored and none is deleted.
+  const seen = doubt === null ? pass.seen : null;
+  const archived = (await archive?.beginWalkEnd({ orgId, runId, pulledAt, cursor, seen })) ?? [];
+  const outcome = await warehouse.endReadinessWalk({
+    orgId,
+    cursor,
+    seenReportIds: seen?.reports ?? null,
+    seenQuarantine: pass.seen?.quarantine ?? null,
+    doubt: doubt === null ? undefined : { doubt: doubtText(doubt), since: doubt.since },
+    requests: takeRequests(call, total),
+    pulledAt,
+    runId,
+  });
+  await archive?.end(archived, 'committed');
+  total.rowsWritten += outcome.rowsWritten;
+  total.restated ||= outcome.restated;
+}
+
+/**
+ * The doubt after a walk: it did not see too many of the stored reports. A walk that did not see all reports leaves
+ * the doubt as it was.
+ */
+async function doubtAfter(
+  { warehouse, orgId, clock, acceptLoss }: ReadinessContext,
+  { seen, stored }: { readonly seen: Seen | null; readonly stored: readonly string[] },
+): Promise<StandingDoubt | null> {
+  const unit = await warehouse.readinessUnit(orgId);
+  const standing = parseDoubt(unit?.doubt ?? null, unit?.doubtedAt ?? null);
+  if (seen === null) return standing;
+  const missing = stored.filter((id) => !seen.reports.has(id));
+  // New reports must not hide a loss: while it is doubted, every night may store new ones. So the number at the start
+  // counts.
+  const loss = lossOf({ missing, stored: standing?.of ?? stored.length, setAside: 0 });
+  if (loss === null) return null;
+  const acceptsLoss = acceptLoss && standing !== null;
+  const weighed = weighLoss(standing, loss, { now: clock.now(), acceptsLoss });
+  return weighed.verdict === 'doubt' ? weighed.doubt : null;
+}
+
+/** The requests since the last commit; each is recorded once. */
+function takeRequests({ meter }: PullCall, total: WalkTotal): number {
+  const requests = meter.requests;
+  total.requests += requests;
+  meter.requests = 0;
+  return requests;
+}

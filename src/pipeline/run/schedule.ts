@@ -1,0 +1,136 @@
+import type { UtcDay } from '../../core/day.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import type { DayUnit } from '../../warehouse/port.ts';
+import { batchesOf, type DayBatch } from '../plan.ts';
+
+/** The order of a run. */
+export interface Order {
+  readonly newestFirst: boolean;
+  /**
+   * True for a settled unit that is only compared.
+   * @default no unit is
+   */
+  readonly isWatched?: (unit: DayUnit) => boolean;
+}
+
+/**
+ * The units that are still to be pulled, in order: oldest or newest days first, the streams in turn. Settled units,
+ * which are only compared, fill batches next to units that are pulled; the rest of them come last. So a run with few
+ * requests spends them on what is not settled.
+ */
+export class Schedule {
+  readonly #days: Map<DailyStream, UtcDay[]>;
+  readonly #newestFirst: boolean;
+  readonly #isWatched: (unit: DayUnit) => boolean;
+  readonly #next: DayBatch[] = [];
+  /** A unit that no range includes. */
+  #alone: DayUnit | undefined;
+
+  constructor(units: readonly DayUnit[], { newestFirst, isWatched = () => false }: Order) {
+    this.#newestFirst = newestFirst;
+    this.#isWatched = isWatched;
+    this.#days = new Map(
+      DAILY_STREAMS.map((stream) => [
+        stream,
+        units.filter((unit) => unit.stream === stream).map(({ day }) => day),
+      ]),
+    );
+  }
+
+  /** True if no unit is left. */
+  get isEmpty(): boolean {
+    return this.#next.length === 0 && [...this.#days.values()].every((days) => days.length === 0);
+  }
+
+  /** Puts units in front of all others, as batches of at most `daysMax` days. */
+  putFirst(stream: DailyStream, days: readonly UtcDay[], daysMax: number): void {
+    this.#next.push(...batchesOf(stream, days, daysMax));
+  }
+
+  /** Adds units at their place in the order. */
+  add(units: readonly DayUnit[]): void {
+    for (const stream of DAILY_STREAMS) {
+      const days = units.filter((unit) => unit.stream === stream).map(({ day }) => day);
+      if (days.length > 0) this.putBack(stream, days);
+    }
+  }
+
+  /** Puts batches in front of all others. */
+  putBatchesFirst(batches: readonly DayBatch[]): void {
+    this.#next.push(...batches);
+  }
+
+  /** Puts units back at their place. The length of their batches is decided when they are taken again. */
+  putBack(stream: DailyStream, days: readonly UtcDay[]): void {
+    const ascending = [...(this.#days.get(stream) ?? []), ...days].sort();
+    this.#days.set(stream, this.#newestFirst ? ascending.reverse() : ascending);
+  }
+
+  /** Makes one unit a separate batch, at its place in the order. False if it is not planned. */
+  keepAlone(unit: DayUnit): boolean {
+    const isPlanned = this.#days.get(unit.stream)?.includes(unit.day) === true;
+    if (isPlanned) this.#alone = unit;
+    return isPlanned;
+  }
+
+  /**
+   * Takes the next batch; undefined if there is none.
+   * @param daysFor maximum number of days per request, by stream.
+   */
+  take(daysFor: (stream: DailyStream) => number): DayBatch | undefined {
+    const next = this.#next.shift();
+    if (next !== undefined) return next;
+    const stream = this.#furthestBehind();
+    return stream === undefined ? undefined : this.#takeFrom(stream, daysFor(stream));
+  }
+
+  /** The stream whose next day comes first in the order. Days that are only compared count when no other is left. */
+  #furthestBehind(): DailyStream | undefined {
+    const next = [...this.#days].flatMap(([stream, days]) => {
+      const index = this.#nextIndex(stream, days);
+      const day = days[index];
+      return day === undefined ? [] : [{ stream, day, isWatched: this.#isWatched({ stream, day }) }];
+    });
+    const [best] = next.toSorted(
+      (a, b) => Number(a.isWatched) - Number(b.isWatched) || this.#compare(a.day, b.day),
+    );
+    return best?.stream;
+  }
+
+  /** The index of a stream's next day: the first one to pull, otherwise the first one. */
+  #nextIndex(stream: DailyStream, days: readonly UtcDay[]): number {
+    return Math.max(
+      0,
+      days.findIndex((day) => !this.#isWatched({ stream, day })),
+    );
+  }
+
+  #compare(a: UtcDay, b: UtcDay): number {
+    if (a === b) return 0;
+    return a < b === this.#newestFirst ? 1 : -1;
+  }
+
+  /**
+   * Takes the next day with the days that follow it, and, if they leave room, with days before it that are only
+   * compared.
+   */
+  #takeFrom(stream: DailyStream, daysMax: number): DayBatch | undefined {
+    const days = this.#days.get(stream) ?? [];
+    let start = this.#nextIndex(stream, days);
+    const next = days[start];
+    const alone = this.#alone?.stream === stream ? this.#alone.day : undefined;
+    if (next !== undefined && next === alone) {
+      days.splice(start, 1);
+      return { stream, days: [next] };
+    }
+    const run = (from: number, to: number) => {
+      const ranged = days.slice(from, to).filter((day) => day !== alone);
+      return batchesOf(stream, ranged, daysMax).find((found) => found.days.some((day) => day === next));
+    };
+    const end = start + (run(start, start + daysMax)?.days.length ?? 0);
+    start = Math.max(0, end - daysMax);
+    const batch = run(start, end);
+    days.splice(end - (batch?.days.length ?? 0), batch?.days.length ?? 0);
+    return batch;
+  }
+}

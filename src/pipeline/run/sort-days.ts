@@ -1,0 +1,197 @@
+import type { RowsText } from '../../core/archive-port.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { UtcDay } from '../../core/day.ts';
+import type { StandingDoubt } from '../../judge/doubt.ts';
+import { parseNotes } from '../../judge/notes.ts';
+import {
+  type DayCommit,
+  type DayUnit,
+  dayKey,
+  pendingUnit,
+  type SettleRule,
+  unitName,
+  type Warehouse,
+} from '../../warehouse/port.ts';
+import { dayCommit, type NormalizedDay } from '../commit.ts';
+import { judgeDay } from '../judge-day.ts';
+import type { DayBatch } from '../plan.ts';
+import type { KnownDay, KnownLedger } from './known-ledger.ts';
+import type { PreparedDay } from './prepare-batch.ts';
+import type { SecondLooks } from './request-again.ts';
+import type { Watch } from './watch.ts';
+import { compareSettledDay } from './watch-comparisons.ts';
+
+export interface DaySorterOptions {
+  readonly orgId: string;
+  readonly runId: string;
+  readonly warehouse: Warehouse;
+  readonly clock: Clock;
+  readonly rule: SettleRule;
+  readonly force: boolean;
+  /** Accept losses that were doubted when the run began and are no larger now. */
+  readonly acceptLoss: boolean;
+  readonly ledger: KnownLedger;
+  readonly watch: Watch;
+  readonly looks: SecondLooks;
+  /** True for a unit that the run pulls. */
+  readonly isPlanned: (unit: DayUnit) => boolean;
+}
+
+/** A day that may be stored, with the warnings about its answer. */
+export interface ReadyDay {
+  readonly commit: DayCommit;
+  readonly warnings: readonly string[];
+  /** The texts of its rows for the archive; empty if it keeps them already. */
+  readonly texts: readonly RowsText[];
+}
+
+/** An answer that is not believed. */
+export interface DoubtedDay {
+  readonly commit: DayCommit;
+  readonly doubt: StandingDoubt;
+  /** The texts of its rows for the archive. */
+  readonly texts: readonly RowsText[];
+}
+
+export interface Sorted {
+  readonly ready: readonly ReadyDay[];
+  /** Days that must be requested alone before they are judged. */
+  readonly alone: readonly UtcDay[];
+  /** Answers that are not believed. */
+  readonly doubts: readonly DoubtedDay[];
+  /** Rows of all days together. */
+  readonly rows: number;
+}
+
+interface Pulled {
+  readonly requests: number;
+  readonly answersSha256: string | null;
+}
+
+/** Judges each day of a batch: store it, request it alone, doubt it, or only compare it. Stores nothing itself. */
+export class DaySorter {
+  readonly #options: DaySorterOptions;
+  readonly #doubtedAtStart: ReadonlySet<string>;
+
+  constructor(options: DaySorterOptions) {
+    this.#options = options;
+    const doubted = options.ledger.days().filter(({ state }) => state === 'doubted');
+    this.#doubtedAtStart = new Set(doubted.map(unitName));
+  }
+
+  /**
+   * Sorts the days of a batch.
+   * @param pulled the requests, which count for the first day, and the digest of the answers if there is one.
+   */
+  async sort(batch: DayBatch, days: readonly PreparedDay[], pulled: Pulled): Promise<Sorted> {
+    const ready: ReadyDay[] = [];
+    const alone: UtcDay[] = [];
+    const doubts: DoubtedDay[] = [];
+    const { looks, watch } = this.#options;
+    const sorted = { ready, alone, doubts, rows: days.reduce((sum, { day }) => sum + rowsOf(day), 0) };
+    if (batch.isGap === true && batch.days.length > 1) {
+      // The same range was answered in two ways, so each day is requested alone.
+      if (days.some(({ rows }) => rows > 0)) return { ...sorted, alone: batch.days };
+      looks.confirmGap(batch.days);
+      return sorted;
+    }
+    let { requests } = pulled;
+    for (const { day, rows, texts } of days) {
+      if (watch.settled(day.unit) !== undefined) {
+        await this.#compare(day);
+        if (rows === 0) await this.#compareOthers(day, batch.speaksFor ?? []);
+        continue;
+      }
+      const commit = this.#commitOf(day, { ...pulled, requests, isOwn: batch.days.length === 1 });
+      requests = 0;
+      const verdict = await this.#judge(commit, day.findings.setAside);
+      if (verdict.kind === 'request-alone') alone.push(commit.day);
+      else if (verdict.kind === 'request-later') looks.requestLater(day.unit);
+      else if (verdict.kind === 'doubt') doubts.push({ commit, doubt: verdict.doubt, texts });
+      else if (rows === 0 && this.#isOpenGap(commit)) looks.holdGap(commit);
+      else ready.push({ commit, warnings: day.findings.warnings, texts });
+    }
+    return sorted;
+  }
+
+  /** The commit of a day whose answers were the same as before: its content is stored already. */
+  commitUnchanged({ unit, answersSha256 }: KnownDay, requests: number): DayCommit {
+    const { orgId, contentSha256, rows, activeUsers } = unit;
+    const { rule, runId, clock } = this.#options;
+    return {
+      ...dayKey(orgId, unit),
+      tables: [],
+      contentSha256,
+      unchanged: { rows },
+      state: 'loaded',
+      rule,
+      runId,
+      isOwn: true,
+      activeUsers,
+      quarantined: [],
+      drift: [],
+      requests,
+      pulledAt: clock.now(),
+      answersSha256,
+    };
+  }
+
+  #commitOf(day: NormalizedDay, pulled: Pulled & { readonly isOwn: boolean }): DayCommit {
+    const { rule, runId, clock, force, ledger } = this.#options;
+    const { warnings, quarantined } = day.findings;
+    // An answer with findings is read each time, so that they are reported each time.
+    const isClean = pulled.isOwn && warnings.length === 0 && quarantined.length === 0;
+    const { stream } = day.unit;
+    const commit = dayCommit(day, {
+      ...pulled,
+      rule,
+      runId,
+      pulledAt: clock.now(),
+      answersSha256: isClean ? pulled.answersSha256 : null,
+      basedOn: ledger.of(stream, day.unit.day)?.contentSha256 ?? null,
+    });
+    return { ...commit, rewrite: force };
+  }
+
+  #judge(commit: DayCommit, setAside: number) {
+    const { warehouse, ledger, clock, acceptLoss, isPlanned, looks } = this.#options;
+    const { orgId, stream, day } = commit;
+    return judgeDay(commit, {
+      warehouse,
+      known: ledger.of(stream, day) ?? pendingUnit(dayKey(orgId, commit)),
+      setAside,
+      active: looks.activeUsers(day),
+      isActiveDue: isPlanned({ stream: 'activity', day }) && looks.isOpen(day),
+      acceptsLoss: acceptLoss && this.#doubtedAtStart.has(unitName(commit)),
+      now: clock.now(),
+    });
+  }
+
+  /** True for a day without rows in a range, unless an earlier answer for the day alone had the same content. */
+  #isOpenGap({ stream, day, contentSha256, isOwn }: DayCommit): boolean {
+    const known = this.#options.ledger.of(stream, day);
+    return !isOwn && (known === undefined || parseNotes(known.watch).own !== contentSha256);
+  }
+
+  /** Compares a settled unit with what the service says now. */
+  async #compare(day: NormalizedDay): Promise<void> {
+    const { watch, warehouse } = this.#options;
+    const unit = watch.settled(day.unit);
+    if (unit === undefined) return;
+    const { contentSha256 } = this.#commitOf(day, { requests: 0, answersSha256: null, isOwn: false });
+    const seen = await compareSettledDay(warehouse, unit, { day, contentSha256 });
+    watch.recordLook({ unit, by: 'rows', seen });
+  }
+
+  /** Compares the other days of a range without rows, as if each had been answered without rows like this day. */
+  async #compareOthers(day: NormalizedDay, others: readonly UtcDay[]): Promise<void> {
+    const { stream } = day.unit;
+    for (const other of others) {
+      if (other !== day.unit.day) await this.#compare({ ...day, unit: { stream, day: other } });
+    }
+  }
+}
+
+function rowsOf({ tables }: NormalizedDay): number {
+  return tables.reduce((sum, { count }) => sum + count, 0);
+}

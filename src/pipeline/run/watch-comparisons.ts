@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { TRAILING_COLUMNS } from '../../../schema/active.ts';
+import type { AnyTable } from '../../../schema/define.ts';
+import { columnsOf, decoderOf, pickerOf } from '../../../schema/row.ts';
+import { activityDaily, activityDailyByClient } from '../../../schema/tables/activity.ts';
+import { tokensDailyByModel } from '../../../schema/tables/tokens.ts';
+import { ApiError, OverloadError } from '../../api/errors.ts';
+import { GROUP_BY } from '../../api/paths.ts';
+import { type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
+import { MODEL_KEYS, TokensByModelRow } from '../../api/shapes/tokens.ts';
+import type { UtcDay } from '../../core/day.ts';
+import { canonicalJson } from '../../core/json.ts';
+import { parseNotes } from '../../judge/notes.ts';
+import type { Seen } from '../../judge/watch.ts';
+import { decodeRows, type LedgerDay, type Values, type Warehouse } from '../../warehouse/port.ts';
+import { isActive, type NormalizedDay } from '../commit.ts';
+import { batchesOf, type DayBatch } from '../plan.ts';
+import { type PullCall, pullGrouped, type Source } from '../pull.ts';
+import { expectAnswerTo } from '../validate.ts';
+import type { Outcomes } from './outcomes.ts';
+import type { Looked, Watch } from './watch.ts';
+
+const METRICS = ['billable_tokens', 'input_tokens', 'output_tokens'] as const;
+const KEYS = ['group_key', ...MODEL_KEYS];
+const checkRow = rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>;
+
+export interface ModelSumsOptions {
+  readonly source: Source;
+  readonly warehouse: Warehouse;
+  readonly orgId: string;
+  readonly watch: Watch;
+  readonly outcomes: Outcomes;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Requests the service's sums by model (specification, section 4.2, group_by rules) and compares them with the stored
+ * ones: a few hundred bytes a day instead of every user's tokens. After a refusal, the run compares no more sums.
+ * @param daysMax maximum number of days per request.
+ */
+export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number): Promise<void> {
+  const { watch, outcomes, signal } = options;
+  const answers: SumsAnswer[] = [];
+  try {
+    for (const { days } of watch.modelDays) {
+      for (const batch of batchesOf('tokens', days, daysMax)) {
+        if (signal.aborted) return;
+        answers.push(await requestSums(options, batch));
+      }
+    }
+  } catch (error) {
+    if (!isRefusal(error)) {
+      watch.recordFailure();
+      outcomes.recordFailedLook('tokens', error);
+    }
+  }
+  // All answers have the same shape, but a single one may not show it: it may have no models, or only models that are not
+  // stored, as if they had other names.
+  const isComparable = answers.some(({ answered, stored }) =>
+    [...answered].some(([day, sums]) => shareModels(sums, stored.get(day))),
+  );
+  for (const answer of answers) {
+    for (const look of looksOf(answer, watch, isComparable)) watch.recordLook(look);
+  }
+}
+
+/** True if the service does not group, or not for this key. An overloaded service says nothing about that. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    !(error instanceof OverloadError) &&
+    error.status >= 400 &&
+    error.status < 500
+  );
+}
+
+/** The sums of one day: by model, each metric that the service names. */
+type Sums = Map<string, Map<string, number>>;
+
+/** The answered and the stored sums of some days. */
+interface SumsAnswer {
+  readonly days: readonly UtcDay[];
+  readonly answered: ReadonlyMap<string, Sums>;
+  readonly stored: ReadonlyMap<string, Sums>;
+}
+
+async function requestSums(options: ModelSumsOptions, batch: DayBatch): Promise<SumsAnswer> {
+  const { source, orgId, signal } = options;
+  const call: PullCall = { signal, meter: { requests: 0, retries: 0 } };
+  const page = await pullGrouped(source, batch, GROUP_BY.tokens, call);
+  expectAnswerTo(page, orgId, batch);
+  const { rows } = checkRow(page.data, { path: 'data', text: page.text });
+  return { days: batch.days, answered: sumsByDay(rows), stored: await storedSums(options, batch) };
+}
+
+function looksOf({ days, answered, stored }: SumsAnswer, watch: Watch, isComparable: boolean): Looked[] {
+  return days.flatMap((day): Looked[] => {
+    const unit = watch.settled({ stream: 'tokens', day });
+    if (unit === undefined) return [];
+    const sums = answered.get(day) ?? new Map<string, never>();
+    const sha256 = digestOf(sums);
+    const isSame = isComparable ? isEqual(sums, stored.get(day)) : isAsBefore(unit, sha256);
+    const seen = isSame ? null : ({ sha256, by: 'models' } as const);
+    return [{ unit, by: 'models', seen, ...(isComparable ? {} : { models: sha256 }) }];
+  });
+}
+
+function sumsByDay(rows: readonly TokensByModelRow[]): Map<UtcDay | string, Sums> {
+  const days = new Map<string, Sums>();
+  for (const row of rows) {
+    const model = KEYS.map((key): unknown => Reflect.get(row, key)).find(
+      (value) => typeof value === 'string',
+    );
+    if (typeof model !== 'string') continue;
+    const sums = days.get(row.date) ?? new Map<string, Map<string, number>>();
+    days.set(row.date, sums);
+    add(sums, model, (metric) => row[metric]);
+  }
+  return days;
+}
+
+async function storedSums(
+  { warehouse, orgId }: ModelSumsOptions,
+  { days }: DayBatch,
+): Promise<Map<string, Sums>> {
+  const stored = new Map<string, Sums>();
+  const scope = { orgId, firstDay: days[0], lastDay: days.at(-1) ?? days[0] };
+  const rows = await warehouse.rowsOf(tokensDailyByModel, scope);
+  for (const row of rows.map(decoderOf(tokensDailyByModel))) {
+    const day = String(row.date);
+    const sums = stored.get(day) ?? new Map<string, Map<string, number>>();
+    stored.set(day, sums);
+    add(sums, String(row.model_id), (metric) => row[metric]);
+  }
+  return stored;
+}
+
+function add(sums: Sums, model: string, read: (metric: (typeof METRICS)[number]) => unknown): void {
+  const own = sums.get(model) ?? new Map<string, number>();
+  sums.set(model, own);
+  for (const metric of METRICS) {
+    const value = read(metric);
+    if (typeof value === 'number') own.set(metric, (own.get(metric) ?? 0) + value);
+  }
+}
+
+/** False for rows of another shape, in which no model has the name of a stored one. */
+function shareModels(answered: Sums, stored: Sums | undefined): boolean {
+  return stored !== undefined && [...answered.keys()].some((model) => stored.has(model));
+}
+
+/** True if both have the same models, and the metrics that both have are equal. */
+function isEqual(answered: Sums, stored: Sums = new Map()): boolean {
+  if (answered.size !== stored.size) return false;
+  return [...answered].every(([model, values]) => {
+    const held = stored.get(model);
+    return (
+      held !== undefined && [...values].every(([metric, value]) => (held.get(metric) ?? value) === value)
+    );
+  });
+}
+
+/** Sums that cannot be compared with the rows are compared with the last answer to the same request. */
+function isAsBefore(unit: LedgerDay, sha256: string): boolean {
+  const { models } = parseNotes(unit.watch);
+  return models === undefined || models === sha256;
+}
+
+function digestOf(sums: Sums): string {
+  const plain = Object.fromEntries([...sums].map(([model, values]) => [model, Object.fromEntries(values)]));
+  return createHash('sha256').update(canonicalJson(plain)).digest('hex');
+}
+
+const isTrailing = (name: string) => TRAILING_COLUMNS.has(name);
+
+/** Compares the answer for a settled day with the stored rows. Returns the difference; null if there is none. */
+export async function compareSettledDay(
+  warehouse: Pick<Warehouse, 'rowsOf'>,
+  unit: LedgerDay,
+  { day, contentSha256 }: { readonly day: NormalizedDay; readonly contentSha256: string },
+): Promise<Seen> {
+  if (contentSha256 === unit.contentSha256 || isStillIdle(unit, day)) return null;
+  const trailing = await differsInTrailingOnly(warehouse, day);
+  return { sha256: contentSha256, by: 'rows', ...(trailing ? { trailing } : {}) };
+}
+
+/**
+ * True if a day without activity still has none: no row means the same as a row of zeros. But an idle day may also have
+ * counts over trailing days, and these must not get lost.
+ */
+function isStillIdle(unit: LedgerDay, { tables }: NormalizedDay): boolean {
+  if (unit.state !== 'empty' || isActive(tables)) return false;
+  const isWithoutRows = tables.every(({ count }) => count === 0);
+  return isWithoutRows || (unit.rows === 0 && !hasTrailing(tables));
+}
+
+function hasTrailing(tables: NormalizedDay['tables']): boolean {
+  const activity = tables.find(({ table }) => table === activityDaily);
+  if (activity === undefined) return false;
+  const trailing = pickerOf(activityDaily, columnsOf(activityDaily).filter(isTrailing));
+  return decodeRows(activity).rows.some((row) => trailing(row).some((value) => (value ?? 0) !== 0));
+}
+
+async function differsInTrailingOnly(
+  warehouse: Pick<Warehouse, 'rowsOf'>,
+  { orgId, unit: { stream, day }, tables }: NormalizedDay,
+): Promise<boolean> {
+  if (stream !== 'activity') return false;
+  for (const table of [activityDaily, activityDailyByClient]) {
+    const others = pickerOf<AnyTable>(
+      table,
+      columnsOf<AnyTable>(table).filter((name) => !isTrailing(name)),
+    );
+    const textOf = (rows: readonly Values[]) => JSON.stringify(rows.map(others));
+    const stored = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
+    const answered = tables.find((part) => part.table === table);
+    if (textOf(stored) !== textOf(answered === undefined ? [] : decodeRows(answered).rows)) return false;
+  }
+  return true;
+}

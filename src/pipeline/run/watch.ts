@@ -1,0 +1,210 @@
+import { shiftDay, type UtcDay } from '../../core/day.ts';
+import { canonicalJson } from '../../core/json.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import { type Noted, notesText, parseNotes } from '../../judge/notes.ts';
+import {
+  afterWatch,
+  type Confirmed,
+  chooseReopened,
+  lookAt,
+  parseWatchState,
+  planWatch,
+  type Seen,
+  type Stretch,
+  type WatchPlan,
+} from '../../judge/watch.ts';
+import {
+  type DayUnit,
+  type LedgerDay,
+  type ReopenedDay,
+  type RunLock,
+  type UnitNotes,
+  unitName,
+  type Warehouse,
+} from '../../warehouse/port.ts';
+import type { PlanRequest } from '../plan.ts';
+import type { KnownLedger } from './known-ledger.ts';
+
+/** The streams whose answers are small: a few kilobytes a day. */
+const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
+const HEAVY: readonly DailyStream[] = ['tokens', 'users'];
+/** The name in `export_state` for the progress of the watch. Jobs over a part of the streams have progress of their own. */
+function stateName({ streams }: Pick<PlanRequest, 'streams'>): string {
+  const daily = DAILY_STREAMS.filter((stream) => streams.includes(stream));
+  return daily.length === DAILY_STREAMS.length ? 'watch' : `watch ${daily.join(' ')}`;
+}
+
+export interface WatchOptions {
+  readonly orgId: string;
+  readonly warehouse: Warehouse;
+  readonly lock: RunLock;
+  readonly ledger: KnownLedger;
+  readonly request: PlanRequest;
+  /** The UTC day on which the run began. */
+  readonly today: UtcDay;
+  /** 0 turns the watch off. */
+  readonly watchDays: number;
+}
+
+/** The comparison of a settled unit with the service. */
+export interface Looked {
+  readonly unit: LedgerDay;
+  readonly by: Noted['by'];
+  readonly seen: Seen;
+  /** Digest of sums by model that can be compared only with the next answer. */
+  readonly models?: string;
+}
+
+/**
+ * The watch over settled units: chooses which ones a run compares with the service, and which days it opens again. A
+ * settled unit is opened only after two runs found the same difference.
+ */
+export class Watch {
+  readonly #options: WatchOptions;
+  readonly #plan: WatchPlan | null;
+  readonly #units: ReadonlyMap<string, LedgerDay>;
+  readonly #looks: Looked[] = [];
+  #isComplete = true;
+
+  private constructor(options: WatchOptions, plan: WatchPlan | null) {
+    this.#options = options;
+    this.#plan = plan;
+    const settled = options.ledger.days().filter((unit) => this.#isInScope(unit));
+    this.#units = new Map(plan === null ? [] : settled.map((unit) => [unitName(unit), unit]));
+  }
+
+  /** Begins the watch of a run. It compares nothing if it is off or if another worker has it. */
+  static async begin(options: WatchOptions): Promise<Watch> {
+    const { warehouse, lock, orgId, request, today, watchDays } = options;
+    // With force all units are pulled anyway.
+    const isOff = watchDays <= 0 || request.force || !(await lock.claimWatch(orgId));
+    const state = parseWatchState(isOff ? null : await warehouse.state(orgId, stateName(request)));
+    return new Watch(
+      options,
+      isOff
+        ? null
+        : planWatch(state, { today, firstDay: request.firstDay, lastDay: shiftDay(today, -1), watchDays }),
+    );
+  }
+
+  /** Settled units to compare along with the planned ones: recent ones, and those with a noted difference. */
+  get recent(): DayUnit[] {
+    const { recent, heavy } = this.#plan ?? {};
+    const streams = heavy === true ? [...LIGHT, ...HEAVY] : LIGHT;
+    return this.#unitsWhere((unit) => {
+      const isRecent = isWithin(unit.day, recent) && streams.some((stream) => stream === unit.stream);
+      return isRecent || parseNotes(unit.watch).noted?.by === 'rows';
+    });
+  }
+
+  /** True if this run compares the users of recent days. */
+  get comparesUsers(): boolean {
+    return this.recent.filter(({ stream }) => stream === 'users').length > 1;
+  }
+
+  /** Settled units of the older stretch, to compare after all others. */
+  get older(): DayUnit[] {
+    const recent = new Set(this.recent.map(unitName));
+    return this.#unitsWhere(
+      (unit) =>
+        isWithin(unit.day, this.#older) &&
+        LIGHT.some((stream) => stream === unit.stream) &&
+        !recent.has(unitName(unit)),
+    );
+  }
+
+  /** The stretches of days whose sums by model are compared, and single days with a noted difference. */
+  get modelDays(): { readonly days: readonly UtcDay[] }[] {
+    const tokens = [...this.#units.values()].filter(({ stream }) => stream === 'tokens');
+    const daysIn = (stretch: Stretch | null | undefined) =>
+      tokens.flatMap(({ day }) => (isWithin(day, stretch) ? [day] : []));
+    const noted = tokens.flatMap(({ day, watch }) => (parseNotes(watch).noted?.by === 'models' ? [day] : []));
+    const stretches = [daysIn(this.#plan?.recent), daysIn(this.#older)];
+    const covered = new Set(stretches.flat());
+    return [...stretches, ...noted.filter((day) => !covered.has(day)).map((day) => [day])]
+      .filter((days) => days.length > 0)
+      .map((days) => ({ days: days.toSorted() }));
+  }
+
+  /** A unit that is only compared, as it was when the run began; undefined for one that is pulled. */
+  settled(unit: DayUnit): LedgerDay | undefined {
+    const held = this.#units.get(unitName(unit));
+    // A unit that was opened again in this run is pulled like any other.
+    return held !== undefined && this.#options.ledger.of(unit.stream, unit.day)?.settledAt !== null
+      ? held
+      : undefined;
+  }
+
+  /** Records a comparison. */
+  recordLook(look: Looked): void {
+    this.#looks.push(look);
+  }
+
+  /** A comparison failed: the next run compares the same stretch again. */
+  recordFailure(): void {
+    this.#isComplete = false;
+  }
+
+  /** Stores what the comparisons found, and opens the days again whose difference is confirmed. */
+  async conclude(now: Date): Promise<readonly ReopenedDay[]> {
+    if (this.#plan === null) return [];
+    const { warehouse, orgId, ledger } = this.#options;
+    const { notes, confirmed } = this.#judge(now);
+    if (notes.length > 0) await warehouse.noteUnits(orgId, notes);
+    const reopened = chooseReopened(confirmed).map(
+      ({ day, trailing }): ReopenedDay => ({
+        day,
+        streams: trailing ? ['activity'] : DAILY_STREAMS,
+      }),
+    );
+    if (reopened.length > 0) ledger.put(await warehouse.reopenDays(orgId, reopened));
+    await this.#remember();
+    return reopened;
+  }
+
+  #judge(now: Date): { notes: UnitNotes[]; confirmed: Confirmed[] } {
+    const notes = new Map<string, UnitNotes>();
+    const confirmed: Confirmed[] = [];
+    for (const { unit, by, seen, models } of this.#looks) {
+      const { stream, day, contentSha256 } = unit;
+      const before = notes.get(unitName({ stream, day }))?.watch ?? unit.watch;
+      const look = lookAt(parseNotes(before), by, seen, now);
+      const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
+      const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
+      if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });
+      if (look.isConfirmed) confirmed.push({ day, trailing: look.notes.noted?.trailing === true });
+    }
+    return { notes: [...notes.values()], confirmed };
+  }
+
+  async #remember(): Promise<void> {
+    const { warehouse, orgId, request, today } = this.#options;
+    if (this.#plan === null) return;
+    // A run over a part of the days does not move the watch on.
+    if (request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first) return;
+    const name = stateName(request);
+    const before = parseWatchState(await warehouse.state(orgId, name));
+    // The first run has just pulled everything, so the older stretch stays.
+    const older = this.#units.size > 0 ? this.#older : null;
+    const looked = { today, isComplete: this.#isComplete };
+    const text = canonicalJson(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
+    if (text !== canonicalJson(before)) await warehouse.setState(orgId, name, text);
+  }
+
+  get #older(): Stretch | null {
+    return this.#plan?.older ?? null;
+  }
+
+  #isInScope({ stream, day, settledAt }: LedgerDay): boolean {
+    const { streams, firstDay, lastDay } = this.#options.request;
+    return settledAt !== null && streams.includes(stream) && day >= firstDay && day <= lastDay;
+  }
+
+  #unitsWhere(isMeant: (unit: LedgerDay) => boolean): DayUnit[] {
+    return [...this.#units.values()].filter(isMeant).map(({ stream, day }) => ({ stream, day }));
+  }
+}
+
+function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
+  return stretch !== null && stretch !== undefined && day >= stretch.first && day <= stretch.last;
+}

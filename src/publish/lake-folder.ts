@@ -1,0 +1,191 @@
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { hasCode } from '../core/error-code.ts';
+import { DaywalkError, messageOf, StorageError, UsageError } from '../core/errors.ts';
+import { isObject, parseJson } from '../core/json.ts';
+import { syncPath } from '../core/sync-path.ts';
+import { tableNameOf } from './lake-names.ts';
+
+/** Names that a folder may hold and still count as empty: Daywalk's own files, hidden files, and those of a new disk. */
+const IN_EMPTY_FOLDER = /^(_daywalk\..*|\..*|lost\+found)$/;
+
+const FOLDER_MODE = 0o700;
+
+/**
+ * Creates the folder of a lake if it is missing.
+ * @throws {UsageError} when it holds something else, or is not a folder.
+ */
+export async function openFolder(directory: string): Promise<void> {
+  await makeFolder(directory);
+  await expectOurs(directory);
+}
+
+async function makeFolder(directory: string): Promise<void> {
+  try {
+    // A lake names people: other users may read it only after its owner has opened the folder to them.
+    await mkdir(directory, { recursive: true, mode: FOLDER_MODE });
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST', 'ENOTDIR')) throw error;
+    throw new UsageError(`${directory} is not a folder`, {
+      cause: error,
+      hint: 'name a folder; it is created if it does not exist',
+      reason: 'lake-not-a-folder',
+    });
+  }
+}
+
+async function expectOurs(directory: string): Promise<void> {
+  if ((await readManifest(directory)) !== undefined) return;
+  const foreign = (await readdir(directory)).find((name) => !IN_EMPTY_FOLDER.test(name));
+  if (foreign === undefined) return;
+  throw new UsageError(`${directory} is not a lake of daywalk: it holds ${foreign}`, {
+    hint: 'name a new or an empty folder',
+    reason: 'lake-folder-taken',
+  });
+}
+
+/** Reads the manifest of a lake; returns undefined if there is none. */
+export async function readManifest(directory: string): Promise<Manifest | undefined> {
+  const path = join(directory, MANIFEST_FILE);
+  try {
+    return parseManifest(await readFile(path, 'utf8'), path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Replaces the manifest of a lake durably: after a power loss the folder has this manifest or the one before. */
+export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
+  const path = join(directory, MANIFEST_FILE);
+  const file = await open(`${path}.part`, 'w');
+  try {
+    await file.writeFile(manifestText(manifest));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.part`, path);
+  syncPath(directory);
+}
+
+/** Runs work on a path. Turns errors of the file system and of the lock into a {@link StorageError} with path and remedy. */
+export async function explained<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isOfStorage(error)) throw error;
+    throw new StorageError(`publish to ${path}: ${messageOf(error)}`, {
+      cause: error,
+      hint: hasCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')
+        ? 'free space there, then run again: every file is complete, and the rest follows'
+        : 'give this user the right to write the folder and everything in it, then run again',
+    });
+  }
+}
+
+/** Returns true for errors of the file system and of SQLite, which makes the lock. */
+function isOfStorage(error: unknown): boolean {
+  if (error instanceof DaywalkError || !(error instanceof Error) || !('code' in error)) return false;
+  return 'syscall' in error || String(error.code).startsWith('SQLITE_');
+}
+
+/** The file in which a lake lists what it holds. Readers ignore names that begin with an underscore. */
+export const MANIFEST_FILE = '_daywalk.json';
+
+const FORMAT = 'daywalk lake';
+const VERSION = 1;
+
+/** What the manifest says about a partition. */
+export interface PartitionFacts {
+  /** The signature of the rows from which it was made. If it is equal, there is nothing to do. */
+  readonly signature: string;
+  readonly rows: number;
+  /** Size of its file; 0 if there is none because there are no rows. */
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** The partitions of a lake by the path of their file. */
+export type Manifest = ReadonlyMap<string, PartitionFacts>;
+
+/** Returns a manifest as JSON text. */
+export function manifestText(partitions: Manifest): string {
+  const sorted = [...partitions].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `${JSON.stringify({ format: FORMAT, version: VERSION, partitions: Object.fromEntries(sorted) }, null, 1)}\n`;
+}
+
+/**
+ * Parses a manifest. A damaged one counts as empty, so that everything is written again.
+ * @throws {UsageError} when it belongs to something else, or to a newer version.
+ */
+export function parseManifest(text: string, path: string): Manifest {
+  const document = parseJson(text);
+  if (document === undefined) return new Map();
+  if (!isObject(document) || document['format'] !== FORMAT) {
+    throw new UsageError(`${path} is not the manifest of a lake of daywalk`, {
+      hint: 'name a new folder',
+      reason: 'lake-is-foreign',
+    });
+  }
+  const { version, partitions } = document;
+  if (typeof version !== 'number' || version > VERSION) {
+    throw new UsageError(`${path} was written by a newer version of daywalk`, {
+      hint: 'update daywalk, or name a new folder',
+      reason: 'lake-is-newer',
+    });
+  }
+  if (!isObject(partitions)) return new Map();
+  return new Map(Object.entries(partitions).filter(isPartition));
+}
+
+// Another program may have changed the manifest. A path that is not that of a partition must never be opened or removed.
+function isPartition(entry: [string, unknown]): entry is [string, PartitionFacts] {
+  const [path, facts] = entry;
+  return (
+    tableNameOf(path) !== undefined &&
+    isObject(facts) &&
+    typeof facts['signature'] === 'string' &&
+    typeof facts['rows'] === 'number' &&
+    typeof facts['bytes'] === 'number' &&
+    typeof facts['sha256'] === 'string'
+  );
+}
+
+/** Names of the folders in the path of a partition: the table, then columns with their values. */
+const TABLE_FOLDER = /^[a-z][a-z0-9_]*$/;
+const COLUMN_FOLDER = /^(org_id|month)=/;
+/** The most folders in the path of a partition: table, organization, month. */
+const DEPTH_MAX = 3;
+
+/** Finds every file in a lake whose path is that of a partition, with its size. Other programs may have written some of them. */
+export async function partitionFiles(lake: string): Promise<Map<string, number>> {
+  const files = new Map<string, number>();
+  const walk = async (folder: string, depth: number): Promise<void> => {
+    for (const entry of await readdir(join(lake, folder), { withFileTypes: true })) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      const pattern = depth === 0 ? TABLE_FOLDER : COLUMN_FOLDER;
+      // Links are not followed: what they lead to is not part of the lake.
+      if (entry.isDirectory() && depth < DEPTH_MAX && pattern.test(entry.name)) await walk(path, depth + 1);
+      else if (entry.isFile() && tableNameOf(path) !== undefined) {
+        files.set(path, (await stat(join(lake, path))).size);
+      }
+    }
+  };
+  await walk('', 0);
+  return files;
+}
+
+/** Removes the file of a partition, and the folders that are empty without it. */
+export async function removePartition(lake: string, path: string): Promise<void> {
+  await rm(join(lake, path), { force: true });
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
+    try {
+      await rmdir(join(lake, folder));
+    } catch (error) {
+      // The folder holds something else, or is gone.
+      if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) return;
+      throw error;
+    }
+  }
+}

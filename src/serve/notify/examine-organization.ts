@@ -1,0 +1,232 @@
+import type { OrganizationOutcome, RoundReport } from '../../../jobs/run-round.ts';
+import { sql } from '../../../schema/query.ts';
+import { dayOf, daysBetween } from '../../core/day.ts';
+import { UsageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { isObject, parseJson } from '../../core/json.ts';
+import { parseDoubt } from '../../judge/doubt.ts';
+import { checkBudgets } from '../../metrics/money/budget-check.ts';
+import { publicName } from '../../privacy/public-text.ts';
+import { MISSING_AFTER_DAYS, missingDays } from '../../status/gaps.ts';
+import { readNames } from '../../warehouse/organization-names.ts';
+import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit, type Warehouse } from '../../warehouse/port.ts';
+import type { Condition, Examination, IncidentState } from './incidents.ts';
+import { isUndecided, nameOfOutcome } from './pings.ts';
+import type { Scope } from './report-incidents.ts';
+
+/** The change of a smaller sum is no news, however large its share is. */
+const SUM_MIN = 20;
+
+/** What to examine an organization against. */
+export interface ExaminationRule {
+  readonly now: Date;
+  /** When the round began, as an ISO instant. */
+  readonly startedAt: string;
+  readonly restatementShare: number;
+}
+
+/** Finds missing days, doubted losses, restatements and exceeded budgets of an organization. Writes nothing. */
+export async function examineOrganization(
+  warehouse: Warehouse,
+  orgId: string,
+  before: IncidentState,
+  rule: ExaminationRule,
+): Promise<Examination> {
+  const units = await warehouse.units(orgId);
+  const since = before.restatedUntil ?? justBefore(rule.startedAt);
+  const restated = await restatementsOf(warehouse, { orgId, since, share: rule.restatementShare });
+  const budgets = await exceededBudgets(warehouse, orgId);
+  return {
+    conditions: [...doubts(units), ...missing(units, rule.now), ...restated.conditions, ...budgets],
+    hasExamined: ({ kind }) => kind !== 'run-failed',
+    restatedUntil: restated.until,
+  };
+}
+
+/**
+ * The missing days. Those that nobody has pulled only count once the organization has been exported for three days, so that
+ * a first export that takes several nights raises nothing.
+ */
+function missing(units: readonly LedgerUnit[], now: Date): Condition[] {
+  const isEstablished = isKnownFor(units.filter(isDayUnit), MISSING_AFTER_DAYS, now);
+  return missingDays(units, dayOf(now))
+    .filter(({ state }) => state === 'failed' || isEstablished)
+    .map(({ stream, day }) => ({ kind: 'day-missing', key: `${stream} ${day}`, facts: { stream, day } }));
+}
+
+function isKnownFor(units: readonly LedgerDay[], days: number, now: Date): boolean {
+  return units.some(
+    ({ firstLoadedAt }) =>
+      firstLoadedAt !== null && daysBetween(dayOf(new Date(firstLoadedAt)), dayOf(now)) >= days,
+  );
+}
+
+function doubts(units: readonly LedgerUnit[]): Condition[] {
+  return units.flatMap((unit): Condition[] => {
+    if (unit.state !== 'doubted') return [];
+    const { stream } = unit;
+    const day = dateOf(unit);
+    const doubt = parseDoubt(unit.doubt, unit.doubtedAt);
+    const facts = {
+      stream,
+      ...(day !== '' && { day }),
+      missing_rows: doubt?.rows ?? 0,
+      rows: doubt?.of ?? 0,
+    };
+    return [{ kind: 'loss-doubted', key: `${stream} ${day}`.trim(), facts }];
+  });
+}
+
+interface Restated {
+  readonly conditions: readonly Condition[];
+  /** The latest instant of a restatement that was examined. */
+  readonly until: string;
+}
+
+async function restatementsOf(
+  warehouse: Pick<Warehouse, 'select'>,
+  { orgId, since, share }: { readonly orgId: string; readonly since: string; readonly share: number },
+): Promise<Restated> {
+  const rows = await warehouse.select(sql`
+SELECT stream, CAST(date AS TEXT) AS day, detected_at, CAST("before" AS TEXT) AS old, CAST("after" AS TEXT) AS new
+FROM restatements WHERE org_id = ${orgId} AND detected_at > ${since} ORDER BY detected_at`);
+  const conditions = rows.flatMap(({ stream, day, old: before, new: after }): Condition[] => {
+    const change = largestChange(sumsIn(before), sumsIn(after));
+    if (change === null || change.share <= share || typeof stream !== 'string') return [];
+    const facts = { stream, day: String(day), column: change.column, share: rounded(change.share) };
+    return [{ kind: 'restatement', key: `${stream} ${String(day)}`.trim(), facts }];
+  });
+  const last = rows.at(-1)?.['detected_at'];
+  return { conditions, until: typeof last === 'string' ? last : since };
+}
+
+/** The sum that changed most, as a share of what was stored; null if no sum is large enough to say. */
+export function largestChange(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): { readonly column: string; readonly share: number } | null {
+  let largest: { column: string; share: number } | null = null;
+  for (const [column, old] of before) {
+    if (Math.abs(old) < SUM_MIN) continue;
+    const share = Math.abs((after.get(column) ?? 0) - old) / Math.abs(old);
+    if (largest === null || share > largest.share) largest = { column, share };
+  }
+  return largest;
+}
+
+function sumsIn(text: unknown): Map<string, number> {
+  const value = typeof text === 'string' ? parseJson(text) : undefined;
+  const sums = isObject(value) ? Object.entries(value) : [];
+  return new Map(sums.flatMap(([name, sum]) => (typeof sum === 'number' ? [[name, sum]] : [])));
+}
+
+function rounded(share: number): number {
+  return Math.round(share * 1_000) / 1_000;
+}
+
+/** The teams that are above their budget of the newest loaded month. A budget that cannot be checked is none. */
+async function exceededBudgets(warehouse: Warehouse, orgId: string): Promise<Condition[]> {
+  try {
+    const { month, teams } = await warehouse.inSnapshot(() => checkBudgets(warehouse, orgId, undefined));
+    return teams
+      .filter(({ status }) => status === 'over budget')
+      .map(
+        ({ team }): Condition => ({
+          kind: 'budget-exceeded',
+          key: `${month} ${team}`,
+          facts: { month, team },
+        }),
+      );
+  } catch (error) {
+    if (error instanceof UsageError) return [];
+    throw error;
+  }
+}
+
+/** Restatements may carry the instant at which the round began. */
+function justBefore(instant: string): string {
+  return new Date(Date.parse(instant) - 1).toISOString();
+}
+
+/** The scope of failed runs: the warehouse itself, because a run that fails may not know its organization. */
+const WAREHOUSE = '';
+
+/**
+ * The runs of a round that failed. A run is recognized in later rounds by the name of its organization, so that two jobs on
+ * one warehouse do not end each other's incidents. Each exit code is an incident of its own.
+ */
+export function failureScope({ organizations }: RoundReport, orgId: string | undefined): Scope {
+  const jobOf = ({ name }: OrganizationOutcome) => name ?? orgId ?? '';
+  const decided = organizations.filter(({ exitCode }) => !isUndecided(exitCode));
+  const jobs = new Set<string | number>(decided.map(jobOf));
+  const conditions = decided
+    .filter(({ exitCode }) => exitCode !== EXIT.ok)
+    .map((outcome): Condition => {
+      const [job, exitCode] = [jobOf(outcome), outcome.exitCode];
+      return {
+        kind: 'run-failed',
+        key: JSON.stringify([job, exitCode]),
+        facts: { job, exit_code: exitCode },
+      };
+    });
+  const hasExamined = ({ facts }: Condition) => jobs.has(facts['job'] ?? '');
+  return { scope: WAREHOUSE, examine: async () => ({ conditions, hasExamined }) };
+}
+
+export interface OrganizationScopes {
+  readonly rule: ExaminationRule;
+  /** Receives an error because of which an organization is not examined in this round. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * The round with the organizations that no response has named, because the key was refused or the service is down: the
+ * warehouse knows which organization a name stands for.
+ */
+export async function identified(
+  round: RoundReport,
+  warehouse: Pick<Warehouse, 'select'>,
+): Promise<RoundReport> {
+  const recorded = await readNames(warehouse);
+  const idOf = ({ name, orgId }: OrganizationOutcome) =>
+    orgId ?? recorded.find((known) => known.name === name)?.orgId ?? null;
+  return {
+    ...round,
+    organizations: round.organizations.map((outcome) => ({ ...outcome, orgId: idOf(outcome) })),
+  };
+}
+
+/** The organizations of a round whose days can be examined. */
+export async function organizationScopes(
+  warehouse: Warehouse,
+  { organizations }: RoundReport,
+  { rule, onFailure }: OrganizationScopes,
+): Promise<Scope[]> {
+  const stored = await warehouse.organizations();
+  const ids = organizations
+    .filter(({ exitCode }) => !isUndecided(exitCode) && exitCode !== EXIT.storage)
+    .map(({ name, orgId }) => orgId ?? (name === null && stored.length === 1 ? stored[0] : undefined));
+  return [...new Set(ids)].flatMap((orgId): Scope[] => {
+    if (orgId === undefined || !stored.includes(orgId)) return [];
+    const examine: Scope['examine'] = async (before) => {
+      try {
+        return await examineOrganization(warehouse, orgId, before, rule);
+      } catch (error) {
+        onFailure(error);
+        return null;
+      }
+    };
+    return [{ scope: orgId, examine }];
+  });
+}
+
+/** The name of the organization of an incident, for people. */
+export function nameOfScope(scope: string, { facts }: Condition, { organizations }: RoundReport): string {
+  if (scope === WAREHOUSE) {
+    const job = String(facts['job'] ?? '');
+    const own = organizations.find(({ name }) => (name ?? '') === job);
+    if (own !== undefined) return nameOfOutcome(own);
+    return job === '' ? 'the organization' : publicName(job);
+  }
+  return nameOfOutcome(organizations.find(({ orgId }) => orgId === scope) ?? { name: null, orgId: scope });
+}
