@@ -4,7 +4,7 @@ import type { CopyEvent, CopyReport } from '../src/copy/events.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import type { Reason } from '../src/core/reasons.ts';
-import { maskUrlPassword } from '../src/settings/mask-url.ts';
+import { maskUrlPassword } from '../src/settings/secrets.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { ensureErasedKey } from '../src/warehouse/erased-list.ts';
 import { isPostgres, isSameWarehouse } from '../src/warehouse/location.ts';

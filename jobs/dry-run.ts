@@ -11,7 +11,7 @@ import {
 } from '../src/pipeline/forecast.ts';
 import { type AskedFacts, NOTHING_KNOWN, readFacts } from '../src/pipeline/forecast-facts.ts';
 import type { PlanRequest, planUnits } from '../src/pipeline/plan.ts';
-import { chooseOrganizations } from '../src/settings/organizations/choose-organizations.ts';
+import { chooseOrganizations } from '../src/settings/choose-organizations.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { onlyOrganization } from '../src/warehouse/only-organization.ts';
 import { readNames } from '../src/warehouse/organization-names.ts';

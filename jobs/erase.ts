@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { expectReadable } from '../src/archive/find-damaged.ts';
 import { hasAnswers } from '../src/archive/read-archive.ts';
-import { UsageError } from '../src/core/errors.ts';
+import { BusyError, UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import type { Advice } from '../src/core/reasons.ts';
 import { replaceFile } from '../src/core/replace-file.ts';
@@ -11,7 +11,9 @@ import { countErasure, erase, planErasure } from '../src/erase/erase.ts';
 import { countOthers, findSubjects, type Person } from '../src/erase/find-subjects.ts';
 import type { ErasureOptions } from '../src/erase/options.ts';
 import { readPlan } from '../src/erase/plan.ts';
+import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import { drainSpool, spoolDirectory } from '../src/hooks/drain/drain.ts';
+import type { RunEvent } from '../src/pipeline/events.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import { ErasedPeople } from '../src/privacy/erased-people.ts';
 import type { Settings } from '../src/settings/settings.ts';
@@ -20,7 +22,7 @@ import { checkEmailSalt } from '../src/warehouse/email-salt.ts';
 import { erasedOrganization, readErased, type Subject } from '../src/warehouse/erased-list.ts';
 import { readNames } from '../src/warehouse/organization-names.ts';
 import { readArchives, readPublished } from '../src/warehouse/places.ts';
-import type { Warehouse } from '../src/warehouse/port.ts';
+import type { RunLock, Warehouse } from '../src/warehouse/port.ts';
 import { takeLock } from '../src/warehouse/take-lock.ts';
 import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
@@ -205,4 +207,29 @@ function expectNewFile(path: string | undefined): void {
     throw new UsageError(`the certificate ${path} exists already`, { hint: 'name a new file' });
   if (!existsSync(dirname(path)))
     throw new UsageError(`the certificate ${path} lies in no folder`, { hint: 'create the folder first' });
+}
+
+/**
+ * Sweeps the new addresses of erased people that a run has found, after the run. If that cannot be done now, the next run
+ * does it; a warning says so.
+ * @param lock the lock of the run, which is released
+ */
+export async function eraseLearned(
+  { warehouse, lock }: { readonly warehouse: Warehouse; readonly lock: RunLock },
+  settings: Settings,
+  { clock, signal, observe }: JobContext<RunEvent>,
+): Promise<void> {
+  await lock.release();
+  try {
+    const exclusive = await warehouse.lock({ exclusive: true });
+    try {
+      await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
+    } finally {
+      await exclusive.release();
+    }
+  } catch (error) {
+    if (!(error instanceof BusyError) && !(error instanceof UsageError)) throw error;
+    const message = `a new address of an erased person is not swept yet: ${error.message}`;
+    observe({ type: 'warning', message, hint: 'the next run tries again' });
+  }
 }

@@ -13,8 +13,7 @@ import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
 import type { PlanRequest } from '../src/pipeline/plan.ts';
 import { runUnits } from '../src/pipeline/run/run.ts';
 import { privacyOf } from '../src/privacy/email.ts';
-import { openTransport } from '../src/settings/open-transport.ts';
-import { requireApi } from '../src/settings/require-api.ts';
+import { openTransport, requireApi } from '../src/settings/api-access.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
 import { readLearned } from '../src/warehouse/learned-addresses.ts';
@@ -105,7 +104,7 @@ export function withLockedWarehouse<Result>(
       await drainDuringRun(warehouse, settings, context);
       // Erasing loads what few runs need.
       if ((await readLearned(warehouse)).length > 0) {
-        const { eraseLearned } = await import('./erase-learned.ts');
+        const { eraseLearned } = await import('./erase.ts');
         await eraseLearned({ warehouse, lock }, settings, context);
       }
       if (discardedRuns !== null) await warehouse.discardNew(discardedRuns);

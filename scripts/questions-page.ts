@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { loadPeople } from '../jobs/people-load.ts';
-import { loadPrices } from '../jobs/prices-load.ts';
+import { loadPrices } from '../jobs/money.ts';
+import { loadPeople } from '../jobs/people.ts';
 import { sql } from '../schema/query.ts';
 import { commandOf, isMetricCall, type Question, questions } from '../schema/reference.ts';
 import type { Clock } from '../src/core/clock.ts';

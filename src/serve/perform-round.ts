@@ -1,5 +1,5 @@
+import { commonFailure, type RoundReport, runRound } from '../../jobs/round.ts';
 import type { ExportRequest } from '../../jobs/run.ts';
-import { commonFailure, type RoundReport, runRound } from '../../jobs/run-round.ts';
 import { adviceOf, messageOf, StoppedError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import type { JobContext } from '../core/job-context.ts';

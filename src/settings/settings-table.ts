@@ -1,18 +1,43 @@
 import { parseOrigin } from '../api/origin.ts';
-import { ALERT_SETTINGS } from './alert-settings.ts';
-import { DASHBOARD_SETTINGS } from './dashboard-settings.ts';
-import { maskUrlPassword } from './mask-url.ts';
-import { oneOf, onOrOff } from './parsers/choice.ts';
-import { parseInstant } from './parsers/instant.ts';
-import { wholeNumber, wholeNumberOrNone } from './parsers/number.ts';
-import { parseApiKey, parseSalt } from './parsers/secret.ts';
-import { parseFolder, parseText } from './parsers/text.ts';
-import { parseWarehouse } from './parsers/warehouse.ts';
-import { PROXY_SETTINGS } from './proxy-settings.ts';
-import { NOTIFY_SETTINGS, SPOOL_SETTING } from './receiver/hook-settings.ts';
-import { REDACTED } from './redact.ts';
-import { SERVE_SETTINGS } from './serve-settings.ts';
+import { UsageError } from '../core/errors.ts';
+import { isPostgres, schemeOf } from '../warehouse/location.ts';
+import { NOTIFY_SETTINGS, SPOOL_SETTING } from './hook-settings.ts';
+import { ALERT_SETTINGS, DASHBOARD_SETTINGS, PROXY_SETTINGS, SERVE_SETTINGS } from './network-settings.ts';
+import {
+  oneOf,
+  onOrOff,
+  parseApiKey,
+  parseFolder,
+  parseInstant,
+  parseSalt,
+  parseText,
+  wholeNumber,
+  wholeNumberOrNone,
+} from './parsers.ts';
+import { maskUrlPassword, maskUserInfo, REDACTED } from './secrets.ts';
 import { type AnySetting, setting } from './setting.ts';
+
+/**
+ * Parses a warehouse location: a SQLite path, or `postgres://…`.
+ * @throws {UsageError} for any other URL, which would otherwise become the name of a file
+ */
+export function parseWarehouse(text: string): string {
+  if (text === '')
+    throw new UsageError('the location is empty', { hint: 'give a path, for example daywalk.db' });
+  if (isPostgres(text)) return parsePostgres(text);
+  const scheme = schemeOf(text);
+  if (scheme === undefined) return text;
+  throw new UsageError(`"${maskUserInfo(text)}" is not a warehouse: ${scheme}: is not known`, {
+    hint: 'give the path of a SQLite file, for example daywalk.db, or postgres://user@host/database',
+  });
+}
+
+function parsePostgres(text: string): string {
+  if (URL.canParse(text)) return text;
+  throw new UsageError(`"${maskUserInfo(text)}" is not a PostgreSQL URL`, {
+    hint: 'write it as postgres://user:password@host:5432/database, special characters of the password percent-encoded',
+  });
+}
 
 const hidden = () => REDACTED;
 const parseHost = (text: string) => parseOrigin(text, 'the value');

@@ -1,7 +1,7 @@
 import type { ProxyOptions } from '../api/http/connections.ts';
 import type { ListenAddress } from '../core/listen-address.ts';
 import type { EmailPolicy } from '../privacy/email.ts';
-import type { OrganizationsFile } from './organizations/read-organizations.ts';
+import type { OrganizationsFile } from './organizations.ts';
 
 /** Where logs go: for people, for machines, or nowhere. */
 export type LogFormat = 'pretty' | 'json' | 'silent';

@@ -84,7 +84,7 @@ const WAREHOUSE_DOORS = [
 ];
 
 /** The jobs whose work is to serve the emulator. */
-const EMULATOR_JOBS = ['jobs/demo.ts', 'jobs/demo-warehouse.ts', 'jobs/emulate.ts'];
+const EMULATOR_JOBS = ['jobs/demo.ts', 'jobs/emulate.ts'];
 
 /** Entry points: files that run as a separate process, and may therefore use it. */
 const PROGRAMS = ['src/cli/main.ts', 'src/hooks/notify/messenger.ts'];
@@ -97,7 +97,7 @@ const TIMED = [
   'src/emulator/http/deliver.ts',
   'src/hooks/receive/input.ts',
   'src/hooks/fire/run-command.ts',
-  'src/cli/progress/progress.ts',
+  'src/cli/output/progress.ts',
 ];
 
 const sources = readSources();

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { createStyle, type Style } from '../text/style.ts';
+import { styleText } from 'node:util';
 
 /** The width of a line in cells, if the terminal does not report it. */
 export const COLUMNS_DEFAULT = 80;
@@ -39,5 +39,67 @@ export function terminalOf(
     style: createStyle((isTerminal && !isPlain) || (isForced && !isPlain)),
     columns: () =>
       isTerminal ? Math.max(COLUMNS_MIN, stream.columns || COLUMNS_DEFAULT) : Number.POSITIVE_INFINITY,
+  };
+}
+
+const COLOURS = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan', 'magenta'] as const;
+
+/** Adds a colour or weight to a text. */
+export type Paint = (text: string) => string;
+
+/** The colours and weights in use. A screen must be understandable without them. */
+export type Style = Readonly<Record<(typeof COLOURS)[number], Paint>>;
+
+const unchanged: Paint = (text) => text;
+
+/** Creates the style of an output. Without `color`, no function changes its text. */
+export function createStyle(color: boolean): Style {
+  const paint = (name: (typeof COLOURS)[number]): Paint =>
+    color ? (text) => (text === '' ? '' : styleText(name, text, { validateStream: false })) : unchanged;
+  return {
+    bold: paint('bold'),
+    dim: paint('dim'),
+    red: paint('red'),
+    green: paint('green'),
+    yellow: paint('yellow'),
+    cyan: paint('cyan'),
+    magenta: paint('magenta'),
+  };
+}
+
+/** Writes text to a stream of the process. */
+export interface Sink {
+  /** Writes a text; does nothing once the reader has left. Never throws. */
+  write(text: string): void;
+  /** Resolves when everything written has been sent or is known to be lost. */
+  flush(): Promise<void>;
+  /** The first error: `EPIPE` when the reader has left, `ENOSPC` when the disk is full. */
+  readonly failure: NodeJS.ErrnoException | null;
+}
+
+/**
+ * Creates a sink over a stream. Lost output never stops a job: a run stores the same data with `daywalk run | head -1`, or
+ * with a full disk for its log.
+ */
+export function createSink(stream: Writable): Sink {
+  let failure: NodeJS.ErrnoException | null = null;
+  const fail = (error: NodeJS.ErrnoException) => {
+    failure ??= error;
+  };
+  stream.on('error', fail);
+  return {
+    write: (text) => {
+      // Gives up only if the reader has left, because a full disk may have room for the next line.
+      if (failure?.code === 'EPIPE' || text === '') return;
+      try {
+        stream.write(text);
+      } catch (error) {
+        fail(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+    flush: () => new Promise((resolve) => stream.write('', () => resolve())),
+    get failure() {
+      return failure;
+    },
   };
 }

@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import { messageOf } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { receive } from '../../hooks/receive/receive.ts';
-import { readReceiverSettings } from '../../settings/receiver/receiver-settings.ts';
-import { escapeForTerminal } from '../text/escape.ts';
+import { readReceiverSettings } from '../../settings/receiver-settings.ts';
+import { escapeForTerminal } from '../screens/text.ts';
 
 const STDERR = 2;
 

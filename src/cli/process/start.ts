@@ -5,7 +5,7 @@ import { commands } from '../commands.ts';
 import { describeFailure, failureOf } from '../program/failure.ts';
 import { runCli } from '../program/run-cli.ts';
 import { ignoreEarlySignal } from './early-signals.ts';
-import { selfCommand } from './self-command.ts';
+import { selfCommand } from './host.ts';
 
 /** How long an open connection may keep a finished process alive. */
 const LINGER_MS = 2_000;

@@ -49,3 +49,16 @@ export function listenForStop(control: ProcessControl, onStop: (signal: StopSign
     },
   };
 }
+
+/** How much the heap of a run may grow. */
+const GROWTH_PERCENT_MAX = 50;
+
+/**
+ * Makes V8 collect garbage earlier. By default the heap may grow to four times the memory in use, which saves a few
+ * percent of the time and costs a hundred megabytes.
+ * @param percent how much it may grow between two full garbage collections, in percent of the heap in use
+ */
+export function limitHeapGrowth(percent = GROWTH_PERCENT_MAX): void {
+  // An import would load it for every command, which takes two milliseconds.
+  process.getBuiltinModule('node:v8').setFlagsFromString(`--heap-growing-percent=${percent}`);
+}

@@ -1,12 +1,14 @@
+import { resolve } from 'node:path';
+import type { LoadRequest } from '../../../jobs/people.ts';
+import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import type { JobContext } from '../../core/job-context.ts';
+import { type NumberBounds, wholeNumber } from '../../settings/parsers.ts';
 import type { SettingsReading } from '../../settings/read-settings.ts';
 import type { AnySetting } from '../../settings/setting.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { Flags } from '../arguments/flags.ts';
-import type { Log } from '../log/log.ts';
+import type { Log, ReportedEvent } from '../output/log.ts';
 import type { Output } from '../output/output.ts';
-import type { ReportedEvent } from '../output/reported-event.ts';
 
 /** The name of a flag: `--from`. */
 export type FlagName = `--${string}`;
@@ -89,5 +91,81 @@ export interface Command {
   /** True when printing is the purpose of the command, so that losing its output is a failure. */
   readonly resultIsOutput: boolean;
   /** Loads the action. Help and usage errors load no action, so they are fast. */
-  load(): Promise<{ readonly act: Action }>;
+  load(): Promise<Action>;
+}
+
+/** The flag of commands that are about one organization. */
+export const organizationFlag: CommandFlags = {
+  '--organization <name>':
+    'the organization, by its ID or its name in the organizations file (default: the only one in the warehouse)',
+};
+
+/** The operand of commands that load a CSV file. */
+export const csvFileOperand = {
+  '<file>': 'path of the CSV file: UTF-8, separated by commas, with a header line',
+} as const;
+
+/** Reads the operand and the flags of `people load`, `prices load` and `budget load`. */
+export function loadRequestOf({
+  flags,
+  operands: [name = ''],
+  directory,
+}: Pick<CommandContext, 'flags' | 'operands' | 'directory'>): LoadRequest {
+  return {
+    file: { name, path: resolve(directory, name) },
+    organization: flags.text('--organization'),
+    isDryRun: flags.isOn('--dry-run'),
+    allowsEmpty: flags.isOn('--allow-empty'),
+  };
+}
+
+/** The flags of one command line. */
+export interface Flags {
+  /** True when a flag without a value is given. */
+  isOn(flag: `--${string}`): boolean;
+  /** The value of a flag; undefined when it is not given. */
+  text(flag: `--${string}`): string | undefined;
+  /** All values of a flag that accepts several: `--event <name...>`. */
+  texts(flag: `--${string}`): readonly string[];
+  /**
+   * The parsed value of a flag; undefined when it is not given.
+   * @throws {UsageError} that names the flag.
+   */
+  parse<Value>(flag: `--${string}`, parser: (text: string) => Value): Value | undefined;
+  /**
+   * The value of a flag as a whole number within bounds; undefined when it is not given.
+   * @throws {UsageError} that names the flag.
+   */
+  number(flag: `--${string}`, bounds: NumberBounds): number | undefined;
+}
+
+/** Wraps the values that the parser returned, by flag. */
+export function createFlags(values: Readonly<Record<string, unknown>>): Flags {
+  const text = (flag: string) => {
+    const value = values[flag];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const parse = <Value>(flag: string, parser: (text: string) => Value) => {
+    const value = text(flag);
+    return value === undefined ? undefined : parseNamed(flag, value, parser);
+  };
+  return {
+    isOn: (flag) => values[flag] === true,
+    text,
+    texts: (flag) => textsOf(values[flag]),
+    parse,
+    number: (flag, bounds) => parse(flag, wholeNumber(bounds)),
+  };
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function parseNamed<Value>(flag: string, text: string, parser: (text: string) => Value): Value {
+  try {
+    return parser(text);
+  } catch (error) {
+    throw new UsageError(`${flag}: ${messageOf(error)}`, { cause: error, ...adviceOf(error) });
+  }
 }

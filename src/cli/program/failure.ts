@@ -1,9 +1,54 @@
-import { DaywalkError, messageOf } from '../../core/errors.ts';
+import { systemClock } from '../../core/clock.ts';
+import { DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { publicText } from '../../privacy/public-text.ts';
-import type { Log } from '../log/log.ts';
+import type { Redactor } from '../../settings/secrets.ts';
+import type { LogFormat } from '../../settings/settings.ts';
+import { createJsonLog, type Log } from '../output/log.ts';
+import type { Sink } from '../output/terminal.ts';
 import { hintOf } from '../remedies.ts';
-import { escapeForTerminal } from '../text/escape.ts';
+import { escapeForTerminal } from '../screens/text.ts';
+
+/** Where and how to report a failure. */
+export interface FailureReporting {
+  /** Standard error. */
+  readonly sink: Sink;
+  readonly redact: Redactor;
+  /** True to print the stack. */
+  readonly debug: boolean;
+  /** With `json`, the failure is written as a line of the log; otherwise in words. */
+  readonly format: LogFormat | undefined;
+  /**
+   * The log for a failure as JSON.
+   * @default a new log on the sink
+   */
+  readonly log?: Log;
+  /**
+   * True to write usage errors in words even if the format is `json`, because a person has just typed the command.
+   * @default false
+   */
+  readonly usageInWords?: boolean;
+  /**
+   * Leave out whatever may name a person, except from usage errors: they come before the first request.
+   * @default false
+   */
+  readonly isPublic?: boolean;
+}
+
+/** Reports a failure on standard error, and returns its exit code. */
+export function reportFailure(error: unknown, reporting: FailureReporting): ExitCode {
+  const { sink, redact, debug, format, usageInWords = false, isPublic = false } = reporting;
+  const whole = failureOf(error);
+  const failure = isPublic && !(error instanceof UsageError) ? publicFailure(whole) : whole;
+  if (format === 'json' && !(usageInWords && error instanceof UsageError)) {
+    const write = (text: string) => sink.write(redact(text));
+    logFailure(reporting.log ?? createJsonLog({ write, clock: systemClock() }), failure, { debug });
+  } else {
+    if (error instanceof NoCommandError) sink.write(`${error.help}\n`);
+    for (const line of describeFailure(failure, { debug })) sink.write(redact(`${line}\n`));
+  }
+  return failure.exitCode;
+}
 
 /** The report of an error that ends a command. */
 export interface Failure {
@@ -77,4 +122,15 @@ function stackOf(error: unknown): string {
     current = current.cause;
   }
   return stacks.join('\ncaused by: ');
+}
+
+/** A command line without a command. */
+export class NoCommandError extends UsageError {
+  /** The help of the program, or of the named group of commands. */
+  readonly help: string;
+
+  constructor(message: string, { hint, help }: { readonly hint: string; readonly help: string }) {
+    super(message, { hint });
+    this.help = help;
+  }
 }

@@ -2,21 +2,24 @@ import { systemClock } from '../../core/clock.ts';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import { readSettings, type SettingsReading, soundSettings } from '../../settings/read-settings.ts';
-import { createLearningRedactor, type LearningRedactor, type Redactor } from '../../settings/redact.ts';
-import { redactorOfEnvironment, redactorOfLocations, secretsOf } from '../../settings/secrets.ts';
+import {
+  createLearningRedactor,
+  type LearningRedactor,
+  type Redactor,
+  redactorOfEnvironment,
+  redactorOfLocations,
+  secretsOf,
+} from '../../settings/secrets.ts';
 import type { LogFormat, Settings } from '../../settings/settings.ts';
 import { SETTINGS } from '../../settings/settings-table.ts';
-import type { Flags } from '../arguments/flags.ts';
-import type { CommandInvocation } from '../arguments/parse-command-line.ts';
-import { createOutput } from '../output/output.ts';
-import { runQuietly } from '../output/quiet.ts';
+import { createOutput, runQuietly } from '../output/output.ts';
 import { createReporting, type Reporting } from '../output/reporting.ts';
-import type { Sink } from '../output/sink.ts';
-import type { Terminal } from '../output/terminal.ts';
+import type { Sink, Terminal } from '../output/terminal.ts';
 import type { CliHost } from '../process/host.ts';
 import { listenForStop } from '../process/stop-signals.ts';
-import type { Command } from './command.ts';
-import { type FailureReporting, reportFailure } from './report-failure.ts';
+import type { Command, Flags } from './command.ts';
+import { type FailureReporting, reportFailure } from './failure.ts';
+import type { CommandInvocation } from './parse-command-line.ts';
 
 /** The output streams of the process. */
 export interface CliStreams {
@@ -121,7 +124,7 @@ async function runAction(
   host.onDefect((error) => void report(error));
   for (const warning of warnings) log.write({ level: 'warn', event: 'settings', ...warning });
   try {
-    const { act } = await command.load();
+    const act = await command.load();
     const { stdin: input, self } = host;
     const exitCode = await act({
       flags,

@@ -1,12 +1,10 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { redactorOfEnvironment } from '../../settings/secrets.ts';
-import { asksForJsonLog } from '../arguments/log-format.ts';
-import { parseCommandLine } from '../arguments/parse-command-line.ts';
-import { createSink } from '../output/sink.ts';
-import { COLUMNS_DEFAULT, terminalOf } from '../output/terminal.ts';
+import { COLUMNS_DEFAULT, createSink, terminalOf } from '../output/terminal.ts';
 import type { CliHost } from '../process/host.ts';
+import { reportFailure } from './failure.ts';
+import { parseCommandLine } from './parse-command-line.ts';
 import type { CliStreams } from './perform-command.ts';
-import { reportFailure } from './report-failure.ts';
 
 /** Runs one command line and returns its exit code. Never throws: failures are reported on standard error. */
 export async function runCli(host: CliHost): Promise<ExitCode> {
@@ -44,4 +42,19 @@ async function dispatch(host: CliHost, streams: CliStreams): Promise<ExitCode> {
   const { performCommand, performQuietly } = await import('./perform-command.ts');
   const perform = invocation.flags.isOn('--quiet') ? performQuietly : performCommand;
   return perform(invocation, host, streams);
+}
+
+/**
+ * True if a flag, or without a flag the environment, selects JSON logs. Reads the unparsed arguments, so that an error of
+ * the parser is reported in the right format.
+ */
+export function asksForJsonLog(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  const given = argv.flatMap((argument, index) => {
+    if (argument === '--log') return [argv[index + 1]];
+    return argument.startsWith('--log=') ? [argument.slice('--log='.length)] : [];
+  });
+  return (given.at(-1) ?? env['DAYWALK_LOG']) === 'json';
 }

@@ -1,12 +1,11 @@
-import { spansOf } from '../../core/day-span.ts';
+import { daysBetween } from '../../core/day.ts';
+import { type DaySpan, spansOf } from '../../core/day-span.ts';
 import type { CoveredDays, MetricAnswer } from '../../metrics/question.ts';
 import type { ScreenFrame } from '../output/output.ts';
-import { escapeForTerminal } from '../text/escape.ts';
-import { counted, formatNumber } from '../text/quantity.ts';
-import { wrapText } from '../text/wrap.ts';
-import { nameSpans } from './day-spans.ts';
+import { counted, formatNumber } from './numbers.ts';
+import { escapeForTerminal, wrapText } from './text.ts';
 
-const LINES_MAX = 6;
+const PROVENANCE_LINES_MAX = 6;
 
 /** What numbers rest on. */
 export type Basis = Pick<MetricAnswer, 'org_id' | 'from' | 'until' | 'days' | 'run_id'>;
@@ -22,7 +21,7 @@ export function renderProvenance(
   more: readonly string[] = [],
 ): string[] {
   const line = escapeForTerminal(redact(provenanceLine(basis, more)));
-  return isTerminal ? wrapText(line, { width, lead: '', linesMax: LINES_MAX }) : [line];
+  return isTerminal ? wrapText(line, { width, lead: '', linesMax: PROVENANCE_LINES_MAX }) : [line];
 }
 
 function provenanceLine({ org_id, from, until, days, run_id }: Basis, more: readonly string[]): string {
@@ -60,4 +59,30 @@ function unsettledWords({ unsettled }: CoveredDays): string[] {
 function holeWords(days: CoveredDays): string[] {
   const hole = describeHole(days);
   return hole === null ? [] : [hole];
+}
+
+const SPANS_SHOWN_MAX = 3;
+
+/** Names the first of some spans of days, and says how many days follow. */
+export function nameSpans(spans: readonly DaySpan[]): string {
+  const names = spans
+    .slice(0, SPANS_SHOWN_MAX)
+    .map(({ from, until }) => (from === until ? from : `${from} to ${until}`));
+  const rest = spans
+    .slice(SPANS_SHOWN_MAX)
+    .reduce((sum, { from, until }) => sum + daysBetween(from, until) + 1, 0);
+  return [...names, ...(rest === 0 ? [] : [`and ${counted(rest, 'more day')}`])].join(', ');
+}
+
+const WARNING_LINES_MAX = 6;
+
+/** Draws warnings below a result, one sentence each. */
+export function renderWarnings(warnings: readonly string[], frame: ScreenFrame): string[] {
+  return warnings.flatMap((warning) => {
+    const text = escapeForTerminal(frame.redact(warning));
+    const lines = frame.isTerminal
+      ? wrapText(text, { width: frame.width, lead: '', linesMax: WARNING_LINES_MAX })
+      : [text];
+    return ['', ...lines.map(frame.style.yellow)];
+  });
 }

@@ -3,12 +3,10 @@ import { describeExitCode } from '../../core/exit-meaning.ts';
 import type { RunReport } from '../../pipeline/events.ts';
 import { UNIT_STATES } from '../../warehouse/port.ts';
 import type { ScreenFrame } from '../output/output.ts';
-import { counted, formatDuration, formatNumber } from '../text/quantity.ts';
-import { type Field, renderFields } from './fields.ts';
-import { renderProblems } from './problems.ts';
-import { section } from './section.ts';
-import { renderSteps, type Step } from './steps.ts';
-import type { WarehouseNames } from './warehouse-names.ts';
+import { counted, formatDuration, formatNumber } from './numbers.ts';
+import type { WarehouseNames } from './sections.ts';
+import { renderProblems, renderSteps, type Step, section } from './sections.ts';
+import { type Field, renderFields } from './table.ts';
 
 export interface SummaryFrame extends ScreenFrame {
   readonly warehouse: WarehouseNames;

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
-import type { OrganizationOutcome, RoundReport } from '../../../jobs/run-round.ts';
+import type { OrganizationOutcome, RoundReport } from '../../../jobs/round.ts';
 import type { Clock } from '../../core/clock.ts';
 import { yesterdayOf } from '../../core/day.ts';
 import { DaywalkError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-import type { OrganizationOutcome, RoundReport } from '../../../jobs/run-round.ts';
+import type { OrganizationOutcome, RoundReport } from '../../../jobs/round.ts';
 import { sql } from '../../../schema/query.ts';
 import { dayOf, daysBetween } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-import type { RoundReport } from '../../../jobs/run-round.ts';
+import type { RoundReport } from '../../../jobs/round.ts';
 import { isDay, type UtcDay } from '../../core/day.ts';
 import { spansOf } from '../../core/day-span.ts';
 import { describeExitCode, isExitCode } from '../../core/exit-meaning.ts';

@@ -1,4 +1,4 @@
-import type { RoundReport } from '../../../jobs/run-round.ts';
+import type { RoundReport } from '../../../jobs/round.ts';
 import { type Deadline, deadlineOf } from '../../api/http/deadline.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { JobContext } from '../../core/job-context.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { OrganizationOutcome, RoundReport } from '../../../jobs/run-round.ts';
+import type { OrganizationOutcome, RoundReport } from '../../../jobs/round.ts';
 import { type Deadline, deadlineOf } from '../../api/http/deadline.ts';
 import { messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';

@@ -10,8 +10,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { thinArchive } from '../../../jobs/archive-prune.ts';
-import { checkArchive } from '../../../jobs/archive-verify.ts';
+import { checkArchive, thinArchive } from '../../../jobs/archive.ts';
 import { contentsOf, objectsIn } from '../../../src/archive/contents.ts';
 import { inFileOrder } from '../../../src/archive/data-files.ts';
 import type { ObjectRef } from '../../../src/archive/lines.ts';

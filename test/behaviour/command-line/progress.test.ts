@@ -1,16 +1,19 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  advance,
+  renderProgress,
+  requestRate,
+  startProgress,
+  timeLeftMs,
+} from '../../../src/cli/output/progress.ts';
 import { createReporting, type Reporting } from '../../../src/cli/output/reporting.ts';
-import { createSink } from '../../../src/cli/output/sink.ts';
-import { terminalOf } from '../../../src/cli/output/terminal.ts';
-import { renderProgress } from '../../../src/cli/progress/progress-line.ts';
-import { advance, requestRate, startProgress, timeLeftMs } from '../../../src/cli/progress/progress-state.ts';
-import { createStyle } from '../../../src/cli/text/style.ts';
-import { widthOf } from '../../../src/cli/text/width.ts';
+import { createSink, createStyle, terminalOf } from '../../../src/cli/output/terminal.ts';
+import { widthOf } from '../../../src/cli/screens/text.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
-import { createRedactor } from '../../../src/settings/redact.ts';
+import { createRedactor } from '../../../src/settings/secrets.ts';
 import { FakeStream } from '../../support/process/fake-terminal.ts';
 
 const DAY = parseDay('2026-03-01');

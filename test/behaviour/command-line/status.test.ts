@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readStatus } from '../../../jobs/status.ts';
-import { renderStatus } from '../../../src/cli/commands/status/screen.ts';
-import { createStyle } from '../../../src/cli/text/style.ts';
-import { widthOf } from '../../../src/cli/text/width.ts';
+import { readStatus } from '../../../jobs/warehouse.ts';
+import { renderStatus } from '../../../src/cli/actions/status.ts';
+import { createStyle } from '../../../src/cli/output/terminal.ts';
+import { widthOf } from '../../../src/cli/screens/text.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { thinArchive } from '../../../jobs/archive-prune.ts';
-import { checkArchive } from '../../../jobs/archive-verify.ts';
+import { checkArchive, thinArchive } from '../../../jobs/archive.ts';
 import { CODECS } from '../../../src/archive/codec.ts';
 import { contentsOf } from '../../../src/archive/contents.ts';
 import { readIndex } from '../../../src/archive/read-index.ts';

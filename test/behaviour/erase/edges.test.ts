@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { drainHooks } from '../../../jobs/hooks-drain.ts';
 import { publish } from '../../../jobs/publish.ts';
+import { drainHooks } from '../../../jobs/warehouse.ts';
 import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { drainSpool } from '../../../src/hooks/drain/drain.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { digestWarehouse } from '../../../jobs/digest.ts';
+import { digestWarehouse } from '../../../jobs/warehouse.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import {
   DEFAULT_QUIRKS,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readStatus } from '../../../jobs/status.ts';
+import { readStatus } from '../../../jobs/warehouse.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';

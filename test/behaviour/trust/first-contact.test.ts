@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { createStyle } from '../../../src/cli/output/terminal.ts';
 import { withHints } from '../../../src/cli/remedies.ts';
 import { renderRunSummary } from '../../../src/cli/screens/run-summary.ts';
-import { createStyle } from '../../../src/cli/text/style.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { freePort } from '../../support/network/free-port.ts';

@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { checkArchive } from '../../../jobs/archive-verify.ts';
+import { checkArchive } from '../../../jobs/archive.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { type ArchivedRig, archivedRig } from '../../support/archive/archived-rig.ts';
 import { killSpread } from '../../support/chaos/kill-spread.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runExport } from '../../../jobs/run.ts';
-import { createRecordedSession } from '../../../jobs/sessions-create.ts';
+import { createRecordedSession } from '../../../jobs/sessions.ts';
 import { SESSIONS_PATH } from '../../../src/api/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DaywalkError } from '../../../src/core/errors.ts';

@@ -1,5 +1,5 @@
+import type { RoundReport } from '../../../jobs/round.ts';
 import type { ExportRequest } from '../../../jobs/run.ts';
-import type { RoundReport } from '../../../jobs/run-round.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';

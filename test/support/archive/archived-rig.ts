@@ -1,4 +1,4 @@
-import { type ReplayRequest, type ReplayResult, replay } from '../../../jobs/replay.ts';
+import { type ReplayRequest, type ReplayResult, replay } from '../../../jobs/archive.ts';
 import { contentsOf } from '../../../src/archive/contents.ts';
 import { readIndex } from '../../../src/archive/read-index.ts';
 import type { UtcDay } from '../../../src/core/day.ts';

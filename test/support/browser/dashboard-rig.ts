@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serveDashboard } from '../../../jobs/dashboard.ts';
+import { serveDashboard } from '../../../jobs/pages.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
 import { daywalkInProcess } from '../process/daywalk-in-process.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { focus } from '../../../jobs/focus.ts';
+import { focus } from '../../../jobs/publish.ts';
 import type { FocusReport } from '../../../src/bi/focus/report.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseMonth } from '../../../src/core/month.ts';

@@ -1,4 +1,4 @@
-import { readStatus } from '../../../jobs/status.ts';
+import { readStatus } from '../../../jobs/warehouse.ts';
 import { FIRST_DAY, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import type { RunEvent, RunReport } from '../../../src/pipeline/events.ts';

@@ -1,5 +1,5 @@
 import { commands } from '../../../src/cli/commands.ts';
-import { selfCommand } from '../../../src/cli/process/self-command.ts';
+import { selfCommand } from '../../../src/cli/process/host.ts';
 import { runCli } from '../../../src/cli/program/run-cli.ts';
 import { expectNoCanary } from '../rig/canary-key.ts';
 import { MAIN } from './daywalk-process.ts';

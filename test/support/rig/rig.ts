@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { digestWarehouse } from '../../../jobs/digest.ts';
 import { type ExportRequest, runExport } from '../../../jobs/run.ts';
+import { digestWarehouse } from '../../../jobs/warehouse.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
 import type { JobContext } from '../../../src/core/job-context.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readDayRange } from '../../../src/cli/arguments/day-range.ts';
-import { createFlags } from '../../../src/cli/arguments/flags.ts';
-import { parseCommandLine } from '../../../src/cli/arguments/parse-command-line.ts';
 import { commands } from '../../../src/cli/commands.ts';
-import type { LogEntry } from '../../../src/cli/log/log.ts';
+import type { LogEntry } from '../../../src/cli/output/log.ts';
+import { createFlags } from '../../../src/cli/program/command.ts';
+import { readDayRange } from '../../../src/cli/program/flag-values.ts';
+import { parseCommandLine } from '../../../src/cli/program/parse-command-line.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { DaywalkError } from '../../../src/core/errors.ts';
 

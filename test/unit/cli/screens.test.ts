@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { renderForecast } from '../../../src/cli/commands/run/forecast-screen.ts';
-import { renderCalendar } from '../../../src/cli/commands/status/calendar.ts';
+import { renderForecast } from '../../../src/cli/actions/export.ts';
+import { renderCalendar } from '../../../src/cli/actions/status-tables.ts';
+import { createStyle } from '../../../src/cli/output/terminal.ts';
 import { renderRunSummary } from '../../../src/cli/screens/run-summary.ts';
-import { namesOf } from '../../../src/cli/screens/warehouse-names.ts';
-import { createStyle } from '../../../src/cli/text/style.ts';
-import { widthOf } from '../../../src/cli/text/width.ts';
+import { namesOf } from '../../../src/cli/screens/sections.ts';
+import { widthOf } from '../../../src/cli/screens/text.ts';
 import { daysFrom, FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import type { RunReport } from '../../../src/pipeline/events.ts';
 import type { DayState } from '../../../src/status/organization.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedactor } from '../../../src/settings/redact.ts';
-import { redactorOfEnvironment, secretsOf } from '../../../src/settings/secrets.ts';
+import { createRedactor, redactorOfEnvironment, secretsOf } from '../../../src/settings/secrets.ts';
 import { read } from '../../support/settings/read-settings.ts';
 
 describe('redaction', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { wholeNumber } from '../../../src/settings/parsers/number.ts';
+import { wholeNumber } from '../../../src/settings/parsers.ts';
 import { problemOf, read } from '../../support/settings/read-settings.ts';
 
 describe('a number', () => {

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { describeEvent } from '../../../../src/cli/log/describe-event.ts';
-import { describeProgress, renderProgress } from '../../../../src/cli/progress/progress-line.ts';
-import { advance, startProgress } from '../../../../src/cli/progress/progress-state.ts';
-import { createStyle } from '../../../../src/cli/text/style.ts';
+import { describeEvent } from '../../../../src/cli/output/describe-event.ts';
+import {
+  advance,
+  describeProgress,
+  renderProgress,
+  startProgress,
+} from '../../../../src/cli/output/progress.ts';
+import { createStyle } from '../../../../src/cli/output/terminal.ts';
 import type { CopyEvent } from '../../../../src/copy/events.ts';
 import { parseDay } from '../../../../src/core/day.ts';
 

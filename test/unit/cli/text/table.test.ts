@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { createStyle } from '../../../../src/cli/text/style.ts';
-import { renderTable } from '../../../../src/cli/text/table.ts';
-import { widthOf } from '../../../../src/cli/text/width.ts';
+import { createStyle } from '../../../../src/cli/output/terminal.ts';
+import { renderTable } from '../../../../src/cli/screens/table.ts';
+import { widthOf } from '../../../../src/cli/screens/text.ts';
 
 const plain = createStyle(false);
 const columns = [

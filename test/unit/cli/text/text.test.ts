@@ -1,16 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { escapeForTerminal, toSafeJson } from '../../../../src/cli/text/escape.ts';
 import {
   counted,
   formatAge,
   formatBytes,
   formatDuration,
   formatNumber,
-} from '../../../../src/cli/text/quantity.ts';
-import { shellQuote } from '../../../../src/cli/text/shell.ts';
-import { padTo, truncateTo, widthOf } from '../../../../src/cli/text/width.ts';
-import { wrapText } from '../../../../src/cli/text/wrap.ts';
+} from '../../../../src/cli/screens/numbers.ts';
+import {
+  escapeForTerminal,
+  padTo,
+  shellQuote,
+  toSafeJson,
+  truncateTo,
+  widthOf,
+  wrapText,
+} from '../../../../src/cli/screens/text.ts';
 
 /** Everything that moves a cursor, changes a colour, starts a line or turns the reading direction. */
 function isObeyed(character: string): boolean {

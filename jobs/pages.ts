@@ -1,0 +1,148 @@
+import { basename, resolve } from 'node:path';
+import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import type { JobContext } from '../src/core/job-context.ts';
+import { packageVersion } from '../src/core/package.ts';
+import type { Advice } from '../src/core/reasons.ts';
+import type { Viewer } from '../src/look/audience/audience.ts';
+import { reportPeriod } from '../src/look/report/period.ts';
+import {
+  type WrittenReport,
+  type WrittenReports,
+  writeReport,
+  writeTeamReports,
+} from '../src/look/report/write-reports.ts';
+import { startDashboard } from '../src/look/server/dashboard.ts';
+import { findTeam } from '../src/metrics/question.ts';
+import { DASHBOARD_SETTINGS } from '../src/settings/network-settings.ts';
+import { maskUrlPassword } from '../src/settings/secrets.ts';
+import type { DashboardSettings, Settings } from '../src/settings/settings.ts';
+import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
+import { keepOpen } from '../src/warehouse/kept-open.ts';
+import { isPostgres } from '../src/warehouse/location.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+
+/** What a person asks for besides the settings. */
+export interface DashboardRequest {
+  /** The port in place of the one in the settings. */
+  readonly port?: number | undefined;
+}
+
+/** What an entry point passes to the dashboard. */
+export interface DashboardContext extends Pick<JobContext, 'clock' | 'signal'> {
+  /** The remedy for a failure in the words of the entry point. */
+  readonly hintOf: (advice: Advice) => string | undefined;
+  /** Receives failures of single pages. Must not throw. */
+  readonly report: (error: unknown, path: string) => void;
+}
+
+const DEFAULTS: DashboardSettings = {
+  listen: DASHBOARD_SETTINGS.dashboardListen.fallback,
+  allowedHosts: DASHBOARD_SETTINGS.allowedHosts.fallback,
+  token: null,
+};
+
+/**
+ * Serves the warehouse to browsers until the process is asked to stop. Opens it for reading only.
+ * @throws {UsageError} when there is no such warehouse, it has another version, the address cannot be used, or it can be
+ * reached from other machines and there is no token.
+ */
+export async function serveDashboard(
+  { warehouse: location, dashboard = DEFAULTS }: Settings,
+  { port }: DashboardRequest,
+  { clock, signal, hintOf, report }: DashboardContext,
+  onListening: (url: string) => void,
+): Promise<void> {
+  const listen = { ...dashboard.listen, port: port ?? dashboard.listen.port };
+  const warehouse = keepOpen(location, { clock, signal });
+  try {
+    // What is wrong with the warehouse is reported before anything listens.
+    await warehouse.read(async () => undefined);
+    const footer = [
+      `Daywalk ${packageVersion()}`,
+      isPostgres(location) ? maskUrlPassword(location) : basename(location),
+    ];
+    const { allowedHosts, token } = dashboard;
+    const server = await startDashboard({
+      warehouse,
+      clock,
+      keepsReady: true,
+      listen,
+      allowedHosts,
+      token,
+      footer,
+      hintOf,
+      report,
+    });
+    try {
+      onListening(server.url);
+      await aborted(signal);
+    } finally {
+      await server.close();
+    }
+  } finally {
+    await warehouse.close();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Where the reports go: a file, for the organization or one team; or a folder with a file for each team. */
+export type ReportTarget =
+  | { readonly kind: 'file'; readonly path: string; readonly team: string | undefined }
+  | { readonly kind: 'folder'; readonly path: string };
+
+/** Which reports to write. */
+export interface ReportJob {
+  readonly target: ReportTarget;
+  readonly from: UtcDay | undefined;
+  readonly until: UtcDay | undefined;
+  readonly audience: Viewer['audience'];
+  readonly minGroup: number;
+  /** Default: the only organization of the warehouse. */
+  readonly organization: string | undefined;
+}
+
+/** What was written. */
+export interface ReportResult extends Partial<Omit<WrittenReports, 'reports'>> {
+  readonly org_id: string;
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  readonly audience: Viewer['audience'];
+  /** Null for managers, who see groups of any size. */
+  readonly min_group: number | null;
+  readonly reports: readonly WrittenReport[];
+}
+
+/**
+ * Writes reports as HTML files, see {@link writeReport}. Only reads the warehouse, and may run during a run. The same
+ * warehouse and request give the same bytes.
+ * @throws {UsageError} also if there is no such warehouse, organization or team, and for a period without data.
+ */
+export async function report(
+  { warehouse: location }: Pick<Settings, 'warehouse'>,
+  { target, from, until, audience, minGroup, organization }: ReportJob,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<ReportResult> {
+  return withWarehouse(location, { clock, create: false, readOnly: true, signal }, async (warehouse) => {
+    const orgId = await chooseOrganization(warehouse, organization);
+    const period = await reportPeriod(warehouse, orgId, { from, until }, yesterdayOf(clock.now()));
+    const request = { filters: { orgId, ...period }, audience, minGroup };
+    const about = {
+      org_id: orgId,
+      ...period,
+      audience,
+      min_group: audience === 'managers' ? null : minGroup,
+    };
+    const path = resolve(target.path);
+    if (target.kind === 'folder')
+      return { ...about, ...(await writeTeamReports(warehouse, request, path, signal)) };
+    const team = target.team === undefined ? undefined : await findTeam(warehouse, orgId, target.team);
+    const filters = { ...request.filters, team };
+    return { ...about, reports: [await writeReport(warehouse, { ...request, filters }, path)] };
+  });
+}

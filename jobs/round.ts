@@ -1,0 +1,174 @@
+import { adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
+import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
+import type { JobContext } from '../src/core/job-context.ts';
+import type { Advice } from '../src/core/reasons.ts';
+import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/events.ts';
+import { chooseOrganizations, namesOf, settingsFor } from '../src/settings/choose-organizations.ts';
+import type { NamedOrganization } from '../src/settings/organizations.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import {
+  type ExportRequest,
+  exportInto,
+  isMistake,
+  type LockedWarehouse,
+  planRequest,
+  runExport,
+  withLockedWarehouse,
+} from './run.ts';
+
+/** The result of exporting one organization. */
+export interface OrganizationOutcome {
+  /** Its name in the organizations file; null if there is no such file. */
+  readonly name: string | null;
+  /** Null if it is not known. */
+  readonly orgId: string | null;
+  readonly exitCode: ExitCode;
+  /** Null if the run could not begin. */
+  readonly report: RunReport | null;
+  /** Why the run could not begin; null if it began. */
+  readonly error: unknown;
+}
+
+/** The result of a round: one export of every organization, one after the other. */
+export interface RoundReport {
+  readonly command: string;
+  /** ISO instants. */
+  readonly startedAt: string;
+  readonly endedAt: string;
+  /** The highest-ranking exit code of all organizations. */
+  readonly exitCode: ExitCode;
+  readonly organizations: readonly OrganizationOutcome[];
+}
+
+/**
+ * Exports every organization of the settings, one after the other, whatever happens to the others. Never throws: what went
+ * wrong is in the report. An error of the round as a whole, such as a warehouse that cannot be opened, is the error of every
+ * organization. May be repeated at will.
+ */
+export async function runRound(
+  settings: Settings,
+  request: ExportRequest,
+  context: JobContext<RunEvent>,
+): Promise<RoundReport> {
+  const startedAt = context.clock.now().toISOString();
+  const organizations = await exportAll(settings, request, context);
+  return {
+    command: request.command,
+    startedAt,
+    endedAt: context.clock.now().toISOString(),
+    exitCode: worstExit(organizations.map(({ exitCode }) => exitCode)),
+    organizations,
+  };
+}
+
+/** The one error that kept every organization from being exported; null if one was exported or they failed for reasons of their own. */
+export function commonFailure({ organizations }: RoundReport): { readonly error: unknown } | null {
+  const [first, ...others] = organizations;
+  if (first === undefined || first.report !== null) return null;
+  return others.every(({ error }) => error === first.error) ? { error: first.error } : null;
+}
+
+async function exportAll(
+  settings: Settings,
+  request: ExportRequest,
+  context: JobContext<RunEvent>,
+): Promise<OrganizationOutcome[]> {
+  let chosen: readonly NamedOrganization[];
+  try {
+    chosen = chooseOrganizations(settings, request.organization);
+  } catch (error) {
+    return [notBegun(request.organization ?? null, error)];
+  }
+  if (settings.organizationsFile === undefined) return [await exportOnly(settings, request, context)];
+  try {
+    planRequest(request, context);
+    return await withLockedWarehouse(settings, request, context, (place) =>
+      exportNamed(chosen, { place, settings, request, context }),
+    );
+  } catch (error) {
+    return chosen.map(({ name }) => notBegun(name, error));
+  }
+}
+
+/** Exports the only organization of settings without an organizations file. */
+async function exportOnly(
+  settings: Settings,
+  request: ExportRequest,
+  context: JobContext<RunEvent>,
+): Promise<OrganizationOutcome> {
+  try {
+    return outcomeOf(null, await runExport(settings, request, context));
+  } catch (error) {
+    return { ...notBegun(null, error), orgId: settings.orgId ?? null };
+  }
+}
+
+interface NamedRound {
+  readonly place: LockedWarehouse;
+  readonly settings: Settings;
+  readonly request: ExportRequest;
+  readonly context: JobContext<RunEvent>;
+}
+
+async function exportNamed(
+  chosen: readonly NamedOrganization[],
+  { place, settings, request, context }: NamedRound,
+): Promise<OrganizationOutcome[]> {
+  const names = namesOf(settings) ?? [];
+  const outcomes: OrganizationOutcome[] = [];
+  let unusable: unknown = null;
+  for (const organization of chosen) {
+    const { name } = organization;
+    const observe = observerFor(name, context.observe);
+    try {
+      // A warehouse that cannot even record a run would fail for the others too, after the same wait.
+      if (unusable !== null) throw unusable;
+      context.signal.throwIfAborted();
+      const own = settingsFor(settings, organization);
+      const report = await exportInto(place, own, request, { ...context, observe }, { name, names });
+      outcomes.push(outcomeOf(name, reportFor(name, report)));
+    } catch (error) {
+      if (error instanceof StorageError) unusable = error;
+      const outcome = notBegun(name, error);
+      observe(leftOut(name, outcome));
+      outcomes.push(outcome);
+    }
+  }
+  const reports = outcomes.flatMap(({ report }) => report ?? []);
+  if (reports.every((report) => report.orgId === null && isMistake(report))) place.discardNew(reports.length);
+  return outcomes;
+}
+
+function outcomeOf(name: string | null, report: RunReport): OrganizationOutcome {
+  return { name, orgId: report.orgId, exitCode: report.exitCode, report, error: null };
+}
+
+function leftOut(organization: string, { error, exitCode }: OrganizationOutcome): RunEvent {
+  const message = messageOf(error);
+  return { type: 'organization-left-out', organization, exitCode, message, ...adviceOf(error) };
+}
+
+function notBegun(name: string | null, error: unknown): OrganizationOutcome {
+  const exitCode = error instanceof DaywalkError ? error.exitCode : EXIT.defect;
+  return { name, orgId: null, exitCode, report: null, error };
+}
+
+/** Passes on the events of one organization. Their advice then names it, so that a remedy can say whose key is meant. */
+export function observerFor(organization: string, observe: RunObserver): RunObserver {
+  return (event) => observe(adviseOn(organization, event));
+}
+
+/** A report whose advice names the organization. */
+export function reportFor(organization: string, report: RunReport): RunReport {
+  return { ...report, problems: report.problems.map((problem) => withFact(organization, problem)) };
+}
+
+function adviseOn(organization: string, event: RunEvent): RunEvent {
+  if (event.type === 'run-ended') return { ...event, report: reportFor(organization, event.report) };
+  if (event.type === 'warning' || event.type === 'unit-failed') return withFact(organization, event);
+  return event;
+}
+
+function withFact<Advised extends Advice>(organization: string, advice: Advised): Advised {
+  return advice.reason === undefined ? advice : { ...advice, facts: { ...advice.facts, organization } };
+}

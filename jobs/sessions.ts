@@ -1,0 +1,148 @@
+import { encoderOf } from '../schema/row.ts';
+import { tables } from '../schema/tables.ts';
+import { CredentialError } from '../src/api/errors.ts';
+import { type CreatedSession, createSession } from '../src/api/sessions/create.ts';
+import { parseSessionRequest } from '../src/api/sessions/request.ts';
+import type { Session } from '../src/api/sessions/session.ts';
+import type { KnownIdentifiers } from '../src/api/sessions/warnings.ts';
+import type { Retry } from '../src/api/transport/transport.ts';
+import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import { messageOf, RunError, StorageError, UsageError } from '../src/core/errors.ts';
+import type { JobContext } from '../src/core/job-context.ts';
+import { isStorable } from '../src/core/json.ts';
+import type { RunEvent } from '../src/pipeline/events.ts';
+import { sessionRow } from '../src/pipeline/normalize/session.ts';
+import type { Source } from '../src/pipeline/pull.ts';
+import { identify } from '../src/pipeline/run/start.ts';
+import { privacyOf } from '../src/privacy/email.ts';
+import { withoutErased } from '../src/privacy/without-erased.ts';
+import { openTransport, requireApi } from '../src/settings/api-access.ts';
+import { chooseOrganizations, namesOf, settingsFor } from '../src/settings/choose-organizations.ts';
+import type { NamedOrganization } from '../src/settings/organizations.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
+import { expectNotErased, LISTING, readErased, readErasedSteps } from '../src/warehouse/erased-list.ts';
+import { onlyOrganization } from '../src/warehouse/only-organization.ts';
+import { expectName } from '../src/warehouse/organization-names.ts';
+import type { Steps, Warehouse } from '../src/warehouse/port.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+
+const encodeSession = encoderOf(tables.sessions);
+
+/** A session to create. */
+export interface SessionCreation {
+  /** The request, not validated yet. */
+  readonly request: unknown;
+  /**
+   * The organization to record the session under.
+   * @default the only one of the warehouse, else the one of the API key
+   */
+  readonly orgId?: string | undefined;
+  /** The name of the organization in the organizations file. @default the only one in the file */
+  readonly organization?: string | undefined;
+  readonly knownIdentifiers?: KnownIdentifiers | undefined;
+}
+
+/** A created session, and where it is recorded. */
+export interface NewSession {
+  readonly orgId: string;
+  readonly session: Session;
+  /** The location of the warehouse, without a password. */
+  readonly warehouse: string;
+}
+
+/**
+ * Creates a session and records it. Opens the warehouse first, so that an unusable one costs no session. Do not repeat
+ * it without care: each successful call creates another session.
+ * @param onCreated called as soon as the session exists, before it is recorded.
+ * @throws {UsageError} for a bad request; nothing was sent. @throws {StorageError} when the session was created and
+ * could not be recorded; the message has its id. Otherwise as `createSession`.
+ */
+export function createRecordedSession(
+  allSettings: Settings,
+  { request: given, orgId: asked, organization, knownIdentifiers }: SessionCreation,
+  { clock, observe, signal }: JobContext<RunEvent>,
+  onCreated: (session: NewSession) => void,
+): Promise<void> {
+  const request = parseSessionRequest(given);
+  const named = chooseNamed(allSettings, organization);
+  const settings = named === null ? allSettings : settingsFor(allSettings, named);
+  const api = requireApi(settings);
+  return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
+    await expectEmailSalt(warehouse, settings.emails);
+    const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
+    const transport = openTransport(settings, api, { clock, onRetry });
+    try {
+      const identify = () => organizationOfKey({ transport, hosts: api }, yesterdayOf(clock.now()), signal);
+      const orgId =
+        named === null
+          ? (asked ?? (await onlyOrganization(warehouse)) ?? (await identify()))
+          : await identify();
+      // A session in another organization could not be taken back.
+      if (named !== null)
+        await expectName(warehouse, { name: named.name, names: namesOf(allSettings) ?? [] }, orgId);
+      expectNotErased(await readErased(warehouse), orgId);
+      const created = await createSession(request, {
+        transport,
+        baseUrl: api.baseUrl,
+        signal,
+        knownIdentifiers,
+        onWarning: ({ message, path }) =>
+          observe({ type: 'warning', message: `${path}: ${message}`, hint: undefined }),
+      });
+      onCreated({ orgId, session: created.session, warehouse: warehouse.location });
+      await record(created, { warehouse, orgId, settings });
+    } finally {
+      await transport.close();
+    }
+  });
+}
+
+/** @throws {UsageError} if the organizations file has several organizations and none was asked for. */
+function chooseNamed(settings: Settings, asked: string | undefined): NamedOrganization | null {
+  const [only, ...others] = chooseOrganizations(settings, asked);
+  if (only === undefined || others.length === 0) return only ?? null;
+  throw new UsageError(`the organizations file has ${others.length + 1} organizations`, {
+    hint: 'choose one of them with --organization',
+  });
+}
+
+async function organizationOfKey(source: Source, lastDay: UtcDay, signal: AbortSignal): Promise<string> {
+  try {
+    return (await identify(source, { lastDay, streams: ['activity'] }, signal)).orgId;
+  } catch (error) {
+    if (!(error instanceof RunError) || !(error.cause instanceof CredentialError)) throw error;
+    throw new RunError(error.message, {
+      cause: error.cause,
+      exitCode: error.exitCode,
+      hint: 'name the organization with --org-id; no session was created',
+    });
+  }
+}
+
+async function record(
+  created: CreatedSession,
+  { warehouse, orgId, settings }: { warehouse: Warehouse; orgId: string; settings: Settings },
+): Promise<void> {
+  const { sessionId } = created.session;
+  const failure = (why: string, cause?: unknown) =>
+    new StorageError(`session ${sessionId} was created, but not recorded in ${warehouse.location}: ${why}`, {
+      cause,
+      hint: 'keep its ID: the session exists, and another attempt would create a second one',
+    });
+  const policy = privacyOf(settings.emails);
+  function* steps(): Steps<boolean> {
+    const privacy = withoutErased(policy, yield* readErasedSteps(), [orgId]);
+    const row = sessionRow(created, { orgId, privacy });
+    if (!isStorable(row)) return false;
+    yield { table: tables.sessions, rows: [encodeSession(row)] };
+    return true;
+  }
+  let isStored: boolean;
+  try {
+    isStored = await warehouse.oneAtATime(LISTING, () => warehouse.transact('record a session in', steps));
+  } catch (error) {
+    throw failure(messageOf(error), error);
+  }
+  if (!isStored) throw failure('the response contains text that cannot be stored');
+}

@@ -1,0 +1,166 @@
+import { tables } from '../schema/tables.ts';
+import { DaywalkError } from '../src/core/errors.ts';
+import type { JobContext } from '../src/core/job-context.ts';
+import { isStream, type Stream } from '../src/core/stream.ts';
+import { type DrainReport, drainSpool } from '../src/hooks/drain/drain.ts';
+import { namesOf } from '../src/settings/choose-organizations.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import { assessHealth, type Health } from '../src/status/health.ts';
+import { readWarehouseStatus, type WarehouseStatus } from '../src/status/status.ts';
+import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
+import { digestOf, type WarehouseDigest } from '../src/warehouse/digest.ts';
+import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
+import type { QuarantineScope } from '../src/warehouse/port.ts';
+import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+
+/**
+ * Reads what the warehouse holds, up to yesterday by the clock. Writes nothing.
+ * @param only the only organization to read, by its name or ID.
+ * @throws {UsageError} when there is no such warehouse, or no such organization.
+ */
+export function readStatus(
+  settings: Settings,
+  { clock }: Pick<JobContext, 'clock'>,
+  only?: string,
+): Promise<WarehouseStatus> {
+  return withWarehouse(settings.warehouse, { clock, create: false }, (warehouse) =>
+    readWarehouseStatus(warehouse, clock.now(), { names: namesOf(settings), only }),
+  );
+}
+
+/** Reads whether the warehouse is healthy, see {@link assessHealth}. A warehouse that cannot be read is unhealthy. */
+export async function readHealth(
+  settings: Settings,
+  { clock }: Pick<JobContext, 'clock'>,
+  maxAgeHours: number,
+): Promise<Health> {
+  try {
+    return await withWarehouse(settings.warehouse, { clock, create: false }, (warehouse) =>
+      assessHealth(warehouse, { now: clock.now(), maxAgeHours, names: namesOf(settings) }),
+    );
+  } catch (error) {
+    if (!(error instanceof DaywalkError)) throw error;
+    return { healthy: false, reason: error.message, lastCompleteExportAt: null };
+  }
+}
+
+/** Computes the digests of a warehouse. Two warehouses with the same content have the same digests. */
+export function digestWarehouse(
+  { warehouse }: Settings,
+  { clock }: Pick<JobContext, 'clock'>,
+): Promise<WarehouseDigest> {
+  return withWarehouse(warehouse, { clock, create: false }, digestOf);
+}
+
+/** The longest list; further records are only counted. */
+const LISTED_MAX = 10_000;
+
+/** A record in quarantine. */
+export interface ListedRecord {
+  readonly orgId: string;
+  readonly stream: Stream;
+  /** The UTC day; '' for readiness. */
+  readonly date: string;
+  readonly recordSha256: string;
+  readonly reason: string;
+  /** The field, for example `data[3].date`. */
+  readonly path: string;
+  /** The record as received, as JSON text. */
+  readonly record: string;
+  readonly firstSeenAt: string;
+  /** When a person accepted it; null while it counts for the exit code. */
+  readonly acceptedAt: string | null;
+}
+
+/** The content of the quarantine. */
+export interface QuarantineList {
+  readonly records: readonly ListedRecord[];
+  /** How many more records there are. */
+  readonly more: number;
+}
+
+const COLUMNS = [
+  'org_id',
+  'stream',
+  'date',
+  'record_sha256',
+  'reason',
+  'path',
+  'record',
+  'first_seen_at',
+  'accepted_at',
+] as const;
+
+/**
+ * Lists the records in quarantine by organization, stream and day, 10,000 at most. Writes nothing.
+ * @throws {UsageError} when there is no such warehouse.
+ */
+export function listQuarantine(
+  { warehouse: location }: Settings,
+  { clock }: Pick<JobContext, 'clock'>,
+): Promise<QuarantineList> {
+  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+    const records: ListedRecord[] = [];
+    let more = 0;
+    for await (const rows of warehouse.scan(tables.quarantine, undefined, COLUMNS)) {
+      const free = LISTED_MAX - records.length;
+      records.push(...rows.slice(0, free).flatMap(recordOf));
+      more += Math.max(0, rows.length - free);
+    }
+    return { records, more };
+  });
+}
+
+function recordOf(row: readonly unknown[]): ListedRecord[] {
+  const [orgId, stream, date, recordSha256, reason, path, record, firstSeenAt, acceptedAt] = row;
+  if (!isStream(stream)) return [];
+  return [
+    {
+      orgId: String(orgId),
+      stream,
+      date: String(date),
+      recordSha256: String(recordSha256),
+      reason: String(reason),
+      path: String(path),
+      record: String(record),
+      firstSeenAt: String(firstSeenAt),
+      acceptedAt: acceptedAt === null ? null : String(acceptedAt),
+    },
+  ];
+}
+
+/** The records to accept. */
+export interface AcceptRequest extends Omit<QuarantineScope, 'orgId'> {
+  /** The ID or the name of the only organization. @default all organizations */
+  readonly organization?: string | undefined;
+}
+
+/**
+ * Accepts the quarantined records of a stream, a day, or all. They stay in quarantine but no longer affect the exit code
+ * of runs; a record that changes does again. May be repeated. Returns how many were not accepted before.
+ * @throws {UsageError} when there is no such warehouse or organization.
+ */
+export function acceptQuarantine(
+  { warehouse: location }: Settings,
+  { organization, ...scope }: AcceptRequest,
+  { clock }: Pick<JobContext, 'clock'>,
+): Promise<number> {
+  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+    const orgId = organization === undefined ? undefined : await chooseOrganization(warehouse, organization);
+    return warehouse.acceptQuarantine({ ...scope, orgId }, clock.now());
+  });
+}
+
+/**
+ * Moves received hook events from the spool into the warehouse, see {@link drainSpool}. May be repeated at will.
+ * @throws {UsageError} when emails would be hashed with another salt than before.
+ */
+export function drainHooks(
+  settings: Settings,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<DrainReport> {
+  return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
+    await expectEmailSalt(warehouse, settings.emails);
+    return drainSpool(warehouse, settings, signal);
+  });
+}

@@ -1,0 +1,192 @@
+import { checkArchive, type ReplayResult, replay, showArchive, thinArchive } from '../../../jobs/archive.ts';
+import type { ShownAnswer, ShownUnit } from '../../archive/show-answers.ts';
+import type { ArchiveCheck } from '../../archive/verify-archive.ts';
+import { parseDay } from '../../core/day.ts';
+import { UsageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { parseStreams, STREAMS } from '../../core/stream.ts';
+import { oneOf, parseInstant } from '../../settings/parsers.ts';
+import type { ScreenFrame } from '../output/output.ts';
+import type { Action, Flags } from '../program/command.ts';
+import { readDayRange } from '../program/flag-values.ts';
+import { counted, formatBytes } from '../screens/numbers.ts';
+import { renderTable, right, shrinking, type TableFrame } from '../screens/table.ts';
+
+const FINDING_COLUMNS = ['found', shrinking('what'), shrinking('units'), shrinking('reason')];
+
+export const verifyAction: Action = async ({ settings, out }) => {
+  const check = await checkArchive(settings);
+  const exitCode = check.findings.length === 0 ? EXIT.ok : EXIT.quarantine;
+  const { unusedBytes, ...counts } = check;
+  out.show({ exit_code: exitCode, ...counts, unused_bytes: unusedBytes }, (frame) =>
+    renderCheck(check, frame),
+  );
+  return exitCode;
+};
+
+function renderCheck(check: ArchiveCheck, frame: ScreenFrame): string[] {
+  const { findings, answers, objects, undecided, unusedBytes, torn } = check;
+  const notes = [
+    `${counted(answers, 'answer')}, ${counted(objects, 'object')}`,
+    ...(undecided > 0
+      ? [`${counted(undecided, 'answer')} undecided after a kill; the next run decides`]
+      : []),
+    ...(torn > 0 ? [`${counted(torn, 'line')} torn by a kill; nothing relies on it`] : []),
+    ...(unusedBytes > 0
+      ? [`${formatBytes(unusedBytes)} not needed; daywalk archive prune removes them`]
+      : []),
+  ].map((note) => `  ${note}`);
+  if (findings.length === 0)
+    return [frame.style.green('archive: every line and every object is sound'), ...notes];
+  const rows = findings.map(({ kind, what, units, reason }) => [
+    kind.replace('-', ' '),
+    what,
+    units === '' ? null : units,
+    frame.redact(reason),
+  ]);
+  return [
+    frame.style.red(`archive: ${counted(findings.length, 'finding')}`),
+    ...notes,
+    '',
+    ...renderTable(FINDING_COLUMNS, rows, frame),
+  ];
+}
+
+const ANSWER_COLUMNS = [
+  'came at',
+  'verdict',
+  'outcome',
+  right('rows'),
+  'emails',
+  shrinking('rows sha-256'),
+  'run',
+];
+
+export const showAction: Action = async ({ settings, flags, out }) => {
+  const unit = unitOf(flags);
+  const shown = await showArchive(settings, unit);
+  const rows = flags.isOn('--rows') ? await shown.rows() : null;
+  const answers = shown.answers.map(answerJson);
+  out.show(rows === null ? answers : { answers, rows }, (frame) =>
+    rows === null ? renderAnswers(shown.answers, unit, frame) : [...rows],
+  );
+  return EXIT.ok;
+};
+
+function unitOf(flags: Flags): ShownUnit {
+  const stream = flags.parse('--stream', oneOf(STREAMS)) ?? 'users';
+  const day = flags.parse('--date', parseDay) ?? null;
+  if ((day === null) !== (stream === 'readiness')) {
+    const problem = day === null ? `${stream} needs a day` : 'readiness has no days';
+    throw new UsageError(problem, { hint: day === null ? 'give it with --date' : 'leave --date out' });
+  }
+  return { stream, day };
+}
+
+function answerJson({ orgId, runId, ...answer }: ShownAnswer) {
+  return { org_id: orgId, run_id: runId, ...answer };
+}
+
+function renderAnswers(answers: readonly ShownAnswer[], unit: ShownUnit, frame: ScreenFrame): string[] {
+  if (answers.length === 0) {
+    const name = unit.day === null ? unit.stream : `${unit.stream} ${unit.day}`;
+    return [`the archive has no answer about ${name}`];
+  }
+  const rows = answers.map(({ at, verdict, outcome, rows, emails, object, runId }) => [
+    ...[at, verdict, outcome, rows, emails, object, runId],
+  ]);
+  return renderTable(ANSWER_COLUMNS, rows, frame);
+}
+
+/** About a hundred years. */
+const AGE_DAYS_MAX = 36_500;
+
+export const pruneAction: Action = async ({ settings, job, flags, out }) => {
+  const olderThanDays = flags.parse('--older-than', parseAge) ?? 0;
+  const isDryRun = flags.isOn('--dry-run');
+  const pruned = await thinArchive(settings, { olderThanDays, isDryRun }, job);
+  const { before, answersRemoved, answersKept, objectsRemoved, objectsKept, bytesRemoved, damaged } = pruned;
+  const json = {
+    dry_run: isDryRun,
+    before,
+    ...{ answers_removed: answersRemoved, answers_kept: answersKept },
+    ...{ objects_removed: objectsRemoved, objects_kept: objectsKept },
+    bytes_removed: bytesRemoved,
+    damaged: damaged.map(({ error }) => error.message),
+  };
+  const verb = isDryRun ? 'would be removed' : 'removed';
+  out.show(json, () => [
+    `${counted(answersRemoved, 'answer')} and ${counted(objectsRemoved, 'object')} (${formatBytes(bytesRemoved)}) ${verb}`,
+    `${counted(answersKept, 'answer')} and ${counted(objectsKept, 'object')} kept; replays as of ${before} and later are exact`,
+    ...damaged.map(({ error }) => `a file stays as it is because of damaged rows: ${error.message}`),
+  ]);
+  return damaged.length === 0 ? EXIT.ok : EXIT.storage;
+};
+
+function parseAge(text: string): number {
+  const [, digits] = /^(\d{1,5})d$/.exec(text) ?? [];
+  const days = Number(digits);
+  if (digits !== undefined && days >= 1 && days <= AGE_DAYS_MAX) return days;
+  throw new UsageError(`"${text}" is not an age`, { hint: 'write days, for example 400d' });
+}
+
+/** Units that are named at most. */
+const UNITS_NAMED_MAX = 5;
+
+export const replayAction: Action = async ({ settings, job, flags, log, out }) => {
+  const result = await replay(
+    settings,
+    {
+      ...readDayRange(flags, { clock: job.clock, log }),
+      streams: flags.parse('--streams', parseStreams) ?? STREAMS,
+      asOf: flags.parse('--as-of', parseInstant),
+      wait: flags.isOn('--wait'),
+    },
+    job,
+  );
+  out.show(replayJson(result), (frame) => renderReplay(result, frame), { afterLog: true });
+  return result.exitCode;
+};
+
+function replayJson({ exitCode, from, until, asOf, organizations }: ReplayResult) {
+  return {
+    exit_code: exitCode,
+    from,
+    until,
+    as_of: asOf,
+    requests: 0,
+    organizations: organizations.map(({ orgId, stored, same, newer, rowsWritten }) => ({
+      ...{ org_id: orgId, stored, same, newer, rows_written: rowsWritten },
+    })),
+  };
+}
+
+function renderReplay(
+  { exitCode, from, until, asOf, organizations }: ReplayResult,
+  frame: TableFrame,
+): string[] {
+  const what = asOf === null ? `${from} to ${until}` : `${from} to ${until} as of ${asOf}`;
+  if (organizations.length === 0) return [`replay: the archive has no committed answer of ${what}`];
+  const paint = exitCode === EXIT.ok ? frame.style.green : frame.style.yellow;
+  const columns = ['organization', ...['stored', 'unchanged', 'newer', 'rows written'].map(right)];
+  const rows = organizations.map(({ orgId, stored, same, newer, rowsWritten }) => [
+    ...[orgId, stored, same, newer.length, rowsWritten],
+  ]);
+  return [
+    paint(`replay: ${what}, without a request`),
+    '',
+    ...renderTable(columns, rows, frame),
+    ...organizations.flatMap(({ newer }) => newerLines(newer)),
+  ];
+}
+
+function newerLines(newer: readonly string[]): string[] {
+  if (newer.length === 0) return [];
+  const names = newer.slice(0, UNITS_NAMED_MAX).join(', ');
+  const more =
+    newer.length > UNITS_NAMED_MAX ? ` and ${counted(newer.length - UNITS_NAMED_MAX, 'more unit')}` : '';
+  return [
+    '',
+    `stayed as they are, because the warehouse has pulled them later than the archive: ${names}${more}`,
+  ];
+}

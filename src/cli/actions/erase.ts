@@ -1,0 +1,77 @@
+import { resolve } from 'node:path';
+import { type ErasureResult, erasePerson } from '../../../jobs/erase.ts';
+import { UsageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import type { Action, Flags } from '../program/command.ts';
+import { counted } from '../screens/numbers.ts';
+import { renderTable, right, type TableFrame } from '../screens/table.ts';
+
+export const eraseAction: Action = async ({ settings, job, flags, out, directory }) => {
+  const [user, email, file] = [
+    flags.parse('--user', notEmpty),
+    flags.parse('--email', notEmpty),
+    flags.parse('--certificate', notEmpty),
+  ];
+  if (user !== undefined && email !== undefined) {
+    throw new UsageError('--user and --email name a person each', { hint: 'pass one of them' });
+  }
+  const result = await erasePerson(
+    settings,
+    {
+      ...{ user, email, organization: flags.parse('--organization', notEmpty) },
+      ...{ isDryRun: flags.isOn('--dry-run'), wait: flags.isOn('--wait') },
+      dropsDamaged: flags.isOn('--drop-damaged'),
+      certificate: file === undefined ? undefined : resolve(directory, file),
+    },
+    job,
+  );
+  const { certificate, resumed, isDryRun } = result;
+  const json = { dry_run: isDryRun, resumed, certificate };
+  out.show(json, (frame) => renderErasure(result, { file, isPerson: isPerson(flags) }, frame), {
+    afterLog: true,
+  });
+  return EXIT.ok;
+};
+
+function isPerson(flags: Flags): boolean {
+  return flags.parse('--user', notEmpty) !== undefined || flags.parse('--email', notEmpty) !== undefined;
+}
+
+function notEmpty(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new UsageError('an empty value', { hint: 'give the value' });
+}
+
+function renderErasure(
+  { certificate, resumed, isDryRun }: ErasureResult,
+  { file, isPerson: erasesPerson }: { readonly file: string | undefined; readonly isPerson: boolean },
+  frame: TableFrame,
+): string[] {
+  const { rows, units, archive, spool_lines: spoolLines, published } = certificate;
+  const what = erasesPerson ? 'one person' : 'the organization';
+  const heading = isDryRun ? `dry run: ${what} would be erased; nothing was changed` : `${what} was erased`;
+  const verb = isDryRun ? 'would change' : 'changed';
+  return [
+    ...(resumed === null ? [] : ['an erasure that was interrupted earlier is complete now', '']),
+    frame.style.green(heading),
+    '',
+    ...renderTable(
+      ['table', right(`rows ${verb}`)],
+      Object.entries(rows).map(([table, count]) => [table, count]),
+      frame,
+    ),
+    '',
+    `${counted(units, 'unit')} with a new digest`,
+    archive === null
+      ? 'no archive'
+      : `archive: ${counted(archive.answers, 'answer')}, ${counted(archive.objects, 'object')}`,
+    ...(archive?.dropped === undefined
+      ? []
+      : [
+          `archive: ${counted(archive.dropped, 'damaged object')} ${isDryRun ? 'would be ' : ''}removed; daywalk archive verify names the days`,
+        ]),
+    `spool: ${counted(spoolLines, 'line')}`,
+    ...(file === undefined || isDryRun ? [] : [`certificate: ${file}`]),
+    ...published.map((place) => `not changed: the copy or publish in ${place}`),
+  ];
+}

@@ -1,0 +1,174 @@
+import { type AskedMetric, readMetric, readMetricSql } from '../../../jobs/metric.ts';
+import { additivityOf, allMetrics, dimensionsOf, GRAINS } from '../../../schema/metrics.ts';
+import { parseDay } from '../../core/day.ts';
+import { UsageError } from '../../core/errors.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import {
+  type Dimension,
+  type MetricAnswer,
+  type MetricRow,
+  parseDimension,
+  UNASSIGNED,
+} from '../../metrics/question.ts';
+import { writeCsv } from '../../metrics/write-csv.ts';
+import type { ScreenFrame } from '../output/output.ts';
+import type { Action, CommandContext, Flags } from '../program/command.ts';
+import { formatMeasured, formatNumber } from '../screens/numbers.ts';
+import { describeHole, renderProvenance } from '../screens/provenance.ts';
+import { type Cell, renderTable, right, shrinking } from '../screens/table.ts';
+
+const FORMATS = ['--json', '--csv', '--sql'] as const;
+const QUESTION_FLAGS = ['--by', '--from', '--until', '--team', '--user', '--organization'] as const;
+
+export const metricAction: Action = async (context) => {
+  const { flags, operands, settings, job, out } = context;
+  refuseSeveralFormats(flags);
+  const [name] = operands;
+  if (name === undefined) return showList(context);
+  const asked = askedMetric(name, flags);
+  if (flags.isOn('--sql')) {
+    out.print([`${await readMetricSql(settings, asked, job)};`]);
+    return EXIT.ok;
+  }
+  const answer = await readMetric(settings, asked, job);
+  if (flags.isOn('--csv')) out.print([metricCsv(asked.by, answer).trimEnd()]);
+  else out.show(answer, (frame) => renderAnswer(asked.by, answer, frame));
+  warn(context, answer);
+  return EXIT.ok;
+};
+
+function showList({ flags, out }: CommandContext): ExitCode {
+  const first = QUESTION_FLAGS.find((given) => flags.text(given) !== undefined);
+  const format = flags.isOn('--csv') ? '--csv' : flags.isOn('--sql') ? '--sql' : undefined;
+  const flag = first ?? format;
+  if (flag !== undefined) {
+    throw new UsageError(`${flag} needs the name of a metric`, { hint: 'daywalk metric lists the names' });
+  }
+  const metrics = listMetrics();
+  out.show({ metrics }, (frame) => renderMetrics(metrics, frame));
+  return EXIT.ok;
+}
+
+function refuseSeveralFormats(flags: Flags): void {
+  const [one, other] = FORMATS.filter((flag) => flags.isOn(flag));
+  if (one === undefined || other === undefined) return;
+  throw new UsageError(`${one} and ${other} exclude each other`, { hint: 'choose one of them' });
+}
+
+function askedMetric(metric: string, flags: Flags): AskedMetric {
+  return {
+    metric,
+    by: flags.parse('--by', parseDimensions) ?? [],
+    from: flags.parse('--from', parseDay),
+    until: flags.parse('--until', parseDay),
+    team: flags.text('--team'),
+    user: flags.text('--user'),
+    organization: flags.text('--organization'),
+  };
+}
+
+function parseDimensions(list: string): Dimension[] {
+  return list.split(',').map((name) => parseDimension(name.trim()));
+}
+
+/** A JSON document holds the warnings, and a screen the hole; standard error has what the output does not show. */
+function warn({ log, flags }: CommandContext, { warnings, days }: MetricAnswer): void {
+  const hole = flags.isOn('--csv') ? describeHole(days) : null;
+  for (const message of [...warnings, ...(hole === null ? [] : [hole])]) {
+    log.write({ level: 'warn', event: 'metric-limited', message });
+  }
+}
+
+/** The longest table. JSON and CSV have every row. */
+const ROWS_SHOWN_MAX = 1_000;
+/** Dimensions whose values are short and would be useless if they were cut. */
+const FIXED: readonly Dimension[] = ['date', 'week', 'month'];
+
+/** Draws an answer: a table, and what it rests on. */
+export function renderAnswer(by: readonly Dimension[], answer: MetricAnswer, frame: ScreenFrame): string[] {
+  const { metric, unit, rows } = answer;
+  const columns = [
+    ...by.map((name) => (FIXED.includes(name) ? name : shrinking(name))),
+    right(headerOf(metric, unit)),
+  ];
+  const cells = cellsOf(by, rows.slice(0, ROWS_SHOWN_MAX), frame);
+  const more = rows.length - ROWS_SHOWN_MAX;
+  const { dim, yellow } = frame.style;
+  // A number over a hole must not look complete.
+  const paint = answer.days.missing.length > 0 ? yellow : dim;
+  return [
+    ...(rows.length === 0 ? ['nothing occurred in this period'] : renderTable(columns, cells, frame)),
+    ...(more > 0 ? [dim(`and ${formatNumber(more)} more rows; --csv and --json have them all`)] : []),
+    '',
+    ...renderProvenance(answer, frame).map(paint),
+  ];
+}
+
+function headerOf(metric: string, unit: string): string {
+  return unit === metric ? metric : `${metric} (${unit})`;
+}
+
+function cellsOf(by: readonly Dimension[], rows: readonly MetricRow[], { redact }: ScreenFrame): Cell[][] {
+  const numbers = formatMeasured(rows.flatMap(({ value }) => value ?? [])).values();
+  return rows.map((row) => [
+    ...by.map((name) => partOf(name, row[name] ?? null, redact)),
+    row.value === null ? null : (numbers.next().value ?? null),
+  ]);
+}
+
+function partOf(
+  name: Dimension,
+  value: string | number | null,
+  redact: (text: string) => string,
+): string | null {
+  if (value === null) return name === 'team' ? UNASSIGNED : null;
+  return redact(String(value));
+}
+
+/** An answer as CSV: the dimensions and `value`. Numbers have all their digits; one that is not known is empty. */
+export function metricCsv(by: readonly Dimension[], { rows }: MetricAnswer): string {
+  const named = rows.map((row) =>
+    'team' in row && row['team'] === null ? { ...row, team: UNASSIGNED } : row,
+  );
+  return writeCsv<string>([...by, 'value'], named);
+}
+
+/** A metric as the list shows it. */
+export interface ListedMetric {
+  readonly name: string;
+  readonly unit: string;
+  readonly title: string;
+  readonly description: string;
+  readonly dimensions: readonly string[];
+  /** How its values may be combined. */
+  readonly additivity: string;
+}
+
+/** Every metric of the dictionary. */
+export function listMetrics(): ListedMetric[] {
+  return allMetrics.map((metric) => ({
+    name: metric.name,
+    unit: metric.unit,
+    title: metric.title,
+    description: metric.doc,
+    dimensions: dimensionsOf(metric),
+    additivity: additivityOf(metric),
+  }));
+}
+
+/** Below this width there is no room for the titles; the names say the same. */
+const WIDTH_WITH_TITLES = 110;
+
+/** Draws the list of metrics, one per line. The dimensions of all of them are named once, below. */
+export function renderMetrics(metrics: readonly ListedMetric[], frame: ScreenFrame): string[] {
+  const hasTitles = frame.width >= WIDTH_WITH_TITLES;
+  const columns = ['metric', 'also by', shrinking('unit'), ...(hasTitles ? [shrinking('title')] : [])];
+  const rows = metrics.map(({ name, unit, title, dimensions }) => {
+    const further = dimensions.filter((dimension) => !GRAINS.some((grain) => grain === dimension));
+    return [name, further.join(', '), unit, ...(hasTitles ? [title] : [])];
+  });
+  return [
+    ...renderTable(columns, rows, frame),
+    frame.style.dim(`by ${GRAINS.join(', ')}, and also by what is listed; --json adds descriptions`),
+  ];
+}

@@ -1,0 +1,63 @@
+import { resolve } from 'node:path';
+import { type BiReport, writeBi } from '../../../jobs/bi.ts';
+import {
+  DATABASES,
+  DISTRIBUTIONS,
+  schemaDocument,
+  schemaMarkdown,
+  schemaSql,
+} from '../../../schema/reference.ts';
+import { UsageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { oneOf } from '../../settings/parsers.ts';
+import type { Action, Flags } from '../program/command.ts';
+import { counted } from '../screens/numbers.ts';
+import { escapeForTerminal } from '../screens/text.ts';
+
+export const schemaAction: Action = async ({ flags, out }) => {
+  const format = flags.parse('--format', oneOf(['markdown', 'json', 'sql'])) ?? 'markdown';
+  if (format === 'sql') out.print([sqlFor(flags)]);
+  else {
+    refuseSqlFlags(format, flags);
+    if (format === 'json') out.json(schemaDocument());
+    else out.print([schemaMarkdown()]);
+  }
+  return EXIT.ok;
+};
+
+function sqlFor(flags: Flags): string {
+  const database = flags.parse('--database', oneOf(DATABASES));
+  const distribution = flags.parse('--distributed', oneOf(DISTRIBUTIONS));
+  if (distribution !== undefined && database === 'sqlite') {
+    throw new UsageError('SQLite cannot be distributed', {
+      hint: 'omit --database, or give --database postgres',
+    });
+  }
+  return schemaSql(database ?? (distribution === undefined ? 'sqlite' : 'postgres'), distribution);
+}
+
+function refuseSqlFlags(format: string, flags: Flags): void {
+  for (const flag of ['--database', '--distributed'] as const) {
+    if (flags.text(flag) === undefined) continue;
+    throw new UsageError(`${flag} has no effect with --format ${format}`, { hint: 'add --format sql' });
+  }
+}
+
+export const biAction: Action = async ({ flags, operands, out, directory }) => {
+  const [target = ''] = operands;
+  const folder = flags.text('--out');
+  if (folder === undefined || folder.trim() === '') {
+    throw new UsageError('--out is empty', { hint: 'name a folder' });
+  }
+  const report = await writeBi({ target, directory: resolve(directory, folder) });
+  out.show(report, () => renderBi(report));
+  return EXIT.ok;
+};
+
+/** Draws what was written, and what to do next. */
+export function renderBi({ directory, files, written, unchanged, removed, next_steps }: BiReport): string[] {
+  return [
+    `${escapeForTerminal(directory)}: ${counted(files, 'file')}, ${written} written, ${unchanged} unchanged, ${removed} removed`,
+    ...next_steps.map((step, index) => `${index + 1}. ${escapeForTerminal(step)}`),
+  ];
+}

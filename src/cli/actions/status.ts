@@ -1,0 +1,238 @@
+import { digestWarehouse, readHealth, readStatus } from '../../../jobs/warehouse.ts';
+import type { UtcDay } from '../../core/day.ts';
+import { RunError, UsageError } from '../../core/errors.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { RULES } from '../../core/rules.ts';
+import { DAILY_STREAMS } from '../../core/stream.ts';
+import type { Hole, UnconfirmedDays } from '../../status/gaps.ts';
+import type { DoubtedUnit, OrganizationStatus } from '../../status/organization.ts';
+import type { WarehouseStatus } from '../../status/status.ts';
+import type { QuarantineCount, RunRecord } from '../../warehouse/port.ts';
+import type { ScreenFrame } from '../output/output.ts';
+import type { Action, CommandContext } from '../program/command.ts';
+import { counted, formatAge, formatDuration } from '../screens/numbers.ts';
+import { section } from '../screens/sections.ts';
+import {
+  type Cell,
+  type Field,
+  renderFields,
+  renderListing,
+  renderMore,
+  renderTable,
+  right,
+  shrinking,
+} from '../screens/table.ts';
+import { escapeForTerminal, wrapText } from '../screens/text.ts';
+import { renderCalendar, renderSchemaDrift, renderStreams } from './status-tables.ts';
+
+/** A day between two nightly runs, and two hours for the run itself. */
+const HEALTH_HOURS = 26;
+const MAX_AGE_HOURS = { min: 1, max: 100_000 };
+
+export const statusAction: Action = async (context) => {
+  const { settings, job, flags, out } = context;
+  const hours = flags.number('--max-age', MAX_AGE_HOURS);
+  if (flags.isOn('--health') && flags.text('--organization') !== undefined) {
+    throw new UsageError('--health is about every organization', { hint: 'omit --organization' });
+  }
+  if (flags.isOn('--health')) return checkHealth(context, hours ?? HEALTH_HOURS);
+  const status = await readStatus(settings, job, flags.text('--organization'));
+  out.show(status, (frame) => renderStatus(status, frame));
+  const stale = hours === undefined ? null : describeStaleness(status, hours);
+  if (stale === null) return EXIT.ok;
+  throw new RunError(stale, { hint: 'see the last runs above; daywalk run brings the warehouse up to date' });
+};
+
+async function checkHealth({ settings, job, flags, out }: CommandContext, hours: number): Promise<ExitCode> {
+  const health = await readHealth(settings, job, hours);
+  const { healthy, reason } = health;
+  if (flags.isOn('--json')) out.line(health);
+  else
+    out.show(health, ({ redact }) => [
+      escapeForTerminal(redact(`${healthy ? 'healthy' : 'unhealthy'}: ${reason}`)),
+    ]);
+  return healthy ? EXIT.ok : EXIT.unhealthy;
+}
+
+const RUNS_SHOWN_MAX = 5;
+const HOLES_SHOWN_MAX = 12;
+const ERRORS_SHOWN_MAX = 5;
+const ERROR_LINES_MAX = 3;
+const QUARANTINE_SHOWN_MAX = 8;
+
+/** Draws what a warehouse holds and lacks, with a calendar on a terminal. */
+export function renderStatus(status: WarehouseStatus, frame: ScreenFrame): string[] {
+  const organizations = status.organizations.flatMap((organization) => [
+    '',
+    ...renderOrganization(organization, frame),
+  ]);
+  return [
+    ...renderFields(overview(status, frame), { ...frame, indent: 0 }),
+    ...organizations,
+    ...section('Quarantine', renderQuarantine(status.quarantine, frame), frame),
+    ...section('Last runs', renderRuns(status.runs, frame), frame),
+  ];
+}
+
+function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
+  const { lastCompleteRunAgeMs: ageMs, organizations, neverExported, pendingErasures } = status;
+  const freshness = ageMs === null ? 'never' : `${formatAge(ageMs)}, ${status.lastCompleteRunAt ?? ''}`;
+  return [
+    ['warehouse', status.warehouse],
+    ['days', `${status.firstDay} to ${status.lastDay} (yesterday, UTC)`],
+    ['last complete run', freshness, ageMs === null ? style.yellow : style.green],
+    ['restatements', status.restatements],
+    ...(neverExported.length === 0
+      ? []
+      : [['never exported', neverExported.join(', '), style.yellow] as const]),
+    ...pendingErasures.map(
+      ({ beganAt }): Field => [
+        'erasure',
+        `began at ${beganAt} and is not complete: repeat daywalk erase, unless it runs now`,
+        style.yellow,
+      ],
+    ),
+    ...(organizations.length === 0
+      ? [['organizations', 'none: no run has stored anything yet'] as const]
+      : []),
+  ];
+}
+
+function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame): string[] {
+  const { style } = frame;
+  const { name, orgId, days, oldestUnsettledDay, staleRollupDays } = organization;
+  const who = name === null ? orgId : `${name} (${orgId})`;
+  const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
+  const settled =
+    oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
+  return [
+    ...renderFields([['organization', `${who}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
+    ...(staleRollupDays === 0
+      ? []
+      : renderFields([['rollups', staleText(staleRollupDays), style.yellow]], { ...frame, indent: 0 })),
+    ...(calendar === null ? [] : ['', ...calendar]),
+    '',
+    ...renderStreams(organization, frame),
+    ...section('Holes', renderHoles(organization.holes, frame), frame),
+    ...section(
+      'Doubted: stored rows that the service no longer returns',
+      renderDoubted(organization.doubted, frame),
+      frame,
+    ),
+    ...section('Never confirmed', renderUnconfirmed(organization.neverConfirmed, frame), frame),
+    ...section('Schema drift', renderSchemaDrift(organization.schemaDrift, frame), frame),
+    ...section('Why units failed', renderErrors(organization, frame), frame),
+  ];
+}
+
+function staleText(days: number): string {
+  return `lack ${counted(days, 'stored day')}: a run adds them when it ends. Until then, metrics take longer, and views may lag`;
+}
+
+function renderHoles(holes: readonly Hole[], frame: ScreenFrame): string[] {
+  const columns = ['state', 'days', right('count'), shrinking('streams')];
+  const row = ({ state, firstDay, lastDay, days, streams }: Hole) => [
+    state,
+    rangeOf(firstDay, lastDay),
+    days,
+    streams.length === DAILY_STREAMS.length ? 'all daily streams' : streams.join(', '),
+  ];
+  return renderListing({ columns, items: holes, row, shownMax: HOLES_SHOWN_MAX }, frame);
+}
+
+function renderDoubted(doubted: readonly DoubtedUnit[], frame: ScreenFrame): string[] {
+  const columns = ['unit', right('missing'), right('of'), 'since', shrinking('rule')];
+  const row = ({ stream, day, rule, rows, of, since }: DoubtedUnit) => [
+    `${stream} ${day}`.trimEnd(),
+    rows,
+    of,
+    since.slice(0, 'YYYY-MM-DD'.length),
+    RULES[rule],
+  ];
+  const lines = renderListing({ columns, items: doubted, row, shownMax: HOLES_SHOWN_MAX }, frame);
+  const hint = frame.style.dim('if they are gone for good: daywalk run --accept-loss');
+  return lines.length === 0 ? [] : [...lines, hint];
+}
+
+function renderUnconfirmed(unconfirmed: readonly UnconfirmedDays[], frame: ScreenFrame): string[] {
+  const columns = ['stream', 'days', right('count'), shrinking('rule')];
+  const row = ({ rule, firstDay, lastDay, days, streams }: UnconfirmedDays) => [
+    streams.join(', '),
+    rangeOf(firstDay, lastDay),
+    days,
+    RULES[rule],
+  ];
+  return renderListing({ columns, items: unconfirmed, row, shownMax: HOLES_SHOWN_MAX }, frame);
+}
+
+function rangeOf(firstDay: UtcDay, lastDay: UtcDay): string {
+  return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
+}
+
+function renderErrors({ lastErrors }: OrganizationStatus, frame: ScreenFrame): string[] {
+  const { width, redact } = frame;
+  const lines = lastErrors
+    .slice(0, ERRORS_SHOWN_MAX)
+    .flatMap(({ stream, day, error }) => [
+      `${stream} ${day}`.trimEnd(),
+      ...wrapText(escapeForTerminal(redact(error)), { width, lead: '  ', linesMax: ERROR_LINES_MAX }),
+    ]);
+  return [...lines, ...renderMore(lastErrors.length - ERRORS_SHOWN_MAX, frame)];
+}
+
+function renderQuarantine(counts: readonly QuarantineCount[], frame: ScreenFrame): string[] {
+  const columns = ['stream', right('records'), right('accepted'), shrinking('reason')];
+  const row = ({ stream, reason, records, accepted }: QuarantineCount) => [
+    stream,
+    records,
+    accepted,
+    frame.redact(reason),
+  ];
+  return renderListing({ columns, items: counts, row, shownMax: QUARANTINE_SHOWN_MAX }, frame);
+}
+
+function renderRuns(runs: readonly RunRecord[], frame: ScreenFrame): string[] {
+  const numbers = ['duration', 'exit', 'units', 'failed', 'rows', 'requests'].map(right);
+  const columns = ['started', 'command', ...numbers];
+  const row = (run: RunRecord) => runRow(run, frame);
+  return renderListing(
+    { columns, items: runs.slice(0, RUNS_SHOWN_MAX), row, shownMax: RUNS_SHOWN_MAX },
+    frame,
+  );
+}
+
+function runRow(run: RunRecord, { style }: ScreenFrame): Cell[] {
+  const { startedAt, endedAt, exitCode } = run;
+  const paint = exitCode === EXIT.ok ? style.green : style.red;
+  return [
+    startedAt.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' '),
+    run.command,
+    endedAt === null ? 'not ended' : formatDuration(Date.parse(endedAt) - Date.parse(startedAt)),
+    exitCode === null ? null : { content: String(exitCode), paint },
+    run.unitsDone,
+    run.unitsFailed,
+    run.rowsWritten,
+    run.requests,
+  ];
+}
+
+/** Says why a warehouse is too old; null when it is not. */
+export function describeStaleness(
+  { lastCompleteRunAgeMs: ageMs }: WarehouseStatus,
+  hoursMax: number,
+): string | null {
+  if (ageMs === null) return 'no complete run is on record';
+  if (ageMs <= hoursMax * 3_600_000) return null;
+  return `the last complete run ended ${formatAge(ageMs)}, more than ${counted(hoursMax, 'hour')}`;
+}
+
+const COLUMNS = ['table', shrinking('sha-256')];
+
+export const digestAction: Action = async ({ settings, job, out }) => {
+  const digest = await digestWarehouse(settings, job);
+  out.show(digest, (frame) => {
+    const total = [{ content: 'warehouse', paint: frame.style.bold }, digest.warehouse];
+    return renderTable(COLUMNS, [...Object.entries(digest.tables), total], frame);
+  });
+  return EXIT.ok;
+};

@@ -1,0 +1,132 @@
+import type { NotifySettings } from '../hooks/notify/notify.ts';
+import { spoolOf } from '../hooks/spool/location.ts';
+import { readDotenv } from './dotenv.ts';
+import { NOTIFY_SETTINGS, readNotifySettings, SPOOL_SETTING } from './hook-settings.ts';
+import { parseInstant } from './parsers.ts';
+import { createSettingReader } from './setting.ts';
+
+/** The inputs of the receiver process. */
+export interface ReceiverSources {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly directory: string;
+}
+
+/** The settings of the receiver. Reading them never throws: a wrong setting must not lose the event. */
+export interface ReceiverSettings {
+  /** Words of the command line that are not flags of the receiver. */
+  readonly ignored: readonly string[];
+  /** The folder that received events go to. */
+  spoolFolder(): string;
+  /** The instant of a rehearsal; null for the clock. */
+  readonly rehearsedNow: Date | null;
+  /** True if email addresses must not even reach the spool. Hashing is left to the drain, which can check the salt. */
+  readonly dropsEmails: boolean;
+  /** Null if no notification is to be sent; `report` receives one line per wrong setting. */
+  readonly notification: ((report: (line: string) => void) => NotifySettings) | null;
+}
+
+const NO_DOTENV = { values: {}, readableByOthers: false, faults: [], lineOf: () => undefined };
+
+/** Reads the few settings that the receiver needs, and no secret besides the webhook's address. */
+export function readReceiverSettings({ argv, env, directory }: ReceiverSources): ReceiverSettings {
+  const { flags, ignored } = readFlags(argv);
+  const isNotifying = flags['--notify'] !== undefined || (env['DAYWALK_NOTIFY'] ?? '') !== '';
+  return {
+    ignored,
+    spoolFolder: () => spoolFolderOf({ flags, env, directory }),
+    rehearsedNow: instantOf(env['DAYWALK_NOW']?.trim() ?? ''),
+    dropsEmails: env['DAYWALK_EMAILS']?.trim() === 'drop',
+    notification: isNotifying ? (report) => notificationOf({ flags, env }, report) : null,
+  };
+}
+
+function notificationOf(
+  sources: Pick<ReceiverSources, 'env'> & { readonly flags: Readonly<Record<string, string>> },
+  report: (line: string) => void,
+): NotifySettings {
+  const reader = createSettingReader({ ...sources, dotenv: NO_DOTENV }, Object.values(NOTIFY_SETTINGS));
+  const settings = readNotifySettings(reader);
+  for (const { message, hint } of reader.problems) report(`${message}; ${hint ?? ''}`);
+  return settings;
+}
+
+function instantOf(text: string): Date | null {
+  try {
+    return text === '' ? null : parseInstant(text);
+  } catch {
+    return null;
+  }
+}
+
+const NAMES: readonly string[] = [
+  '--warehouse',
+  ...[SPOOL_SETTING, ...Object.values(NOTIFY_SETTINGS)].flatMap(({ flag }) => (flag === null ? [] : [flag])),
+];
+
+/** The receiver's flags on a command line, and the words that are not flags. */
+export interface ReceiverFlags {
+  readonly flags: Readonly<Record<string, string>>;
+  readonly ignored: readonly string[];
+}
+
+/**
+ * Reads the flags of the receiver. It never refuses a command line, because a wrong flag must not lose the event.
+ */
+export function readFlags(argv: readonly string[]): ReceiverFlags {
+  const flags: Record<string, string> = {};
+  const ignored: string[] = [];
+  const words = [...argv];
+  while (words.length > 0) {
+    const word = words.shift() ?? '';
+    const equals = word.indexOf('=');
+    const name = equals === -1 ? word : word.slice(0, equals);
+    const value = NAMES.includes(name) ? (equals === -1 ? words.shift() : word.slice(equals + 1)) : undefined;
+    if (value === undefined) ignored.push(name);
+    else flags[name] = value;
+  }
+  return { flags, ignored };
+}
+
+/** The sources in which the folder of the spool may be set. */
+export interface SpoolSources {
+  readonly flags: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly directory: string;
+}
+
+/**
+ * The spool that a received event goes to: flag, then environment, then `.env`, then default, as for every setting.
+ * `.env` is read only if neither a flag nor the environment names a place.
+ */
+export function spoolFolderOf({ flags, env, directory }: SpoolSources): string {
+  const given = (values: Readonly<Record<string, string | undefined>>, spool: string, warehouse: string) => ({
+    spool: textOf(values[spool]),
+    warehouse: textOf(values[warehouse]),
+  });
+  const byFlag = given(flags, '--spool', '--warehouse');
+  const byEnv = given(env, 'DAYWALK_SPOOL', 'DAYWALK_WAREHOUSE');
+  const isNamed = [byFlag, byEnv].some(({ spool, warehouse }) => spool !== null || warehouse !== null);
+  const byFile = isNamed
+    ? { spool: null, warehouse: null }
+    : given(dotenvOf(directory), 'DAYWALK_SPOOL', 'DAYWALK_WAREHOUSE');
+  return spoolOf({
+    spool: byFlag.spool ?? byEnv.spool ?? byFile.spool,
+    warehouse: byFlag.warehouse ?? byEnv.warehouse ?? byFile.warehouse ?? 'daywalk.db',
+    directory,
+  });
+}
+
+function textOf(text: string | undefined): string | null {
+  const trimmed = text?.trim() ?? '';
+  return trimmed === '' ? null : trimmed;
+}
+
+// The agent works in this folder. An unreadable `.env` there must not lose the event.
+function dotenvOf(directory: string): Readonly<Record<string, string | undefined>> {
+  try {
+    return readDotenv(directory).values;
+  } catch {
+    return {};
+  }
+}
