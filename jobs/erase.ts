@@ -12,7 +12,7 @@ import { countOthers, findSubjects, type Person } from '../src/erase/find-subjec
 import type { ErasureOptions } from '../src/erase/options.ts';
 import { readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
-import { drainSpool, spoolDirectory } from '../src/hooks/drain/drain.ts';
+import { drainSpool, spoolDirectory } from '../src/hooks/drain.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import { ErasedPeople } from '../src/privacy/erased-people.ts';

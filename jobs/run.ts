@@ -8,7 +8,7 @@ import type { JobContext } from '../src/core/job-context.ts';
 import { packageVersion } from '../src/core/package.ts';
 import type { Reason } from '../src/core/reasons.ts';
 import type { Stream } from '../src/core/stream.ts';
-import { drainDuringRun } from '../src/hooks/drain/drain-during-run.ts';
+import { drainDuringRun } from '../src/hooks/drain.ts';
 import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
 import type { PlanRequest } from '../src/pipeline/plan.ts';
 import { runUnits } from '../src/pipeline/run/run.ts';

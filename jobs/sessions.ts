@@ -1,10 +1,10 @@
 import { encoderOf } from '../schema/row.ts';
 import { tables } from '../schema/tables.ts';
+import type { Session } from '../src/api/create-session.ts';
+import { type CreatedSession, createSession } from '../src/api/create-session.ts';
 import { CredentialError } from '../src/api/errors.ts';
-import { type CreatedSession, createSession } from '../src/api/sessions/create.ts';
-import { parseSessionRequest } from '../src/api/sessions/request.ts';
-import type { Session } from '../src/api/sessions/session.ts';
-import type { KnownIdentifiers } from '../src/api/sessions/warnings.ts';
+import type { KnownIdentifiers } from '../src/api/session-request.ts';
+import { parseSessionRequest } from '../src/api/session-request.ts';
 import type { Retry } from '../src/api/transport/transport.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { messageOf, RunError, StorageError, UsageError } from '../src/core/errors.ts';

@@ -2,7 +2,7 @@ import { tables } from '../schema/tables.ts';
 import { DaywalkError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { isStream, type Stream } from '../src/core/stream.ts';
-import { type DrainReport, drainSpool } from '../src/hooks/drain/drain.ts';
+import { type DrainReport, drainSpool } from '../src/hooks/drain.ts';
 import { namesOf } from '../src/settings/choose-organizations.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { assessHealth, type Health } from '../src/status/health.ts';

@@ -86,7 +86,7 @@ async function bundle(part) {
     }),
     await build({
       ...options,
-      entryPoints: ['src/hooks/notify/messenger.ts', 'src/hooks/receive/receive.ts'],
+      entryPoints: ['src/hooks/messenger.ts', 'src/hooks/receive.ts'],
     }),
   ];
   const filesOf = (side) => builds.flatMap(({ metafile }) => Object.keys(metafile[side]));

@@ -10,14 +10,16 @@
  * ```
  * @module
  */
+
+export type { ClientOptions } from './api/client.ts';
 export {
   type Client,
   createClient,
   type DayRange,
   type ReportsPage,
   type Rows,
-} from './api/client/client.ts';
-export type { ClientOptions } from './api/client/options.ts';
+} from './api/client.ts';
+export type { AnsweredSettings, Session } from './api/create-session.ts';
 export {
   ApiError,
   BadRequestError,
@@ -27,18 +29,30 @@ export {
   ServerError,
   UnknownOutcomeError,
 } from './api/errors.ts';
-export type { SessionRequest } from './api/sessions/request.ts';
-export type { AnsweredSettings, Session } from './api/sessions/session.ts';
-export type { SessionSettings, Tag, TokenUsage } from './api/sessions/settings.ts';
-export type { KnownIdentifiers, SessionWarning } from './api/sessions/warnings.ts';
-export type { ActivityByClientRow, ActivityRow } from './api/shapes/activity.ts';
-export type { Meta } from './api/shapes/envelope.ts';
-export type { ProductivityRow } from './api/shapes/productivity.ts';
-export type { Criterion, ReadinessReport } from './api/shapes/readiness.ts';
-export type { Rejected } from './api/shapes/salvage.ts';
-export type { ModelElement, TokensByModelRow, TokensRow, TokensUserElement } from './api/shapes/tokens.ts';
-export type { ToolsByToolRow, ToolsRow } from './api/shapes/tools.ts';
-export type { UserRow } from './api/shapes/users.ts';
+export type { Meta } from './api/pages.ts';
+export type { Rejected } from './api/row-check.ts';
+export type {
+  KnownIdentifiers,
+  SessionRequest,
+  SessionSettings,
+  SessionWarning,
+  Tag,
+  TokenUsage,
+} from './api/session-request.ts';
+export type {
+  ActivityByClientRow,
+  ActivityRow,
+  Criterion,
+  ModelElement,
+  ProductivityRow,
+  ReadinessReport,
+  TokensByModelRow,
+  TokensRow,
+  TokensUserElement,
+  ToolsByToolRow,
+  ToolsRow,
+  UserRow,
+} from './api/shapes.ts';
 export type { Retry } from './api/transport/transport.ts';
 export { DaywalkError, RunError, UnitError, UsageError } from './core/errors.ts';
 export type { HookEventName, KnownHookEvent, OtherHookEvent } from './hooks/event.ts';

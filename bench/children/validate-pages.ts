@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { analyticsPage } from '../../src/api/walk/pages.ts';
+import { analyticsPage } from '../../src/api/pages.ts';
 import { parseDay } from '../../src/core/day.ts';
 import { collectDays, type DayCollector } from '../../src/pipeline/run/prepare-batch.ts';
 import { privacyOf } from '../../src/privacy/email.ts';

@@ -1,6 +1,8 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { DaywalkError, type DaywalkErrorOptions, type ErrorEffect } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
-import type { ProblemDetails } from './shapes/problem-details.ts';
+import { recordOf } from './fields.ts';
 
 /** Options of every error about a request. */
 export interface RequestErrorOptions extends DaywalkErrorOptions {
@@ -141,3 +143,15 @@ export class UnknownOutcomeError extends ProblemError {
     this.status = options.status;
   }
 }
+
+/** Body of a refusal (specification, sections 2.6 and 7). Every field may be missing: proxies answer too. */
+export const ProblemDetails = Type.Object({
+  title: Type.Optional(Type.String()),
+  detail: Type.Optional(Type.String()),
+  status: Type.Optional(Type.Number()),
+  requestId: Type.Optional(Type.String()),
+  metadata: Type.Optional(recordOf(Type.Unknown())),
+});
+export type ProblemDetails = Static<typeof ProblemDetails>;
+
+export const problemDetailsCheck = Compile(ProblemDetails);

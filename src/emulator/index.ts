@@ -1,11 +1,11 @@
-export type { EmulatedRepository } from './control/controls.ts';
-export type { JournalEntry, JournalSnapshot, RuleCounts } from './control/journal.ts';
+export type { EmulatedRepository } from './admin.ts';
 export { type Emulator, startEmulator } from './emulator.ts';
 export type { Action } from './faults/action.ts';
 export { type Match, parseRules, type Rule, type When } from './faults/rules.ts';
-export { type Keys, ROLES, type Role } from './http/auth.ts';
+export type { JournalEntry, JournalSnapshot, RuleCounts } from './journal.ts';
 export type { EmulatorOptions } from './options.ts';
-export type { Lies } from './quirks/lies.ts';
-export { DEFAULT_QUIRKS, parseQuirks, type Quirks } from './quirks/quirks.ts';
-export type { RevisionKind, RevisionOutcome, RevisionRequest } from './world/revision-request.ts';
-export type { EmulatedSession } from './world/sessions.ts';
+export type { Lies } from './quirks.ts';
+export { DEFAULT_QUIRKS, parseQuirks, type Quirks } from './quirks.ts';
+export { type Keys, ROLES, type Role } from './request.ts';
+export type { RevisionKind, RevisionOutcome, RevisionRequest } from './revise.ts';
+export type { EmulatedSession } from './sessions.ts';

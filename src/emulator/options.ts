@@ -3,7 +3,7 @@ import { FIRST_DAY, isDay, startOfDayMs, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { DAY_MS } from './dataset/population.ts';
 import type { Rule } from './faults/rules.ts';
-import type { Quirks } from './quirks/quirks.ts';
+import type { Quirks } from './quirks.ts';
 
 /** The size and the behaviour of the emulated organization. */
 export interface EmulatorOptions {

@@ -1,27 +1,17 @@
 import { ANALYTICS_BASE_PATH, READINESS_MOVED_PATH, READINESS_PATH, SESSIONS_PATH } from '../api/paths.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Stream } from '../core/stream.ts';
-import { openRateLimiter, writeRetryAfter } from './control/rate-limit.ts';
 import { openLru } from './dataset/lru.ts';
-import { answerDaily } from './endpoints/daily.ts';
-import { chooseStatus } from './endpoints/lies/rows.ts';
+import { answerDaily, answerUsers, usersPageNumber } from './endpoints/analytics.ts';
+import { chooseStatus } from './endpoints/lies.ts';
 import { readRange } from './endpoints/params.ts';
 import { answerReadiness, readinessPageNumber } from './endpoints/readiness.ts';
-import { answerUsers, usersPageNumber } from './endpoints/users.ts';
-import type { ApiCall } from './http/api-call.ts';
-import { requireKey, requireManager } from './http/auth.ts';
-import {
-  type PreparedResponse,
-  prepareForeign,
-  prepareJson,
-  prepareProblem,
-} from './http/prepared-response.ts';
-import { Refusal } from './http/refusal.ts';
-import type { RequestTarget } from './http/request-target.ts';
+import { answerSessions } from './endpoints/sessions.ts';
 import { OPENAPI_DOCUMENT, OPENAPI_PATH } from './openapi/document.ts';
-import type { Quirks } from './quirks/quirks.ts';
-import { answerSessions } from './sessions/answer.ts';
-import type { World } from './world/world.ts';
+import type { Quirks, RateLimitQuirk } from './quirks.ts';
+import { type ApiCall, type RequestTarget, requireKey, requireManager } from './request.ts';
+import { type PreparedResponse, prepareForeign, prepareJson, prepareProblem, Refusal } from './response.ts';
+import type { World } from './world.ts';
 
 const RESPONSE_OVERHEAD_BYTES = 512;
 const OPENAPI_RESPONSE = prepareJson(200, JSON.stringify(OPENAPI_DOCUMENT));
@@ -127,4 +117,49 @@ function pageOf(world: World, { stream, query }: RequestTarget): number | null {
 function prepareReadinessRedirect(target: RequestTarget): PreparedResponse {
   const location = READINESS_MOVED_PATH + target.url.slice(READINESS_PATH.length);
   return prepareJson(308, JSON.stringify({ redirect: location }), { location });
+}
+
+const MINUTE_MS = 60_000;
+
+/** Decides which requests exceed the rate. */
+export interface RateLimiter {
+  /** Returns the whole seconds to wait, or null when the request is accepted. `inFlight` includes the request. */
+  waitSeconds(quirk: RateLimitQuirk | null, nowMs: number, inFlight: number): number | null;
+}
+
+/** Opens a token bucket. It starts full with the requests of a burst, and refills at the allowed rate. */
+export function openRateLimiter(): RateLimiter {
+  let tokens = Number.POSITIVE_INFINITY;
+  let filledAtMs = 0;
+  return {
+    waitSeconds(quirk, nowMs, inFlight) {
+      if (quirk === null) return null;
+      if (quirk.inFlight !== undefined && inFlight > quirk.inFlight) return 1;
+      if (quirk.requestsPerMinute === undefined) return null;
+      const capacity = quirk.burst ?? quirk.requestsPerMinute;
+      tokens = Math.min(capacity, tokens + ((nowMs - filledAtMs) * quirk.requestsPerMinute) / MINUTE_MS);
+      filledAtMs = nowMs;
+      if (tokens < 1) return Math.ceil(((1 - tokens) * MINUTE_MS) / quirk.requestsPerMinute / 1_000);
+      tokens -= 1;
+      return null;
+    },
+  };
+}
+
+/** Returns the Retry-After header in the form of the quirk. */
+export function writeRetryAfter(
+  quirk: RateLimitQuirk,
+  waitSeconds: number,
+  now: Date,
+): Record<string, string> {
+  switch (quirk.retryAfter ?? 'seconds') {
+    case 'seconds':
+      return { 'retry-after': String(waitSeconds) };
+    case 'date':
+      return { 'retry-after': new Date(now.getTime() + waitSeconds * 1_000).toUTCString() };
+    case 'garbage':
+      return { 'retry-after': 'in a little while' };
+    case 'absent':
+      return {};
+  }
 }

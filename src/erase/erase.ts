@@ -1,7 +1,7 @@
 import { sql } from '../../schema/query.ts';
 import type { ErasedCounts } from '../archive/erase-answers.ts';
 import { DefectError } from '../core/errors.ts';
-import { eraseFromSpool } from '../hooks/spool/erase-spool.ts';
+import { eraseFromSpool } from '../hooks/spool-files.ts';
 import { type ErasedList, ErasedPeople } from '../privacy/erased-people.ts';
 import { digestOf } from '../warehouse/digest.ts';
 import { listErased, readErased, type Subject, withSubjects } from '../warehouse/erased-list.ts';

@@ -1,14 +1,14 @@
 import { USERS_LIMIT } from '../api/limits.ts';
-import { analyticsRequest, type Hosts, readinessRequest } from '../api/requests.ts';
-import type { Meter, Transport } from '../api/transport/transport.ts';
 import {
   type AnalyticsPage,
   analyticsPage,
   type ReadinessPage,
   readinessPage,
   walkUsers,
-} from '../api/walk/pages.ts';
-import type { ReportLimit } from '../api/walk/report-limit.ts';
+} from '../api/pages.ts';
+import type { ReportLimit } from '../api/requests.ts';
+import { analyticsRequest, type Hosts, readinessRequest } from '../api/requests.ts';
+import type { Meter, Transport } from '../api/transport/transport.ts';
 import { batchName, type DayBatch } from './plan.ts';
 
 /** The hosts of the service, and the transport for requests to them. */

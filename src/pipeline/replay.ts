@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { contentSha256 } from '../../schema/digest.ts';
 import { readerOf } from '../../schema/row.ts';
 import { tables as schema, tablesOf } from '../../schema/tables.ts';
-import { analyticsPage, readinessPage } from '../api/walk/pages.ts';
+import { analyticsPage, readinessPage } from '../api/pages.ts';
 import type { Clock } from '../core/clock.ts';
 import type { UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';

@@ -1,6 +1,6 @@
-import { ReadinessReport } from '../api/shapes/readiness.ts';
-import { type Checked, rowCheck } from '../api/shapes/salvage.ts';
-import type { AnalyticsPage, ReadinessPage } from '../api/walk/pages.ts';
+import type { AnalyticsPage, ReadinessPage } from '../api/pages.ts';
+import { type Checked, rowCheck } from '../api/row-check.ts';
+import { ReadinessReport } from '../api/shapes.ts';
 import { RunError, UnitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { batchName, type DayBatch } from './plan.ts';

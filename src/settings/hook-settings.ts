@@ -1,5 +1,5 @@
-import { NOTIFY_CHANNELS, NOTIFY_EVENTS } from '../hooks/notify/channels.ts';
-import type { NotifySettings } from '../hooks/notify/notify.ts';
+import { NOTIFY_CHANNELS, NOTIFY_EVENTS } from '../hooks/notification.ts';
+import type { NotifySettings } from '../hooks/notify.ts';
 import { listOf, oneOf, parseFolder, parseText, parseWebhook, wholeNumber } from './parsers.ts';
 import { REDACTED } from './secrets.ts';
 import { type SettingReader, setting } from './setting.ts';

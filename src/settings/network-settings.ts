@@ -1,5 +1,5 @@
+import { parseProxy } from '../api/addresses.ts';
 import type { ProxyOptions } from '../api/http/connections.ts';
-import { parseProxy } from '../api/proxy-address.ts';
 import { formatListenAddress, type ListenAddress, parseListenAddress } from '../core/listen-address.ts';
 import {
   oneOf,

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { parseOrigin } from '../api/origin.ts';
+import { parseOrigin } from '../api/addresses.ts';
 import { messageOf, UsageError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { nearestName } from '../core/nearest.ts';

@@ -1,5 +1,5 @@
-import type { NotifySettings } from '../hooks/notify/notify.ts';
-import { spoolOf } from '../hooks/spool/location.ts';
+import type { NotifySettings } from '../hooks/notify.ts';
+import { spoolOf } from '../hooks/spool.ts';
 import { readDotenv } from './dotenv.ts';
 import { NOTIFY_SETTINGS, readNotifySettings, SPOOL_SETTING } from './hook-settings.ts';
 import { parseInstant } from './parsers.ts';

@@ -1,4 +1,4 @@
-import { parseOrigin } from '../api/origin.ts';
+import { parseOrigin } from '../api/addresses.ts';
 import { UsageError } from '../core/errors.ts';
 import { isPostgres, schemeOf } from '../warehouse/location.ts';
 import { NOTIFY_SETTINGS, SPOOL_SETTING } from './hook-settings.ts';

@@ -87,16 +87,16 @@ const WAREHOUSE_DOORS = [
 const EMULATOR_JOBS = ['jobs/demo.ts', 'jobs/emulate.ts'];
 
 /** Entry points: files that run as a separate process, and may therefore use it. */
-const PROGRAMS = ['src/cli/main.ts', 'src/hooks/notify/messenger.ts'];
+const PROGRAMS = ['src/cli/main.ts', 'src/hooks/messenger.ts'];
 /** The room of the program that the process belongs to. */
 const PROCESS_ROOM = 'src/cli/process/';
 
 /** The files that hold a socket, a child process or a terminal, whose time limits only a real timer can keep. */
 const TIMED = [
-  'src/api/http/deadline.ts',
-  'src/emulator/http/deliver.ts',
-  'src/hooks/receive/input.ts',
-  'src/hooks/fire/run-command.ts',
+  'src/api/http/api-request.ts',
+  'src/emulator/server.ts',
+  'src/hooks/receive.ts',
+  'src/hooks/fire.ts',
   'src/cli/output/progress.ts',
 ];
 
@@ -136,11 +136,7 @@ describe('the source files', () => {
   });
 
   it('include the scripts that run in a separate thread or process', () => {
-    const started = [
-      'src/warehouse/sqlite/writer/entry.ts',
-      'src/hooks/notify/messenger.ts',
-      'src/cli/main.ts',
-    ];
+    const started = ['src/warehouse/sqlite/writer/entry.ts', 'src/hooks/messenger.ts', 'src/cli/main.ts'];
     expect(imports.map(({ to }) => to)).toEqual(expect.arrayContaining(started));
   });
 
@@ -234,10 +230,7 @@ describe('the process', () => {
     const touching =
       /\bprocess\s*\.\s*(argv|env|stdin|stdout|stderr|exit|exitCode|kill|on|once|abort|chdir|cwd)\b/;
     const foreign = filesMatching(touching).filter(
-      (path) =>
-        !PROGRAMS.includes(path) &&
-        !path.startsWith(PROCESS_ROOM) &&
-        path !== 'src/hooks/fire/run-command.ts',
+      (path) => !PROGRAMS.includes(path) && !path.startsWith(PROCESS_ROOM) && path !== 'src/hooks/fire.ts',
     );
     expect(foreign).toEqual([]);
   });

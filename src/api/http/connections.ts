@@ -1,6 +1,9 @@
+// Imports only the two parts of undici that are needed. Its index also loads fetch, caches and sockets of all kinds, which
+// takes longer than the first answer.
 import type { Dispatcher } from 'undici';
-import { isLoopback } from '../origin.ts';
-import { Client, loadProxyAgent, Pool } from './undici.ts';
+import Client from 'undici/lib/dispatcher/client.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import { isLoopback } from '../addresses.ts';
 
 /** The proxy that requests to other machines go through. */
 export interface ProxyOptions {
@@ -85,4 +88,9 @@ async function openTunnels(
 function limits({ timeoutMs }: { readonly timeoutMs: number }) {
   const connect = { timeout: timeoutMs, allowH2: false };
   return { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, allowH2: false, connect };
+}
+
+/** Loads the agent that tunnels through a proxy. Its CONNECT needs undici's index, so it is loaded only for a proxy. */
+export async function loadProxyAgent() {
+  return (await import('undici')).default.EnvHttpProxyAgent;
 }

@@ -1,12 +1,11 @@
 import { messageOf, StoppedError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { ApiError, UnknownOutcomeError } from '../errors.ts';
-import type { Answer, AnswerReader } from '../response/answer.ts';
-import { type ApiRequest, type Creation, nameOf, queryOf, splitOrigin } from './api-request.ts';
+import { type ApiRequest, type Creation, deadlineOf, nameOf, queryOf, splitOrigin } from './api-request.ts';
 import { openConnection, type ProxyOptions, proxyFor } from './connections.ts';
-import { deadlineOf } from './deadline.ts';
 import { exchange } from './exchange.ts';
 import { explain } from './explain.ts';
+import type { Answer, AnswerReader } from './response.ts';
 
 /** Options of {@link creator}. */
 export interface CreatorOptions {

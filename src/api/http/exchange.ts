@@ -1,10 +1,9 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { createGunzip, gunzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from '../limits.ts';
-import { BodyBytes } from '../response/body.ts';
-import { decodeBody } from '../response/gunzip.ts';
-import { type Headers, headerOf } from '../response/headers.ts';
+import type { Cancellation } from './api-request.ts';
 import type { Connections } from './connections.ts';
-import type { Cancellation } from './deadline.ts';
 
 /** A response of any status. */
 export interface HttpResponse {
@@ -122,4 +121,160 @@ function withResolvers<Value>() {
     reject = onError;
   });
   return { promise, resolve, reject };
+}
+
+/** Header values as undici gives them. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The value of a header; the first one if it is repeated. */
+export function headerOf(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/**
+ * Up to this many compressed bytes are decoded on this thread: for a page, sending them to another thread and back takes
+ * twice as long as decoding. They decode to at most a thousand times as many bytes, in some tens of milliseconds.
+ */
+const AT_ONCE_BYTES_MAX = 64 * 1024;
+/** Bounds of the bytes of an output piece. A piece is also no smaller than the input; zlib needs at least 64 bytes. */
+const PIECE_BYTES = { min: 64, max: 1024 * 1024 } as const;
+/** Bytes at the end of a gzip member that hold its decoded length. */
+const LENGTH_BYTES = 4;
+
+/** A body has an encoding that was not requested. */
+export class UnknownEncodingError extends Error {
+  constructor(encoding: string) {
+    super(
+      `the body is encoded as ${JSON.stringify(encoding.slice(0, ENCODING_CHARS_MAX))}; only gzip was requested`,
+    );
+  }
+}
+
+/** Maximum number of characters of an encoding's name in a message. */
+const ENCODING_CHARS_MAX = 40;
+
+/**
+ * The decoded bytes of a body. Decoding stops at the first byte beyond `bytesMax`, so a gzip bomb never fills the memory.
+ * @throws {BodyTooLargeError} beyond `bytesMax`; {@link UnknownEncodingError}; zlib's error for a cut or broken body.
+ */
+export async function decodeBody(
+  bytes: Buffer,
+  encoding: string | undefined,
+  bytesMax: number,
+): Promise<Buffer> {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return bytes;
+  if (name !== 'gzip' && name !== 'x-gzip') throw new UnknownEncodingError(name);
+  if (bytes.length > AT_ONCE_BYTES_MAX) return gunzipInThread(bytes, bytesMax);
+  try {
+    return gunzipSync(bytes, { maxOutputLength: bytesMax, chunkSize: pieceBytes(bytes) });
+  } catch (error) {
+    if (error instanceof RangeError) throw new BodyTooLargeError(bytesMax);
+    throw error;
+  }
+}
+
+/**
+ * The size of an output piece: enough for the whole output if the body states its length correctly. But a body of several
+ * gzip members states only the length of the last one. Pieces are at least as large as the input, so there are never more
+ * than about a thousand.
+ */
+function pieceBytes(bytes: Buffer): number {
+  const least = Math.max(PIECE_BYTES.min, bytes.length);
+  if (bytes.length < LENGTH_BYTES) return least;
+  const stated = bytes.readUInt32LE(bytes.length - LENGTH_BYTES);
+  // With one more byte, zlib need not check for further output.
+  return Math.min(PIECE_BYTES.max, Math.max(least, stated + 1));
+}
+
+/** Decodes in another thread, piece by piece. */
+function gunzipInThread(bytes: Buffer, bytesMax: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const decoded = new BodyBytes(bytesMax);
+    const stream = createGunzip();
+    stream.on('data', (piece: Buffer) => {
+      try {
+        decoded.add(piece);
+      } catch (error) {
+        stream.destroy(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+    stream.on('end', () => resolve(decoded.take()));
+    stream.on('error', reject);
+    stream.end(bytes);
+  });
+}
+
+/** A body has, or decodes to, more bytes than allowed. */
+export class BodyTooLargeError extends Error {
+  constructor(bytesMax: number) {
+    super(`the body decodes to more than ${bytesMax} bytes`);
+  }
+}
+
+/** The memory of a larger body is released as soon as it is parsed, without waiting for the garbage collector. */
+const LARGE_BYTES = 1024 * 1024;
+
+/** Collects the bytes of a body. */
+export class BodyBytes {
+  #chunks: Buffer[] = [];
+  #large: ArrayBuffer | undefined;
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  /** @param bytesMax maximum number of bytes. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** @throws {BodyTooLargeError} at the first byte too many. */
+  add(chunk: Buffer): void {
+    const start = this.#bytes;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#bytesMax) throw new BodyTooLargeError(this.#bytesMax);
+    if (this.#bytes <= LARGE_BYTES) this.#chunks.push(chunk);
+    else new Uint8Array(this.#room()).set(chunk, start);
+  }
+
+  /** All bytes; call it once. Pass them to {@link release} when they are parsed. */
+  take(): Buffer {
+    const [chunks, large] = [this.#chunks, this.#large];
+    this.#chunks = [];
+    this.#large = undefined;
+    if (large !== undefined) return Buffer.from(large, 0, this.#bytes);
+    const [first] = chunks;
+    return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, this.#bytes);
+  }
+
+  /** A buffer for all bytes so far. The system allocates only the pages that are written. */
+  #room(): ArrayBuffer {
+    let large = this.#large;
+    if (large === undefined) {
+      large = new ArrayBuffer(0, { maxByteLength: this.#bytesMax });
+      this.#large = large;
+    }
+    if (this.#bytes > large.byteLength) large.resize(Math.min(this.#bytesMax, 2 * this.#bytes));
+    let start = 0;
+    for (const chunk of this.#chunks) {
+      new Uint8Array(large).set(chunk, start);
+      start += chunk.length;
+    }
+    this.#chunks = [];
+    return large;
+  }
+}
+
+/**
+ * Releases the memory of a large body. The garbage collector would release it too, but only after the text and the values
+ * of the body were allocated.
+ */
+export function release({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0);
+}
+
+/** Text of UTF-8 bytes; undefined if they are not valid, because a lenient decoder would alter them silently. */
+export function decodeUtf8(bytes: Buffer): string | undefined {
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }

@@ -1,9 +1,8 @@
 import { messageOf, RunError } from '../../core/errors.ts';
 import type { Advice } from '../../core/reasons.ts';
 import { RequestError } from '../errors.ts';
-import { BodyTooLargeError } from '../response/body.ts';
-import { UnknownEncodingError } from '../response/gunzip.ts';
 import type { ProxyOptions } from './connections.ts';
+import { BodyTooLargeError, UnknownEncodingError } from './exchange.ts';
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS_/;
 

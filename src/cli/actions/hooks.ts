@@ -5,16 +5,21 @@ import type { Clock } from '../../core/clock.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { isObject } from '../../core/json.ts';
-import { warningsOf } from '../../hooks/drain/warnings.ts';
+import { warningsOf } from '../../hooks/drain.ts';
 import { firedFieldsOf, HOOK_EVENT_NAMES, isHookEventName, wrongFieldsOf } from '../../hooks/event.ts';
-import { type HooksDocument, readDocument } from '../../hooks/file/document.ts';
-import { type Edited, install, remove } from '../../hooks/file/edit.ts';
-import { type ConfiguredHook, hooksOf } from '../../hooks/file/entries.ts';
-import { whileLocked } from '../../hooks/file/lock.ts';
-import { readStored, replaceStored, type StoredFile } from '../../hooks/file/storage.ts';
-import { type Fired, type FiredHook, fire } from '../../hooks/fire/fire.ts';
-import { NOTIFY_EVENTS } from '../../hooks/notify/channels.ts';
-import { spoolOf } from '../../hooks/spool/location.ts';
+import { type Fired, type FiredHook, fire } from '../../hooks/fire.ts';
+import {
+  type ConfiguredHook,
+  type Edited,
+  type HooksDocument,
+  hooksOf,
+  install,
+  readDocument,
+  remove,
+} from '../../hooks/hooks-file.ts';
+import { readStored, replaceStored, type StoredFile, whileLocked } from '../../hooks/hooks-file-storage.ts';
+import { NOTIFY_EVENTS } from '../../hooks/notification.ts';
+import { spoolOf } from '../../hooks/spool.ts';
 import type { Paint } from '../output/terminal.ts';
 import type { Action, CommandContext } from '../program/command.ts';
 import { readJsonInput } from '../program/flag-values.ts';

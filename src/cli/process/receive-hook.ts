@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { messageOf } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { receive } from '../../hooks/receive/receive.ts';
+import { receive } from '../../hooks/receive.ts';
 import { readReceiverSettings } from '../../settings/receiver-settings.ts';
 import { escapeForTerminal } from '../screens/text.ts';
 

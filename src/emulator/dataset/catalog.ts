@@ -1,4 +1,26 @@
-import { split } from './names.ts';
+/** Splits a text into its words. */
+export function split(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}
+
+export const FIRST_NAMES = split(`
+  ada alan amir ana bella chen dana dmitri elif emre fatima grace hana ines ivan jonas kofi lena li lucia
+  mara mateo mei nadia noor omar paula priya rafael ren sara sven tariq uma vera wei yara yuki zane zoe
+`);
+
+/** A changed email has another last name. */
+export const LAST_NAMES = split(`
+  abe adler almeida bauer blanc castro cohen diaz eriksen farah fischer garcia gupta haddad hansen ito jansen
+  kaya khan kim kowalski kumar larsen lopez mensah moreau nakamura novak okafor oliveira park petrov quinn
+  rossi sato silva tanaka usman weber zhang
+`);
+
+/** The names of repositories; further repositories get a number. */
+export const REPOSITORY_NAMES = split(`
+  storefront billing identity search mobile-app design-system data-platform notifications gateway inventory
+  infra docs-site ml-ranking support-tools analytics-jobs partner-api checkout media-pipeline feature-flags
+  cli
+`);
 
 /** A model of the emulated organization. Days count from the first day with data. */
 export interface Model {
@@ -117,3 +139,39 @@ export const EXTENSIONS_OF_LANGUAGE: readonly (readonly [number, number])[] = LA
 
 /** How much the agent may do alone (specification, section 2.4). */
 export const DELEGATION = ['auto-high', 'auto-medium', 'auto-low', 'spec', 'manual'] as const;
+
+/**
+ * Criteria of the repository (denominator 1). The service's set is open-ended and undocumented; apart from a few known
+ * ones these ids are invented.
+ */
+export const REPOSITORY_CRITERIA = split(`
+  readme gitignore_comprehensive env_template license_present contributing_guide code_of_conduct codeowners
+  issue_templates pull_request_template branch_protection ci_present ci_fast_feedback dependency_lockfile
+  dependency_updates secret_scanning vulnerability_scanning release_notes semantic_versioning changelog
+  architecture_docs decision_records onboarding_guide dev_container single_command_setup agents_file
+  agent_hooks skills_defined monorepo_tooling build_cache pre_commit_hooks signed_commits release_automation
+  rollback_documented incident_runbooks error_to_insight_pipeline feature_flags cost_monitoring backup_policy
+  data_retention_policy access_review
+`);
+
+/** Criteria of each application (denominator = number of applications). */
+export const APPLICATION_CRITERIA = split(`
+  lint_config type_check formatter unit_tests_exist unit_tests_run integration_tests_exist
+  end_to_end_tests_exist coverage_measured coverage_threshold test_isolation flaky_test_tracking
+  strict_typing dead_code_detection complexity_limit naming_consistency duplicate_code_detection
+  large_file_detection import_boundaries structured_logging log_redaction tracing metrics_exported
+  health_checks alerting profiling error_tracking api_schema api_docs_generated config_validated
+  input_validated dependency_injection database_migrations local_services seed_data hot_reload
+  reproducible_builds container_image deploy_preview progressive_rollout load_tests accessibility_checks
+`);
+
+/** Criteria that the quirk `newCriteria` adds. */
+export const NEW_CRITERIA = ['agent_sandboxing', 'prompt_regression_tests'] as const;
+
+/** The applications of a repository; each repository has the first few. */
+export const APP_PATHS = [
+  { path: 'apps/web', description: 'Customer-facing web application' },
+  { path: 'apps/api', description: 'HTTP API of the product' },
+  { path: 'packages/worker', description: 'Background jobs and queues' },
+  { path: 'tools/admin', description: 'Internal administration' },
+] as const;

@@ -1,10 +1,8 @@
-import { CLIENT_TYPES } from './catalog.ts';
-import { drawFiles } from './draw-files.ts';
-import { drawModels } from './draw-models.ts';
-import { drawCalls } from './draw-tools.ts';
-import { Draws, hash } from './hash.ts';
+import { CLIENT_TYPES, EXTENSIONS_OF_LANGUAGE, LANGUAGES, MODELS } from './catalog.ts';
+import { CREDITS, createUserDay, type UserDay } from './day-numbers.ts';
+import { drawCalls, type Habits, spread } from './draw-calls.ts';
 import type { Population } from './population.ts';
-import { createUserDay, type UserDay } from './user-day.ts';
+import { Draws, hash } from './pseudo-random.ts';
 import { type DayVariant, isAmong } from './variant.ts';
 
 const draws = new Draws();
@@ -73,4 +71,127 @@ function isOtherwiseActive(
   if (withUsers.includes(user)) return true;
   const isHidden = hidden !== null && isAmong(hidden, population.seed, user);
   return population.isActive(user, day) && !isHidden;
+}
+
+const FILES_ASPECT = { language: 40 } as const;
+/** Maximum number of languages per user. */
+const LANGUAGES_PER_USER = 4;
+
+/** Draws files, commits, pull requests, languages and extensions. The tool calls must be set. */
+export function drawFiles(draws: Draws, habits: Habits & { without: number }, into: UserDay): void {
+  const calls = into.toolCalls;
+  into.filesCreated = draws.below(1 + calls / 9);
+  into.filesEdited = draws.below(1 + calls / 3);
+  into.commits = draws.below(1 + calls / 14);
+  into.pullRequests = into.commits === 0 ? 0 : draws.below(1 + Math.min(4, into.commits));
+  const files = into.filesCreated + into.filesEdited;
+  spread(draws, files, into.languages, 1 + draws.below(LANGUAGES_PER_USER), (source) =>
+    chooseLanguage(habits, source.below(LANGUAGES_PER_USER)),
+  );
+  spreadExtensions(draws, into);
+}
+
+/**
+ * Chooses the user's n-th language. The first languages of the catalog are more common. The next language replaces a
+ * vanished one.
+ */
+function chooseLanguage({ seed, user, without }: Habits & { without: number }, choice: number): number {
+  const habit = hash(seed, user, FILES_ASPECT.language, choice);
+  let language = Math.min(habit % LANGUAGES.length, (habit >>> 8) % LANGUAGES.length);
+  for (let tries = 0; tries < LANGUAGES.length && ((without >>> language) & 1) === 1; tries++) {
+    language = (language + 1) % LANGUAGES.length;
+  }
+  return language;
+}
+
+function spreadExtensions(draws: Draws, into: UserDay): void {
+  into.extensions.fill(0);
+  for (let language = 0; language < LANGUAGES.length; language++) {
+    const count = into.languages[language] ?? 0;
+    if (count === 0) continue;
+    const [first, second] = EXTENSIONS_OF_LANGUAGE[language] ?? [0, 0];
+    const minor = draws.below(1 + count / 3);
+    into.extensions[first] = (into.extensions[first] ?? 0) + count - minor;
+    into.extensions[second] = (into.extensions[second] ?? 0) + minor;
+  }
+}
+
+const MODELS_ASPECT = { model: 50, season: 51 } as const;
+/** Number of days after which a user may prefer other models. */
+const FASHION_DAYS = 45;
+
+/** Draws the credits by model. The messages and tool calls must be set. */
+export function drawModels(
+  draws: Draws,
+  habits: Habits & { day: number; without: number },
+  into: UserDay,
+): void {
+  into.models.fill(0);
+  const uses = 1 + draws.below(3);
+  let work = into.toolCalls * (1_500 + draws.below(4_000)) + into.userMessages * (500 + draws.below(1_500));
+  for (let use = 0; use < uses; use++) {
+    const share = use === uses - 1 ? work : Math.floor(work * (0.5 + 0.4 * draws.unit()));
+    addCredits(draws, chooseModel(habits, use), share + 1, into);
+    work -= share;
+  }
+  sumUp(into);
+}
+
+/** Chooses the model of the user's n-th use: a preference of the season among the models of the day. */
+function chooseModel(
+  { seed, user, day, without }: Habits & { day: number; without: number },
+  use: number,
+): number {
+  // Users change their preferences on different days.
+  const season = Math.floor((day + (hash(seed, user, MODELS_ASPECT.season) % FASHION_DAYS)) / FASHION_DAYS);
+  let point = hash(seed, user, MODELS_ASPECT.model, season, use) % totalWeight(day, without);
+  for (let model = 0; model < MODELS.length; model++) {
+    point -= weightOf(model, day, without);
+    if (point < 0) return model;
+  }
+  return 0;
+}
+
+function weightOf(model: number, day: number, without: number): number {
+  const entry = MODELS[model];
+  if (entry === undefined || ((without >>> model) & 1) === 1) return 0;
+  return day >= entry.since && day <= entry.until ? entry.weight : 0;
+}
+
+function totalWeight(day: number, without: number): number {
+  let total = 0;
+  for (let model = 0; model < MODELS.length; model++) total += weightOf(model, day, without);
+  return Math.max(1, total);
+}
+
+/** Raw input counts every input token. A token read from the cache costs a tenth, one written to it a quarter more. */
+function addCredits(draws: Draws, model: number, fresh: number, into: UserDay): void {
+  const cacheRead = Math.floor(fresh * (0.8 + 4 * draws.unit()));
+  const cacheWrite = Math.floor(fresh * 0.3 * draws.unit());
+  const output = Math.floor(fresh * (0.05 + 0.2 * draws.unit())) + 1;
+  const weighted = fresh + cacheRead * 0.1 + cacheWrite * 1.25 + output * 4;
+  const billable = Math.round(weighted * (MODELS[model]?.rate ?? 1)) + 1;
+  const base = model * CREDITS.count;
+  addTo(into.models, base + CREDITS.billable, billable);
+  addTo(into.models, base + CREDITS.input, fresh + cacheRead + cacheWrite);
+  addTo(into.models, base + CREDITS.output, output);
+  addTo(into.models, base + CREDITS.cacheRead, cacheRead);
+  addTo(into.models, base + CREDITS.cacheWrite, cacheWrite);
+}
+
+function sumUp(into: UserDay): void {
+  into.billable = 0;
+  let most = -1;
+  for (let model = 0; model < MODELS.length; model++) {
+    const billable = into.models[model * CREDITS.count + CREDITS.billable] ?? 0;
+    into.billable += billable;
+    if (billable > most) {
+      most = billable;
+      into.primaryModel = model;
+    }
+  }
+}
+
+function addTo(numbers: Float64Array, index: number, amount: number): void {
+  numbers[index] = (numbers[index] ?? 0) + amount;
 }

@@ -1,7 +1,6 @@
 import { FIRST_DAY, startOfDayMs, weekdayOf } from '../../core/day.ts';
-import { hash, unitOf } from './hash.ts';
-import { ulid } from './ids.ts';
-import { FIRST_NAMES, LAST_NAMES } from './names.ts';
+import { FIRST_NAMES, LAST_NAMES } from './catalog.ts';
+import { hash, ulid, unitOf } from './pseudo-random.ts';
 
 /** Milliseconds of a UTC day. */
 export const DAY_MS = 86_400_000;

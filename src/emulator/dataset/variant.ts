@@ -1,4 +1,4 @@
-import { hash, unitOf } from './hash.ts';
+import { hash, unitOf } from './pseudo-random.ts';
 
 /** The changes to one day of one stream since it was first generated. */
 export interface DayVariant {

@@ -1,6 +1,7 @@
 import { daysBetween, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../../core/day.ts';
-import { Refusal } from '../http/refusal.ts';
-import type { Quirks } from '../quirks/quirks.ts';
+import { USERS_LIMIT } from '../openapi/building-blocks.ts';
+import type { Quirks } from '../quirks.ts';
+import { Refusal } from '../response.ts';
 
 /** Query parameters by name. */
 export type Query = URLSearchParams;
@@ -12,9 +13,6 @@ export interface RequestedRange {
   readonly first: number;
   readonly last: number;
 }
-
-/** Users per page of /users (specification, section 8). */
-export const USERS_LIMIT = { min: 1, max: 100, default: 20 } as const;
 
 /** Maximum characters of a request that a refusal repeats. */
 const ECHO_MAX = 60;

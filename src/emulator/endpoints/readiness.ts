@@ -1,12 +1,14 @@
+import type { Criterion, ReadinessReport } from '../../api/shapes.ts';
 import { startOfDayMs } from '../../core/day.ts';
-import { Refusal } from '../http/refusal.ts';
-import { distort } from '../quirks/distort.ts';
-import type { Quirks } from '../quirks/quirks.ts';
-import type { World } from '../world/world.ts';
-import { writeUnknownTail } from './envelope.ts';
-import { selectRecords } from './lies/rows.ts';
+import { APP_PATHS, APPLICATION_CRITERIA, NEW_CRITERIA, REPOSITORY_CRITERIA } from '../dataset/catalog.ts';
+import { Draws, hash, hexDigits, unitOf } from '../dataset/pseudo-random.ts';
+import type { ReportChanges, Reports } from '../dataset/reports.ts';
+import type { Quirks } from '../quirks.ts';
+import { Refusal } from '../response.ts';
+import type { World } from '../world.ts';
+import { distort, writeUnknownTail } from './envelope.ts';
+import { selectRecords } from './lies.ts';
 import { type Query, readInteger, single } from './params.ts';
-import { writeReport } from './rows/readiness.ts';
 
 /**
  * Responds to the readiness list (specification, section 4.3) with JSON text: the reports after `startAfter`, at most
@@ -61,4 +63,86 @@ function reportLimit(world: World, query: Query): number {
   if (limit !== null && max !== null && limit > max)
     throw new Refusal(400, `Invalid limit "${limit}": the maximum is ${max}`);
   return Math.min(limit ?? cap, cap);
+}
+
+const MODELS = ['atlas-4', 'atlas-4-thinking', 'borealis-3'] as const;
+const EFFORTS = ['low', 'medium', 'high', 'off'] as const;
+const BRANCHES = ['main', 'main', 'main', 'develop', 'release/2026.1'] as const;
+const ASPECT = { report: 70, commit: 71, skipped: 72, fraction: 73 } as const;
+const draws = new Draws();
+
+/** Writes one readiness report (specification, section 2.5). Some reports lack optional fields. */
+export function writeReport(
+  reports: Reports,
+  changes: ReportChanges,
+  report: number,
+  quirks: Quirks,
+): ReadinessReport {
+  const repository = reports.repositoryOf(report);
+  const salt = changes.changed.get(report) ?? 0;
+  // A repository has the same applications in all its reports.
+  const apps = APP_PATHS.slice(0, 1 + (hash(reports.seed, repository, ASPECT.report) % APP_PATHS.length));
+  draws.restart(hash(reports.seed, report, ASPECT.report, salt));
+  // Later reports pass more, as organizations improve.
+  const rank = Math.min(report, reports.initial);
+  const pass = Math.min(0.95, 0.35 + (0.5 * rank) / Math.max(1, reports.initial));
+  return {
+    reportId: reports.idOf(report),
+    createdAt:
+      reports.createdAtMs(report, changes) + (quirks.fractionalCreatedAt ? fractionOf(reports, report) : 0),
+    repoUrl: reports.repositoryUrl(repository),
+    apps: Object.fromEntries(apps.map(({ path, description }) => [path, { description }])),
+    report: Object.fromEntries(evaluate(apps.length, pass, quirks)),
+    ...optionalFields(reports.seed, report, rank),
+  };
+}
+
+/** A fraction of a millisecond in eighths, which every JSON parser reads exactly. */
+function fractionOf({ seed }: Reports, report: number): number {
+  return (1 + (hash(seed, report, ASPECT.fraction) % 7)) / 8;
+}
+
+function evaluate(apps: number, pass: number, quirks: Quirks): [string, Criterion][] {
+  const added = quirks.newCriteria ? NEW_CRITERIA : [];
+  return [
+    ...REPOSITORY_CRITERIA.map((id): [string, Criterion] => [id, criterion(1, pass, quirks)]),
+    ...[...APPLICATION_CRITERIA, ...added].map((id): [string, Criterion] => [
+      id,
+      criterion(apps, pass, quirks),
+    ]),
+  ];
+}
+
+function criterion(denominator: number, pass: number, quirks: Quirks): Criterion {
+  // Always drawn, so that the quirk does not change the numbers of the other criteria.
+  const skipped = unitOf(hash(draws.bits(), ASPECT.skipped)) < quirks.nullNumerators;
+  let numerator = 0;
+  for (let app = 0; app < denominator; app++) if (draws.chance(pass)) numerator += 1;
+  if (skipped)
+    return { numerator: null, denominator, rationale: 'Skipped: not applicable to this repository.' };
+  return {
+    numerator,
+    denominator,
+    rationale: `${numerator} of ${denominator} evaluated units meet the criterion.`,
+  };
+}
+
+function optionalFields(seed: number, report: number, rank: number): Partial<ReadinessReport> {
+  const bits = hash(seed, report, ASPECT.commit);
+  if (bits % 17 === 0) return {};
+  return {
+    commitHash: hexDigits(seed, report, 40),
+    branch: BRANCHES[bits % BRANCHES.length] ?? 'main',
+    hasLocalChanges: bits % 5 === 0,
+    hasNonRemoteCommits: bits % 7 === 0,
+    ...(bits % 4 === 0
+      ? {}
+      : {
+          modelUsed: {
+            id: MODELS[bits % MODELS.length] ?? MODELS[0],
+            reasoningEffort: EFFORTS[(bits >>> 4) % EFFORTS.length] ?? 'off',
+          },
+        }),
+    droidVersion: `0.${40 + Math.floor(rank / 20)}.${bits % 10}`,
+  };
 }

@@ -14,8 +14,8 @@ import {
   refuse,
   tagged,
   text,
-} from '../input/parse.ts';
-import { parseRevision } from '../world/revision-request.ts';
+} from '../parse.ts';
+import { parseRevision } from '../revise.ts';
 
 const BODY_BYTES_MAX = 1_000_000_000;
 const status = integer(200, 599);

@@ -1,19 +1,20 @@
-import type { ApiCall } from '../http/api-call.ts';
-import {
-  type Delivery,
-  type PreparedResponse,
-  prepareJson,
-  showsResponse,
-} from '../http/prepared-response.ts';
-import type { RevisionRequest } from '../world/revision-request.ts';
+import { BEFORE_ALL, endlessCursor } from '../endpoints/lies.ts';
+import { isRecord } from '../parse.ts';
+import type { ApiCall } from '../request.ts';
+import { type Delivery, type PreparedResponse, prepareJson, showsResponse } from '../response.ts';
+import type { RevisionRequest } from '../revise.ts';
 import type { Action, ActionOf } from './action.ts';
-import type { FaultContext } from './context.ts';
-import { breakCursor } from './cursor.ts';
-import { buildGzipBomb } from './gzip-bomb.ts';
-import { prepareBody, prepareRedirect, prepareStatus, spoil } from './made-response.ts';
-import { patchJson } from './patch.ts';
-import { fillHeader, fillTemplate, fillTemplates } from './template.ts';
-import { toDelivery } from './transport.ts';
+import {
+  buildGzipBomb,
+  fillHeader,
+  fillTemplate,
+  fillTemplates,
+  patchJson,
+  prepareBody,
+  prepareRedirect,
+  prepareStatus,
+  spoil,
+} from './faulty-response.ts';
 
 /** The effect of one action: a changed response, a delivery, or a wait. */
 interface Effect {
@@ -111,4 +112,102 @@ function changeUrl({ path, query = {} }: ActionOf<'answer-as'>, call: ApiCall): 
 function fillRevision(request: RevisionRequest, call: ApiCall): RevisionRequest {
   const { reportId } = request;
   return reportId === undefined ? request : { ...request, reportId: fillTemplate(reportId, call) };
+}
+
+/** The request, and the functions that an action may call. */
+export interface FaultContext {
+  readonly call: ApiCall;
+  /** Prepares the response without faults to this request, or to the same request with another URL. */
+  answer(url?: string): PreparedResponse;
+  revise(request: RevisionRequest): void;
+  now(): Date;
+  /** Call it when an action found nothing to change. */
+  missed(): void;
+}
+
+type Mode = ActionOf<'cursor'>['mode'];
+
+/** Breaks the cursor of a response. Reports a miss if the response has no paging. */
+export function breakCursor(
+  mode: Mode,
+  current: () => PreparedResponse,
+  { call, answer, missed }: FaultContext,
+): PreparedResponse {
+  const { stream, path, query } = call.target;
+  if (stream === 'readiness' && (mode === 'repeat' || mode === 'cycle')) {
+    const first = new URLSearchParams(query);
+    first.delete('startAfter');
+    return answer(`${path}?${first.toString()}`);
+  }
+  const response = current();
+  const body: unknown =
+    stream === 'users' && response.status === 200 ? JSON.parse(response.body.toString()) : null;
+  if (!isRecord(body) || !isRecord(body['meta'])) {
+    missed();
+    return response;
+  }
+  const next_cursor = chooseBrokenCursor(mode, query.get('cursor'), body['meta']);
+  // A field that is undefined is left out of the JSON.
+  const meta = { ...body['meta'], has_more: true, next_cursor };
+  return { ...response, body: Buffer.from(JSON.stringify({ ...body, meta })) };
+}
+
+function chooseBrokenCursor(mode: Mode, sent: string | null, meta: Record<string, unknown>): unknown {
+  switch (mode) {
+    case 'repeat':
+      return sent ?? meta['next_cursor'];
+    case 'cycle':
+      return BEFORE_ALL;
+    case 'missing':
+      return undefined;
+    case 'null':
+      return null;
+    case 'empty':
+      return '';
+    case 'endless':
+      return endlessCursor(sent ?? '');
+  }
+}
+
+type TransportAction = ActionOf<
+  'hang' | 'reset' | 'cut' | 'drip' | 'close' | 'raw' | 'malformed-status-line' | 'oversized-headers'
+>;
+
+const PADDING_CHARS = 1_000;
+const OVERSIZED_BYTES = 128 * 1024;
+
+/** Translates a transport action into the delivery of the response. */
+export function toDelivery(action: TransportAction): Delivery {
+  switch (action.type) {
+    case 'hang':
+      return { type: 'hang' };
+    case 'reset':
+      return { type: 'reset', afterBytes: action.afterBytes ?? null };
+    case 'cut':
+      return { type: 'cut', bytes: action.bytes, framing: action.framing ?? 'length' };
+    case 'drip':
+      return { type: 'drip', bytes: action.bytes ?? 1, intervalMs: action.intervalMs ?? 100 };
+    case 'close':
+      return { type: 'fin', announced: action.announced ?? false };
+    case 'raw':
+      return {
+        type: 'raw',
+        bytes:
+          action.base64 === undefined ? Buffer.from(action.text ?? '') : Buffer.from(action.base64, 'base64'),
+      };
+    case 'malformed-status-line':
+      return { type: 'raw', bytes: message(action.line ?? 'HTTP/1.1 two hundred', []) };
+    case 'oversized-headers':
+      return { type: 'raw', bytes: message('HTTP/1.1 200 OK', padding(action.bytes ?? OVERSIZED_BYTES)) };
+  }
+}
+
+function message(firstLine: string, headers: readonly string[]): Buffer {
+  const lines = [firstLine, 'content-type: application/json', 'content-length: 2', ...headers];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n{}`, 'latin1');
+}
+
+function padding(bytes: number): string[] {
+  const count = Math.ceil(bytes / PADDING_CHARS);
+  return Array.from({ length: count }, (_, index) => `x-padding-${index}: ${'x'.repeat(PADDING_CHARS)}`);
 }

@@ -1,15 +1,15 @@
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { type ActivityRow, CLIENTS } from '../../api/shapes/activity.ts';
-import type { ProductivityRow } from '../../api/shapes/productivity.ts';
+import type { McpServerElement, ProductivityRow, ToolsRow } from '../../api/shapes.ts';
 import {
+  type ActivityRow,
+  CLIENTS,
   MODEL_KEYS,
   type ModelElement,
   type TokensRow,
   type TokensUserElement,
   USER_KEYS,
-} from '../../api/shapes/tokens.ts';
-import type { McpServerElement, ToolsRow } from '../../api/shapes/tools.ts';
+} from '../../api/shapes.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { EncodedRows } from '../../warehouse/port.ts';
 import { mapping, type NormalizeContext } from './records.ts';

@@ -2,7 +2,7 @@ import type { AnyTable } from '../../../schema/define.ts';
 import { inKeyOrder } from '../../../schema/order.ts';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { ReadinessReport } from '../../api/shapes/readiness.ts';
+import type { ReadinessReport } from '../../api/shapes.ts';
 import type { TableRows, Values } from '../../warehouse/port.ts';
 import type { NormalizeContext } from './records.ts';
 import { mapping } from './records.ts';

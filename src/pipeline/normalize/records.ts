@@ -9,7 +9,7 @@ import {
   type Values,
 } from '../../../schema/row.ts';
 import type { ExactText } from '../../api/exact.ts';
-import { originalOf, type Rejected } from '../../api/shapes/salvage.ts';
+import { originalOf, type Rejected } from '../../api/row-check.ts';
 import { canonicalJson, isExact, isObject } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
 import type { Privacy } from '../../privacy/email.ts';

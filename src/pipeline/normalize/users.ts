@@ -1,7 +1,7 @@
 import { compareUtf8 } from '../../../schema/order.ts';
 import { encoderOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../api/shapes/users.ts';
+import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../api/shapes.ts';
 import { decodeRows, type EncodedRows, encodeRows, RowEncoder, type Values } from '../../warehouse/port.ts';
 import { mapping, type NormalizeContext } from './records.ts';
 

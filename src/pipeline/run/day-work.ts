@@ -1,4 +1,4 @@
-import type { AnalyticsPage } from '../../api/walk/pages.ts';
+import type { AnalyticsPage } from '../../api/pages.ts';
 import type { Archive } from '../../core/archive-port.ts';
 import type { Clock } from '../../core/clock.ts';
 import { daysBetween } from '../../core/day.ts';

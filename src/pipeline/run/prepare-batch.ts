@@ -1,11 +1,7 @@
 import { exactText } from '../../api/exact.ts';
-import { ActivityRow } from '../../api/shapes/activity.ts';
-import { ProductivityRow } from '../../api/shapes/productivity.ts';
-import { originalOf, type Rejected, type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
-import { TokensRow } from '../../api/shapes/tokens.ts';
-import { ToolsRow } from '../../api/shapes/tools.ts';
-import { UserRow } from '../../api/shapes/users.ts';
-import { type AnalyticsPage, analyticsPage } from '../../api/walk/pages.ts';
+import { type AnalyticsPage, analyticsPage } from '../../api/pages.ts';
+import { originalOf, type Rejected, type RowCheck, rowCheck } from '../../api/row-check.ts';
+import { ActivityRow, ProductivityRow, TokensRow, ToolsRow, UserRow } from '../../api/shapes.ts';
 import type { RowsText } from '../../core/archive-port.ts';
 import { elementTexts, listText } from '../../core/element-texts.ts';
 import { isObject } from '../../core/json.ts';

@@ -1,10 +1,6 @@
 import { BadRequestError } from '../../api/errors.ts';
-import {
-  type ReadinessPage,
-  reportIdsOf,
-  walkReadiness as walkReadinessPages,
-} from '../../api/walk/pages.ts';
-import { ReportLimit } from '../../api/walk/report-limit.ts';
+import { type ReadinessPage, reportIdsOf, walkReadiness as walkReadinessPages } from '../../api/pages.ts';
+import { ReportLimit } from '../../api/requests.ts';
 import { dayOf } from '../../core/day.ts';
 import { ClaimLostError, UnitError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';

@@ -5,8 +5,8 @@ import {
   RequestError,
   type Unreached,
 } from '../../api/errors.ts';
-import { parseHttpDate } from '../../api/response/retry-after.ts';
-import type { AnalyticsPage } from '../../api/walk/pages.ts';
+import { parseHttpDate } from '../../api/http/response.ts';
+import type { AnalyticsPage } from '../../api/pages.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, daysBetween, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';

@@ -6,8 +6,8 @@ import { activityDaily, activityDailyByClient } from '../../../schema/tables/act
 import { tokensDailyByModel } from '../../../schema/tables/tokens.ts';
 import { ApiError, OverloadError } from '../../api/errors.ts';
 import { GROUP_BY } from '../../api/paths.ts';
-import { type RowCheck, rowCheck } from '../../api/shapes/salvage.ts';
-import { MODEL_KEYS, TokensByModelRow } from '../../api/shapes/tokens.ts';
+import { type RowCheck, rowCheck } from '../../api/row-check.ts';
+import { MODEL_KEYS, TokensByModelRow } from '../../api/shapes.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { parseNotes } from '../../judge/notes.ts';

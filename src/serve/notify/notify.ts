@@ -1,5 +1,5 @@
 import type { RoundReport } from '../../../jobs/round.ts';
-import { type Deadline, deadlineOf } from '../../api/http/deadline.ts';
+import { type Deadline, deadlineOf } from '../../api/http/api-request.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { JobContext } from '../../core/job-context.ts';
 import type { RunEvent } from '../../pipeline/events.ts';

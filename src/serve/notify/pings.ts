@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OrganizationOutcome, RoundReport } from '../../../jobs/round.ts';
-import { type Deadline, deadlineOf } from '../../api/http/deadline.ts';
+import { type Deadline, deadlineOf } from '../../api/http/api-request.ts';
 import { messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { describeExitCode } from '../../core/exit-meaning.ts';

@@ -1,6 +1,5 @@
-import { splitOrigin } from '../../api/http/api-request.ts';
+import { deadlineOf, splitOrigin } from '../../api/http/api-request.ts';
 import { openConnection, type ProxyOptions } from '../../api/http/connections.ts';
-import { deadlineOf } from '../../api/http/deadline.ts';
 import { exchange } from '../../api/http/exchange.ts';
 import type { Clock } from '../../core/clock.ts';
 import { packageVersion } from '../../core/package.ts';

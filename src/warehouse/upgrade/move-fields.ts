@@ -5,7 +5,7 @@ import { byKey } from '../../../schema/order.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { columnsOf } from '../../../schema/row.ts';
 import { tables, tablesOf } from '../../../schema/tables.ts';
-import { fieldValue } from '../../api/shapes/field-value.ts';
+import { fieldValue } from '../../api/fields.ts';
 import { memberTexts } from '../../core/element-texts.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { notesText, parseNotes } from '../../judge/notes.ts';

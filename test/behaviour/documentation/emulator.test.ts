@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../../src/core/errors.ts';
 import { DEFAULT_QUIRKS, parseQuirks, parseRules } from '../../../src/emulator/index.ts';
-import { REVISION_KINDS } from '../../../src/emulator/world/revision-request.ts';
+import { REVISION_KINDS } from '../../../src/emulator/revise.ts';
 import { probe } from '../../support/emulator/probe.ts';
 
 const DOCS = readFileSync(new URL('../../../docs/emulator.md', import.meta.url), 'utf8');

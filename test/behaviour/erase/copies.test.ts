@@ -5,7 +5,7 @@ import { copyWarehouse } from '../../../jobs/copy.ts';
 import { drainHooks } from '../../../jobs/warehouse.ts';
 import type { CopyEvent } from '../../../src/copy/events.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { encodeRecord } from '../../../src/hooks/spool/record.ts';
+import { encodeRecord } from '../../../src/hooks/spool.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { rewritingService } from '../../support/erase/rewriting-service.ts';

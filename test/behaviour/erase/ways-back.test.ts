@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { drainHooks } from '../../../jobs/warehouse.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { encodeRecord } from '../../../src/hooks/spool/record.ts';
+import { encodeRecord } from '../../../src/hooks/spool.ts';
 import type { EmailPolicy } from '../../../src/privacy/email.ts';
 import { type ArchivedRig, archivedRig } from '../../support/archive/archived-rig.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';

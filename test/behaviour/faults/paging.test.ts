@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RULES, type RuleName } from '../../../src/core/rules.ts';
 import type { ActionOf } from '../../../src/emulator/faults/action.ts';
-import type { Lies } from '../../../src/emulator/quirks/lies.ts';
-import type { Quirks } from '../../../src/emulator/quirks/quirks.ts';
+import type { Lies, Quirks } from '../../../src/emulator/quirks.ts';
 import { createClient } from '../../../src/index.ts';
 import {
   casesFor,

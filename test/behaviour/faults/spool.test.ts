@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFile
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { encodeRecord } from '../../../src/hooks/spool/record.ts';
+import { encodeRecord } from '../../../src/hooks/spool.ts';
 import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { smallRig, UNTIL } from '../../support/faults/three-day-walk.ts';
 import { receive } from '../../support/hooks/receive-and-drain.ts';

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { encodeRecord } from '../../../src/hooks/spool/record.ts';
+import { encodeRecord } from '../../../src/hooks/spool.ts';
 import { drain, receive, storedEvents } from '../../support/hooks/receive-and-drain.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { MAIN } from '../../support/process/daywalk-process.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { encodeRecord } from '../../../src/hooks/spool/record.ts';
+import { encodeRecord } from '../../../src/hooks/spool.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { roleAt } from '../../support/postgres/roles.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { encodeRecord } from '../../../src/hooks/spool/record.ts';
+import { encodeRecord } from '../../../src/hooks/spool.ts';
 import { receive, storedEvents } from '../../support/hooks/receive-and-drain.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig } from '../../support/rig/rig.ts';

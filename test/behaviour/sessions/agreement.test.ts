@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sessionRequestViolations } from '../../../src/api/sessions/request.ts';
-import { findViolations } from '../../../src/emulator/sessions/validate.ts';
+import { sessionRequestViolations } from '../../../src/api/session-request.ts';
+import { findViolations } from '../../../src/emulator/endpoints/sessions.ts';
 import { BadRequestError, UsageError } from '../../../src/index.ts';
 import { clientOf, emulated, post } from '../../support/sessions/emulated-service.ts';
 import { someSettings } from '../../support/sessions/random-settings.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import type { Lies } from '../../../src/emulator/quirks/lies.ts';
+import type { Lies } from '../../../src/emulator/quirks.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { afterNights, lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 /** The changes by hand for a new metric of /users, in the order in which CONTRIBUTING.md names their places. */
 const EDITS = [
   { file: 'schema/tables/users.ts', add: "    reviews: metric('reviews written')," },
-  { file: 'src/api/shapes/users.ts', add: '  reviews: Metric,' },
+  { file: 'src/api/shapes.ts', add: '  reviews: Metric,' },
 ] as const;
 
 /** Normalizes one record and prints the rows of `user_daily` that come out. */

@@ -80,7 +80,7 @@ onEachDatabase((database) => {
     const old = version(ROOT);
     // The service sends a number and a text that no version knows yet.
     old.change(
-      'src/emulator/quirks/distort.ts',
+      'src/emulator/endpoints/envelope.ts',
       /\? \{ \.\.\.known, \.\.\.UNKNOWN_FIELD \}/,
       '? { ...known, ...UNKNOWN_FIELD, reviews: path.length * 1.5, reviewer: path.slice(0, 9) }',
     );
@@ -97,7 +97,7 @@ onEachDatabase((database) => {
 
     const upgraded = version(old.folder);
     upgraded.change('schema/tables/users.ts', /( +assistant_messages: .*\n)/, `$1${COLUMNS}`);
-    upgraded.change('src/api/shapes/users.ts', /( +assistant_messages: .*\n)/, `$1${SHAPES}`);
+    upgraded.change('src/api/shapes.ts', /( +assistant_messages: .*\n)/, `$1${SHAPES}`);
     upgraded.run(['scripts/generate-migrations.ts', 'reviews']);
     const digest = upgraded.run([...DAYWALK, 'digest'], inLive);
     expect(digest).not.toBe(before);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { StoppedError } from '../../../src/core/errors.ts';
-import type { Quirks } from '../../../src/emulator/quirks/quirks.ts';
+import type { Quirks } from '../../../src/emulator/quirks.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 
 const WARM_UP_MS = 10_000;

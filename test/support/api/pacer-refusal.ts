@@ -1,4 +1,4 @@
-import type { Pause } from '../../../src/api/transport/pacer.ts';
+import type { Pause } from '../../../src/api/transport/pace.ts';
 
 /** A refusal that requests a pause. */
 export class Refusal extends Error {

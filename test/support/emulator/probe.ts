@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { ANALYTICS_PATHS, READINESS_PATH } from '../../../src/api/paths.ts';
-import type { ReadinessReport } from '../../../src/api/shapes/readiness.ts';
-import type { UserRow } from '../../../src/api/shapes/users.ts';
+import type { ReadinessReport, UserRow } from '../../../src/api/shapes.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';

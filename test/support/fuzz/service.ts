@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ApiRequest, nameOf, queryOf } from '../../../src/api/http/api-request.ts';
-import { answerReader } from '../../../src/api/response/answer.ts';
+import { answerReader } from '../../../src/api/http/response.ts';
 import type { Transport } from '../../../src/api/transport/transport.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Emulator } from '../../../src/emulator/index.ts';

@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import { receive } from '../../../dist/src/hooks/receive/receive.js';
+import { receive } from '../../../dist/src/hooks/receive.js';
 
 const [warehouse = '', first = '', last = ''] = process.argv.slice(2);
 for (let n = Number(first); n <= Number(last); n += 1) {

@@ -1,12 +1,14 @@
 import { contentSha256 } from '../../../schema/digest.ts';
 import { exactText } from '../../../src/api/exact.ts';
-import { ActivityRow } from '../../../src/api/shapes/activity.ts';
-import { ProductivityRow } from '../../../src/api/shapes/productivity.ts';
-import { ReadinessReport } from '../../../src/api/shapes/readiness.ts';
-import { type RowCheck, rowCheck } from '../../../src/api/shapes/salvage.ts';
-import { TokensRow } from '../../../src/api/shapes/tokens.ts';
-import { ToolsRow } from '../../../src/api/shapes/tools.ts';
-import { UserRow } from '../../../src/api/shapes/users.ts';
+import { type RowCheck, rowCheck } from '../../../src/api/row-check.ts';
+import {
+  ActivityRow,
+  ProductivityRow,
+  ReadinessReport,
+  TokensRow,
+  ToolsRow,
+  UserRow,
+} from '../../../src/api/shapes.ts';
 import type { Stream } from '../../../src/core/stream.ts';
 import {
   normalizeActivity,

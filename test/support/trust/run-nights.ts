@@ -1,5 +1,5 @@
 import { daysFrom, parseDay, type UtcDay } from '../../../src/core/day.ts';
-import type { Lies } from '../../../src/emulator/quirks/lies.ts';
+import type { Lies } from '../../../src/emulator/quirks.ts';
 import { begin } from '../rig/exported-rig.ts';
 import { createRig, type Ran, type Rig, type RunRequest } from '../rig/rig.ts';
 import type { Database } from '../warehouse/each-database.ts';

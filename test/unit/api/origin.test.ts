@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseOrigin } from '../../../src/api/origin.ts';
+import { parseOrigin } from '../../../src/api/addresses.ts';
 import { UsageError } from '../../../src/core/errors.ts';
 
 describe('the URL of the service', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { rowCheck } from '../../../src/api/shapes/salvage.ts';
-import { ToolsRow } from '../../../src/api/shapes/tools.ts';
-import { UserRow } from '../../../src/api/shapes/users.ts';
-import { analyticsPage } from '../../../src/api/walk/pages.ts';
+import { analyticsPage } from '../../../src/api/pages.ts';
+import { rowCheck } from '../../../src/api/row-check.ts';
+import { ToolsRow, UserRow } from '../../../src/api/shapes.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { DayBatch } from '../../../src/pipeline/plan.ts';
 import { validateDays } from '../../../src/pipeline/run/prepare-batch.ts';

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  BodyBytes,
+  BodyTooLargeError,
+  decodeBody,
+  decodeUtf8,
+  release,
+} from '../../../../src/api/http/exchange.ts';
 import { BODY_BYTES_MAX } from '../../../../src/api/limits.ts';
-import { BodyBytes, BodyTooLargeError, decodeUtf8, release } from '../../../../src/api/response/body.ts';
-import { decodeBody } from '../../../../src/api/response/gunzip.ts';
 import { requestTo, testRequester, thrownBy } from '../../../support/api/test-transport.ts';
 import { http, rawServer } from '../../../support/network/raw-server.ts';
 

@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ActivityByClientRow, ActivityRow } from '../../../../src/api/shapes/activity.ts';
-import { ProductivityRow } from '../../../../src/api/shapes/productivity.ts';
-import { ReadinessReport } from '../../../../src/api/shapes/readiness.ts';
-import { type RowCheck, rowCheck } from '../../../../src/api/shapes/salvage.ts';
-import { TokensByModelRow, TokensRow } from '../../../../src/api/shapes/tokens.ts';
-import { ToolsByToolRow, ToolsRow } from '../../../../src/api/shapes/tools.ts';
-import { UserRow } from '../../../../src/api/shapes/users.ts';
+import { type RowCheck, rowCheck } from '../../../../src/api/row-check.ts';
+import {
+  ActivityByClientRow,
+  ActivityRow,
+  ProductivityRow,
+  ReadinessReport,
+  TokensByModelRow,
+  TokensRow,
+  ToolsByToolRow,
+  ToolsRow,
+  UserRow,
+} from '../../../../src/api/shapes.ts';
 import { MODEL_KEYS, report, rowOf } from '../../../support/random/api-rows.ts';
 
 const CHECKS: Readonly<Record<string, RowCheck<unknown>>> = {

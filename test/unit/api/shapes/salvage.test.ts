@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ActivityRow } from '../../../../src/api/shapes/activity.ts';
-import { ReadinessReport } from '../../../../src/api/shapes/readiness.ts';
-import { originalOf, rowCheck } from '../../../../src/api/shapes/salvage.ts';
-import { TokensRow } from '../../../../src/api/shapes/tokens.ts';
-import { ToolsRow } from '../../../../src/api/shapes/tools.ts';
-import { UserRow } from '../../../../src/api/shapes/users.ts';
+import { originalOf, rowCheck } from '../../../../src/api/row-check.ts';
+import { ActivityRow, ReadinessReport, TokensRow, ToolsRow, UserRow } from '../../../../src/api/shapes.ts';
 
 const checkTools = rowCheck(ToolsRow);
 const checkTokens = rowCheck(TokensRow);

@@ -9,7 +9,7 @@ import {
   mayBeTooMany,
   openFlight,
 } from '../../../../src/api/transport/flight.ts';
-import { createPacer } from '../../../../src/api/transport/pacer.ts';
+import { createPacer } from '../../../../src/api/transport/pace.ts';
 import { pauseOf, Refusal } from '../../../support/api/pacer-refusal.ts';
 import { FakeClock } from '../../../support/clock/fake-clock.ts';
 

@@ -8,7 +8,7 @@ import {
   readinessPage,
   walkReadiness,
   walkUsers,
-} from '../../../../src/api/walk/pages.ts';
+} from '../../../../src/api/pages.ts';
 import { UnitError } from '../../../../src/core/errors.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PatchOperation } from '../../../../src/emulator/faults/action.ts';
-import { patchJson } from '../../../../src/emulator/faults/patch.ts';
+import { patchJson } from '../../../../src/emulator/faults/faulty-response.ts';
 import { pathOf, probe } from '../../../support/emulator/probe.ts';
 
 const JSON_TEXT =

@@ -1,0 +1,199 @@
+import { setMaxListeners } from 'node:events';
+import { systemClock, systemRandom } from '../core/clock.ts';
+import { UsageError } from '../core/errors.ts';
+import { packageVersion } from '../core/package.ts';
+import { parseOrigin, parseProxy } from './addresses.ts';
+import {
+  type DayRange,
+  type ReadContext,
+  type ReportsPage,
+  type ReportsQuery,
+  type Rows,
+  readerOf,
+  readReports,
+  readRows,
+  readUsers,
+  type UsersQuery,
+} from './client-reads.ts';
+import { createSession, type Session } from './create-session.ts';
+import type { Hosts } from './requests.ts';
+import { type RowCheck, rowCheck } from './row-check.ts';
+import type { KnownIdentifiers, SessionRequest, SessionWarning } from './session-request.ts';
+import {
+  ActivityByClientRow,
+  ActivityRow,
+  ProductivityRow,
+  TokensByModelRow,
+  TokensRow,
+  ToolsByToolRow,
+  ToolsRow,
+  type UserRow,
+} from './shapes.ts';
+import { createTransport, type TransportOptions } from './transport/transport.ts';
+
+export type { DayRange, ReportsPage, Rows } from './client-reads.ts';
+
+/**
+ * The typed client of the service. Metrics and labels may be null or missing; identities never are. Unknown fields are
+ * kept. Every call is paced and repeated according to {@link ClientOptions}. All calls except `createSession` are reads
+ * and may be repeated. They reject with `CredentialError` (401, 403), `BadRequestError` (400), `OverloadError` (429, 503),
+ * `ServerError` (other 5xx), `RequestError` (no usable response), or `UsageError` before anything is sent.
+ */
+export interface Client {
+  /** Credits per day, nested by model and user; with `groupBy`, one row per day and model (section 4.2). */
+  tokens(query: DayRange & { groupBy: 'model' }): Promise<Rows<TokensByModelRow>>;
+  tokens(query: DayRange): Promise<Rows<TokensRow>>;
+  /** Tool usage per day; with `groupBy`, one row per day and tool (section 4.2, rule 3). */
+  tools(query: DayRange & { groupBy: 'tool_name' }): Promise<Rows<ToolsByToolRow>>;
+  tools(query: DayRange): Promise<Rows<ToolsRow>>;
+  /** Active users per day; with `groupBy`, one row per day and client type (section 4.2, rule 4). */
+  activity(query: DayRange & { groupBy: 'client' }): Promise<Rows<ActivityByClientRow>>;
+  activity(query: DayRange): Promise<Rows<ActivityRow>>;
+  /** Files and git work per day (section 4.2). */
+  productivity(query: DayRange): Promise<Rows<ProductivityRow>>;
+  /**
+   * The pages of /users, one row per user and day. `limit` is the number of users per page, 1 to 100 (default 100).
+   * `cursor` resumes after an earlier page: its `meta.next_cursor`.
+   */
+  users(query: UsersQuery): AsyncIterable<Rows<UserRow>>;
+  /**
+   * The pages of readiness reports (section 4.3). `startAfter` resumes after a report; no order is promised. `limit` is
+   * the number of reports per page (default 100, or fewer if the service answers 400 to that).
+   */
+  readinessReports(query?: ReportsQuery): AsyncIterable<ReportsPage>;
+  /**
+   * Creates a session on a computer (section 4.1). `apiKey` may be an API key or a JWT. **Not idempotent**: every
+   * successful call creates one more session. The client repeats it only if the service provably did not carry out the
+   * request: it never arrived, or the service answered 429.
+   * @throws {UsageError} naming every invalid property with its path; nothing was sent.
+   * @throws {UnknownOutcomeError} when a session was or may have been created; check before you try again.
+   */
+  createSession(request: SessionRequest): Promise<Session>;
+  /** Closes the connections. */
+  close(): Promise<void>;
+}
+
+const TOKENS = {
+  plain: rowCheck(TokensRow) as RowCheck<TokensRow>,
+  grouped: rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>,
+};
+const TOOLS = { plain: rowCheck(ToolsRow), grouped: rowCheck(ToolsByToolRow) };
+const ACTIVITY = { plain: rowCheck(ActivityRow), grouped: rowCheck(ActivityByClientRow) };
+const checkProductivity = rowCheck(ProductivityRow);
+
+/**
+ * Creates a client. It opens connections when it needs them and keeps them until `close()`.
+ * @throws {UsageError} for invalid options.
+ *
+ * @example
+ * const client = createClient({ apiKey, baseUrl: 'https://api.example.com' });
+ * const { data } = await client.tokens({ startDate: '2026-03-01', endDate: '2026-03-07' });
+ * await client.close();
+ */
+export function createClient(options: ClientOptions): Client {
+  const { transport: transportOptions, hosts } = clientOptions(options);
+  const transport = createTransport(transportOptions);
+  const signal = options.signal ?? new AbortController().signal;
+  // Every call in flight listens; Node would report a leak.
+  setMaxListeners(0, signal);
+  const context: ReadContext = { transport, hosts, signal };
+  const { knownIdentifiers, onWarning } = options;
+  const creation = { transport, baseUrl: hosts.baseUrl, signal, knownIdentifiers, onWarning };
+  return {
+    tokens: readerOf(context, 'tokens', TOKENS),
+    tools: readerOf(context, 'tools', TOOLS),
+    activity: readerOf(context, 'activity', ACTIVITY),
+    productivity: (query) => readRows(context, { ...query, stream: 'productivity' }, checkProductivity),
+    users: (query) => readUsers(context, query),
+    readinessReports: (query = {}) => readReports(context, query),
+    createSession: async (request) => (await createSession(request, creation)).session,
+    close: () => transport.close(),
+  };
+}
+
+/**
+ * Options of {@link createClient}.
+ *
+ * @example
+ * createClient({ apiKey, baseUrl: 'https://api.example.com', concurrency: 4, maxRequestsPerMinute: 600 });
+ */
+export interface ClientOptions {
+  /**
+   * Bearer credential (specification, section 5). Analytics need the API key of a user with the Manager or Owner role;
+   * `createSession` accepts a JWT as well.
+   */
+  readonly apiKey: string;
+  /** Credential of the application host. @default apiKey */
+  readonly appApiKey?: string;
+  /** Main API host, for example `https://api.example.com`; https, or http on loopback. */
+  readonly baseUrl: string;
+  /** Application host, which serves the readiness reports. @default baseUrl */
+  readonly appUrl?: string;
+  /** Maximum number of requests in flight. The client sends fewer when the service answers 429 or 503. @default 8 */
+  readonly concurrency?: number;
+  /** Maximum number of requests that begin in any 60 seconds. @default no limit */
+  readonly maxRequestsPerMinute?: number;
+  /** Proxy for other machines, used by CONNECT; loopback hosts are reached directly. @default none */
+  readonly proxy?: { readonly url: string; readonly noProxy?: string };
+  /** Time limit of one attempt in milliseconds, from its start to the last byte. @default 30000 */
+  readonly requestTimeoutMs?: number;
+  /** Maximum number of attempts per request. @default 6 */
+  readonly attempts?: number;
+  /** Aborts every call of this client. @default never */
+  readonly signal?: AbortSignal;
+  /** Called before each repetition of a request. @default does nothing */
+  readonly onRetry?: TransportOptions['onRetry'];
+  /** Known values of settings that the specification leaves open; others cause a warning. @default no such warnings */
+  readonly knownIdentifiers?: KnownIdentifiers;
+  /** Called for each deprecated or unknown value, before the request is sent. @default does nothing */
+  readonly onWarning?: (warning: SessionWarning) => void;
+}
+
+/**
+ * Checks the options of a client.
+ * @throws {UsageError} for a key that no header can carry, a URL that is not allowed, or a number out of range.
+ */
+export function clientOptions(options: ClientOptions): { transport: TransportOptions; hosts: Hosts } {
+  const { maxRequestsPerMinute: perMinute } = options;
+  const baseUrl = parseOrigin(options.baseUrl, 'baseUrl');
+  return {
+    hosts: {
+      baseUrl,
+      appUrl: options.appUrl === undefined ? baseUrl : parseOrigin(options.appUrl, 'appUrl'),
+    },
+    transport: {
+      apiKey: parseKey(options.apiKey, 'apiKey'),
+      appApiKey: options.appApiKey === undefined ? null : parseKey(options.appApiKey, 'appApiKey'),
+      userAgent: `daywalk/${packageVersion()}`,
+      concurrency: wholeNumber('concurrency', options.concurrency ?? 8),
+      maxRequestsPerMinute:
+        perMinute === undefined ? null : wholeNumber('maxRequestsPerMinute', perMinute, 1_000_000),
+      proxy:
+        options.proxy === undefined
+          ? null
+          : { url: parseProxy(options.proxy.url), noProxy: options.proxy.noProxy ?? '' },
+      requestTimeoutMs: wholeNumber('requestTimeoutMs', options.requestTimeoutMs ?? 30_000),
+      attempts: wholeNumber('attempts', options.attempts ?? 6),
+      clock: systemClock(),
+      random: systemRandom,
+      ...(options.onRetry === undefined ? {} : { onRetry: options.onRetry }),
+    },
+  };
+}
+
+function parseKey(key: string, name: string): string {
+  const trimmed = key.trim();
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) {
+    throw new UsageError(`${name} is empty, or has characters that no header can carry`, {
+      hint: 'pass the key as the application shows it, without quotes and line breaks',
+    });
+  }
+  return trimmed;
+}
+
+function wholeNumber(name: string, value: number, max = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return value;
+  throw new UsageError(`${name} is ${value}, not a whole number from 1 to ${max}`, {
+    hint: `leave ${name} out for its default`,
+  });
+}

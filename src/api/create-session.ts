@@ -1,0 +1,159 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { isDeeperThan, isObject } from '../core/json.ts';
+import { UnknownOutcomeError } from './errors.ts';
+import { Flag, Identity, Instant, Label, listOf, mapOf } from './fields.ts';
+import type { Answer } from './http/request.ts';
+import { SESSIONS_PATH } from './paths.ts';
+import {
+  type KnownIdentifiers,
+  type SessionRequest,
+  type SessionWarning,
+  sessionRequestJson,
+  sessionWarnings,
+} from './session-request.ts';
+import type { Meter, Transport } from './transport/transport.ts';
+import { type Violation, violationsOf } from './violations.ts';
+
+/** States of a session (specification, section 3). */
+export const SESSION_STATES = ['idle', 'pending', 'running'] as const;
+
+// A response describes a session that exists already. New values, further fields and nulls in its settings are accepted,
+// because they must not make a created session look like a failure.
+
+// The digits of numbers beyond 2^53 are taken from the text of the response.
+const Amount = Type.Optional(Type.Union([Type.Number(), Type.Null()]));
+
+const AnsweredUsage = Type.Object({
+  inputTokens: Amount,
+  outputTokens: Amount,
+  cacheCreationTokens: Amount,
+  cacheReadTokens: Amount,
+  thinkingTokens: Amount,
+  serviceCredits: Amount,
+});
+
+const AnsweredUsageOrNull = Type.Optional(Type.Union([AnsweredUsage, Type.Null()]));
+
+/** The settings of a session in a response (section 2.1). */
+export const AnsweredSettings = Type.Object({
+  model: Label,
+  reasoningEffort: Label,
+  interactionMode: Label,
+  autonomyLevel: Label,
+  autonomyMode: Label,
+  specModeModel: Label,
+  specModeReasoningEffort: Label,
+  runInWorktree: Flag,
+  providerLock: Label,
+  providerLockTimestamp: Label,
+  apiProviderLock: Label,
+  assistantActiveTimeMs: Amount,
+  tokenUsage: AnsweredUsageOrNull,
+  inclusiveTokenUsage: AnsweredUsageOrNull,
+  childInclusiveTokenUsageBySessionId: mapOf(AnsweredUsage),
+  archivedAt: Label,
+  tags: listOf(Type.Object({ name: Type.String(), metadata: mapOf(Type.String()) })),
+  enabledToolIds: listOf(Type.String()),
+  disabledToolIds: listOf(Type.String()),
+  compactionModel: Label,
+  compactionThresholdCheckEnabled: Flag,
+});
+export type AnsweredSettings = Static<typeof AnsweredSettings>;
+
+/** A session in the response to its creation (section 2.3). Instants are Unix milliseconds. Unknown fields are kept. */
+export const Session = Type.Object({
+  sessionId: Identity,
+  title: Label,
+  status: Type.Enum(SESSION_STATES),
+  messageCount: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+  createdAt: Instant,
+  updatedAt: Instant,
+  completedAt: Type.Optional(Type.Union([Instant, Type.Null()])),
+  computerId: Label,
+  sessionSettings: Type.Optional(Type.Union([AnsweredSettings, Type.Null()])),
+});
+export type Session = Static<typeof Session>;
+
+const check = Compile(Session);
+
+/** The session in a response, or what is wrong with it. */
+export function readSession(body: unknown): { session: Session } | { violations: Violation[] } {
+  if (check.Check(body)) return { session: body };
+  return { violations: violationsOf(check, body, 'answer') };
+}
+
+const CREATED = 201;
+/** Maximum number of levels of nesting: few enough to print and store the session without a stack overflow. */
+const LEVELS_MAX = 500;
+const NAME = `POST ${SESSIONS_PATH}`;
+
+export interface CreateSessionOptions {
+  readonly transport: Transport;
+  /** Origin of the main API host. */
+  readonly baseUrl: string;
+  readonly signal: AbortSignal;
+  readonly meter?: Meter;
+  readonly knownIdentifiers?: KnownIdentifiers | undefined;
+  /** Called for each warning before the request is sent. @default does nothing */
+  readonly onWarning?: ((warning: SessionWarning) => void) | undefined;
+}
+
+/** A session that was created, with the text of the response, which has digits that parsed numbers lose. */
+export interface CreatedSession {
+  readonly session: Session;
+  readonly text: string;
+}
+
+/**
+ * Creates a session on a computer (specification, section 4.1). Not idempotent: each successful call creates one more
+ * session. The transport repeats it only if the service provably did not carry out the request.
+ * @throws {UsageError} for a request that is not allowed; nothing was sent.
+ * @throws {ApiError} when it was refused (400, 401, 403, 429, other 4xx); nothing was created.
+ * @throws {UnknownOutcomeError} when a session was or may have been created.
+ */
+export async function createSession(
+  request: SessionRequest,
+  { transport, baseUrl, signal, meter, knownIdentifiers, onWarning }: CreateSessionOptions,
+): Promise<CreatedSession> {
+  const json = sessionRequestJson(request);
+  if (onWarning !== undefined)
+    for (const warning of sessionWarnings(request, knownIdentifiers)) onWarning(warning);
+  const target = { origin: baseUrl, path: SESSIONS_PATH, query: {} };
+  const call = meter === undefined ? { signal } : { signal, meter };
+  const answer = await transport.create(target, { json, creates: 'a session' }, call);
+  return sessionOf(answer);
+}
+
+const TOO_DEEP = { violations: [{ path: 'answer', message: `nests deeper than ${LEVELS_MAX} levels` }] };
+
+function sessionOf(answer: Answer): CreatedSession {
+  const { status, body, text } = answer;
+  if (status !== CREATED) {
+    throw outcome(
+      answer,
+      `${NAME} answered ${status}, not ${CREATED}; a session may have been created`,
+      'unknown',
+    );
+  }
+  const reading = isDeeperThan(body, LEVELS_MAX) ? TOO_DEEP : readSession(body);
+  if ('session' in reading) return { session: reading.session, text };
+  const violations = reading.violations.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  const id = isObject(body) && typeof body['sessionId'] === 'string' ? ` ${body['sessionId']}` : '';
+  const made = `${NAME} created a session${id}, but did not describe it as one (${violations})`;
+  throw outcome(answer, made, 'created');
+}
+
+function outcome(
+  { status, requestId }: Answer,
+  message: string,
+  outcome: 'unknown' | 'created',
+): UnknownOutcomeError {
+  return new UnknownOutcomeError(`${message}: check before trying again`, {
+    target: NAME,
+    outcome,
+    status,
+    requestId,
+    hint: 'look into the application for the session; trying again may create another one',
+  });
+}

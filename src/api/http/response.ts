@@ -1,0 +1,282 @@
+import { UTCDateMini } from '@date-fns/utc/date/mini';
+import { isValid } from 'date-fns/isValid';
+import { parse } from 'date-fns/parse';
+import type { Clock } from '../../core/clock.ts';
+import { UnitError } from '../../core/errors.ts';
+import { isObject, parseJson } from '../../core/json.ts';
+import type { Advice } from '../../core/reasons.ts';
+import {
+  ApiError,
+  type ApiErrorOptions,
+  BadRequestError,
+  CredentialError,
+  OverloadError,
+  type ProblemDetails,
+  problemDetailsCheck,
+  RequestError,
+  ServerError,
+} from '../errors.ts';
+import { READINESS_PATH, SESSIONS_PATH } from '../paths.ts';
+import { decodeUtf8, type Headers, type HttpResponse, headerOf, isAnswer, release } from './exchange.ts';
+
+/** A complete response with a JSON body. */
+export interface Answer {
+  readonly status: number;
+  /** The parsed body; its shape is not checked yet. */
+  readonly body: unknown;
+  /** The text of the body. It has digits that a parsed number loses. */
+  readonly text: string;
+  readonly requestId: string | undefined;
+  /** The Date header, unparsed: few callers need it, and parsing takes time. */
+  readonly date?: string | undefined;
+}
+
+/** Reads the response to the request that `name` names: one that reads, or one that creates something. */
+export type AnswerReader = (response: HttpResponse, name: string, purpose: 'read' | 'creation') => Answer;
+
+/** The only status of a complete answer to a read. Statuses such as 202, 203 and 206 do not promise one. */
+const FULL = 200;
+
+/**
+ * Creates a reader of responses. It parses them and removes the key if the service repeats it. It throws {@link
+ * RequestError} for a body that is not JSON, the error of a status that is not 2xx, and {@link UnitError} if a read is
+ * answered with 2xx other than 200.
+ */
+export function answerReader({
+  apiKey,
+  appApiKey,
+  clock,
+}: {
+  readonly apiKey: string;
+  readonly appApiKey?: string | null;
+  readonly clock: Clock;
+}): AnswerReader {
+  const redact = keysRedactor([apiKey, appApiKey ?? apiKey]);
+
+  function redactHeaders(headers: Headers): Headers {
+    const redacted = (value: Headers[string]) =>
+      Array.isArray(value) ? value.map(redact) : value && redact(value);
+    return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redacted(value)]));
+  }
+
+  return ({ status, headers: sent, body }, name, purpose) => {
+    if (purpose === 'read' && status !== FULL && status >= 200 && status <= 299)
+      throw partialError(status, name);
+    if (!isAnswer(status, sent)) {
+      const headers = redactHeaders(sent);
+      if (status < 200 || status > 299) {
+        throw errorOfStatus({
+          target: name,
+          status,
+          headers,
+          body: redact(body.toString('utf8')),
+          now: clock.now(),
+        });
+      }
+      const type = headerOf(headers, 'content-type') ?? '';
+      throw new RequestError(
+        `${name} answered ${status} with ${type === '' ? 'no content type' : type}, not JSON`,
+        {
+          target: name,
+          unreached: 'not-json',
+          hint: 'a proxy or a login page may stand between this machine and the service',
+        },
+      );
+    }
+    const text = decodeUtf8(body);
+    release(body);
+    if (text === undefined) throw malformedError(name, 'bytes that are not UTF-8');
+    const requestId = headerOf(sent, 'x-request-id');
+    const date = headerOf(sent, 'date');
+    return { status, ...parseBody(redact(text), name), requestId: requestId && redact(requestId), date };
+  };
+}
+
+function partialError(status: number, name: string): UnitError {
+  return new UnitError(`${name} answered ${status}, which is not a full answer`, {
+    reason: 'partial-status',
+    hint: 'a proxy or cache may stand between this machine and the service; the unit is pulled again in the next run',
+  });
+}
+
+function parseBody(text: string, name: string): { body: unknown; text: string } {
+  try {
+    return { body: JSON.parse(text), text };
+  } catch (error) {
+    throw malformedError(name, 'text that is not JSON', error);
+  }
+}
+
+function malformedError(name: string, what: string, cause?: unknown): RequestError {
+  // The network may break a response once; twice is the server's fault.
+  return new RequestError(`${name} answered ${what}`, { target: name, attemptsMax: 2, cause });
+}
+
+const REDACTED = '[redacted]';
+
+/** A shorter text is not a key, and redacting it would damage other texts. */
+const KEY_CHARS_MIN = 8;
+
+/**
+ * Removes the API key from what the service sends: it must not reach a table, a log or a quarantined record. A JSON text
+ * may write any of its characters as an escape.
+ */
+export function keyRedactor(apiKey: string): (text: string) => string {
+  if (apiKey.length < KEY_CHARS_MIN) return (text) => text;
+  const written = new RegExp([...apiKey].map(waysToWrite).join(''), 'g');
+  // Only a text with escapes can hold the key in another form. Most have none, and this search is cheap.
+  return (text) => (text.includes(apiKey) || text.includes('\\') ? text.replace(written, REDACTED) : text);
+}
+
+/** As {@link keyRedactor}, for several keys; the longest first, because one may be part of another. */
+export function keysRedactor(keys: readonly string[]): (text: string) => string {
+  const redactors = [...new Set(keys)].sort((a, b) => b.length - a.length).map(keyRedactor);
+  return (text) => redactors.reduce((rest, redact) => redact(rest), text);
+}
+
+function waysToWrite(char: string): string {
+  const hex = char.charCodeAt(0).toString(16).padStart(4, '0');
+  const code = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+  const plain = char.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return `(?:\\\\?${plain}|\\\\u${code})`;
+}
+
+/** Maximum number of characters of the server's text in an error message. */
+const DETAIL_CHARS_MAX = 300;
+
+/** A response whose status is an error. */
+export interface ErrorResponse {
+  readonly target: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** The part of the body that was read. */
+  readonly body: string;
+  /** This machine's clock, used if the server sent no Date. */
+  readonly now: Date;
+}
+
+/** The error for a status, with what the body says (specification, section 7). */
+export function errorOfStatus(response: ErrorResponse): ApiError {
+  const problem = parseProblem(response.body);
+  const requestId = problem.requestId ?? headerOf(response.headers, 'x-request-id');
+  const serverDate = parseHttpDate(headerOf(response.headers, 'date') ?? '');
+  const { target, status } = response;
+  const options: ApiErrorOptions = { target, status, problem, requestId, serverDate };
+  const message = describe(response, problem, requestId);
+  if (status === 400) return new BadRequestError(message, options);
+  if (status === 401 || status === 403)
+    return new CredentialError(message, { ...options, ...credentialAdvice(status, target) });
+  if (status === 429 || status === 503) {
+    const retryAfterMs = parseRetryAfter(
+      headerOf(response.headers, 'retry-after'),
+      serverDate ?? response.now,
+    );
+    return new OverloadError(message, { ...options, retryAfterMs });
+  }
+  if (status >= 500 || status === 408 || status === 425) return new ServerError(message, options);
+  return new ApiError(message, {
+    ...options,
+    ...(status === 404 ? notFoundAdvice(target) : {}),
+  });
+}
+
+function credentialAdvice(status: 401 | 403, target: string): Advice {
+  const isReadiness = target.includes(READINESS_PATH);
+  if (status === 401) {
+    return {
+      hint: 'the key is missing, mistyped, expired or revoked',
+      reason: isReadiness ? 'app-key-rejected' : 'key-rejected',
+    };
+  }
+  if (isReadiness) {
+    return {
+      hint: 'the user of this credential may not read the readiness reports',
+      reason: 'app-key-lacks-role',
+    };
+  }
+  return { hint: target.includes(SESSIONS_PATH) ? HINT_403_SESSIONS : HINT_403 };
+}
+
+const HINT_403 =
+  'the key must belong to a user with the Manager or Owner role, and analytics must be enabled for the organization';
+const HINT_403_SESSIONS =
+  'only selected organizations may create sessions, and yours may not be one of them; ask its owner';
+
+function notFoundAdvice(target: string): Advice {
+  return target.includes(READINESS_PATH)
+    ? {
+        hint: 'check the URL of the application host: this host does not serve the readiness reports',
+        reason: 'readiness-not-found',
+      }
+    : {
+        hint: 'check the URLs of the hosts: this host does not serve the API there',
+        reason: 'api-not-found',
+      };
+}
+
+function describe(response: ErrorResponse, problem: ProblemDetails, requestId: string | undefined): string {
+  const said = problem.detail ?? problem.title ?? foreignText(response);
+  const detail = said === undefined ? '' : `: ${said.slice(0, DETAIL_CHARS_MAX)}`;
+  const metadata = problem.metadata === undefined ? '' : ` ${JSON.stringify(problem.metadata)}`;
+  const id = requestId === undefined ? '' : ` (requestId ${requestId})`;
+  return `${response.target} answered ${response.status}${detail}${metadata.slice(0, DETAIL_CHARS_MAX)}${id}`;
+}
+
+/**
+ * The body of a readiness error on one line: JSON or plain text, because its shape is not documented. HTML pages of
+ * proxies are left out: their first lines do not say what went wrong.
+ */
+function foreignText({ target, headers, body }: ErrorResponse): string | undefined {
+  if (!target.includes(READINESS_PATH)) return undefined;
+  const type = headerOf(headers, 'content-type') ?? '';
+  if (!/^(text\/plain|application\/([\w.+-]+\+)?json)\b/i.test(type)) return undefined;
+  const text = body.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return text === '' || text === '{}' ? undefined : text;
+}
+
+/** The valid fields of an error body. Each counts by itself, because proxies answer with errors too. */
+function parseProblem(body: string): ProblemDetails {
+  // Proxies answer in HTML or plain text; then the status alone decides.
+  const value = parseJson(body);
+  if (!isObject(value)) return {};
+  const fields = Object.entries(value).filter(([name, field]) =>
+    problemDetailsCheck.Check({ [name]: field }),
+  );
+  return Object.fromEntries(fields);
+}
+
+/**
+ * Milliseconds that a `Retry-After` header asks to wait: whole seconds, or an HTTP date read against the server's
+ * own clock. Undefined for anything else; a date in the past is 0.
+ */
+export function parseRetryAfter(header: string | undefined, serverNow: Date): number | undefined {
+  const text = header?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const date = parseHttpDate(text);
+  return date === undefined ? undefined : Math.max(0, date.getTime() - serverNow.getTime());
+}
+
+/** The forms of an HTTP date (RFC 9110, section 5.6.7): one to send, and two older ones that recipients accept. */
+const FORMS: readonly (readonly [shape: RegExp, format: string])[] = [
+  [/^\w{3}, (\d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2}) GMT$/, 'dd MMM yyyy HH:mm:ss X'],
+  [/^\w{6,9}, (\d{2}-\w{3}-\d{2} \d{2}:\d{2}:\d{2}) GMT$/, 'dd-MMM-yy HH:mm:ss X'],
+  [/^\w{3} (\w{3} \d{1,2} \d{2}:\d{2}:\d{2} \d{4})$/, 'MMM d HH:mm:ss yyyy X'],
+];
+
+/** Without the formats of the library's larger class, which take ten milliseconds to create. */
+const utc = (value: Date | number | string) => new UTCDateMini(value);
+
+/** Years of two digits are those of this century. */
+const CENTURY_MS = Date.UTC(2050, 0);
+
+/** The instant of an HTTP date; undefined when it is none. */
+export function parseHttpDate(text: string): Date | undefined {
+  const words = text.replace(/ +/g, ' ');
+  for (const [shape, format] of FORMS) {
+    const match = shape.exec(words)?.[1];
+    const date = match === undefined ? undefined : parse(`${match} Z`, format, CENTURY_MS, { in: utc });
+    if (date !== undefined && isValid(date)) return date;
+  }
+  return undefined;
+}

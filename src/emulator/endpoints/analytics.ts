@@ -1,0 +1,189 @@
+import { GROUP_BY } from '../../api/paths.ts';
+import type { UserRow } from '../../api/shapes.ts';
+import { FIRST_DAY, shiftDay } from '../../core/day.ts';
+import type { DailyStream } from '../../core/stream.ts';
+import { DELEGATION, MODELS } from '../dataset/catalog.ts';
+import { type Bitset, countBits, createBitset, hasBit, nextBit, uniteBits } from '../dataset/dataset.ts';
+import { hashText, unitOf } from '../dataset/pseudo-random.ts';
+import type { Quirks } from '../quirks.ts';
+import type { World } from '../world.ts';
+import { type RowWriter, writeRows } from './envelope.ts';
+import { BEFORE_ALL, chooseCursor, choosePaging, selectDays, selectUsers } from './lies.ts';
+import { type Query, type RequestedRange, readCursor, readGroupBy, readUsersLimit } from './params.ts';
+import {
+  type DayView,
+  LANGUAGE_NAMES,
+  type RowSource,
+  rank,
+  writeActivityByClientRows,
+  writeActivityRows,
+  writeProductivityRows,
+  writeTokensByModelRows,
+  writeTokensRows,
+  writeToolsByToolRows,
+  writeToolsRows,
+} from './rows.ts';
+
+/** The endpoints with rows of the organization. */
+type OrgStream = Exclude<DailyStream, 'users'>;
+
+/** The rows of each endpoint without group_by, and with the group_by that it supports. */
+const ROWS: Readonly<Record<OrgStream, { plain: RowSource; grouped?: RowSource; groupBy?: string }>> = {
+  tokens: { plain: writeTokensRows, grouped: writeTokensByModelRows, groupBy: GROUP_BY.tokens },
+  tools: { plain: writeToolsRows, grouped: writeToolsByToolRows, groupBy: GROUP_BY.tools },
+  activity: { plain: writeActivityRows, grouped: writeActivityByClientRows, groupBy: GROUP_BY.activity },
+  productivity: { plain: writeProductivityRows },
+};
+
+/**
+ * Responds to /tokens, /tools, /activity or /productivity (specification, section 4.2) with JSON text.
+ * @throws {Refusal} 400 for an unsupported group_by or a response that would be too large.
+ */
+export function answerDaily(world: World, stream: OrgStream, query: Query, range: RequestedRange): string {
+  const { plain, grouped, groupBy } = ROWS[stream];
+  const quirks = world.quirks();
+  const source = readGroupBy(query, groupBy, quirks) === null ? plain : (grouped ?? plain);
+  const scope = { stream, range };
+  const writer = writeRows(world, scope);
+  for (const day of selectDays(quirks.lies, scope, world.lastDayWithData(range))) {
+    const date = shiftDay(FIRST_DAY, day);
+    source({ dataset: world.dataset, quirks, day, date }).forEach((row, index) => {
+      writer.add(row, date, index);
+    });
+  }
+  return writer.finish();
+}
+
+/** Length of a user id. A longer cursor comes from an empty page. */
+const USER_ID_CHARS = 'user_'.length + 26;
+const EMPTY_PAGE_SHARE = 1 / 3;
+
+/** One day of the range with its active users. */
+interface ActiveDay {
+  readonly view: DayView;
+  readonly active: Bitset;
+}
+
+/**
+ * Responds to /users (specification, section 4.2) with JSON text: up to `limit` users in the order of their ids, each
+ * with one row per active day of the range. The cursor is the last user id of the previous page.
+ * @throws {Refusal} 400 for a bad limit or cursor.
+ */
+export function answerUsers(world: World, query: Query, range: RequestedRange): string {
+  const { dataset } = world;
+  const quirks = world.quirks();
+  readGroupBy(query, undefined, quirks);
+  const limit = readUsersLimit(query);
+  const scope = { stream: 'users', range } as const;
+  const sent = readCursor(query, quirks);
+  const cursor = chooseCursor(sent, quirks.lies, scope);
+  const days = activeDays(world, scope);
+  const active = createBitset(dataset.population.size);
+  for (const day of days) uniteBits(active, day.active);
+  const writer = writeRows(world, scope);
+  const size = choosePageSize(world, limit, cursor);
+  const begin = cursor === null ? 0 : dataset.population.firstAfter(cursor);
+  // A page that a quirk makes empty does not repeat a user either.
+  if (cursor !== null && begin > 0 && size > 0) repeatUser(quirks, writer, days, begin - 1);
+
+  let user = nextBit(active, begin);
+  let final = -1;
+  for (let taken = 0; taken < size && user >= 0; ) {
+    let rows = 0;
+    for (const { view, active } of days) {
+      if (!hasBit(active, user)) continue;
+      writer.add(writeUserRow(view, user), view.date, user);
+      rows += 1;
+    }
+    taken += quirks.limitCounts === 'rows' ? rows : 1;
+    final = user;
+    user = nextBit(active, user + 1);
+  }
+  const next = final < 0 ? continueAfterEmptyPage(cursor) : dataset.population.idOf(final);
+  const hasMore = user >= 0;
+  const end = { hasMore, cursor: hasMore || final >= 0 ? next : null };
+  return writer.finish(choosePaging(end, sent, quirks.lies, scope));
+}
+
+/** Computes the number of the requested page in its walk, from 1. Fault rules match it. */
+export function usersPageNumber(world: World, query: Query, range: RequestedRange): number {
+  const cursor = query.get('cursor');
+  if (cursor === null) return 1;
+  const active = world.dataset.activeWithin(range.first, range.last, 'users');
+  const before = countBits(active, world.dataset.population.firstAfter(cursor));
+  return 1 + Math.ceil(before / Math.max(1, choosePageSize(world, readUsersLimit(query), cursor)));
+}
+
+/**
+ * Chooses the number of users on the page. The same cursor always gives the same number. Two empty pages never follow
+ * each other.
+ */
+function choosePageSize(world: World, limit: number, cursor: string | null): number {
+  const { dataset } = world;
+  const quirks = world.quirks();
+  const afterEmpty = cursor === BEFORE_ALL || (cursor?.length ?? 0) > USER_ID_CHARS;
+  const draw = hashText(dataset.population.seed, cursor ?? '');
+  if (quirks.emptyPageWithMore && !afterEmpty && unitOf(draw) < EMPTY_PAGE_SHARE) return 0;
+  if (quirks.pageSize === null) return Math.min(limit, quirks.usersLimitCap ?? limit);
+  const sizes = [quirks.pageSize].flat().filter((size) => size > 0 || !afterEmpty);
+  return sizes[draw % sizes.length] ?? limit;
+}
+
+/** Continues at the same place with another cursor, so that the walk does not see a cursor twice. */
+function continueAfterEmptyPage(cursor: string | null): string {
+  return cursor === null ? BEFORE_ALL : `${cursor}0`;
+}
+
+/** Repeats the last user of the previous page. Conflicting rows differ in the tool calls. */
+function repeatUser(quirks: Quirks, writer: RowWriter, days: readonly ActiveDay[], user: number): void {
+  if (quirks.overlappingPages === 'off') return;
+  const conflict = quirks.overlappingPages === 'conflicting' ? 1 : 0;
+  for (const { view, active } of days) {
+    if (!hasBit(active, user)) continue;
+    const row = writeUserRow(view, user);
+    writer.add({ ...row, tool_calls: (row.tool_calls ?? 0) + conflict }, view.date, user);
+  }
+}
+
+function activeDays(world: World, scope: { stream: 'users'; range: RequestedRange }): ActiveDay[] {
+  const { dataset } = world;
+  const quirks = world.quirks();
+  return selectDays(quirks.lies, scope, world.lastDayWithData(scope.range)).map((day) => ({
+    view: { dataset, quirks, day, date: shiftDay(FIRST_DAY, day) },
+    active: selectUsers(dataset.activeOn(day, 'users'), quirks.lies, scope, {
+      index: day,
+      seed: dataset.population.seed,
+    }),
+  }));
+}
+
+/** One row of /users: what an active user did on the day of the view (specification, section 2.4). */
+export function writeUserRow(view: DayView, user: number): UserRow {
+  const { dataset, day, date } = view;
+  const facts = dataset.userDay(user, day, 'users');
+  const model = MODELS[facts.primaryModel];
+  return {
+    user_id: dataset.population.idOf(user),
+    user_email: dataset.population.emailOf(user, day),
+    date,
+    tool_calls: facts.toolCalls,
+    billable_tokens: facts.billable,
+    primary_model: model?.id ?? null,
+    primary_model_tier: model?.tier ?? null,
+    files_created: facts.filesCreated,
+    files_edited: facts.filesEdited,
+    git_commits: facts.commits,
+    git_prs_created: facts.pullRequests,
+    mcp_calls: facts.mcpCalls,
+    skill_calls: facts.skillCalls,
+    slash_commands: facts.slashCommands,
+    hooks: facts.hooks,
+    sessions: facts.sessions,
+    messages: facts.userMessages + facts.assistantMessages,
+    user_messages: facts.userMessages,
+    assistant_messages: facts.assistantMessages,
+    autonomy_ratio: facts.autonomyRatio / 10_000,
+    delegation_level: DELEGATION[facts.delegation] ?? null,
+    languages: rank(LANGUAGE_NAMES, facts.languages).map(({ name }) => name),
+  };
+}

@@ -1,0 +1,148 @@
+import type { IncomingMessage } from 'node:http';
+import { ANALYTICS_PATHS, READINESS_MOVED_PATH, READINESS_PATH, SESSIONS_PATH } from '../api/paths.ts';
+import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
+import { hashText, randomChars } from './dataset/pseudo-random.ts';
+import { Refusal } from './response.ts';
+
+/** A request as the service sees it. */
+export interface ApiCall {
+  readonly method: string;
+  readonly target: RequestTarget;
+  readonly caller: Caller;
+  /** Requests in progress, including this one. */
+  readonly inFlight: number;
+  /** The body of a request that creates something; null for other requests. */
+  readonly upload: Upload | null;
+}
+
+/** The path and query of a request, and values derived from them. */
+export interface RequestTarget {
+  /** Path and query as sent. */
+  readonly url: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The stream that the path belongs to; null outside analytics and readiness. */
+  readonly stream: Stream | null;
+  /** The requested days as sent: `2026-02-01`, `2026-02-01..2026-02-07`, or '' when none are named. */
+  readonly days: string;
+  /** Derived from the URL alone, so that equal requests get equal responses. */
+  readonly requestId: string;
+}
+
+const STREAM_OF_PATH: ReadonlyMap<string, Stream> = new Map<string, Stream>([
+  ...DAILY_STREAMS.map((stream): [string, Stream] => [ANALYTICS_PATHS[stream], stream]),
+  [READINESS_PATH, 'readiness'],
+  [READINESS_MOVED_PATH, 'readiness'],
+]);
+
+/** Reads the URL of a request. The seed decides the request id. */
+export function readTarget(url: string, seed: number): RequestTarget {
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+  const first = query.get('startDate') ?? '';
+  const last = query.get('endDate') ?? first;
+  return {
+    url,
+    path,
+    query,
+    stream: STREAM_OF_PATH.get(path) ?? null,
+    days: first === last ? first : `${first}..${last}`,
+    requestId: `req_${randomChars(hashText(seed, url), url.length, 24)}`,
+  };
+}
+
+/** The roles of the emulated organization (specification, section 5). Only the first two may read analytics. */
+export const ROLES = ['owner', 'manager', 'user', 'member', 'guest'] as const;
+
+/** One of {@link ROLES}. */
+export type Role = (typeof ROLES)[number];
+
+/** One API key per role. */
+export type Keys = Readonly<Record<Role, string>>;
+
+/** Who sent a request. */
+export interface Caller {
+  /** As sent; '' without one. */
+  readonly credential: string;
+  /** Null without a valid key. */
+  readonly role: Role | null;
+}
+
+/** Derives the keys of an organization from the seed. The owner's key can be given. */
+export function deriveKeys(seed: number, ownerKey: string | undefined): Keys {
+  const derive = (role: Role) => `ak_emulated_${role}_${randomChars(seed, 0x6b00 + ROLES.indexOf(role), 24)}`;
+  return {
+    owner: ownerKey ?? derive('owner'),
+    manager: derive('manager'),
+    user: derive('user'),
+    member: derive('member'),
+    guest: derive('guest'),
+  };
+}
+
+/** Identifies the caller by the Authorization header. */
+export function identifyCaller(authorization: string | undefined, keys: Keys): Caller {
+  const credential = /^bearer +(.*)$/i.exec(authorization ?? '')?.[1]?.trim() ?? '';
+  return { credential, role: ROLES.find((role) => keys[role] === credential) ?? null };
+}
+
+/**
+ * Returns the role of the caller.
+ * @throws {Refusal} 401 without a valid key (section 5, rule 3).
+ */
+export function requireKey(caller: Caller): Role {
+  if (caller.role !== null) return caller.role;
+  const what = caller.credential === '' ? 'Missing API key' : 'Invalid API key';
+  throw new Refusal(401, `${what}: send the header Authorization: Bearer <API_KEY>`, {
+    'www-authenticate': 'Bearer',
+  });
+}
+
+/**
+ * Demands the Manager or Owner role (section 5, rule 2).
+ * @throws {Refusal} 401 without a valid key, 403 for lower roles; the message names the role.
+ */
+export function requireManager(caller: Caller): void {
+  const role = requireKey(caller);
+  if (role === 'owner' || role === 'manager') return;
+  throw new Refusal(403, `The Manager or Owner role is required; this key belongs to a ${role}`);
+}
+
+/** Maximum bytes in the body of a request that creates a session; a larger one gets 413. */
+export const BODY_BYTES_MAX = 1024 * 1024;
+
+/** The body of a request to create a session. */
+export interface Upload {
+  readonly contentType: string;
+  /** Null when it exceeds {@link BODY_BYTES_MAX}. */
+  readonly body: Buffer | null;
+}
+
+/**
+ * Calls `serve` once with the body of the request, as soon as it is complete or too large. Only a POST to the session
+ * endpoint has its body read; other requests are served at once, with null. `serve` is not called when the client
+ * disconnects first.
+ */
+export function receiveUpload(request: IncomingMessage, serve: (upload: Upload | null) => void): void {
+  if (request.method !== 'POST' || request.url?.split('?', 1)[0] !== SESSIONS_PATH) {
+    serve(null);
+    return;
+  }
+  const contentType = request.headers['content-type'] ?? '';
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let isServed = false;
+  const finish = (body: Buffer | null): void => {
+    if (isServed) return;
+    isServed = true;
+    serve({ contentType, body });
+  };
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    // The rest is read and dropped, because a client that is still sending would not see the response.
+    if (bytes > BODY_BYTES_MAX) finish(null);
+    else chunks.push(chunk);
+  });
+  request.once('end', () => finish(Buffer.concat(chunks)));
+}

@@ -1,0 +1,282 @@
+import { createHash } from 'node:crypto';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { hasCode } from '../core/error-code.ts';
+import { adviceOf, messageOf, StorageError } from '../core/errors.ts';
+import type { JobContext } from '../core/job-context.ts';
+import { canonicalJson, isExact, isObject, isStorable } from '../core/json.ts';
+import { type EmailPolicy, privacyOf } from '../privacy/email.ts';
+import { withoutErased } from '../privacy/without-erased.ts';
+import { readErased } from '../warehouse/erased-list.ts';
+import { onlyOrganization } from '../warehouse/only-organization.ts';
+import type { HookEventRow, Warehouse } from '../warehouse/port.ts';
+import { decodeLine, type SpoolRecord, spoolOf } from './spool.ts';
+import { linesOf, sealSpool } from './spool-files.ts';
+
+/** The rows of one transaction, and the characters of their lines. These limits bound the memory of a drain. */
+const BATCH_ROWS_MAX = 500;
+const BATCH_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+/** What a drain did. */
+export interface DrainReport {
+  readonly spool: string;
+  /** Events found in the spool. */
+  readonly events: number;
+  /** Events that were not in the warehouse yet. */
+  readonly stored: number;
+  /** Incomplete lines. Their receivers were killed before they acknowledged the event. */
+  readonly torn: number;
+  /** Files with lines of an unknown kind. They stay in the spool, with `.kept` added to their names. */
+  readonly kept: readonly string[];
+  /** Entries of the spool that are not regular files. They were not opened. */
+  readonly skipped: readonly string[];
+}
+
+/** The spool, the warehouse and the email policy. */
+export interface DrainOptions {
+  /** The folder of the spool; null or absent for the one beside the warehouse. */
+  readonly spool?: string | null;
+  /** The location of the warehouse: a SQLite path, or `postgres://…`. */
+  readonly warehouse: string;
+  readonly emails: EmailPolicy;
+}
+
+/** Returns the folder of the spool. */
+export function spoolDirectory({ spool, warehouse }: Pick<DrainOptions, 'spool' | 'warehouse'>): string {
+  return spoolOf({ spool: spool ?? null, warehouse, directory: '.' });
+}
+
+/**
+ * Moves received hook events from the spool into `hook_events`. Stores every event once, even after a kill at any instant
+ * and with several processes at once. A spool file is removed only after all its events are committed. If a kill prevents
+ * the removal, the next drain recognizes the events by their IDs.
+ * @throws {StorageError} when the spool cannot be read or the warehouse cannot be written.
+ * @throws {BusyError} if somebody was erased meanwhile; events that are not stored stay in the spool.
+ */
+export async function drainSpool(
+  warehouse: Warehouse,
+  options: DrainOptions,
+  signal: AbortSignal,
+): Promise<DrainReport> {
+  const spool = spoolDirectory(options);
+  const orgId = (await onlyOrganization(warehouse)) ?? '';
+  const erased = await readErased(warehouse);
+  // An event names no organization: if there are several, it may be about anyone.
+  const orgIds = orgId === '' ? erased.entries.map((entry) => entry.orgId) : [orgId];
+  const { scrubJson } = withoutErased(privacyOf(options.emails), erased, orgIds);
+  // Assigns the organization to events that were received before the first pull.
+  // After one organization was removed, they may be its events.
+  if (orgId !== '' && !erased.entries.some(({ kind }) => kind === 'organization'))
+    await warehouse.storeHookEvents({ orgId, rows: [] });
+  const total = { events: 0, stored: 0, torn: 0 };
+  const kept: string[] = [];
+  const { files, others } = atSpool(spool, () => sealSpool(spool));
+  for (const file of files) {
+    const { hasUnknown, ...counts } = await drainFile(warehouse, {
+      file,
+      orgId,
+      scrubJson,
+      erased: erased.entries.length,
+      signal,
+    });
+    total.events += counts.events;
+    total.stored += counts.stored;
+    total.torn += counts.torn;
+    if (hasUnknown) kept.push(`${file}.kept`);
+    atSpool(spool, () => putAway(file, hasUnknown));
+  }
+  return { spool, ...total, kept, skipped: others };
+}
+
+function putAway(file: string, keep: boolean): void {
+  try {
+    if (keep) renameSync(file, `${file}.kept`);
+    else rmSync(file, { force: true });
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+}
+
+interface FileCounts {
+  events: number;
+  stored: number;
+  torn: number;
+  hasUnknown: boolean;
+}
+
+interface FileToDrain {
+  readonly file: string;
+  readonly orgId: string;
+  readonly scrubJson: ScrubJson;
+  /** Length of the list with which events are compared. */
+  readonly erased: number;
+  readonly signal: AbortSignal;
+}
+
+async function drainFile(
+  warehouse: Warehouse,
+  { file, orgId, scrubJson, erased, signal }: FileToDrain,
+): Promise<FileCounts> {
+  const counts: FileCounts = { events: 0, stored: 0, torn: 0, hasUnknown: false };
+  let rows: HookEventRow[] = [];
+  let characters = 0;
+  const store = async () => {
+    signal.throwIfAborted();
+    if (rows.length > 0) counts.stored += await warehouse.storeHookEvents({ orgId, rows, erased });
+    rows = [];
+    characters = 0;
+  };
+  for await (const line of atFile(file)) {
+    const decoded = decodeLine(line);
+    if (decoded.kind === 'torn') counts.torn += 1;
+    if (decoded.kind === 'unknown') counts.hasUnknown = true;
+    if (decoded.kind !== 'record') continue;
+    counts.events += 1;
+    rows.push(rowOf(decoded.record, decoded.event, scrubJson));
+    characters += line.length;
+    if (rows.length >= BATCH_ROWS_MAX || characters >= BATCH_CHARACTERS_MAX) await store();
+  }
+  await store();
+  return counts;
+}
+
+async function* atFile(file: string): AsyncGenerator<string> {
+  try {
+    yield* linesOf(file);
+  } catch (error) {
+    // Another drain has moved this file.
+    if (!hasCode(error, 'ENOENT')) throw spoolError(file, error);
+  }
+}
+
+function atSpool<Result>(spool: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw spoolError(spool, error);
+  }
+}
+
+function spoolError(path: string, cause: unknown): StorageError {
+  return new StorageError(`drain the spool ${path}: ${messageOf(cause)}`, {
+    cause,
+    hint: 'give this user the right to read and write the folder; received events stay where they are',
+  });
+}
+
+/** Drains the spool as a side task of a run: failures become warnings, and the events wait for the next drain. */
+export async function drainDuringRun(
+  warehouse: Warehouse,
+  options: DrainOptions,
+  { observe, signal }: Pick<JobContext<DrainWarning & { readonly type: 'warning' }>, 'observe' | 'signal'>,
+): Promise<void> {
+  if (signal.aborted || !existsSync(spoolDirectory(options))) return;
+  try {
+    const report = await drainSpool(warehouse, options, signal);
+    for (const warning of warningsOf(report)) observe({ type: 'warning', ...warning });
+  } catch (error) {
+    if (signal.aborted) return;
+    observe({
+      type: 'warning',
+      message: `hook events stay in the spool: ${messageOf(error)}`,
+      ...adviceOf(error),
+    });
+  }
+}
+
+/** A problem that a drain found, and what to do about it. */
+export interface DrainWarning {
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+/** Describes what a drain left in the spool, and which lines it lost. */
+export function warningsOf({ torn, kept, skipped }: DrainReport): DrainWarning[] {
+  const lines = torn === 1 ? 'line' : 'lines';
+  return [
+    ...(torn === 0
+      ? []
+      : [
+          {
+            message: `${torn} incomplete ${lines} in the spool: receivers were killed while they wrote`,
+            hint: undefined,
+          },
+        ]),
+    ...kept.map((file) => ({
+      message: `${file} holds lines of a kind that this version does not know`,
+      hint: 'a newer version of daywalk may have written them: update daywalk, then remove .kept from the name',
+    })),
+    ...skipped.map((path) => ({
+      message: `${path} is not a regular file; it was left alone`,
+      hint: 'remove it from the spool: receivers need its name for their files',
+    })),
+  ];
+}
+
+/**
+ * Computes the ID of an event from its content, its time and its order. Draining an event twice gives the same ID;
+ * receiving two equal events gives two IDs.
+ */
+export function eventIdOf({ receivedAt, order, text }: SpoolRecord): string {
+  return createHash('sha256').update(`${receivedAt}\n${order}\n${text}`).digest('hex');
+}
+
+/** Applies the email policy to a JSON text, and changes nothing else. */
+export type ScrubJson = (json: string) => string;
+
+/**
+ * Builds the row of `hook_events` for an event. It has no organization, because a hook event names none. Characters that
+ * some databases cannot hold (NUL, half of a surrogate pair) become U+FFFD. The ID is computed from the event as it was
+ * received, so a changed email policy does not store the same event twice.
+ */
+export function rowOf(
+  record: SpoolRecord,
+  received: Record<string, unknown>,
+  scrubJson: ScrubJson,
+): HookEventRow {
+  const text = scrubJson(record.text);
+  const event = text === record.text ? received : parseObject(text);
+  const label = (field: string) => {
+    const value = Object.hasOwn(event, field) ? event[field] : undefined;
+    return typeof value === 'string' ? storableText(value) : null;
+  };
+  return {
+    event_id: eventIdOf(record),
+    received_at: record.receivedAt,
+    hook_event_name: label('hook_event_name'),
+    session_id: label('session_id'),
+    cwd: label('cwd'),
+    message: label('message'),
+    reason: label('reason'),
+    payload: payloadOf(text, event),
+  };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(text);
+  return isObject(value) ? value : {};
+}
+
+// Canonical JSON makes equal events equal texts. If that would round a number, or if the event is nested too deeply for
+// recursion, its text stays as the client wrote it.
+function payloadOf(text: string, event: Record<string, unknown>): string {
+  try {
+    const storable = isStorable(event) ? event : storableValue(event);
+    return isExact(event) ? canonicalJson(storable) : text;
+  } catch (error) {
+    if (error instanceof RangeError) return text;
+    throw error;
+  }
+}
+
+function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+function storableValue(value: unknown): unknown {
+  if (typeof value === 'string') return storableText(value);
+  if (Array.isArray(value)) return value.map(storableValue);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [storableText(name), storableValue(member)]),
+  );
+}
