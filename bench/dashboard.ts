@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { PAGE_KINDS } from '../src/look/pages/kinds.ts';
+import { PAGE_KINDS } from '../src/look/pages/all-pages.ts';
 import { filledWarehouses, ORGANIZATION } from './support/answering.ts';
 import { type Bench, type Benchmark, NO_POSTGRES } from './support/bench.ts';
 import { MAIN } from './support/daywalk.ts';

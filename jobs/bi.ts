@@ -1,5 +1,5 @@
-import { type WrittenFolder, writeFolder } from '../src/bi/files/write-folder.ts';
 import { findTarget } from '../src/bi/targets.ts';
+import { type WrittenFolder, writeFolder } from '../src/bi/write-folder.ts';
 
 /** Which files to write, and where. */
 export interface BiRequest {

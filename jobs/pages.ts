@@ -3,9 +3,9 @@ import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import type { JobContext } from '../src/core/job-context.ts';
 import { packageVersion } from '../src/core/package.ts';
 import type { Advice } from '../src/core/reasons.ts';
-import type { Viewer } from '../src/look/audience/audience.ts';
-import { reportPeriod } from '../src/look/report/period.ts';
+import type { Viewer } from '../src/look/audience.ts';
 import {
+  reportPeriod,
   type WrittenReport,
   type WrittenReports,
   writeReport,

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { AnyTable } from '../schema/define.ts';
-import { exportFocus } from '../src/bi/focus/focus.ts';
-import type { FocusReport } from '../src/bi/focus/report.ts';
-import type { FocusRequest } from '../src/bi/focus/request.ts';
+import type { FocusReport, FocusRequest } from '../src/bi/focus/export.ts';
+import { exportFocus } from '../src/bi/focus/export.ts';
 import { dayOf, FIRST_DAY } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import type { JobContext } from '../src/core/job-context.ts';

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { shiftDay } from '../../src/core/day.ts';
 import { EXIT } from '../../src/core/exit-code.ts';
-import { PAGE_KINDS } from '../../src/look/pages/kinds.ts';
+import { PAGE_KINDS } from '../../src/look/pages/all-pages.ts';
 import { MAIN } from '../support/daywalk.ts';
 import type { ServerCost } from '../support/own-postgres.ts';
 import { type Finished, runProcess, TELL_COST } from '../support/process.ts';

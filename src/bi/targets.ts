@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import { nearestName } from '../core/nearest.ts';
-import type { BiTarget } from './files/bi-target.ts';
+import type { BiTarget } from './write-folder.ts';
 
 /** A target by its name, with what help says about it. Its files are loaded when they are needed. */
 export interface NamedTarget {
@@ -16,12 +16,12 @@ export const biTargets: readonly NamedTarget[] = [
   {
     name: 'sql',
     summary: 'one commented statement per metric and question, for any tool that takes SQL',
-    load: async () => (await import('./sql/target.ts')).sqlTarget,
+    load: async () => (await import('./sql.ts')).sqlTarget,
   },
   {
     name: 'datasette',
     summary: 'descriptions, queries and dashboards for Datasette',
-    load: async () => (await import('./datasette/target.ts')).datasetteTarget,
+    load: async () => (await import('./datasette.ts')).datasetteTarget,
   },
   {
     name: 'grafana',

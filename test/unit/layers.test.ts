@@ -148,7 +148,8 @@ describe('the source files', () => {
     expect(names).toContain('--max-requests');
     expect(names).toContain('DAYWALK_API_KEY');
     // The descriptions of the schema are documentation of the whole product, and pages and targets tell people what to do next.
-    const isForPeople = (path: string) => /^(schema\/|src\/look\/|src\/bi\/\w+\/target\.ts$)/.test(path);
+    const isForPeople = (path: string) =>
+      /^(schema\/|src\/look\/|src\/bi\/(\w+\/target|datasette|sql)\.ts$)/.test(path);
     const found = sources
       .filter(({ path }) => !knows(path) && !isForPeople(path))
       .flatMap(({ path, text }) => namesIn(withoutComments(text)).map((name) => ({ path, name })));

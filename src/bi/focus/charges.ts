@@ -1,11 +1,11 @@
-import type { UtcDay } from '../../core/day.ts';
+import { sql } from '../../../schema/query.ts';
+import { isDay, type UtcDay } from '../../core/day.ts';
+import { UsageError } from '../../core/errors.ts';
 import type { Month } from '../../core/month.ts';
 import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
-import type { NamedQuery } from '../../metrics/query/select.ts';
-import type { Warehouse } from '../../warehouse/port.ts';
-import { type Charge, compareCharges, costOf } from './charge.ts';
-import { type MonthPrices, readPrices } from './prices.ts';
-import { type DaySums, sumDays, usageOf } from './usage.ts';
+import { type NamedQuery, withSql } from '../../metrics/query/select.ts';
+import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
+import { type Allocation, type Charge, compareCharges, costOf, type Subject, UNALLOCATED } from './charge.ts';
 
 /** What a month costs according to the warehouse. */
 export interface MonthCharges {
@@ -56,4 +56,179 @@ async function chargesOf(
   return usage
     .map((part) => ({ ...part, day, unitPrice, cost: costOf(part.tokens, unitPrice), reason: null }))
     .toSorted(compareCharges);
+}
+
+/** Billable tokens of a day: of a user and a model, or of the day's total beyond all of them. */
+export interface Usage extends Allocation {
+  readonly subject: Subject | null;
+  readonly modelTier: string | null;
+  readonly tokens: number;
+}
+
+/** The sums of a day with rows. */
+export interface DaySums {
+  readonly day: UtcDay;
+  /** The published total of the day; null if none is stored. */
+  readonly total: number | null;
+  /** The sum over users and models. */
+  readonly attributed: number;
+  /** True if any number of the day is not 0. */
+  readonly hasTokens: boolean;
+  /** Rows of users and models without a number of billable tokens. */
+  readonly unknownRows: number;
+}
+
+/** Tokens are whole numbers as far as is known. A smaller difference between sums comes from rounding. */
+const TOKENS_MIN = 0.001;
+
+type Source = Pick<Warehouse, 'select'>;
+
+/** Adds up each day of a month that has rows, in order. */
+export async function sumDays(source: Source, orgId: string, { first, last }: Month): Promise<DaySums[]> {
+  const rows = await source.select(sql`
+    SELECT date, SUM(total) AS total, SUM(attributed) AS attributed, SUM(size) AS size, SUM(unknown_rows) AS unknown_rows
+    FROM (
+      SELECT date, billable_tokens AS total, NULL AS attributed, ABS(billable_tokens) AS size, 0 AS unknown_rows
+      FROM tokens_daily
+      WHERE org_id = ${orgId} AND date BETWEEN ${first} AND ${last}
+      UNION ALL
+      SELECT date, NULL, billable_tokens, ABS(billable_tokens), CASE WHEN billable_tokens IS NULL THEN 1 ELSE 0 END
+      FROM tokens_daily_by_user_model
+      WHERE org_id = ${orgId} AND date BETWEEN ${first} AND ${last}
+    ) AS sums
+    GROUP BY date
+    ORDER BY date`);
+  return rows.flatMap((row) => {
+    const day = row['date'];
+    if (!isDay(day)) return [];
+    return [
+      {
+        day,
+        total: numberIn(row, 'total'),
+        attributed: numberIn(row, 'attributed') ?? 0,
+        hasTokens: (numberIn(row, 'size') ?? 0) > 0,
+        unknownRows: numberIn(row, 'unknown_rows') ?? 0,
+      },
+    ];
+  });
+}
+
+/**
+ * Reads what each user and model consumed on a day, with the team on that day, and what the day's total has beyond them.
+ * @param teams what to read in place of the table `user_teams`.
+ */
+export async function usageOf(
+  source: Source,
+  orgId: string,
+  { sums, teams }: { readonly sums: DaySums; readonly teams: readonly NamedQuery[] },
+): Promise<Usage[]> {
+  const usage = sql`
+    SELECT u.user_id, u.model_id, u.model_tier, u.billable_tokens, t.team, t.cost_center
+    FROM tokens_daily_by_user_model AS u
+    LEFT JOIN user_teams AS t
+      ON t.org_id = u.org_id AND t.user_id = u.user_id AND u.date BETWEEN t.valid_from AND t.valid_to
+    WHERE u.org_id = ${orgId} AND u.date = ${sums.day} AND u.billable_tokens IS NOT NULL`;
+  const rows = await source.select(withSql(teams, usage));
+  return [...rows.map(usageIn), ...unattributed(sums)];
+}
+
+function usageIn(row: QueryRow): Usage {
+  return {
+    subject: { userId: String(row['user_id']), modelId: String(row['model_id']) },
+    modelTier: textIn(row, 'model_tier'),
+    tokens: numberIn(row, 'billable_tokens') ?? 0,
+    team: textIn(row, 'team'),
+    costCenter: textIn(row, 'cost_center'),
+  };
+}
+
+function unattributed({ total, attributed }: DaySums): Usage[] {
+  if (total === null || Math.abs(total - attributed) < TOKENS_MIN) return [];
+  return [{ subject: null, modelTier: null, tokens: total - attributed, ...UNALLOCATED }];
+}
+
+function numberIn(row: QueryRow, name: string): number | null {
+  const value = row[name];
+  return typeof value === 'number' ? value : null;
+}
+
+/** FOCUS has no empty texts: what is empty is null. */
+function textIn(row: QueryRow, name: string): string | null {
+  const value = row[name];
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+interface Price {
+  readonly from: string;
+  readonly to: string | null;
+  readonly currency: string;
+  readonly unitPrice: number;
+}
+
+/** The prices of the days of a month, all in one currency. */
+export interface MonthPrices {
+  /** Null if nothing is charged. */
+  readonly currency: string | null;
+  /** The price of a million billable tokens on a day; null on a day without a price, which has no tokens. */
+  priceOf(day: UtcDay): number | null;
+}
+
+/** How many days an error message lists. */
+const LISTED_DAYS_MAX = 5;
+
+/** Which prices to read. */
+export interface PriceRequest {
+  readonly orgId: string;
+  readonly month: Month;
+  /** The days that are charged. */
+  readonly days: readonly { readonly day: UtcDay; readonly hasTokens: boolean }[];
+}
+
+/**
+ * Reads the prices of a month.
+ * @throws {UsageError} if a day with tokens has no price, or if the prices of the days have more than one currency.
+ */
+export async function readPrices(
+  source: Pick<Warehouse, 'select'>,
+  { orgId, month, days }: PriceRequest,
+): Promise<MonthPrices> {
+  const rows = await source.select(sql`
+    SELECT valid_from, valid_to, currency, price_per_million
+    FROM prices
+    WHERE org_id = ${orgId} AND valid_from <= ${month.last} AND (valid_to IS NULL OR valid_to >= ${month.first})
+    ORDER BY valid_from DESC`);
+  const prices = rows.map(
+    (row): Price => ({
+      from: String(row['valid_from']),
+      to: row['valid_to'] === null ? null : String(row['valid_to']),
+      currency: String(row['currency']),
+      unitPrice: Number(row['price_per_million']),
+    }),
+  );
+  const find = (day: UtcDay) => prices.find(({ from, to }) => from <= day && (to === null || day <= to));
+  expectPrices(days.flatMap(({ day, hasTokens }) => (hasTokens && find(day) === undefined ? day : [])));
+  const currencies = [...new Set(days.flatMap(({ day }) => find(day)?.currency ?? []))].toSorted();
+  expectOneCurrency(month, currencies);
+  return { currency: currencies[0] ?? null, priceOf: (day) => find(day)?.unitPrice ?? null };
+}
+
+function expectPrices(missing: readonly UtcDay[]): void {
+  if (missing.length === 0) return;
+  throw new UsageError(`no price is loaded for ${shortened(missing)}`, {
+    hint: 'load a price list that covers every day with billable tokens: daywalk prices load FILE.csv',
+  });
+}
+
+function expectOneCurrency({ name }: Month, currencies: readonly string[]): void {
+  if (currencies.length <= 1) return;
+  throw new UsageError(`the prices of ${name} have several currencies: ${currencies.join(', ')}`, {
+    hint: 'a bill has one currency: load a price list that has one for all days of the month, with daywalk prices load FILE.csv',
+  });
+}
+
+/** Lists days, the first ones of many: `2026-10-01, 2026-10-02 and 3 more days`. */
+export function shortened(days: readonly UtcDay[]): string {
+  const rest = days.length - LISTED_DAYS_MAX;
+  const listed = days.slice(0, LISTED_DAYS_MAX).join(', ');
+  return rest <= 0 ? listed : `${listed} and ${rest} more ${rest === 1 ? 'day' : 'days'}`;
 }

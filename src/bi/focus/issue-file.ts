@@ -1,14 +1,16 @@
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
+import { collectorOf } from '../../../schema/row.ts';
 import { hasCode } from '../../core/error-code.ts';
 import { UsageError } from '../../core/errors.ts';
 import { explainWriteError } from '../../core/explain-write-error.ts';
 import { syncPath } from '../../core/sync-path.ts';
-import type { FocusRow } from './columns.ts';
-import { digestOfFile } from './file-digest.ts';
-import { formatOf } from './file-names.ts';
-import { writeFocusCsv } from './write-csv.ts';
-import { writeFocusParquet } from './write-parquet.ts';
+import { isEscapedFormula } from '../../metrics/write-csv.ts';
+import type { Batch, LakeColumn, LakeType } from '../../publish/parquet-columns.ts';
+import { writeParquet } from '../../publish/write-parquet.ts';
+import { COLUMN_NAMES, COLUMNS, type FocusRow, type FocusType } from './columns.ts';
+import { digestOfFile, formatOf } from './files.ts';
 
 /** Readable only by its owner, because it tells what each user costs. */
 const FILE_MODE = 0o600;
@@ -64,4 +66,74 @@ async function expectNewOrSame(path: string, part: string): Promise<boolean> {
   throw new UsageError(`${path} exists, and is not the file that would be written`, {
     hint: 'name a new file. To correct a file that was issued, write its corrections to a new file; to replace one that was not, remove it first',
   });
+}
+
+/**
+ * Writes rows to a CSV file with a header, replaces what is there, and syncs it. Equal rows give equal bytes.
+ * @throws {Error} of the file system.
+ */
+export async function writeFocusCsv(
+  path: string,
+  batches: AsyncIterable<readonly FocusRow[]>,
+): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    await append(file, [], true);
+    for await (const rows of batches) await append(file, rows, false);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function append(file: FileHandle, rows: readonly FocusRow[], header: boolean): Promise<void> {
+  const text = stringify([...rows], {
+    header,
+    columns: [...COLUMN_NAMES],
+    escape_formulas: true,
+    cast: { number: decimalText, string: (value) => (isEscapedFormula(value) ? `'${value}` : value) },
+  });
+  await file.writeFile(text);
+}
+
+/**
+ * A number as FOCUS wants it: with a decimal point, so that readers take a column of whole numbers for decimals, and with
+ * an exponent without a plus sign. It has all digits that are needed to read the same number again.
+ */
+export function decimalText(value: number): string {
+  const text = String(value);
+  if (text.includes('e')) return text.replace('e+', 'E').replace('e', 'E');
+  return text.includes('.') ? text : `${text}.0`;
+}
+
+const TYPES: Readonly<Record<FocusType, LakeType>> = {
+  String: 'string',
+  Decimal: 'double',
+  'Date/Time': 'timestamp',
+  JSON: 'string',
+};
+
+/**
+ * Writes rows as a Parquet file, and syncs it. Equal rows give equal bytes.
+ * @throws {Error} of the file system.
+ */
+export async function writeFocusParquet(
+  path: string,
+  batches: AsyncIterable<readonly FocusRow[]>,
+): Promise<void> {
+  await writeParquet(path, { name: 'focus', columns: lakeColumns() }, encoded(batches));
+}
+
+function lakeColumns(): LakeColumn[] {
+  return COLUMN_NAMES.map((name, position) => {
+    const { type, isNullable } = COLUMNS[name];
+    const isText = type === 'String' || type === 'JSON';
+    const isOrdered = name === 'ChargePeriodStart' || name === 'ChargePeriodEnd';
+    return { name, position, type: TYPES[type], isRequired: !isNullable, isOrdered, isRepetitive: isText };
+  });
+}
+
+async function* encoded(batches: AsyncIterable<readonly FocusRow[]>): AsyncGenerator<Batch> {
+  const encode = collectorOf<[FocusRow]>(COLUMN_NAMES, () => 0);
+  for await (const rows of batches) yield { rows: rows.map(encode) };
 }

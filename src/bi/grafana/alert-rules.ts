@@ -1,6 +1,6 @@
-import type { Yaml } from '../files/yaml.ts';
+import type { Yaml } from '../yaml.ts';
 import { allChecks, type Check } from './checks.ts';
-import type { Dashboard } from './dashboard.ts';
+import type { Dashboard } from './dashboards.ts';
 import { type DataSource, TIME } from './data-source.ts';
 
 /** How long an alert is pending before it fires, and how urgent it is, by the key of its check. */

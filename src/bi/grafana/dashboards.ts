@@ -1,7 +1,7 @@
 import { healthChecks, overBudget } from './checks.ts';
-import { type Band, band } from './layout.ts';
+import { chosenSource, DATA_SOURCE, type DataSource, ORGANIZATION } from './data-source.ts';
 import { byMonth, byPart, line, total } from './metric-panels.ts';
-import type { ThresholdStep } from './panel.ts';
+import type { Panel, PanelMaker, ThresholdStep } from './panel.ts';
 import {
   checkPanel,
   failingCriteria,
@@ -133,3 +133,135 @@ const health: DashboardPlan = {
 
 /** The dashboards, in the order of their files. */
 export const dashboardPlans: readonly DashboardPlan[] = [overview, adoption, cost, readiness, health];
+
+/** The version of the format of dashboards; Grafana 12 and newer read it, and migrate it themselves. */
+const SCHEMA_VERSION = 41;
+
+/** A tag of every dashboard, by which the links at the top find the others. */
+const TAG = 'daywalk';
+
+/** A dashboard as a file of Grafana. */
+export interface Dashboard {
+  readonly uid: string;
+  readonly title: string;
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly Readonly<Record<string, unknown>>[] };
+  readonly [setting: string]: unknown;
+}
+
+/** The uid of a dashboard: the same in every version, so that links to it stay. */
+export function dashboardUid({ key }: DataSource, { name }: Pick<DashboardPlan, 'name'>): string {
+  return `daywalk-${key}-${name}`;
+}
+
+/** The dashboard of a plan for a data source. */
+export function dashboardFor(source: DataSource, plan: DashboardPlan): Dashboard {
+  return {
+    uid: dashboardUid(source, plan),
+    title: plan.title,
+    description: plan.description,
+    tags: [TAG, source.key],
+    schemaVersion: SCHEMA_VERSION,
+    editable: true,
+    graphTooltip: 1,
+    // Days are UTC days. In another time zone, their points would move.
+    timezone: 'utc',
+    weekStart: 'monday',
+    time: { from: 'now-6M/M', to: 'now' },
+    timepicker: {},
+    refresh: '',
+    links: [
+      {
+        asDropdown: false,
+        icon: 'external link',
+        includeVars: true,
+        keepTime: true,
+        tags: [TAG, source.key],
+        targetBlank: false,
+        title: 'Daywalk',
+        tooltip: '',
+        type: 'dashboards',
+        url: '',
+      },
+    ],
+    annotations: { list: [] },
+    templating: { list: [dataSourceVariable(source), organizationVariable(source)] },
+    panels: placed(source, plan.bands),
+  };
+}
+
+function dataSourceVariable({ type, title, uid }: DataSource) {
+  return {
+    name: DATA_SOURCE,
+    label: 'Data source',
+    type: 'datasource',
+    query: type,
+    current: { selected: true, text: title, value: uid },
+    hide: 0,
+    includeAll: false,
+    multi: false,
+    options: [],
+    refresh: 1,
+    regex: '',
+    skipUrlSync: false,
+  };
+}
+
+/** The organizations of the warehouse, by their names in the organizations file. */
+export const ORGANIZATIONS = `SELECT e.org_id AS __value, COALESCE(MIN(n.name), e.org_id) AS __text
+FROM (SELECT DISTINCT org_id FROM export_units) e
+LEFT JOIN organizations n ON n.org_id = e.org_id
+GROUP BY e.org_id
+ORDER BY 2, 1`;
+
+function organizationVariable({ type }: DataSource) {
+  return {
+    name: ORGANIZATION,
+    label: 'Organization',
+    type: 'query',
+    datasource: chosenSource({ type }),
+    query: ORGANIZATIONS,
+    hide: 0,
+    includeAll: false,
+    multi: false,
+    options: [],
+    refresh: 1,
+    regex: '',
+    skipUrlSync: false,
+    sort: 0,
+  };
+}
+
+/** Panels side by side, all of the same width and height. */
+export interface Band {
+  /** In units of 30 pixels. */
+  readonly height: number;
+  readonly panels: readonly PanelMaker[];
+}
+
+/** The columns of Grafana's grid. */
+export const COLUMNS = 24;
+
+/** Panels side by side. Their number divides {@link COLUMNS}. */
+export function band(height: number, ...panels: readonly PanelMaker[]): Band {
+  return { height, panels };
+}
+
+/** Places the panels of bands below each other, and numbers them. */
+export function placed(source: DataSource, bands: readonly Band[]): readonly Panel[] {
+  const panels: Panel[] = [];
+  let y = 0;
+  for (const { height, panels: makers } of bands) {
+    const width = COLUMNS / makers.length;
+    for (const [index, make] of makers.entries()) {
+      panels.push({
+        id: panels.length + 1,
+        gridPos: { x: index * width, y, w: width, h: height },
+        datasource: chosenSource(source),
+        ...make(source),
+      });
+    }
+    y += height;
+  }
+  return panels;
+}

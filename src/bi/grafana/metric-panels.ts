@@ -1,10 +1,8 @@
-import type { Dimension, Grain } from '../../../schema/metrics.ts';
+import type { Dimension, Grain, Metric } from '../../../schema/metrics.ts';
 import { findMetric } from '../../metrics/question.ts';
-import { metricSql } from '../dictionary/metric-sql.ts';
-import { shownUnit } from '../dictionary/shown-unit.ts';
+import { combiningOf, metricSql, shownUnit } from '../dictionary.ts';
 import { type DataSource, TIME } from './data-source.ts';
 import { barPanel, linePanel, type PanelMaker, type Shown, statPanel, type ThresholdStep } from './panel.ts';
-import { grafanaUnit, metricNote } from './units.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -101,4 +99,14 @@ function wrapped(
     ') AS m',
     ...(end === undefined ? [] : [end]),
   ].join('\n');
+}
+
+/** The unit of Grafana for the values of a metric. Files do not know the currency of the prices, so costs have none. */
+export function grafanaUnit({ unit }: Pick<Metric, 'unit'>): 'percentunit' | 'short' {
+  return unit === 'ratio' ? 'percentunit' : 'short';
+}
+
+/** What a panel says about a metric: its meaning, its unit, and whether its values may be summed. */
+export function metricNote(metric: Metric): string {
+  return `${metric.doc} In ${shownUnit(metric)}. ${combiningOf(metric)}`;
 }

@@ -4,8 +4,8 @@ import type { Stream } from '../../core/stream.ts';
 import { PERIOD_EXPRESSIONS, periodQuery } from '../../metrics/metric-template.ts';
 import { withSql } from '../../metrics/query/select.ts';
 import type { Check } from './checks.ts';
+import { NEWEST_FORECAST } from './checks.ts';
 import { type DataSource, TIME } from './data-source.ts';
-import { NEWEST_FORECAST } from './newest-forecast.ts';
 import { barPanel, linePanel, type PanelMaker, statPanel, tablePanel } from './panel.ts';
 
 const { orgId, from, until } = PERIOD_EXPRESSIONS;

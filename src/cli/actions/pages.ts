@@ -10,7 +10,7 @@ import { parseDay } from '../../core/day.ts';
 import { DaywalkError, UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { nearestName } from '../../core/nearest.ts';
-import { AUDIENCES, type Audience } from '../../look/audience/audience.ts';
+import { AUDIENCES, type Audience } from '../../look/audience.ts';
 import { SETTINGS } from '../../settings/settings-table.ts';
 import { limitHeapGrowth } from '../process/stop-signals.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';

@@ -8,9 +8,9 @@ import {
 } from '../../../jobs/publish.ts';
 import type { AnyTable } from '../../../schema/define.ts';
 import { publishedTables } from '../../../schema/tables.ts';
-import { formatOf } from '../../bi/focus/file-names.ts';
-import type { FocusReport } from '../../bi/focus/report.ts';
-import type { Total } from '../../bi/focus/totals.ts';
+import type { Total } from '../../bi/focus/charge.ts';
+import type { FocusReport } from '../../bi/focus/export.ts';
+import { formatOf } from '../../bi/focus/files.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { parseMonth } from '../../core/month.ts';

@@ -1,12 +1,23 @@
 import { html } from 'hono/html';
-import type { Chart } from '../page/page.ts';
-import { formatNumber } from '../words/numbers.ts';
-import { categoryColor, categoryPlaces } from './colors.ts';
-import { endLabels, labelWidth } from './end-labels.ts';
-import { drawTimePlot, linePath, type Mark, type Places, pixels } from './plot.ts';
-import { bucketWords, plotWidth } from './sizes.ts';
-import { labelOf } from './svg-text.ts';
-import { scaleOf } from './ticks.ts';
+import { formatNumber } from '../numbers.ts';
+import type { Chart } from '../page.ts';
+import { scaleOf } from './axes.ts';
+import {
+  bucketWords,
+  COLORS,
+  categoryColor,
+  categoryPlaces,
+  drawTimePlot,
+  endLabels,
+  labelOf,
+  labelWidth,
+  linePath,
+  type Mark,
+  type Places,
+  pixels,
+  plainText,
+  plotWidth,
+} from './plot.ts';
 
 /** A line, with its name at the end. */
 export interface Series {
@@ -115,4 +126,31 @@ function titleOf(name: string, { bucket, value, isOpen }: SeriesPoint, percent: 
       ? 'not stored'
       : formatNumber(value, percent ? 'share' : Math.abs(value) < 1_000 ? 'decimal' : 'compact');
   return `${bucketWords(bucket)}, ${labelOf(name, 60)}: ${number}${isOpen ? ', not settled' : ''}`;
+}
+
+const SPARKLINE_WIDTH = 120;
+const SPARKLINE_HEIGHT = 28;
+const SPARKLINE_MARGIN = 3;
+
+/** A small line without axes, with a dot at its last value. A missing value is a gap. Undefined if there are fewer than two values. */
+export function sparkline(values: readonly (number | null)[], label: string): Chart | undefined {
+  const known = values.flatMap((value) => value ?? []);
+  if (known.length < 2) return undefined;
+  const low = Math.min(...known);
+  const range = Math.max(...known) - low;
+  const points = values.map((value, index) =>
+    value === null
+      ? null
+      : ([
+          SPARKLINE_MARGIN + (index * (SPARKLINE_WIDTH - 2 * SPARKLINE_MARGIN)) / (values.length - 1),
+          range === 0
+            ? SPARKLINE_HEIGHT / 2
+            : SPARKLINE_HEIGHT -
+              SPARKLINE_MARGIN -
+              ((value - low) / range) * (SPARKLINE_HEIGHT - 2 * SPARKLINE_MARGIN),
+        ] as const),
+  );
+  const [x = 0, y = 0] = points.findLast((point) => point !== null) ?? [];
+  const svg = html`<svg class="sparkline" width="${SPARKLINE_WIDTH}" height="${SPARKLINE_HEIGHT}" viewBox="0 0 ${SPARKLINE_WIDTH} ${SPARKLINE_HEIGHT}" role="img" aria-label="${plainText(label)}"><path d="${linePath(points)}" fill="none" stroke="${COLORS.accent}" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round"/><circle cx="${pixels(x)}" cy="${pixels(y)}" r="2.5" fill="${COLORS.accent}"/></svg>`;
+  return { svg: String(svg), label };
 }

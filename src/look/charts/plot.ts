@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import type { Chart } from '../page/page.ts';
-import { COLORS } from './colors.ts';
-import { plainText } from './svg-text.ts';
-import { type Scale, timeTicks } from './ticks.ts';
+import { isDay } from '../../core/day.ts';
+import type { Chart } from '../page.ts';
+import { monthName, shortDay } from '../words.ts';
+import { type Scale, timeTicks } from './axes.ts';
 
 /** Markup of a part of a drawing: the template escapes every value. */
 export type Mark = ReturnType<typeof html>;
@@ -106,4 +106,142 @@ export function linePath(points: readonly (readonly [x: number, y: number] | nul
 /** A hundredth of a pixel is not seen, and the digits after it take more room than the drawing. */
 export function pixels(value: number): number {
   return Math.round(value * 100) / 100;
+}
+
+/** A name at the right end of a drawing. */
+export interface EndLabel {
+  readonly name: string;
+  /** Where it belongs, in units of the vertical axis. */
+  readonly value: number;
+  readonly color: string;
+  /** The edge of its swatch. */
+  readonly stroke?: string;
+  /** True if its swatch is a piece of a line instead of a square. */
+  readonly isLine?: boolean;
+}
+
+/** Lines of text closer than this overlap. */
+const LINE_PIXELS = 16;
+const CHARACTER_PIXELS = 7.2;
+const CHARACTERS_MAX = 20;
+const SWATCH_PIXELS = 18;
+
+/** Room for the names at the right of a drawing, in pixels. */
+export function labelWidth(names: readonly string[]): number {
+  const longest = Math.max(0, ...names.map((name) => labelOf(name, CHARACTERS_MAX).length));
+  return longest === 0 ? 8 : Math.ceil(SWATCH_PIXELS + longest * CHARACTER_PIXELS);
+}
+
+/** The names in ink, each with a swatch of its color, moved apart where they would overlap. */
+export function endLabels(
+  labels: readonly EndLabel[],
+  { low, high }: Scale,
+  { width, unit, y }: Places,
+): Mark[] {
+  return spread(labels, { gap: LINE_PIXELS / unit, low, high }).map(
+    ({ name, value, color, stroke = 'none', isLine = false }) => {
+      const swatch = isLine
+        ? html`<path d="M${pixels(width + 4)} ${pixels(y(value))}h10" stroke="${color}" stroke-width="2"/>`
+        : html`<path d="M${pixels(width + 5)} ${pixels(y(value) - 4)}h8v8h-8z" fill="${color}" stroke="${stroke}"/>`;
+      return html`${swatch}<text x="${pixels(width + SWATCH_PIXELS)}" y="${pixels(y(value))}" dy="0.32em" text-anchor="start" fill="${COLORS.ink}">${labelOf(name, CHARACTERS_MAX)}</text>`;
+    },
+  );
+}
+
+/** Moves values apart until no two are closer than the gap; inside the limits if there is room. Order is kept. */
+export function spread<Item extends { readonly value: number }>(
+  items: readonly Item[],
+  { gap, low, high }: { gap: number; low: number; high: number },
+): Item[] {
+  const sorted = items.toSorted((a, b) => a.value - b.value);
+  let floor = low;
+  const raised = sorted.map((item) => {
+    const value = Math.max(item.value, floor);
+    floor = value + gap;
+    return { ...item, value };
+  });
+  let ceiling = high;
+  return raised
+    .toReversed()
+    .map((item) => {
+      const value = Math.min(item.value, ceiling);
+      ceiling = value - gap;
+      return { ...item, value };
+    })
+    .toReversed();
+}
+
+/** The custom properties of the page's style that drawings use. The style defines them for light, dark, print and forced colors. */
+export const COLORS = {
+  bar: 'var(--bar)',
+  barWeekend: 'var(--bar-weekend)',
+  accent: 'var(--accent)',
+  ink: 'var(--ink)',
+  ink2: 'var(--ink-2)',
+  ink3: 'var(--ink-3)',
+  paper: 'var(--paper)',
+  hairline: 'var(--hairline)',
+  failed: 'var(--failed)',
+  doubted: 'var(--doubted)',
+  hatch: 'var(--hatch)',
+} as const;
+
+/** Fills of what is not settled: hatching, whose patterns the document holds once. */
+export const HATCHED = {
+  bar: 'url(#hatch)',
+  category: (index: number) => `url(#hatch-${Math.min(index, CATEGORIES)})`,
+} as const;
+
+const CATEGORIES = 4;
+
+/** Four categories, and others. */
+export function categoryColor(index: number): string {
+  return index < CATEGORIES ? `var(--category-${index + 1})` : 'var(--others)';
+}
+
+/** The places of names among the colors: a name that means all the others always has the color of others. */
+export function categoryPlaces(names: readonly string[], others: string): number[] {
+  return names.map((name, index) => (name === others ? CATEGORIES : Math.min(index, CATEGORIES)));
+}
+
+/** Characters that no XML document may hold, and halves of pairs. */
+const FORBIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to be removed
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+/** A name beside a drawing cannot turn the text around it, or take more than its place. */
+const DIRECTION = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Text without what XML forbids and without signs of direction. Templates escape it. */
+export function plainText(text: string): string {
+  return text.replaceAll(FORBIDDEN, '\ufffd').replaceAll(DIRECTION, '');
+}
+
+/** A name from the warehouse as a label: one short line, never empty. */
+export function labelOf(name: string, charactersMax = 20): string {
+  const characters = [...plainText(name).replaceAll(/\s+/g, ' ').trim()];
+  if (characters.length === 0) return 'empty';
+  return characters.length <= charactersMax
+    ? characters.join('')
+    : `${characters.slice(0, charactersMax - 1).join('')}…`;
+}
+
+/** Widths of the content of a page, and of a figure beside another one, in pixels. */
+const WIDE = 1_072;
+const HALF = 516;
+const LEAST = 280;
+
+/** The width of a drawing without its margins: few buckets do not fill the page. */
+export function plotWidth(
+  buckets: number,
+  { wide, margins, stepMax }: { wide: boolean; margins: number; stepMax: number },
+): number {
+  const most = (wide ? WIDE : HALF) - margins;
+  return Math.max(LEAST, Math.min(most, Math.max(LEAST, buckets * stepMax)));
+}
+
+/** A bucket in the tooltip of a drawing: `week of 9 Nov`, `November`. */
+export function bucketWords(bucket: string): string {
+  const day = `${bucket}-01`;
+  if (isDay(bucket)) return `from ${shortDay(bucket)}`;
+  return isDay(day) ? monthName(day) : bucket;
 }

@@ -1,15 +1,29 @@
 import { daysFrom, FIRST_DAY, type UtcDay } from '../../core/day.ts';
-import type { DailyStream } from '../../core/stream.ts';
-import { isRestricted } from '../audience/audience.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import { isRestricted } from '../audience.ts';
 import { type CalendarDay, calendar } from '../charts/calendar.ts';
-import { type CoverageSpan, lastExpectedDay, type StreamCoverage, streamCoverage } from '../data/coverage.ts';
-import type { PageReader } from '../data/reader.ts';
-import { type ShownNumber, sumOf } from '../page/numbers.ts';
-import { type Figure, MARK_NAMES, MARK_STATES, type MarkState, type Phrase } from '../page/page.ts';
-import { instantName } from '../words/instants.ts';
-import { dayName, periodHeading } from '../words/spans.ts';
-import { emptyFigure, type FigureName } from './empty-figure.ts';
-import { factOf, textCell } from './listing.ts';
+import { type ShownNumber, sumOf } from '../numbers.ts';
+import {
+  emptyFigure,
+  type Figure,
+  type FigureName,
+  MARK_NAMES,
+  MARK_STATES,
+  type MarkState,
+  type Phrase,
+} from '../page.ts';
+import type { PageReader, Result } from '../reader.ts';
+import { dayName, instantName, periodHeading } from '../words.ts';
+import {
+  type CoverageSpan,
+  lastExpectedDay,
+  nextStep,
+  type StreamCoverage,
+  streamCoverage,
+  WORST_FIRST,
+} from './day-states.ts';
+import { factOf, textCell, withResult } from './listing.ts';
 
 export const NOTHING_RUN = 'Nothing has been pulled yet: `daywalk run`.';
 
@@ -132,4 +146,115 @@ function tableOf({ coverages, withErrors }: CalendarContent): Figure['table'] {
       ...(withErrors ? [textCell(result.rows[row]?.['last_error'])] : []),
     ]),
   };
+}
+
+/** How the calendar of all streams is called, also while there is nothing in it. */
+export const ALL_STREAMS = {
+  id: 'coverage',
+  title: 'All five streams',
+  unit: 'One square per UTC day, the worst state of its streams',
+} as const;
+
+/**
+ * One calendar of all streams: a day has the worst state of its streams, and its square names the streams that have it if
+ * others are better. The table has the spans of each stream.
+ * @param states the number of days in each state, see {@link dayStates}.
+ */
+export function allStreams(
+  { viewer }: PageReader,
+  { coverages, states, until }: { coverages: readonly StreamCoverage[]; states: Result; until: UtcDay },
+): Figure {
+  const counts = MARK_STATES.flatMap((state) => {
+    const days = factOf(states, 0, state);
+    return (days.value ?? 0) === 0 ? [] : { state, days };
+  });
+  const content = { days: worstDays(coverages), counts, coverages, until, withErrors: !isRestricted(viewer) };
+  return withResult(calendarFigure(ALL_STREAMS, content), states);
+}
+
+function worstDays(coverages: readonly StreamCoverage[]): CalendarDay[] {
+  const days = new Map<UtcDay, { state: MarkState; streams: string[] }>();
+  for (const { stream, spans } of coverages) {
+    for (const { from, until, state } of spans) {
+      for (const day of daysFrom(from, until)) {
+        const worst = days.get(day);
+        if (worst === undefined || rank(state) < rank(worst.state))
+          days.set(day, { state, streams: [stream] });
+        else if (worst.state === state) worst.streams.push(stream);
+      }
+    }
+  }
+  return [...days]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([day, { state, streams }]) => {
+      const note = streams.length === coverages.length ? '' : ` (${streams.join(', ')})`;
+      return { day, state, note };
+    });
+}
+
+function rank(state: MarkState): number {
+  return WORST_FIRST.indexOf(state);
+}
+
+/** Spans that are listed. */
+const OPEN_SPANS_MAX = 50;
+
+interface OpenSpan {
+  readonly span: CoverageSpan;
+  readonly coverage: StreamCoverage;
+}
+
+/** The days that are not settled, and what happens to them next: one row per span, newest first. */
+export function unsettled(coverages: readonly StreamCoverage[]): Figure {
+  const open = coverages.flatMap((coverage) =>
+    coverage.spans.flatMap((span) =>
+      span.state === 'loaded' || span.state === 'empty' ? [] : { span, coverage },
+    ),
+  );
+  const groups = [
+    ...groupBy(open, ({ span: { from, until, state, reason } }) => `${until} ${from} ${state} ${reason}`),
+  ]
+    .toSorted(([a], [b]) => (a < b ? 1 : -1))
+    .map(([, spans]) => spans);
+  const isCut = groups.length > OPEN_SPANS_MAX;
+  return {
+    kind: 'figure',
+    id: 'unsettled',
+    title: 'What is not settled',
+    subtitle: 'Spans of days with the same state in the same streams, newest first',
+    table: {
+      columns: [
+        { title: 'Span' },
+        { title: 'Days', align: 'end' },
+        { title: 'Streams' },
+        { title: 'State' },
+        { title: 'Since' },
+        { title: 'What happens next' },
+      ],
+      rows: groups.slice(0, OPEN_SPANS_MAX).map(openRowOf),
+    },
+    tableIs: 'shown',
+    results: coverages.map(({ result }) => result),
+    notes: [
+      ...(isCut ? [['The queries list older spans, too.']] : []),
+      ['The ledger does not record since when days fail, await data or lack a pull.'],
+    ],
+    empty: groups.length === 0 ? 'Every day of every stream is settled.' : undefined,
+  };
+}
+
+function openRowOf(spans: readonly OpenSpan[]): Figure['table']['rows'][number] {
+  const [first] = spans;
+  if (first === undefined) return [];
+  const { span, coverage } = first;
+  const since = spans.flatMap(({ span: own }) => own.since ?? []).toSorted()[0] ?? null;
+  const streams = spans.map((open) => open.coverage.stream);
+  return [
+    textCell(span.from === span.until ? span.from : `${span.from} to ${span.until}`),
+    factOf(coverage.result, span.row, 'days'),
+    textCell(streams.length === DAILY_STREAMS.length ? 'all five' : streams.join(', ')),
+    { kind: 'state', state: span.state },
+    textCell(since, instantName),
+    textCell(nextStep(span.state, span.reason)),
+  ];
 }

@@ -1,22 +1,9 @@
-import { sparkline } from '../charts/sparkline.ts';
-import { completeWeeks, periodBefore } from '../data/compare.ts';
-import type { PageReader } from '../data/reader.ts';
-import type { MetricResult } from '../data/result.ts';
-import { scopeOf } from '../data/scope.ts';
-import { hiddenGrain } from '../data/shown-grain.ts';
-import { tryAsk } from '../data/try-ask.ts';
-import {
-  cellOf,
-  changeOf,
-  differenceOf,
-  type NumberFormat,
-  noNumber,
-  type ShownNumber,
-} from '../page/numbers.ts';
-import type { Headline } from '../page/page.ts';
-import { periodWords } from '../words/spans.ts';
-import { WEEKS } from './bucket-words.ts';
-import { holeIn, NO_SPAN_BEFORE } from './hole.ts';
+import { sparkline } from '../charts/lines.ts';
+import { cellOf, changeOf, differenceOf, type NumberFormat, noNumber, type ShownNumber } from '../numbers.ts';
+import type { Figure, Headline } from '../page.ts';
+import { type MetricResult, type PageReader, scopeOf, tryAsk } from '../reader.ts';
+import { completeWeeks, hiddenGrain, holeIn, NO_SPAN_BEFORE, periodBefore, WEEKS } from '../time-spans.ts';
+import { periodWords } from '../words.ts';
 
 /** What a headline is about. */
 export interface HeadlineSpec {
@@ -114,4 +101,52 @@ function questionOf({ metric, title, together }: HeadlineSpec) {
 function whyNone({ basis: { days }, warnings }: MetricResult): string {
   if (days.missing.length === days.expected) return 'no day of the period is stored';
   return warnings[0] ?? 'it has no value in this period';
+}
+
+const METRICS = {
+  credits: { metric: 'billable_tokens', title: 'Credits', format: 'compact' },
+  users: { metric: 'active_users', title: 'Active users', format: 'count' },
+  sessions: { metric: 'sessions', title: 'Sessions', format: 'compact' },
+  commits: { metric: 'git_commits', title: 'Commits', format: 'compact' },
+} as const;
+const together = Object.values(METRICS).map(({ metric }) => metric);
+
+/** The headlines of the organization or a team, from one statement per period. */
+export async function mainNumbers(reader: PageReader): Promise<Record<keyof typeof METRICS, Headline>> {
+  return {
+    credits: await headline(reader, { ...METRICS.credits, together }),
+    users: await headline(reader, { ...METRICS.users, together }),
+    sessions: await headline(reader, { ...METRICS.sessions, together }),
+    commits: await headline(reader, { ...METRICS.commits, together }),
+  };
+}
+
+/** Several metrics of the period, each with its change against the same span before. */
+export async function changesTable(
+  reader: PageReader,
+  spec: {
+    readonly id: string;
+    readonly title: string;
+    readonly metrics: readonly {
+      readonly metric: string;
+      readonly title: string;
+      readonly format: NumberFormat;
+    }[];
+  },
+): Promise<Figure> {
+  const found = [];
+  for (const metric of spec.metrics) found.push(await headline(reader, { ...metric, hasLine: false }));
+  const against = found.find(({ against: span }) => span !== '')?.against;
+  return {
+    kind: 'figure',
+    id: spec.id,
+    title: spec.title,
+    subtitle: `${periodWords(reader.filters)}${against === undefined ? '' : `; change against ${against}`}`,
+    table: {
+      columns: [{ title: '' }, { title: 'Number', align: 'end' }, { title: 'Change', align: 'end' }],
+      rows: found.map(({ title, number, change }) => [{ kind: 'text', text: title }, number, change]),
+    },
+    tableIs: 'shown',
+    results: found.flatMap(({ results }) => results),
+  };
 }

@@ -1,14 +1,20 @@
+import { type SQL, sql } from '../../../schema/query.ts';
 import { shiftDay } from '../../core/day.ts';
+import { DAILY_STREAMS } from '../../core/stream.ts';
 import type { Period } from '../../metrics/period.ts';
-import { periodBefore } from '../data/compare.ts';
-import type { Filters } from '../data/filters.ts';
-import type { Result } from '../data/result.ts';
-import { daysOf, type ShownNumber } from '../page/numbers.ts';
-import type { Headline, LinkPart, Phrase } from '../page/page.ts';
-import { nounFor } from '../words/nouns.ts';
-import { formatNumber } from '../words/numbers.ts';
-import { lengthOf, monthName, periodWords } from '../words/spans.ts';
-import { holeIn } from './hole.ts';
+import { cellOf, daysOf, formatNumber, type ShownNumber } from '../numbers.ts';
+import {
+  emptyFigure,
+  type Figure,
+  type Headline,
+  type LinkPart,
+  MARK_STATES,
+  type MarkState,
+  type Phrase,
+} from '../page.ts';
+import type { Filters, PageReader, Result } from '../reader.ts';
+import { holeIn, periodBefore } from '../time-spans.ts';
+import { lengthOf, monthName, nounFor, periodWords } from '../words.ts';
 
 const DATA_PAGE: LinkPart = { kind: 'link', text: 'what that means', path: '/data' };
 
@@ -60,10 +66,10 @@ export function standing(result: Result, doubted: Result): Phrase {
   if (unsettled.length + missing.length === 0) {
     return expected.value === 1 ? [' The day is settled.'] : [' All ', expected, ' days are settled.'];
   }
-  const open = openDays(result, doubted);
+  const open = openCount(result, doubted);
   const parts = [
     { number: open, words: 'not settled' },
-    { number: doubtedDays(doubted), words: 'doubted' },
+    { number: doubtedCount(doubted), words: 'doubted' },
     { number: daysOf(result, 'missing'), words: 'missing' },
   ].filter(({ number }) => number.value !== 0);
   if (expected.value === 1) return [` The day is ${parts[0]?.words ?? 'not settled'}: `, DATA_PAGE, '.'];
@@ -74,7 +80,7 @@ export function standing(result: Result, doubted: Result): Phrase {
   return [...phrases.flat(), ': ', DATA_PAGE, '.'];
 }
 
-function doubtedDays(doubted: Result): ShownNumber {
+function doubtedCount(doubted: Result): ShownNumber {
   return {
     kind: 'number',
     value: doubted.rows.length,
@@ -84,12 +90,98 @@ function doubtedDays(doubted: Result): ShownNumber {
 }
 
 /** The days that are stored and not settled, without the doubted ones, which are named on their own. */
-function openDays(result: Result, doubted: Result): ShownNumber {
+function openCount(result: Result, doubted: Result): ShownNumber {
   const unsettled = daysOf(result, 'unsettled');
-  const others = doubtedDays(doubted);
+  const others = doubtedCount(doubted);
   return {
     ...unsettled,
     value: (unsettled.value ?? 0) - (others.value ?? 0),
     formula: { op: 'difference', of: [unsettled.formula, others.formula] },
   };
 }
+
+const OPEN_DAYS_MAX = 10;
+const OPEN_DAYS = { id: 'open-days', title: 'What is not settled yet', unit: 'Days and streams' } as const;
+
+/** Days of the period whose rows of users are doubted, one row each. */
+export function doubtedDays({ filters, select }: PageReader): Promise<Result> {
+  const query = sql`SELECT date FROM export_units
+WHERE ${unitsOf(filters)} AND stream = 'users' AND state = 'doubted' ORDER BY date`;
+  return select({ title: 'Doubted days', query, streams: ['users'] });
+}
+
+/** The days of the period that may still change in some stream, newest first, and what happens to them. */
+export async function openDays(reader: PageReader, doubted: Result): Promise<Figure> {
+  const query = sql`SELECT date, mark, COUNT(*) AS streams FROM (
+  SELECT date, CASE WHEN state IN ('doubted', 'failed', 'quarantined', 'awaiting', 'pending') THEN state ELSE 'open' END AS mark
+  FROM export_units
+  WHERE ${unitsOf(reader.filters)} AND (settled_at IS NULL OR state = 'doubted' OR confirmed = 'age')
+) u GROUP BY date, mark ORDER BY date DESC, mark`;
+  const result = await reader.select({ title: OPEN_DAYS.title, query, streams: DAILY_STREAMS });
+  const missing = daysOf(result, 'missing');
+  const hole: Phrase = [
+    missing,
+    ` ${nounFor(missing, 'day is', 'days are')} missing in at least one stream.`,
+  ];
+  const notes = missing.value === 0 ? [] : [hole];
+  const results = [result, doubted];
+  if (result.rows.length === 0) {
+    const empty =
+      missing.value === 0
+        ? 'Every day of the period is settled in all streams.'
+        : 'Every stored day is settled.';
+    return { ...emptyFigure(OPEN_DAYS, empty, results), notes };
+  }
+  const more = result.rows.length - OPEN_DAYS_MAX;
+  return {
+    kind: 'figure',
+    id: OPEN_DAYS.id,
+    title: OPEN_DAYS.title,
+    subtitle: 'Days of the period that may still change, newest first',
+    table: {
+      columns: [
+        { title: 'Day' },
+        { title: 'State' },
+        { title: 'Streams', align: 'end' },
+        { title: 'What happens', isSpare: true },
+      ],
+      rows: result.rows.slice(0, OPEN_DAYS_MAX).map(({ date, mark }, index) => {
+        const state = markOf(mark);
+        return [
+          { kind: 'text', text: String(date) },
+          { kind: 'state', state },
+          cellOf(result, index, 'count', { column: 'streams', open: null }),
+          { kind: 'text', text: WHAT_HAPPENS[state], isMuted: true },
+        ];
+      }),
+    },
+    tableIs: 'shown',
+    results,
+    notes: [...notes, ...(more > 0 ? [moreOf(more)] : [])],
+  };
+}
+
+function moreOf(count: number): Phrase {
+  const rows = count === 1 ? 'row is' : 'rows are';
+  return [`${count} more ${rows} on the page `, { kind: 'link', text: 'Data', path: '/data' }, '.'];
+}
+
+/** The daily units of the period. Readiness reports have no day. */
+function unitsOf({ orgId, from, until }: PageReader['filters']): SQL {
+  return sql`org_id = ${orgId} AND stream <> 'readiness' AND date BETWEEN ${from} AND ${until}`;
+}
+
+function markOf(value: unknown): MarkState {
+  return MARK_STATES.find((state) => state === value) ?? 'open';
+}
+
+const WHAT_HAPPENS: Readonly<Record<MarkState, string>> = {
+  loaded: '',
+  empty: '',
+  open: 'every run pulls it again until it is old enough to be final',
+  awaiting: 'no data yet; the next run asks again',
+  doubted: 'an answer would have removed rows; the stored rows stay until that is clear',
+  failed: 'the last pull failed; the next run tries again',
+  quarantined: 'some records could not be stored',
+  pending: 'never pulled; the next run pulls it',
+};

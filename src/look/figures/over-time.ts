@@ -1,22 +1,33 @@
 import type { Dimension } from '../../../schema/metrics.ts';
 import { FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import type { Period } from '../../metrics/period.ts';
-import { dayBars } from '../charts/day-bars.ts';
+import { finestGrainOf } from '../audience.ts';
+import { dayBars, stacks } from '../charts/bars.ts';
 import { lines } from '../charts/lines.ts';
-import { stacks } from '../charts/stacks.ts';
-import { bucketOpenness, bucketsOf } from '../data/buckets.ts';
-import { completeWeeks, monthsUntil } from '../data/compare.ts';
-import type { PageReader } from '../data/reader.ts';
-import type { MetricResult } from '../data/result.ts';
-import { scopeOf } from '../data/scope.ts';
-import { hiddenGrain } from '../data/shown-grain.ts';
-import { tryAsk } from '../data/try-ask.ts';
-import { distinctGroups, viewedGroups } from '../data/viewed-groups.ts';
-import { cellOf, type NumberFormat, noNumber, type ShownNumber, wholeSumOf } from '../page/numbers.ts';
-import type { Chart, Figure, Phrase, Table } from '../page/page.ts';
-import { sentenceOf } from '../words/sentences.ts';
-import { BUCKET_TITLES, bucketWords, NO_WEEK, WEEKS } from './bucket-words.ts';
-import { emptinessOf, emptyFigure, type FigureName } from './empty-figure.ts';
+import { cellOf, type NumberFormat, noNumber, type ShownNumber, wholeSumOf } from '../numbers.ts';
+import {
+  type Chart,
+  emptinessOf,
+  emptyFigure,
+  type Figure,
+  type FigureName,
+  type Phrase,
+  type Table,
+} from '../page.ts';
+import { type MetricResult, type PageReader, scopeOf, tryAsk } from '../reader.ts';
+import {
+  BUCKET_TITLES,
+  bucketOpenness,
+  bucketsOf,
+  bucketWords,
+  completeWeeks,
+  hiddenGrain,
+  monthsUntil,
+  NO_WEEK,
+  WEEKS,
+} from '../time-spans.ts';
+import { asSentence } from '../words.ts';
+import { distinctGroups, viewedGroups } from './groups.ts';
 
 interface Named {
   readonly metric: string;
@@ -122,7 +133,7 @@ async function askAll(
   for (const question of questions) {
     const { words: own, ...scope } = scopeOf(reader.filters, question.metric);
     const asked = await tryAsk(reader, { ...question, ...period, ...scope });
-    if (asked.kind === 'refusal') return { results, words, refusal: sentenceOf(asked.why) };
+    if (asked.kind === 'refusal') return { results, words, refusal: asSentence(asked.why) };
     results.push(asked.result);
     words = own;
   }
@@ -221,4 +232,22 @@ function tableOf(
       })
       .toReversed(),
   };
+}
+
+/** Credits of the last 88 days, one bar per day; per week for readers who may not see single days. */
+export function recentCredits(reader: PageReader): Promise<Figure> {
+  const spec = { draw: 'bars', unit: 'Million', format: 'compact', divisor: 1e6, wide: true } as const;
+  const named = (title: string) => ({
+    title,
+    metrics: [{ metric: 'billable_tokens', name: title }] as const,
+  });
+  return finestGrainOf(reader.viewer) === 'date'
+    ? overTime(reader, {
+        ...spec,
+        id: 'credits-per-day',
+        ...named('Credits per day'),
+        grain: 'date',
+        days: 88,
+      })
+    : overTime(reader, { ...spec, id: 'credits-per-week', ...named('Credits per week'), grain: 'week' });
 }

@@ -1,11 +1,19 @@
 import { html, raw } from 'hono/html';
-import { markSvg } from '../charts/marks.ts';
-import { type Chart, type Figure, MARK_NAMES, type MarkState } from '../page/page.ts';
-import { sentenceOf } from '../words/sentences.ts';
+import { shiftDay, type UtcDay } from '../../core/day.ts';
+import { markSvg } from '../charts/calendar.ts';
+import {
+  type Cell,
+  type Chart,
+  type Column,
+  type Figure,
+  MARK_NAMES,
+  type MarkState,
+  type Table,
+} from '../page.ts';
+import type { Result } from '../reader.ts';
+import { asSentence, dayName, daysWords, instantWords } from '../words.ts';
 import type { Frame } from './frame.ts';
-import { sourcesHtml } from './sources.ts';
-import { tableHtml } from './table.ts';
-import { type Markup, phraseHtml, wordsHtml } from './text.ts';
+import { cut, linkHtml, type Markup, numberHtml, phraseHtml, textHtml, wordsHtml } from './text.ts';
 
 /** A figure: title, unit and period, drawing, notes, and the line with its SQL, its table and what it rests on. */
 export function figureHtml(figure: Figure, frame: Frame, level: 2 | 3): Markup {
@@ -13,11 +21,11 @@ export function figureHtml(figure: Figure, frame: Frame, level: 2 | 3): Markup {
   const anchor = `${frame.anchors ?? ''}${id}`;
   return html`<section class="figure" id="${anchor}" aria-labelledby="${anchor}-title">
 ${headingHtml(title, `${anchor}-title`, level)}<p class="subtitle">${subtitle}</p>
-<div>${empty === undefined ? contentHtml(figure, frame) : html`<p class="empty">${wordsHtml(empty)}</p>`}
+<div>${empty === undefined ? figureContentHtml(figure, frame) : html`<p class="empty">${wordsHtml(empty)}</p>`}
 ${notesHtml(figure, frame)}${sourcesHtml({ results, table: foldedTable(figure, frame) })}</div></section>`;
 }
 
-function contentHtml({ title, chart, legend, table, tableIs }: Figure, frame: Frame): Markup {
+function figureContentHtml({ title, chart, legend, table, tableIs }: Figure, frame: Frame): Markup {
   return html`${chart === undefined ? '' : chartHtml(chart, title)}${legend === undefined ? '' : legendHtml(legend)}
 ${tableIs === 'shown' ? tableHtml(table, { frame, title }) : ''}`;
 }
@@ -39,9 +47,156 @@ function legendHtml(states: readonly MarkState[]): Markup {
 function notesHtml({ notes = [], results, empty }: Figure, frame: Frame): Markup {
   const warnings = empty === undefined ? [...new Set(results.flatMap((result) => result.warnings))] : [];
   if (notes.length + warnings.length === 0) return html``;
-  return html`<ul class="notes">${notes.map((note) => html`<li>${phraseHtml(note, frame)}</li>`)}${warnings.map((warning) => html`<li>${wordsHtml(sentenceOf(warning))}</li>`)}</ul>`;
+  return html`<ul class="notes">${notes.map((note) => html`<li>${phraseHtml(note, frame)}</li>`)}${warnings.map((warning) => html`<li>${wordsHtml(asSentence(warning))}</li>`)}</ul>`;
 }
 
 function headingHtml(title: string, id: string, level: 2 | 3): Markup {
   return level === 2 ? html`<h2 id="${id}">${title}</h2>` : html`<h3 id="${id}">${title}</h3>`;
+}
+
+/** As much of a run's ID as tells it from others. */
+const RUN_CHARACTERS = 6;
+
+/** The line under numbers: their SQL, perhaps their folded table, and what they rest on. */
+export function sourcesHtml({
+  results,
+  table,
+}: {
+  results: readonly Result[];
+  table?: Markup | undefined;
+}): Markup {
+  const own = [...new Map(results.map((result) => [result.id, result])).values()];
+  if (own.length === 0 && table === undefined) return html``;
+  return html`<div class="sources">${own.length === 0 ? '' : html`<details class="sql"><summary>SQL</summary>${own.map(queryHtml)}</details>`}
+${table === undefined ? '' : html`<details class="folded"><summary>Table</summary>${table}</details>`}
+${basisHtml(own)}</div>`;
+}
+
+/** A query with its exact text, and the days that its numbers rest on, for formulas that count them. */
+function queryHtml({ id, title, sql, basis: { from, until, days } }: Result): Markup {
+  return html`<div class="query"><p>${id} · ${title}</p>
+<pre tabindex="0"><code data-query="${id}" data-from="${from}" data-until="${until}" data-expected="${days.expected}" data-settled="${days.settled}" data-unsettled="${days.unsettled.join(' ')}" data-missing="${days.missing.join(' ')}">${sql}</code></pre></div>`;
+}
+
+/** `settled to 17 November · run 2f64c1 · 20 Nov 03:00 UTC`; days that are open or missing before that are named. */
+function basisHtml(results: readonly Result[]): Markup {
+  const parts = [...daysParts(results), ...runParts(results)];
+  if (parts.length === 0) return html``;
+  return html`<p class="basis">${parts.map((part, index) => html`${index === 0 ? '' : ' · '}${part}`)}</p>`;
+}
+
+function daysParts(results: readonly Result[]): (string | Markup)[] {
+  const bases = results.map(({ basis }) => basis).filter(({ days }) => days.expected > 0);
+  const last = bases
+    .map(({ until }) => until)
+    .sort()
+    .at(-1);
+  const first = bases.map(({ from }) => from).sort()[0];
+  if (last === undefined || first === undefined) return [];
+  const unsettled = new Set(bases.flatMap(({ days }) => days.unsettled));
+  const missing = new Set(bases.flatMap(({ days }) => days.missing));
+  let settled: UtcDay = last;
+  while (settled >= first && (unsettled.has(settled) || missing.has(settled)))
+    settled = shiftDay(settled, -1);
+  const before = [...unsettled].filter((day) => day < settled);
+  return [
+    settled < first
+      ? 'no day is settled'
+      : html`settled to <time datetime="${settled}">${dayName(settled)}</time>`,
+    ...(before.length === 0 ? [] : [`not settled: ${daysWords(before)}`]),
+    ...(missing.size === 0 ? [] : [`missing: ${daysWords([...missing])}`]),
+  ];
+}
+
+/** The newest of the runs that changed what the numbers rest on. */
+function runParts(results: readonly Result[]): (string | Markup)[] {
+  const runs = results.flatMap(({ basis }) => basis.run ?? []);
+  const run = runs.toSorted((a, b) => ((a.endedAt ?? '') < (b.endedAt ?? '') ? 1 : -1))[0];
+  if (run === undefined) return [];
+  const name = html`run <span title="${run.id}">${run.id.slice(0, RUN_CHARACTERS)}</span>`;
+  return run.endedAt === null
+    ? [name]
+    : [name, html`<time datetime="${run.endedAt}">${instantWords(run.endedAt)}</time>`];
+}
+
+/** Longer titles of columns are cut. */
+const COLUMN_TITLE_CHARACTERS_MAX = 40;
+
+/** A table. Where it is too wide for the page it scrolls by itself. */
+export function tableHtml(table: Table, { frame, title }: { frame: Frame; title: string }): Markup {
+  if (table.rows.length === 0) return html`<p class="empty">Nothing to list.</p>`;
+  const { columns, rows } = table;
+  return html`<div class="table" tabindex="0" role="group" aria-label="${title}, table"><table><thead><tr>${columns.map((column) => columnHtml(column, table, frame))}</tr></thead>
+<tbody>${rows.map(
+    (
+      cells,
+    ) => html`<tr>${cells.map((cell, index) => cellHtml(cell, { column: columns[index], isFirst: index === 0, frame }))}</tr>
+`,
+  )}</tbody></table></div>`;
+}
+
+function columnHtml(column: Column, { sorting }: Table, frame: Frame): Markup {
+  const names = classNames(column);
+  if (column.title === '') return html`<td class="${names}"></td>`;
+  const { sort } = column;
+  const isSorted = sort !== undefined && sorting?.by === sort;
+  // A second click turns the order around; the first one shows the largest numbers, or the first names.
+  const descending = isSorted ? !sorting?.descending : column.align === 'end';
+  const href = sort === undefined ? null : (frame.here?.({ sort: { by: sort, descending } }) ?? null);
+  // Some titles are names from the warehouse.
+  const title = html`<bdi>${cut(column.title, COLUMN_TITLE_CHARACTERS_MAX)}</bdi>`;
+  const name = href === null ? title : html`<a href="${href}">${title}</a>`;
+  if (!isSorted) return html`<th scope="col" class="${names}">${name}</th>`;
+  return html`<th scope="col" class="${names}" aria-sort="${sorting?.descending ? 'descending' : 'ascending'}">${name}<span class="order" aria-hidden="true">${sorting?.descending ? '↓' : '↑'}</span></th>`;
+}
+
+function cellHtml(
+  cell: Cell,
+  { column, isFirst, frame }: { column: Column | undefined; isFirst: boolean; frame: Frame },
+): Markup {
+  const names = `${classNames(column)}${classOf(cell)}`.trim();
+  const content = cellContentHtml(cell, frame);
+  return isFirst
+    ? html`<th scope="row" class="${names}">${content}</th>`
+    : html`<td class="${names}">${content}</td>`;
+}
+
+function cellContentHtml(cell: Cell, frame: Frame): Markup {
+  switch (cell.kind) {
+    case 'number':
+      return numberHtml(cell);
+    case 'link':
+      return linkHtml(cell, frame);
+    case 'bar':
+      return html`${raw(tableBar(cell))}`;
+    case 'state':
+      return html`${raw(markSvg(cell.state))} ${MARK_NAMES[cell.state]}`;
+    default:
+      return textHtml(cell.text, { isCode: cell.isCode ?? false });
+  }
+}
+
+function classNames(column: Column | undefined): string {
+  return [column?.align === 'end' ? 'end' : '', column?.isSpare ? 'spare' : ''].join(' ').trim();
+}
+
+/** Short texts such as days and names of teams stay on one line; others break where the column ends. */
+const SHORT_CHARACTERS = 20;
+/** Longer texts are sentences, and get a wider column. */
+const WORD_CHARACTERS = 40;
+
+function classOf(cell: Cell): string {
+  if (cell.kind === 'number') return ' number';
+  if (cell.kind === 'bar' || cell.kind === 'state') return ` ${cell.kind}`;
+  const { length } = cell.text;
+  const name = length <= SHORT_CHARACTERS ? ' short' : length <= WORD_CHARACTERS ? ' text' : ' text prose';
+  return cell.kind === 'text' && cell.isMuted ? `${name} muted` : name;
+}
+
+/** A bar in a table, as wide as its share of the largest one. The number that it shows stands beside it. */
+export function tableBar({ value, max }: { value: number | null; max: number }): string {
+  const percent = value === null || max <= 0 ? 0 : Math.min(100, Math.max(0, (100 * value) / max));
+  // A bar of what is not nothing can be seen.
+  const width = percent > 0 ? Math.max(1, Math.round(10 * percent) / 10) : 0;
+  return `<svg class="bar" width="100%" height="8" aria-hidden="true"><rect width="${width}%" height="8" rx="2" fill="var(--bar)"/></svg>`;
 }

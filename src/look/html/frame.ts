@@ -1,4 +1,4 @@
-import type { Filters } from '../data/filters.ts';
+import type { Filters } from '../reader.ts';
 
 /** What surrounds a page: the dashboard has navigation and filters, a report has neither. */
 export interface Frame {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import type { Phrase } from '../page/page.ts';
+import { formatNumber, formulaText, type ShownNumber } from '../numbers.ts';
+import type { Phrase } from '../page.ts';
 import type { Frame } from './frame.ts';
-import { numberHtml } from './number.ts';
 
 export type Markup = ReturnType<typeof html>;
 
@@ -74,3 +74,16 @@ export function breakableHtml(text: string): Markup {
 
 /** Between a character that ends a part of an address or a path and one that does not. */
 const PART_END = /(?<=[./@_])(?=[^\s./@_])/;
+
+/** A number with its exact value and its formula; a dash with its reason if there is none. */
+export function numberHtml({ value, format, formula, why, open }: ShownNumber) {
+  const source = formulaText(formula);
+  if (value === null) {
+    const reason = why ?? 'no value is stored';
+    return html`<span class="none" data-formula="${source}" title="${reason}"><span aria-hidden="true">–</span><span class="hidden">no number: ${reason}</span></span>`;
+  }
+  const text = formatNumber(value, format);
+  return open === undefined
+    ? html`<data value="${value}" data-formula="${source}">${text}</data>`
+    : html`<data value="${value}" data-formula="${source}" class="open" title="${open}">${text}</data>`;
+}

@@ -1,22 +1,21 @@
 import { FIRST_DAY, type UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
-import { lastExpectedDay, streamCoverage } from '../data/coverage.ts';
-import { dayStates } from '../data/day-states.ts';
-import type { PageReader } from '../data/reader.ts';
-import type { Result } from '../data/result.ts';
-import { ALL_STREAMS, allStreams } from '../figures/all-streams.ts';
-import { NOTHING_RUN } from '../figures/coverage.ts';
-import { doubts } from '../figures/doubts.ts';
-import { emptyFigure } from '../figures/empty-figure.ts';
+import { ALL_STREAMS, allStreams, NOTHING_RUN, unsettled } from '../figures/coverage.ts';
+import { dayStates, lastExpectedDay, streamCoverage } from '../figures/day-states.ts';
+import {
+  doubts,
+  latestRuns,
+  quarantinedRecords,
+  quarantineReasons,
+  restatedDays,
+  schemaDrift,
+} from '../figures/ledger.ts';
 import { factOf } from '../figures/listing.ts';
-import { quarantinedRecords, quarantineReasons } from '../figures/quarantined.ts';
-import { restatedDays } from '../figures/restated-days.ts';
-import { latestRuns } from '../figures/runs.ts';
-import { schemaDrift } from '../figures/schema-drift.ts';
-import { unsettled } from '../figures/unsettled.ts';
-import type { ShownNumber } from '../page/numbers.ts';
-import type { Figure, Page, Phrase, Section } from '../page/page.ts';
-import { periodHeading } from '../words/spans.ts';
+import type { ShownNumber } from '../numbers.ts';
+import type { Figure, Page, Phrase, Section } from '../page.ts';
+import { emptyFigure } from '../page.ts';
+import type { PageReader, Result } from '../reader.ts';
+import { periodHeading } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
 
 /** What all numbers stand on: which days are stored, what is not settled, what changed, and which runs did it. */

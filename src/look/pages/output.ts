@@ -1,12 +1,11 @@
-import type { Filters } from '../data/filters.ts';
+import { isRestricted, mergedGroups } from '../audience.ts';
 import { headline } from '../figures/headline.ts';
-import { languagesOfPeople } from '../figures/languages-of-people.ts';
 import { comparison } from '../figures/opening.ts';
-import type { Headline, Page, Phrase } from '../page/page.ts';
-import { nounFor } from '../words/nouns.ts';
-import { periodHeading } from '../words/spans.ts';
-import { drawFigure, drawPair, type FigureSpec } from './draw-figure.ts';
-import type { PageKind } from './page-kind.ts';
+import { cellOf } from '../numbers.ts';
+import { emptinessOf, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
+import type { Filters, PageReader } from '../reader.ts';
+import { nounFor, periodHeading, periodWords } from '../words.ts';
+import { drawFigure, drawPair, type FigureSpec, type PageKind } from './page-kind.ts';
 
 const FILES: FigureSpec = {
   draw: 'bars',
@@ -119,4 +118,56 @@ function sentenceOf({ commits, requests, created, edited }: Sums, filters: Filte
     edited.number,
     ' edited.',
   ];
+}
+
+const PEOPLE_OF_LANGUAGES = {
+  id: 'languages',
+  title: 'Languages of people',
+  unit: 'People who worked in a language',
+} as const;
+const LANGUAGES_MAX = 12;
+
+/** How many people worked in each language. A person counts in each of them, so that the numbers do not add up. */
+export async function languagesOfPeople(reader: PageReader): Promise<Figure> {
+  const result = await reader.ask({
+    metric: 'language_users',
+    title: PEOPLE_OF_LANGUAGES.title,
+    by: ['language'],
+  });
+  const merged = mergedGroups(reader.viewer, 'language');
+  const all = result.rows
+    .map((row, index) => ({ name: row['language'], number: cellOf(result, index, 'count') }))
+    .flatMap(({ name, number }) => (typeof name === 'string' ? { name, number } : []));
+  const shown = all
+    .filter(({ name }) => !merged.has(name))
+    .toSorted((a, b) => (b.number.value ?? 0) - (a.number.value ?? 0) || (a.name < b.name ? -1 : 1));
+  if (all.length === 0) return emptyFigure(PEOPLE_OF_LANGUAGES, emptinessOf(result), [result]);
+  const max = Math.max(0, ...shown.map(({ number }) => number.value ?? 0));
+  const hidden = all.length - shown.length;
+  const notes: Phrase[] = [
+    ['A person counts in each language, so the numbers do not add up.'],
+    ...(shown.length > LANGUAGES_MAX
+      ? [['Further languages have fewer people; the query has all of them.']]
+      : []),
+    ...(isRestricted(reader.viewer) && hidden > 0 ? [['Languages of few people are left out.']] : []),
+  ];
+  return {
+    kind: 'figure',
+    id: PEOPLE_OF_LANGUAGES.id,
+    title: PEOPLE_OF_LANGUAGES.title,
+    subtitle: `${PEOPLE_OF_LANGUAGES.unit}, ${periodWords(reader.filters)}`,
+    table: {
+      columns: [{ title: 'Language' }, { title: 'People', align: 'end' }, { title: '' }],
+      rows: shown
+        .slice(0, LANGUAGES_MAX)
+        .map(({ name, number }) => [
+          { kind: 'text', text: name },
+          number,
+          { kind: 'bar', value: number.value, max },
+        ]),
+    },
+    tableIs: 'shown',
+    results: [result],
+    notes,
+  };
 }

@@ -1,16 +1,22 @@
-import { readActivePeople } from '../data/active-people.ts';
-import { peopleOrder, searchPeople, slicePeople, sortPeople } from '../data/people-list.ts';
-import type { PageReader } from '../data/reader.ts';
-import { idlePeople } from '../figures/idle-people.ts';
-import { doubtedDays } from '../figures/open-days.ts';
-import { standing } from '../figures/opening.ts';
-import { peopleTable } from '../figures/people-table.ts';
-import { cellOf } from '../page/numbers.ts';
-import type { Figure, Page, Phrase } from '../page/page.ts';
-import { nounFor } from '../words/nouns.ts';
-import { periodHeading, periodWords } from '../words/spans.ts';
-import { refuseOthers } from './managers-only.ts';
-import type { PageKind, PageParams } from './page-kind.ts';
+import { sql } from '../../../schema/query.ts';
+import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
+import { PHRASES, selectSql, withSql } from '../../metrics/query/select.ts';
+import { UNASSIGNED } from '../../metrics/question.ts';
+import { currentRollups } from '../../warehouse/rollups/current.ts';
+import {
+  peopleOrder,
+  peopleTable,
+  readActivePeople,
+  searchPeople,
+  slicePeople,
+  sortPeople,
+} from '../figures/active-people.ts';
+import { doubtedDays, standing } from '../figures/opening.ts';
+import { cellOf } from '../numbers.ts';
+import { type Cell, type Figure, linkTo, type Page, type Phrase } from '../page.ts';
+import type { PageReader, Result } from '../reader.ts';
+import { nounFor, periodHeading, periodWords } from '../words.ts';
+import { type PageKind, type PageParams, refuseOthers } from './page-kind.ts';
 
 const ROWS_PER_PAGE = 100;
 
@@ -111,4 +117,145 @@ async function withoutTeam(reader: PageReader): Promise<readonly Phrase[]> {
       ' no team: `daywalk people missing` lists them.',
     ],
   ];
+}
+
+/** More rows than this are not read; the page's query has all of them. */
+const IDLE_ROWS_MAX = 100;
+
+/** The people with a seat and without activity. It names people, so it is for managers only. */
+export async function idlePeople(reader: PageReader): Promise<Figure> {
+  const { filters } = reader;
+  const seats = await reader.ask({ metric: 'licensed_users', title: 'Licensed people' });
+  const { people, result } = await readIdlePeople(reader);
+  const isKnown = (seats.rows[0]?.value ?? null) !== null;
+  const left = people.length - IDLE_ROWS_MAX;
+  return {
+    kind: 'figure',
+    id: 'seats-without-activity',
+    title: 'Seats without activity',
+    subtitle: `People listed on the last day, without a row in ${periodWords(filters)}; the longest idle first`,
+    table: {
+      columns: [{ title: 'Person' }, { title: 'Team' }, { title: 'Last active', align: 'end' }],
+      rows: people
+        .slice(0, IDLE_ROWS_MAX)
+        .map(({ person, name, team, userId, lastActiveOn }) => [
+          userId === null ? plain(name ?? person) : linkTo('/people', userId, name ?? person),
+          team === null ? muted(UNASSIGNED) : linkTo('/teams', team, team),
+          lastActiveOn === null ? muted('never') : plain(lastActiveOn),
+        ]),
+    },
+    tableIs: people.length > 12 ? 'folded' : 'shown',
+    results: [result, seats],
+    notes: left > 0 ? [[`The table has the first ${IDLE_ROWS_MAX} people; the query has all of them.`]] : [],
+    empty: noIdleText(isKnown, people.length),
+  };
+}
+
+function noIdleText(isKnown: boolean, people: number): string | undefined {
+  if (!isKnown) {
+    return 'Nobody is known to have a seat. Load the people: `daywalk people load people.csv`';
+  }
+  return people === 0 ? 'Everybody who has a seat was active.' : undefined;
+}
+
+function plain(text: string): Cell {
+  return { kind: 'text', text };
+}
+
+function muted(text: string): Cell {
+  return { kind: 'text', text, isMuted: true };
+}
+
+/** Someone with a seat on the last day of the period, and without activity in it. */
+export interface IdlePerson {
+  /** User ID or email address, as in `people`. */
+  readonly person: string;
+  readonly name: string | null;
+  readonly team: string | null;
+  /** A user of the person; null if there never was one. */
+  readonly userId: string | null;
+  /** The last day with a row, whatever the period; null if there never was one. */
+  readonly lastActiveOn: string | null;
+}
+
+/** The people whom the metric `inactive_users` counts: first those who never were active, then the longest idle. */
+export async function readIdlePeople(
+  reader: PageReader,
+): Promise<{ readonly people: readonly IdlePerson[]; readonly result: Result }> {
+  const { warehouse, filters } = reader;
+  const { orgId, from, until, team } = filters;
+  const { sortable } = PHRASES[warehouse.dialect];
+  const isOnLastDay = sql`t.org_id = ${orgId} AND ${until} BETWEEN t.valid_from AND t.valid_to`;
+  const active = selectSql(
+    {
+      columns: [sql`DISTINCT t.person`],
+      from: [sql`user_daily r`, sql`JOIN user_teams t ON ${isOnLastDay} AND t.user_id = r.user_id`],
+      where: [sql`r.org_id = ${orgId}`, sql`r.date BETWEEN ${from} AND ${until}`],
+    },
+    '  ',
+  );
+  // The table has no index by person. SQLite makes one for a subquery that it keeps.
+  const usersThen = selectSql(
+    { columns: [sql`t.person`, sql`t.user_id`], from: [sql`user_teams t`], where: [isOnLastDay] },
+    '  ',
+  );
+  const rollups = await currentRollups(warehouse, orgId, from, until);
+  const lastDays = rollups.has('users')
+    ? sql`  SELECT user_id, last_active_on FROM users WHERE org_id = ${orgId}`
+    : sql`  SELECT user_id, MAX(date) AS last_active_on FROM user_daily WHERE org_id = ${orgId} GROUP BY user_id`;
+  const main = selectSql({
+    columns: [
+      sql`p.person`,
+      sql`p.name`,
+      sql`p.team`,
+      sql`MAX(t.user_id) AS user_id`,
+      sql`MAX(l.last_active_on) AS last_active_on`,
+    ],
+    from: [
+      sql`people p`,
+      sql`LEFT JOIN users_then t ON t.person = p.person`,
+      sql`LEFT JOIN last_days l ON l.user_id = t.user_id`,
+    ],
+    where: [
+      sql`p.org_id = ${orgId}`,
+      sql`p.valid_from <= ${until}`,
+      sql`(p.valid_to IS NULL OR p.valid_to >= ${until})`,
+      // As a join, SQLite would read all of the active people for each person.
+      sql`p.person NOT IN (SELECT person FROM active_people)`,
+      ...(team === undefined ? [] : [team === null ? sql`p.team IS NULL` : sql`p.team = ${team}`]),
+    ],
+    groupBy: [sql`p.person`, sql`p.name`, sql`p.team`],
+    orderBy: [sortable(sql`p.person`)],
+  });
+  const teams = await teamsInPlaceOfTable(warehouse, orgId);
+  const result = await reader.select({
+    title: 'People without activity',
+    query: withSql(
+      [
+        ...teams,
+        { name: 'active_people', body: active },
+        { name: 'users_then', body: usersThen, isMaterialized: true },
+        { name: 'last_days', body: lastDays },
+      ],
+      main,
+    ),
+    streams: ['users'],
+  });
+  const people = result.rows.map((row) => ({
+    person: String(row['person']),
+    name: textOf(row['name']),
+    team: textOf(row['team']),
+    userId: textOf(row['user_id']),
+    lastActiveOn: textOf(row['last_active_on']),
+  }));
+  // The sort keeps people of one day in the order of their keys.
+  return { people: people.toSorted((a, b) => compare(a.lastActiveOn ?? '', b.lastActiveOn ?? '')), result };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
 }

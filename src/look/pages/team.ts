@@ -1,19 +1,17 @@
+import { sql } from '../../../schema/query.ts';
 import { UsageError } from '../../core/errors.ts';
 import { findTeam, UNASSIGNED } from '../../metrics/question.ts';
-import { isRestricted } from '../audience/audience.ts';
-import { readerOfTeam } from '../data/narrow.ts';
-import type { PageReader } from '../data/reader.ts';
-import { mainNumbers } from '../figures/main-numbers.ts';
+import { isRestricted } from '../audience.ts';
+import { peopleOrder, peopleTable, readActivePeople, sortPeople } from '../figures/active-people.ts';
+import { mainNumbers } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
-import { recentCredits } from '../figures/recent-days.ts';
-import { teamBudget } from '../figures/team-budget.ts';
-import { teamPeople } from '../figures/team-people.ts';
-import type { Headline, Page, Phrase } from '../page/page.ts';
-import { nounFor } from '../words/nouns.ts';
-import { duringWords, periodHeading } from '../words/spans.ts';
-import { drawFigure } from './draw-figure.ts';
-import type { PageKind } from './page-kind.ts';
-import { THINKING_SHARE } from './thinking-share.ts';
+import { recentCredits } from '../figures/over-time.ts';
+import { cellOf, noNumber, shareOf } from '../numbers.ts';
+import { emptinessOf, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
+import { type PageReader, readerOfTeam, tryAsk } from '../reader.ts';
+import { bucketOpenness, monthsUntil } from '../time-spans.ts';
+import { asSentence, duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
+import { drawFigure, type PageKind, THINKING_SHARE } from './page-kind.ts';
 
 /** One team, or the people without one. */
 export const team: PageKind = {
@@ -53,4 +51,93 @@ function sentenceOf({ filters }: PageReader, credits: Headline, users: Headline)
     { kind: 'strong', parts: [users.number, nounFor(users.number, ' person', ' people')] },
     '.',
   ];
+}
+
+const BUDGET_NAME = { id: 'cost', title: 'Cost and budget', unit: 'Per month' } as const;
+const BUDGET_MONTHS = 6;
+
+/** What a team cost in each of the last months, beside its budget. The last month ends with the period. */
+export async function teamBudget(reader: PageReader, team: string | null): Promise<Figure> {
+  const { filters } = reader;
+  const { from } = monthsUntil(filters.until, BUDGET_MONTHS);
+  const asked = await tryAsk(reader, { metric: 'cost', title: 'Cost per month', by: ['month'], from });
+  if (asked.kind === 'refusal') return emptyFigure(BUDGET_NAME, asSentence(asked.why));
+  const cost = asked.result;
+  if (cost.rows.every(({ value }) => value === null)) {
+    const empty =
+      cost.unit === 'currency'
+        ? 'No prices are loaded: `daywalk prices load prices.csv`.'
+        : emptinessOf(cost);
+    return emptyFigure(BUDGET_NAME, empty, [cost]);
+  }
+  const budgets = await reader.select({
+    title: 'Budgets',
+    query: sql`SELECT month, amount, currency
+FROM budgets
+WHERE org_id = ${filters.orgId} AND team = ${team ?? UNASSIGNED} AND month BETWEEN ${from.slice(0, 7)} AND ${filters.until.slice(0, 7)}
+ORDER BY month`,
+    streams: ['users'],
+    from,
+  });
+  const budgetOf = (month: unknown) => budgets.rows.findIndex((row) => row['month'] === month);
+  return {
+    kind: 'figure',
+    id: BUDGET_NAME.id,
+    title: BUDGET_NAME.title,
+    subtitle: `${cost.unit === 'currency' ? 'Cost' : cost.unit}, per month; the last one to the end of the period`,
+    table: {
+      columns: [
+        { title: 'Month' },
+        { title: 'Cost', align: 'end' },
+        { title: 'Budget', align: 'end' },
+        { title: 'Used', align: 'end' },
+      ],
+      rows: cost.rows
+        .map((row, index) => {
+          const spent = cellOf(cost, index, 'money', {
+            why: cost.warnings[0] ?? 'no day of it is stored',
+            open: bucketOpenness(cost, 'month', String(row['month'])),
+          });
+          const found = budgetOf(row['month']);
+          const isSame = found >= 0 && budgets.rows[found]?.['currency'] === cost.unit;
+          const budget = isSame
+            ? cellOf(budgets, found, 'money', { column: 'amount', open: null })
+            : noNumber(found < 0 ? 'no budget is loaded' : 'the budget has another currency', 'money');
+          return [
+            { kind: 'text' as const, text: String(row['month']) },
+            spent,
+            budget,
+            shareOf(spent, budget),
+          ];
+        })
+        .toReversed(),
+    },
+    tableIs: 'shown',
+    results: [cost, budgets],
+    notes: cost.warnings.map((warning) => [asSentence(warning)]),
+  };
+}
+
+const PEOPLE_NAME = { id: 'people', title: 'People', unit: 'Active people' } as const;
+const PEOPLE_MAX = 100;
+
+/** The people of a team with activity in it. It names people, so it is for managers only. */
+export async function teamPeople(reader: PageReader): Promise<Figure> {
+  const { people, results } = await readActivePeople(reader);
+  if (people.length === 0)
+    return emptyFigure(PEOPLE_NAME, 'Nobody of the team was active in this period.', results);
+  const sorted = sortPeople(people, peopleOrder(undefined)).slice(0, PEOPLE_MAX);
+  return {
+    kind: 'figure',
+    id: PEOPLE_NAME.id,
+    title: PEOPLE_NAME.title,
+    subtitle: `${PEOPLE_NAME.unit}, ${periodWords(reader.filters)}, most credits first`,
+    table: peopleTable(sorted, { among: people }),
+    tableIs: 'shown',
+    results,
+    notes: [
+      ['Only days in this team count.'],
+      ...(people.length > PEOPLE_MAX ? [['The page of people lists everybody.']] : []),
+    ],
+  };
 }

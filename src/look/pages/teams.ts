@@ -1,13 +1,20 @@
-import { namelessOf } from '../audience/audience.ts';
-import type { PageReader } from '../data/reader.ts';
-import { viewedGroups } from '../data/viewed-groups.ts';
+import { isRestricted, namelessOf } from '../audience.ts';
+import { viewedGroups } from '../figures/groups.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
-import { teamsCompared } from '../figures/teams-compared.ts';
-import { shareOf, wholeSumOf } from '../page/numbers.ts';
-import type { Page, Phrase } from '../page/page.ts';
-import { nounFor } from '../words/nouns.ts';
-import { periodHeading } from '../words/spans.ts';
+import {
+  cellOf,
+  changeOf,
+  type NumberFormat,
+  noNumber,
+  type ShownNumber,
+  shareOf,
+  wholeSumOf,
+} from '../numbers.ts';
+import { type Cell, emptyFigure, type Figure, linkTo, type Page, type Phrase } from '../page.ts';
+import { type MetricResult, type PageReader, tryAsk } from '../reader.ts';
+import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
+import { asSentence, nounFor, periodHeading, periodWords } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
 
 /** Every team beside the others. */
@@ -50,5 +57,159 @@ async function sentenceOf(reader: PageReader): Promise<Phrase> {
           shareOf(first.total, whole),
           ' of all.',
         ]),
+  ];
+}
+
+const TEAMS_NAME = { id: 'teams', title: 'Teams', unit: 'People, credits and output' } as const;
+/** An organization with more teams has the others in one row. */
+const TEAMS_MAX = 500;
+
+/** A row of the table: a team, or teams that must not be shown alone. */
+interface TeamRow {
+  readonly name: string;
+  readonly isOthers: boolean;
+  readonly members: readonly string[];
+}
+
+/** A column of numbers of one metric by team. */
+interface TeamColumn {
+  readonly title: string;
+  readonly metric: string;
+  readonly format: NumberFormat;
+  /** True if the numbers of teams add up. */
+  readonly addsUp: boolean;
+}
+
+const COLUMNS = {
+  seats: { title: 'People', metric: 'licensed_users', format: 'count', addsUp: true },
+  active: { title: 'Active', metric: 'active_users', format: 'count', addsUp: false },
+  credits: { title: 'Credits', metric: 'billable_tokens', format: 'compact', addsUp: true },
+  sessions: { title: 'Sessions', metric: 'sessions', format: 'count', addsUp: true },
+  commits: { title: 'Commits', metric: 'git_commits', format: 'count', addsUp: true },
+} as const satisfies Record<string, TeamColumn>;
+
+const TOGETHER = [COLUMNS.credits, COLUMNS.active, COLUMNS.sessions, COLUMNS.commits].map(
+  ({ metric }) => metric,
+);
+
+/** Every team with its numbers: the largest first, people without a team last; credits against the span before. */
+export async function teamsCompared(reader: PageReader): Promise<Figure> {
+  const ask = ({ metric, title }: TeamColumn) =>
+    reader.ask({ metric, together: TOGETHER, title: `${title} by team`, by: ['team'] });
+  const credits = await ask(COLUMNS.credits);
+  const seats = await ask(COLUMNS.seats);
+  if ([...credits.rows, ...seats.rows].every(({ team }) => team === null)) {
+    return emptyFigure(TEAMS_NAME, 'Nobody has a team. Load people with `daywalk people load people.csv`.', [
+      credits,
+    ]);
+  }
+  const active = await ask(COLUMNS.active);
+  const sessions = await ask(COLUMNS.sessions);
+  const commits = await ask(COLUMNS.commits);
+  const cost = await tryAsk(reader, { metric: 'cost', title: 'Cost by team', by: ['team'] });
+  const before = periodBefore(reader.filters);
+  const spec = { metric: 'billable_tokens', title: 'Credits by team before', by: ['team'] } as const;
+  const then = before === null ? null : await reader.ask({ ...spec, ...before });
+  const rows = teamRows(reader, credits, seats);
+  const totals = rows.map((row) => numberOf(row, credits, COLUMNS.credits));
+  const max = Math.max(0, ...totals.map(({ value }, index) => (rows[index]?.isOthers ? 0 : (value ?? 0))));
+  const money = cost.kind === 'answer' ? cost.result : null;
+  const costColumn = { title: costTitle(money), metric: 'cost', format: 'money', addsUp: true } as const;
+  const end = (title: string) => ({ title, align: 'end' as const });
+  return {
+    kind: 'figure',
+    id: TEAMS_NAME.id,
+    title: TEAMS_NAME.title,
+    subtitle: `${periodWords(reader.filters)}${before === null ? '' : `; change of credits against ${periodWords(before, reader.filters.until)}`}`,
+    table: {
+      columns: [
+        { title: 'Team' },
+        ...[COLUMNS.seats, COLUMNS.active, COLUMNS.credits].map(({ title }) => end(title)),
+        { title: '' },
+        end('Change'),
+        ...(money === null ? [] : [end(costColumn.title)]),
+        ...[COLUMNS.sessions, COLUMNS.commits].map(({ title }) => end(title)),
+      ],
+      rows: rows.map((row, index) => {
+        const total = totals[index] ?? noNumber('nobody was active', 'compact');
+        return [
+          nameOf(row),
+          numberOf(row, seats, COLUMNS.seats),
+          numberOf(row, active, COLUMNS.active),
+          total,
+          { kind: 'bar', value: row.isOthers ? null : total.value, max },
+          changeSince(row, { total, credits, then }),
+          ...(money === null ? [] : [numberOf(row, money, costColumn)]),
+          numberOf(row, sessions, COLUMNS.sessions),
+          numberOf(row, commits, COLUMNS.commits),
+        ];
+      }),
+    },
+    tableIs: 'shown',
+    results: [credits, seats, active, sessions, commits, ...[money, then].flatMap((result) => result ?? [])],
+    notes: notesOf(cost.kind === 'refusal' ? cost.why : null),
+  };
+}
+
+function teamRows(reader: PageReader, credits: MetricResult, seats: MetricResult): readonly TeamRow[] {
+  const groups = viewedGroups(reader, credits, { group: 'team', format: 'compact', most: TEAMS_MAX });
+  const known = new Set(groups.flatMap(({ members }) => members));
+  // A team of whom nobody was active has seats only. Other readers do not see it: it is smaller than any limit.
+  const idle = isRestricted(reader.viewer)
+    ? []
+    : seats.rows.flatMap(({ team }) => (typeof team === 'string' && !known.has(team) ? team : []));
+  const rows = [...groups, ...idle.map((name) => ({ name, isOthers: false, members: [name] }))];
+  const isLast = ({ name, isOthers }: TeamRow) => !isOthers && name === namelessOf('team');
+  return [...rows.filter((row) => !isLast(row)), ...rows.filter(isLast)];
+}
+
+function nameOf({ name, isOthers, members }: TeamRow): Cell {
+  if (isOthers) return { kind: 'text', text: `${members.length} ${name}`, isMuted: true };
+  return linkTo('/teams', name, name);
+}
+
+function numberOf({ members }: TeamRow, result: MetricResult, { format, addsUp }: TeamColumn): ShownNumber {
+  const cells = cellsOf(members, result, format);
+  const [only, ...others] = cells;
+  if (only === undefined) return noNumber(noneOf(result), format);
+  if (others.length === 0) return only;
+  return addsUp ? wholeSumOf(cells, format) : noNumber('people of several teams do not add up', format);
+}
+
+function cellsOf(members: readonly string[], result: MetricResult, format: NumberFormat): ShownNumber[] {
+  const [warning] = result.warnings;
+  return result.rows.flatMap(({ team }, index) =>
+    members.includes(String(team ?? namelessOf('team')))
+      ? cellOf(result, index, format, { why: warning })
+      : [],
+  );
+}
+
+function noneOf({ unit, warnings }: MetricResult): string {
+  return warnings[0] ?? (unit === 'users' ? 'nobody is listed on the last day' : 'nobody was active');
+}
+
+function changeSince(
+  { members }: TeamRow,
+  { total, credits, then }: { total: ShownNumber; credits: MetricResult; then: MetricResult | null },
+): ShownNumber {
+  if (then === null) return noNumber(NO_SPAN_BEFORE, 'change');
+  const before = cellsOf(members, then, 'compact');
+  if (before.length === 0) return noNumber('nobody was active in the span before', 'change');
+  return changeOf(total, wholeSumOf(before, 'compact'), holeIn(credits, then));
+}
+
+function costTitle(money: MetricResult | null): string {
+  const unit = money?.unit ?? 'currency';
+  return unit === 'currency' ? 'Cost' : `Cost, ${unit}`;
+}
+
+function notesOf(refusal: string | null): Phrase[] {
+  return [
+    [
+      'Someone who changed teams in the period is active in both, so the active people of teams do not add up.',
+    ],
+    ['People are those listed on the last day of the period.'],
+    ...(refusal === null ? [] : [[asSentence(refusal)]]),
   ];
 }

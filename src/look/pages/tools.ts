@@ -1,18 +1,21 @@
-import type { Filters } from '../data/filters.ts';
-import type { PageReader } from '../data/reader.ts';
-import { scopeOf } from '../data/scope.ts';
-import { viewedGroups } from '../data/viewed-groups.ts';
-import { artifactsFigure, readArtifacts } from '../figures/artifacts.ts';
+import { type SQL, sql } from '../../../schema/query.ts';
+import { PHRASES } from '../../metrics/query/select.ts';
+import { type Ranking, viewedGroups } from '../figures/groups.ts';
 import { headline } from '../figures/headline.ts';
-import { hooksTable } from '../figures/hooks-table.ts';
 import { comparison } from '../figures/opening.ts';
-import type { Ranking } from '../figures/ranking.ts';
-import { shareOf, wholeSumOf } from '../page/numbers.ts';
-import type { Headline, Page, Phrase } from '../page/page.ts';
-import { nounFor } from '../words/nouns.ts';
-import { periodHeading } from '../words/spans.ts';
-import { drawFigure, drawPair, type FigureSpec } from './draw-figure.ts';
-import type { PageKind } from './page-kind.ts';
+import { cellOf, type ShownNumber, shareOf, sumOf, wholeSumOf } from '../numbers.ts';
+import {
+  type Cell,
+  emptinessOf,
+  emptyFigure,
+  type Figure,
+  type Headline,
+  type Page,
+  type Phrase,
+} from '../page.ts';
+import { type Filters, type PageReader, type Result, scopeOf } from '../reader.ts';
+import { nounFor, periodHeading, periodWords } from '../words.ts';
+import { drawFigure, drawPair, type FigureSpec, type PageKind } from './page-kind.ts';
 
 /** Which tools, servers, skills, commands and hooks were used. */
 export const tools: PageKind = {
@@ -114,4 +117,128 @@ function callsOf(calls: Headline, filters: Filters): Phrase {
     ...comparison(calls, filters, 'fewer'),
     '.',
   ];
+}
+
+/** Names of tools that look like parsing errors of the service. They count as invocations, as published. */
+export async function readArtifacts(reader: PageReader): Promise<Result> {
+  const { filters, warehouse } = reader;
+  const { orgId, from, until } = filters;
+  return reader.select({
+    title: 'Names of tools that look like parsing errors',
+    query: sql`SELECT tool, SUM(invocations) AS invocations
+FROM tools_daily_by_tool
+WHERE org_id = ${orgId} AND date BETWEEN ${from} AND ${until} AND is_artifact
+GROUP BY tool
+ORDER BY invocations DESC, ${PHRASES[warehouse.dialect].sortable(sql`tool`)}`,
+    streams: ['tools'],
+  });
+}
+
+const ARTIFACTS_MAX = 12;
+
+/** The table of such names. */
+export function artifactsFigure({ filters }: PageReader, result: Result): Figure {
+  const name = { id: 'names-that-are-no-tools', title: 'Names that are no tools', unit: 'Invocations' };
+  if (result.rows.length === 0) return emptyFigure(name, 'Every name is that of a tool.', [result]);
+  return {
+    kind: 'figure',
+    id: name.id,
+    title: name.title,
+    subtitle: `${name.unit}, ${periodWords(filters)}${scopeOf(filters, 'tool_invocations').words}`,
+    table: {
+      columns: [{ title: 'Name, as the service sent it' }, { title: 'Invocations', align: 'end' }],
+      rows: result.rows
+        .slice(0, ARTIFACTS_MAX)
+        .map((row, index) => [
+          { kind: 'text', text: JSON.stringify(row['tool']), isCode: true },
+          cellOf(result, index, 'count', { column: 'invocations' }),
+        ]),
+    },
+    tableIs: 'shown',
+    results: [result],
+    notes: [
+      ['These names look like parsing errors of the service. They are counted as it publishes them.'],
+      ...(result.rows.length > ARTIFACTS_MAX ? [['The query lists the names that are left out here.']] : []),
+    ],
+  };
+}
+
+const HOOKS_NAME = { id: 'hooks', title: 'Hooks', unit: 'Invocations' } as const;
+const HOOKS_MAX = 12;
+
+/** The hooks of the period by event, matcher and command. Commands can hold names and paths, so the public does not see them. */
+export async function hooksTable(reader: PageReader): Promise<Figure> {
+  const { filters, viewer } = reader;
+  const hasCommands = viewer.audience !== 'public';
+  const parts = hasCommands ? ['event', 'matcher', 'command'] : ['event', 'matcher'];
+  const result = await reader.select({
+    title: `Invocations of hooks by ${parts.join(', ')}`,
+    query: hooksQuery(reader, parts),
+    streams: ['tools'],
+  });
+  if (result.rows.length === 0) return emptyFigure(HOOKS_NAME, emptinessOf(result), [result]);
+  const numbers = result.rows.map((_, index) => cellOf(result, index, 'count', { column: 'invocations' }));
+  const whole = sumOf(numbers, 'count');
+  const max = Math.max(0, ...numbers.map(({ value }) => value ?? 0));
+  const rowOf = (cells: readonly Cell[], number: ShownNumber): readonly Cell[] => [
+    ...cells,
+    number,
+    { kind: 'bar', value: number.value, max },
+    shareOf(number, whole),
+  ];
+  const left = numbers.slice(HOOKS_MAX);
+  return {
+    kind: 'figure',
+    id: HOOKS_NAME.id,
+    title: HOOKS_NAME.title,
+    subtitle: `${HOOKS_NAME.unit}, ${periodWords(filters)}${scopeOf(filters, 'hook_invocations').words}`,
+    table: {
+      columns: [
+        ...parts.map((part) => ({ title: `${part.slice(0, 1).toUpperCase()}${part.slice(1)}` })),
+        { title: 'Invocations', align: 'end' },
+        { title: '' },
+        { title: 'Share', align: 'end' },
+      ],
+      rows: [
+        ...numbers.slice(0, HOOKS_MAX).map((number, index) =>
+          rowOf(
+            parts.map((part) => partCell(String(result.rows[index]?.[part] ?? ''), part)),
+            number,
+          ),
+        ),
+        ...(left.length === 0
+          ? []
+          : [
+              rowOf(
+                [muted(`${left.length} others`), ...parts.slice(1).map(() => muted(''))],
+                sumOf(left, 'count'),
+              ),
+            ]),
+      ],
+    },
+    tableIs: 'shown',
+    results: [result],
+    notes: hasCommands ? [] : [['Hooks of one event and matcher are added up.']],
+  };
+}
+
+function hooksQuery({ filters, warehouse }: PageReader, parts: readonly string[]): SQL {
+  const { orgId, from, until } = filters;
+  const { sortable } = PHRASES[warehouse.dialect];
+  const columns = parts.map((part) => sql.raw(part));
+  const listed = sql.join(columns, sql`, `);
+  return sql`SELECT ${listed}, SUM(count) AS invocations
+FROM tools_daily_by_hook
+WHERE org_id = ${orgId} AND date BETWEEN ${from} AND ${until}
+GROUP BY ${listed}
+ORDER BY invocations DESC, ${sql.join(columns.map(sortable), sql`, `)}`;
+}
+
+function partCell(text: string, part: string): Cell {
+  if (text === '') return muted('–');
+  return { kind: 'text', text, isCode: part !== 'event' };
+}
+
+function muted(text: string): Cell {
+  return { kind: 'text', text, isMuted: true };
 }

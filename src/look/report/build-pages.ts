@@ -1,17 +1,13 @@
 import { DefectError } from '../../core/errors.ts';
 import type { Period } from '../../metrics/period.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
-import { isRestricted, MANAGERS, type Viewer } from '../audience/audience.ts';
-import { decideLimits } from '../audience/decide-limits.ts';
-import { guardReader } from '../audience/guard-reader.ts';
-import { withholdFrom } from '../audience/withhold.ts';
-import type { Filters } from '../data/filters.ts';
-import { type PageReader, pageReader } from '../data/reader.ts';
-import { rememberResults } from '../data/remember-results.ts';
-import type { Page } from '../page/page.ts';
-import { PAGE_KINDS } from '../pages/kinds.ts';
+import { isRestricted, MANAGERS, type Viewer } from '../audience.ts';
+import type { Figure, Page, Section, Table } from '../page.ts';
+import { PAGE_KINDS } from '../pages/all-pages.ts';
 import type { PageKind } from '../pages/page-kind.ts';
-import { shortenLists } from './shorten-lists.ts';
+import { type Filters, type PageReader, pageReader, rememberResults } from '../reader.ts';
+import { guardReader, withholdFrom } from './guard-reader.ts';
+import { decideLimits } from './limits.ts';
 
 /** A page of a report. */
 export interface ReportPage {
@@ -92,4 +88,27 @@ function expectKnown(asked: readonly Period[], judged: readonly Period[]): void 
     'write the report',
     new Error(`a page shows ${from} to ${until}, which was not judged`),
   );
+}
+
+/** A report has no second page of a list. */
+const LISTED_ROWS_MAX = 50;
+
+/** Cuts the lists of a page that the dashboard shows in parts, and says so. Tables of charts stay whole. */
+export function shortenLists(page: Page): Page {
+  if (page.pager === undefined && page.search === undefined) return page;
+  const { pager: _pager, search: _search, ...rest } = page;
+  return {
+    ...rest,
+    sections: page.sections.map((section) => shortenSection(section, page.pager?.pages ?? 1)),
+  };
+}
+
+function shortenSection(section: Section, pages: number): Section {
+  if (section.kind !== 'figure' || section.chart !== undefined || section.table.sorting === undefined)
+    return section;
+  const { rows } = section.table;
+  if (rows.length <= LISTED_ROWS_MAX && pages === 1) return section;
+  const note = [`The first ${Math.min(LISTED_ROWS_MAX, rows.length)} of a longer list.`];
+  const table: Table = { ...section.table, rows: rows.slice(0, LISTED_ROWS_MAX) };
+  return { ...section, table, notes: [...(section.notes ?? []), note] } satisfies Figure;
 }

@@ -1,15 +1,27 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
-import type { Viewer } from '../audience/audience.ts';
-import { sharedMarks } from '../charts/marks.ts';
-import type { Filters } from '../data/filters.ts';
-import { contentHtml } from '../html/content.ts';
+import type { Viewer } from '../audience.ts';
+import { sharedMarks } from '../charts/calendar.ts';
 import type { Frame } from '../html/frame.ts';
-import { footerHtml } from '../html/page.ts';
+import { contentHtml, footerHtml } from '../html/page.ts';
 import { type Markup, titleText } from '../html/text.ts';
-import { periodHeading } from '../words/spans.ts';
+import type { Filters } from '../reader.ts';
+import { styleSheet } from '../style.ts';
+import { periodHeading } from '../words.ts';
 import type { ReportPage } from './build-pages.ts';
-import { reportStyle } from './report-style.ts';
+
+/** The style of a report: that of all pages, and what a document with several pages needs besides. */
+export const reportStyle: string = `${styleSheet}
+header.report{padding-top:40px}
+header.report .about{margin:0;color:var(--ink-2)}
+header.report h1{margin:4px 0 12px}
+.contents ol{display:flex;flex-wrap:wrap;gap:4px 20px;margin:0;padding:0 0 24px;list-style:none;border-bottom:1px solid var(--hairline)}
+.contents li{margin:0}
+article.wide{padding-top:44px;scroll-margin-top:8px}
+article+article{border-top:1px solid var(--hairline);margin-top:44px}
+.reports{padding-left:20px}
+@media print{article+article{break-before:page;border-top:0;margin-top:0;padding-top:0}}
+`;
 
 /** What a report is about. */
 export interface ReportSubject {
@@ -90,4 +102,22 @@ function footerOf({ viewer: { audience, minGroup }, filters }: ReportSubject): s
   if (audience === 'managers') return facts;
   const merged = `No person is named, and groups of fewer than ${minGroup} people are merged.`;
   return [...facts, merged];
+}
+
+/** The list of the reports of teams, with links that hold wherever the folder is. */
+export function listDocument(
+  reports: readonly (readonly [team: string, file: string])[],
+  { filters, viewer }: ReportSubject,
+): Promise<string> {
+  const heading = periodHeading(filters);
+  const body = html`<main id="content" class="wide"><h1>${heading}</h1>
+<p class="sentence">${reports.length === 0 ? 'No team is reported.' : `Reports of ${reports.length === 1 ? 'one team' : `${reports.length} teams`}.`}</p>
+<ul class="reports">${reports.map(([team, file]) => html`<li><a href="${file}"><bdi>${team.trim() === '' ? file : team}</bdi></a></li>`)}</ul></main>
+${footerHtml({ navigation: [], organization: filters.orgId, filters, href: () => null, footer: listFooterOf(filters.orgId, viewer) })}`;
+  return documentOf(titleText(['Reports', heading, filters.orgId, 'Daywalk']), body);
+}
+
+function listFooterOf(orgId: string, { audience, minGroup }: ReportSubject['viewer']): string[] {
+  if (audience === 'managers') return ['Daywalk', orgId];
+  return ['Daywalk', orgId, `Teams of fewer than ${minGroup} active people are not reported.`];
 }

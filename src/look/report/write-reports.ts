@@ -1,19 +1,19 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from '../../../schema/query.ts';
-import { UsageError } from '../../core/errors.ts';
+import { FIRST_DAY, monthOf, type UtcDay } from '../../core/day.ts';
+import { hasCode } from '../../core/error-code.ts';
+import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { replaceFile } from '../../core/replace-file.ts';
+import { type AskedPeriod, type Period, resolvePeriod } from '../../metrics/period.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
-import { isRestricted, MANAGERS, mergedGroups, namelessOf, type Viewer } from '../audience/audience.ts';
-import { readPeople } from '../audience/read-people.ts';
-import { readSecrets, type Secrets } from '../audience/secrets.ts';
-import type { Filters } from '../data/filters.ts';
-import { pageReader } from '../data/reader.ts';
+import { isRestricted, MANAGERS, mergedGroups, namelessOf, type Viewer } from '../audience.ts';
+import { type Filters, pageReader } from '../reader.ts';
 import { type Prepared, prepareReports, type ReportPage } from './build-pages.ts';
-import { reportDocument } from './document.ts';
-import { expectNoSecret } from './expect-no-secret.ts';
-import { fileNamesOf } from './file-names.ts';
-import { openFolder, otherReports } from './folder.ts';
-import { listDocument } from './list-document.ts';
+import { listDocument, reportDocument } from './document.ts';
+import { readPeople } from './limits.ts';
+import { expectNoSecret, readSecrets, type Secrets } from './secrets.ts';
 
 /** Which reports to write. */
 export interface ReportRequest {
@@ -139,4 +139,102 @@ WHERE org_id = ${orgId} AND team IS NOT NULL AND valid_from <= ${until} AND (val
   const names = listed.flatMap(({ team }) => (typeof team === 'string' ? team : []));
   const active = [...people.keys()].filter((team) => team !== namelessOf('team')).toSorted();
   return { active, inactive: names.filter((team) => !people.has(team)).toSorted() };
+}
+
+/** Longer names do not fit into every file system once they have an ending. */
+const SLUG_CHARACTERS_MAX = 60;
+const DIGEST_CHARACTERS = 8;
+/** Names that Windows keeps for devices, and the one of the list of reports. */
+const RESERVED_SLUG = /^(con|prn|aux|nul|com\d|lpt\d|index)$/;
+
+/**
+ * A file name for each team, safe on every file system and the same on each run: of lower-case letters, digits and hyphens.
+ * Names that would be equal, empty or reserved get a part of their digest.
+ */
+export function fileNamesOf(teams: readonly string[]): ReadonlyMap<string, string> {
+  const slugs = teams.map(slugOf);
+  return new Map(
+    teams.map((team) => {
+      const slug = slugOf(team);
+      const isOwn = isFree(slug) && slugs.filter((other) => other === slug).length === 1;
+      return [team, `${isOwn ? slug : `${slug === '' ? 'team' : slug}-${digestOf(team)}`}.html`];
+    }),
+  );
+}
+
+/** A name that looks like one with a digest gets one too, so that it never is another team's. */
+function isFree(slug: string): boolean {
+  return slug !== '' && !RESERVED_SLUG.test(slug) && !/-[\da-f]{8}$/.test(slug);
+}
+
+function slugOf(team: string): string {
+  return team
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, SLUG_CHARACTERS_MAX)
+    .replaceAll(/^-+|-+$/g, '');
+}
+
+function digestOf(team: string): string {
+  return createHash('sha256').update(team).digest('hex').slice(0, DIGEST_CHARACTERS);
+}
+
+/** Readable only by its owner until the owner decides otherwise. */
+const FOLDER_MODE = 0o700;
+
+/**
+ * Creates the folder of reports if it is missing.
+ * @throws {UsageError} if the path is something else.
+ * @throws {StorageError} if it cannot be created.
+ */
+export async function openFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+  } catch (error) {
+    if (hasCode(error, 'EEXIST', 'ENOTDIR')) {
+      throw new UsageError(`${folder} is not a folder`, {
+        cause: error,
+        hint: 'name a folder; it is created if it does not exist',
+      });
+    }
+    throw new StorageError(`create ${folder}: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'give this user the right to write there',
+    });
+  }
+}
+
+/** The HTML files of a folder that are not among the given ones. */
+export async function otherReports(folder: string, own: ReadonlySet<string>): Promise<string[]> {
+  const names = await readdir(folder);
+  return names.filter((name) => /^[^.].*\.html$/i.test(name) && !own.has(name)).toSorted();
+}
+
+/**
+ * The period of a report. By default it ends on the newest loaded day of users, and begins with the month of its last day.
+ * @param yesterday the newest day of which there can be data.
+ * @throws {UsageError} if it is reversed, too long, outside the days of the service, or if nothing is loaded.
+ */
+export async function reportPeriod(
+  warehouse: Pick<Warehouse, 'units'>,
+  orgId: string,
+  { from, until }: AskedPeriod,
+  yesterday: UtcDay,
+): Promise<Period> {
+  if (until !== undefined && until > yesterday) {
+    throw new UsageError(`the period ends on ${until}, a day that is not over yet`, {
+      hint: `the last day can be ${yesterday}`,
+    });
+  }
+  const units = await warehouse.units(orgId, ['users']);
+  const asked = resolvePeriod(units, ['users'], { from, until });
+  return from === undefined ? { from: startOfMonth(asked.until), until: asked.until } : asked;
+}
+
+/** The service began within a month. */
+function startOfMonth(day: UtcDay): UtcDay {
+  const first = monthOf(day);
+  return first < FIRST_DAY ? FIRST_DAY : first;
 }

@@ -1,11 +1,11 @@
 import type { Period } from '../../metrics/period.ts';
-import type { Filters } from '../data/filters.ts';
 import type { FilterForm, Frame, PageChange } from '../html/frame.ts';
-import { PAGE_KINDS } from '../pages/kinds.ts';
+import { PAGE_KINDS } from '../pages/all-pages.ts';
 import type { PageParams } from '../pages/page-kind.ts';
-import { ASSETS } from './assets.ts';
+import type { Filters } from '../reader.ts';
+import { ASSETS } from './answer.ts';
+import type { Choices } from './page-request.ts';
 import { type AskedFilters, FILTER_NAMES } from './page-request.ts';
-import type { Choices } from './read-filters.ts';
 
 /** What is around a page of the dashboard. */
 export interface Surroundings {

@@ -4,18 +4,13 @@ import { DaywalkError, UsageError } from '../../core/errors.ts';
 import type { Advice } from '../../core/reasons.ts';
 import type { KeptWarehouse } from '../../warehouse/kept-open.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
-import { MANAGERS } from '../audience/audience.ts';
-import { pageReader } from '../data/reader.ts';
-import { rememberResults } from '../data/remember-results.ts';
-import { messageHtml } from '../html/message.ts';
+import { MANAGERS } from '../audience.ts';
 import { pageHtml } from '../html/page.ts';
-import type { Page } from '../page/page.ts';
-import { type Answer, htmlAnswer } from './answer.ts';
-import { ASSETS } from './assets.ts';
+import type { Page } from '../page.ts';
+import { pageReader, rememberResults } from '../reader.ts';
+import { type Answer, ASSETS, htmlAnswer, messageHtml } from './answer.ts';
 import { frameOf, type Surroundings } from './frame-of.ts';
-import { createPageCache } from './page-cache.ts';
-import { type PageRequest, readPageRequest } from './page-request.ts';
-import { type Choices, readChoices, readFilters } from './read-filters.ts';
+import { type Choices, type PageRequest, readChoices, readFilters, readPageRequest } from './page-request.ts';
 
 /** How many requests may wait for the pages before them, and how long. */
 export const WAITING_MAX = 32;
@@ -192,4 +187,53 @@ function sentenceOf(words: string): string {
   const text = words.trim();
   if (text === '') return '';
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
+
+/** The most text that a cache keeps, in UTF-16 units. */
+const CACHED_TEXT_MAX = 4_000_000;
+
+/** Keeps what was computed from one state of the warehouse. */
+export interface PageCache<Value extends { readonly body: string }> {
+  /** What was kept under a key, if it is of this version. */
+  get(key: string, version: string): Value | undefined;
+  /** Keeps a value. What is of another version goes, and what was not asked for the longest if there is too much. */
+  put(key: string, version: string, value: Value): void;
+}
+
+/** Creates an empty cache. */
+export function createPageCache<Value extends { readonly body: string }>(
+  textMax = CACHED_TEXT_MAX,
+): PageCache<Value> {
+  // In the order of the last use.
+  const kept = new Map<string, Value>();
+  let keptVersion: string | undefined;
+  let size = 0;
+  const drop = (key: string) => {
+    size -= kept.get(key)?.body.length ?? 0;
+    kept.delete(key);
+  };
+  return {
+    get: (key, version) => {
+      const value = version === keptVersion ? kept.get(key) : undefined;
+      if (value === undefined) return undefined;
+      kept.delete(key);
+      kept.set(key, value);
+      return value;
+    },
+    put: (key, version, value) => {
+      if (version !== keptVersion) {
+        kept.clear();
+        size = 0;
+        keptVersion = version;
+      }
+      drop(key);
+      if (value.body.length > textMax) return;
+      kept.set(key, value);
+      size += value.body.length;
+      for (const oldest of kept.keys()) {
+        if (size <= textMax) return;
+        drop(oldest);
+      }
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { writeBi } from '../../../jobs/bi.ts';
 import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { overBudget } from '../../../src/bi/grafana/checks.ts';
-import { sqlTarget } from '../../../src/bi/sql/target.ts';
+import { sqlTarget } from '../../../src/bi/sql.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import { checkBudgets } from '../../../src/metrics/money/budget-check.ts';
 import { isOver } from '../../../src/metrics/money/budgets.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { sql } from '../../../schema/query.ts';
-import { cannedQueries } from '../../../src/bi/datasette/canned-queries.ts';
-import { metricSql } from '../../../src/bi/dictionary/metric-sql.ts';
+import { cannedQueries } from '../../../src/bi/datasette.ts';
+import { metricSql } from '../../../src/bi/dictionary.ts';
 import { dataSources } from '../../../src/bi/grafana/data-source.ts';
 import { line } from '../../../src/bi/grafana/metric-panels.ts';
-import { sqlTarget } from '../../../src/bi/sql/target.ts';
+import { sqlTarget } from '../../../src/bi/sql.ts';
 import { messageOf } from '../../../src/core/errors.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { everySql } from '../../support/bi/grafana.ts';

@@ -5,7 +5,7 @@ import { allMetrics } from '../../../schema/metrics.ts';
 import { sql } from '../../../schema/query.ts';
 import { allTables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
-import { queriedCuts, queryName } from '../../../src/bi/datasette/canned-queries.ts';
+import { queriedCuts, queryName } from '../../../src/bi/datasette.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import { DATASETTE, type DatasetteServer, NO_DATASETTE, serveDatasette } from '../../support/bi/datasette.ts';

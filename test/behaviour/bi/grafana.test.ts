@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { additivityOf, allMetrics } from '../../../schema/metrics.ts';
 import { sql } from '../../../schema/query.ts';
-import { combiningOf } from '../../../src/bi/dictionary/combining.ts';
-import { shownUnit } from '../../../src/bi/dictionary/shown-unit.ts';
+import { combiningOf, shownUnit } from '../../../src/bi/dictionary.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { answeredRigs, answerRows, withAnswers } from '../../support/answers/answered-rig.ts';
 import { rowDifferences } from '../../support/bi/equal-rows.ts';

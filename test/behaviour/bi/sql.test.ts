@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { allMetrics } from '../../../schema/metrics.ts';
 import { isMetricCall, questions } from '../../../schema/reference.ts';
-import { cutsOf } from '../../../src/bi/dictionary/cuts.ts';
-import { sqlTarget } from '../../../src/bi/sql/target.ts';
+import { cutsOf } from '../../../src/bi/dictionary.ts';
+import { sqlTarget } from '../../../src/bi/sql.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { answeredRigs, answerRows, comparable, withAnswers } from '../../support/answers/answered-rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';

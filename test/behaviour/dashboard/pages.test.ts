@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PAGE_KINDS } from '../../../src/look/pages/kinds.ts';
+import { PAGE_KINDS } from '../../../src/look/pages/all-pages.ts';
 import { filledPlace, serve } from '../../support/dashboard/serve.ts';
 import { HOSTILE } from '../../support/metrics/small-warehouse.ts';
 import { open } from '../../support/warehouse/each-database.ts';

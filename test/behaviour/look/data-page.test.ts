@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Audience } from '../../../src/look/audience/audience.ts';
+import type { Audience } from '../../../src/look/audience.ts';
 import { data } from '../../../src/look/pages/data.ts';
 import { BAD_VALUE, DAYS, everyState } from '../../support/look/every-state.ts';
 import { figureOf, figuresOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
-import type { Viewer } from '../../../src/look/audience/audience.ts';
-import type { Page } from '../../../src/look/page/page.ts';
+import type { Viewer } from '../../../src/look/audience.ts';
+import type { Page } from '../../../src/look/page.ts';
 import type { PageParams } from '../../../src/look/pages/page-kind.ts';
 import { people } from '../../../src/look/pages/people.ts';
 import { person } from '../../../src/look/pages/person.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../../schema/query.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import type { Audience } from '../../../src/look/audience/audience.ts';
+import type { Audience } from '../../../src/look/audience.ts';
 import { pageHtml } from '../../../src/look/html/page.ts';
-import type { Page } from '../../../src/look/page/page.ts';
+import type { Page } from '../../../src/look/page.ts';
 import { readiness } from '../../../src/look/pages/readiness.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { cellText, figureOf, figuresOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';

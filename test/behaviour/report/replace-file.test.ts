@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { replaceFile } from '../../../src/core/replace-file.ts';
-import { fileNamesOf } from '../../../src/look/report/file-names.ts';
+import { fileNamesOf } from '../../../src/look/report/write-reports.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 

@@ -1,6 +1,5 @@
 import { parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
-import { mergePeople, type PeopleByStretch } from '../../../src/look/audience/decide.ts';
-import { stretchesOf } from '../../../src/look/audience/stretches.ts';
+import { mergePeople, type PeopleByStretch, stretchesOf } from '../../../src/look/report/limits.ts';
 import type { Period } from '../../../src/metrics/period.ts';
 import { type Random, sequence } from '../random/seed.ts';
 import type { Piece, Published } from './attack.ts';

@@ -1,8 +1,8 @@
 import { additivityOf } from '../../../schema/metrics.ts';
-import { MANAGERS } from '../../../src/look/audience/audience.ts';
-import { type PageQuestion, type PageReader, pageReader } from '../../../src/look/data/reader.ts';
-import type { MetricResult } from '../../../src/look/data/result.ts';
-import { PAGE_KINDS } from '../../../src/look/pages/kinds.ts';
+import { MANAGERS } from '../../../src/look/audience.ts';
+import { PAGE_KINDS } from '../../../src/look/pages/all-pages.ts';
+import type { MetricResult } from '../../../src/look/reader.ts';
+import { type PageQuestion, type PageReader, pageReader } from '../../../src/look/reader.ts';
 import { findMetric } from '../../../src/metrics/question.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { isOfOneDay, type NumberSource, OCTOBER } from './october.ts';

@@ -1,5 +1,5 @@
 import { allMetrics, type Dimension, dimensionsOf, isGrain, type Metric } from '../../../schema/metrics.ts';
-import { LEFT_OUT } from '../../../src/bi/dbt/semantic/left-out.ts';
+import { LEFT_OUT } from '../../../src/bi/dbt/measures.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { isClose } from './equal-rows.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { focus } from '../../../jobs/publish.ts';
-import type { FocusReport } from '../../../src/bi/focus/report.ts';
+import type { FocusReport } from '../../../src/bi/focus/export.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseMonth } from '../../../src/core/month.ts';
 import { refresh, storeUsers } from '../metrics/small-world.ts';

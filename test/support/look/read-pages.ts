@@ -1,8 +1,8 @@
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
-import { MANAGERS, type Viewer } from '../../../src/look/audience/audience.ts';
-import { type PageReader, pageReader } from '../../../src/look/data/reader.ts';
-import type { Cell, Figure, Page, Phrase } from '../../../src/look/page/page.ts';
-import { formatNumber } from '../../../src/look/words/numbers.ts';
+import { MANAGERS, type Viewer } from '../../../src/look/audience.ts';
+import { formatNumber } from '../../../src/look/numbers.ts';
+import type { Cell, Figure, Page, Phrase } from '../../../src/look/page.ts';
+import { type PageReader, pageReader } from '../../../src/look/reader.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 
 /** Reads inside a snapshot, for a period from the first day of the service. */

@@ -1,9 +1,9 @@
 import { tables } from '../../../schema/tables.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
-import { MANAGERS, type Viewer } from '../../../src/look/audience/audience.ts';
-import { pageReader } from '../../../src/look/data/reader.ts';
-import type { Page } from '../../../src/look/page/page.ts';
+import { MANAGERS, type Viewer } from '../../../src/look/audience.ts';
+import type { Page } from '../../../src/look/page.ts';
 import type { PageKind } from '../../../src/look/pages/page-kind.ts';
+import { pageReader } from '../../../src/look/reader.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
 import { Collector } from '../metrics/collector.ts';

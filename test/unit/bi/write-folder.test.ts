@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { BiFile } from '../../../src/bi/files/bi-target.ts';
-import { MANIFEST_FILE } from '../../../src/bi/files/manifest.ts';
-import { writeFolder } from '../../../src/bi/files/write-folder.ts';
+import { MANIFEST_FILE } from '../../../src/bi/read-folder.ts';
+import type { BiFile } from '../../../src/bi/write-folder.ts';
+import { writeFolder } from '../../../src/bi/write-folder.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const FILES: readonly BiFile[] = [

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Charge, costOf } from '../../../src/bi/focus/charge.ts';
-import { correctMonth } from '../../../src/bi/focus/corrections.ts';
-import { Issued } from '../../../src/bi/focus/issued/issued.ts';
+import { correctMonth, Issued } from '../../../src/bi/focus/corrections.ts';
 import { parseDay } from '../../../src/core/day.ts';
 
 const day = parseDay('2026-10-01');

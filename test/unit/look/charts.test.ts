@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
-import { calendar } from '../../../src/look/charts/calendar.ts';
-import { dayBars } from '../../../src/look/charts/day-bars.ts';
-import { spread } from '../../../src/look/charts/end-labels.ts';
-import { lines } from '../../../src/look/charts/lines.ts';
-import { markSvg, sharedMarks } from '../../../src/look/charts/marks.ts';
-import { sparkline } from '../../../src/look/charts/sparkline.ts';
-import { stacks } from '../../../src/look/charts/stacks.ts';
-import { scaleOf, timeTicks } from '../../../src/look/charts/ticks.ts';
-import { MARK_STATES } from '../../../src/look/page/page.ts';
+import { scaleOf, timeTicks } from '../../../src/look/charts/axes.ts';
+import { dayBars, stacks } from '../../../src/look/charts/bars.ts';
+import { calendar, markSvg, sharedMarks } from '../../../src/look/charts/calendar.ts';
+import { lines, sparkline } from '../../../src/look/charts/lines.ts';
+import { spread } from '../../../src/look/charts/plot.ts';
+import { MARK_STATES } from '../../../src/look/page.ts';
 
 const HOSTILE = '</svg><script>"&\u0001\u202e';
 const days = daysFrom(parseDay('2026-10-23'), parseDay('2026-11-19'));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linkTo } from '../../../src/look/page/links.ts';
+import { linkTo } from '../../../src/look/page.ts';
 
 test.each(['user_1', 'a/b?c#d', '<script>alert(1)</script>', '\u202eresu', '…/..', '100%'])(
   'a link to %j leads to a path that decodes to it',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import type { Result } from '../../../src/look/data/result.ts';
 import type { Frame } from '../../../src/look/html/frame.ts';
 import { pageHtml } from '../../../src/look/html/page.ts';
-import { cellOf } from '../../../src/look/page/numbers.ts';
-import type { Cell, Page } from '../../../src/look/page/page.ts';
+import { cellOf } from '../../../src/look/numbers.ts';
+import type { Cell, Page } from '../../../src/look/page.ts';
+import type { Result } from '../../../src/look/reader.ts';
 
 const HOSTILE = '"><script>alert(1)</script>';
 const FROM = parseDay('2026-11-01');

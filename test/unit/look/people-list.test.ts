@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { ActivePerson } from '../../../src/look/data/active-people.ts';
-import { peopleOrder, searchPeople, slicePeople, sortPeople } from '../../../src/look/data/people-list.ts';
-import { noNumber, type ShownNumber } from '../../../src/look/page/numbers.ts';
+import type { ActivePerson } from '../../../src/look/figures/active-people.ts';
+import {
+  peopleOrder,
+  searchPeople,
+  slicePeople,
+  sortPeople,
+} from '../../../src/look/figures/active-people.ts';
+import { noNumber, type ShownNumber } from '../../../src/look/numbers.ts';
 
 const numberOf = (value: number | null): ShownNumber => ({ ...noNumber('none'), value });
 

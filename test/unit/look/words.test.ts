@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { axisNumbers, formatNumber } from '../../../src/look/words/numbers.ts';
-import { daysWords, instantWords } from '../../../src/look/words/spans.ts';
+import { axisNumbers, formatNumber } from '../../../src/look/numbers.ts';
+import { daysWords, instantWords } from '../../../src/look/words.ts';
 
 const THIN = '\u202f';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../../src/core/day.ts';
-import { decideShown } from '../../../../src/look/audience/decide.ts';
-import { isCoarseEnough, stretchesOf } from '../../../../src/look/audience/stretches.ts';
+import { decideShown, isCoarseEnough, stretchesOf } from '../../../../src/look/report/limits.ts';
 import { isolatedPeople } from '../../../support/audience/attack.ts';
 import { audienceWorld, publishedOf } from '../../../support/audience/small-world.ts';
 

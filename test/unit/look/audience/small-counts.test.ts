@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../../src/core/day.ts';
-import { reasonToWithhold } from '../../../../src/look/audience/judge-question.ts';
+import { reasonToWithhold } from '../../../../src/look/report/guard-reader.ts';
 
 const period = { from: parseDay('2026-11-01'), until: parseDay('2026-11-19') };
 const asked = (metric: string, more: { readonly team?: string } = {}) =>

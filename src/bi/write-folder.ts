@@ -1,0 +1,178 @@
+import { mkdir, readFile, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { hasCode } from '../core/error-code.ts';
+import { UsageError } from '../core/errors.ts';
+import { explainWriteError } from '../core/explain-write-error.ts';
+import { replaceFile } from '../core/replace-file.ts';
+import {
+  type Folder,
+  isUnfinished,
+  MANIFEST_FILE,
+  type Manifest,
+  manifestText,
+  readFolder,
+  sha256Of,
+} from './read-folder.ts';
+
+/** A generated file. */
+export interface BiFile {
+  /** From the folder of the target, with slashes: `sqlite/total/cost.sql`. Unique in a target, also where case is ignored. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A tool, or a kind of tool, that ready files are written for. */
+export interface BiTarget {
+  /** The files, made from the schema and the dictionary of metrics alone: always the same for a version. */
+  files(): readonly BiFile[];
+  /** What to do next with the files of a folder, in three lines. */
+  nextSteps(directory: string): readonly [string, string, string];
+}
+
+/** The files hold no data, and the tools that read them run as other users. */
+const FILE_MODE = 0o644;
+
+/** What a call has done in a folder. */
+export interface WrittenFolder {
+  readonly directory: string;
+  /** The number of files, without the manifest. */
+  readonly files: number;
+  readonly written: number;
+  readonly unchanged: number;
+  /** Own files of an earlier version that are no longer needed. */
+  readonly removed: number;
+}
+
+/**
+ * Brings a folder to a list of files. Writes into an empty folder, or one that it has written before for the same target;
+ * files that it does not know stay. A kill leaves a folder that the next call completes. The same list gives the same bytes.
+ * @throws {UsageError} before anything is written, if the folder holds something else, or if a person has edited a file
+ * that would be replaced or removed.
+ * @throws {StorageError} if it cannot be written.
+ */
+export async function writeFolder(
+  directory: string,
+  target: string,
+  list: readonly BiFile[],
+): Promise<WrittenFolder> {
+  const folder = await readFolder(directory);
+  const wanted = new Map(list.map(({ path, text }) => [path, { text, hash: sha256Of(text) }]));
+  if (wanted.size < list.length) throw new TypeError(`two files of ${target} have the same path`);
+  const known = knownFiles(folder, directory, target);
+  const current = await hashesOf(directory, folder, [...wanted.keys(), ...known.keys()]);
+  expectUnedited(directory, { known, current, hashOf: (path) => wanted.get(path)?.hash });
+
+  const stale = [...known.keys()].filter((path) => current.has(path) && !wanted.has(path));
+  const changed = [...wanted].filter(([path, { hash }]) => current.get(path) !== hash);
+  const final: Manifest = { target, files: new Map([...wanted].map(([path, { hash }]) => [path, [hash]])) };
+  await explained(directory, async () => {
+    await mkdir(directory, { recursive: true });
+    if (changed.length + stale.length > 0) await writeManifest(directory, withOld(final, known));
+    for (const [path, { text }] of changed) await writeFile(directory, path, text);
+    for (const path of [...stale, ...[...folder.files].filter(isUnfinished)])
+      await removeFile(directory, path);
+    await writeManifest(directory, final);
+  });
+  return {
+    directory,
+    files: wanted.size,
+    written: changed.length,
+    unchanged: wanted.size - changed.length,
+    removed: stale.length,
+  };
+}
+
+function knownFiles({ manifest }: Folder, directory: string, target: string): Manifest['files'] {
+  if (manifest === undefined || manifest.target === target) return manifest?.files ?? new Map();
+  throw new UsageError(`${directory} holds the files for ${manifest.target}, not for ${target}`, {
+    hint: 'name a folder for each target',
+  });
+}
+
+/** The hashes of those of the paths that exist. */
+async function hashesOf(
+  directory: string,
+  { files, others }: Folder,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const hashes = new Map<string, string>();
+  for (const path of new Set(paths)) {
+    const parts = path.split('/');
+    const blocked = parts
+      .map((_, index) => parts.slice(0, index + 1).join('/'))
+      .find((part) => others.has(part));
+    if (blocked !== undefined) {
+      throw new UsageError(`${join(directory, blocked)} is not a regular file or folder`, {
+        hint: 'remove it, or name a new folder',
+      });
+    }
+    if (files.has(path)) hashes.set(path, sha256Of(await readFile(join(directory, path))));
+  }
+  return hashes;
+}
+
+interface Comparison {
+  readonly known: Manifest['files'];
+  readonly current: ReadonlyMap<string, string>;
+  readonly hashOf: (path: string) => string | undefined;
+}
+
+/** Edited files are listed up to this number. */
+const NAMED_MAX = 20;
+
+function expectUnedited(directory: string, { known, current, hashOf }: Comparison): void {
+  const edited = [...current]
+    .filter(([path, hash]) => hash !== hashOf(path) && !known.get(path)?.includes(hash))
+    .map(([path]) => path)
+    .toSorted();
+  if (edited.length === 0) return;
+  throw new UsageError(
+    `${directory} holds ${edited.length === 1 ? 'a file' : `${edited.length} files`} that somebody has edited; nothing was written`,
+    {
+      hint: 'keep your changes under another name and remove these files, or name a new folder',
+      details: edited.slice(0, NAMED_MAX),
+    },
+  );
+}
+
+/** The manifest while files are replaced: each may have its old or its new text. */
+function withOld({ target, files }: Manifest, known: Manifest['files']): Manifest {
+  const paths = new Set([...files.keys(), ...known.keys()]);
+  return {
+    target,
+    files: new Map(
+      [...paths].map((path) => [path, [...(known.get(path) ?? []), ...(files.get(path) ?? [])]]),
+    ),
+  };
+}
+
+function writeManifest(directory: string, manifest: Manifest): Promise<number> {
+  return replaceFile(join(directory, MANIFEST_FILE), manifestText(manifest), FILE_MODE);
+}
+
+async function writeFile(directory: string, path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(directory, path)), { recursive: true });
+  await replaceFile(join(directory, path), text, FILE_MODE);
+}
+
+/** Removes a file, and its folders if nothing is left in them. */
+async function removeFile(directory: string, path: string): Promise<void> {
+  await rm(join(directory, path), { force: true });
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
+    try {
+      await rmdir(join(directory, folder));
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) continue;
+      if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return;
+      throw error;
+    }
+  }
+}
+
+async function explained(path: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw explainWriteError(error, path);
+  }
+}

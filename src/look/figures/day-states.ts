@@ -1,0 +1,241 @@
+import { type SQL, sql } from '../../../schema/query.ts';
+import { dayOf, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../../core/day.ts';
+import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import { CONFIRM_DAYS } from '../../judge/agreement.ts';
+import { ACCEPT_AFTER_MS, ACCEPT_LOOKS } from '../../judge/doubt.ts';
+import { PERIOD_DAYS_MAX, storedUnit } from '../../metrics/period.ts';
+import { PHRASES } from '../../metrics/query/select.ts';
+import { isRestricted } from '../audience.ts';
+import { MARK_STATES, type MarkState } from '../page.ts';
+import type { PageReader, Result } from '../reader.ts';
+
+/** Consecutive days of a stream in one state. */
+export interface CoverageSpan {
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  readonly state: MarkState;
+  /** Null unless the state is `open`. */
+  readonly reason: OpenReason | null;
+  /** ISO instant, see {@link streamCoverage}. */
+  readonly since: string | null;
+  /** When the least recently pulled day of the span was pulled. */
+  readonly pulledAt: string | null;
+  /** Row of the span in the result. */
+  readonly row: number;
+}
+
+export interface StreamCoverage {
+  readonly stream: DailyStream;
+  /** Oldest first, without a gap between them. */
+  readonly spans: readonly CoverageSpan[];
+  readonly result: Result;
+}
+
+/**
+ * The last day that the warehouse should hold: the newest day of the ledger, or the day before the newest run began if that
+ * is later. It comes from the warehouse and not from a clock, so that one warehouse always gives one page. Null if nothing
+ * was ever run.
+ */
+export async function lastExpectedDay(reader: PageReader): Promise<UtcDay | null> {
+  const { orgId } = reader.filters;
+  const { rows } = await reader.select({
+    title: 'Newest day and newest run',
+    query: sql`
+SELECT MAX(date) AS newest_day,
+  (SELECT MAX(started_at) FROM export_runs WHERE org_id = ${orgId} OR org_id IS NULL) AS newest_run
+FROM export_units WHERE org_id = ${orgId} AND date <> ''`,
+    streams: ['activity'],
+  });
+  const { newest_day: newest, newest_run: run } = rows[0] ?? {};
+  const before = typeof run === 'string' ? [shiftDay(dayOf(new Date(run)), -1)] : [];
+  const days = [...(isDay(newest) ? [newest] : []), ...before].filter((day) => day >= FIRST_DAY).toSorted();
+  const last = days.at(-1);
+  if (last === undefined) return null;
+  // A run whose clock was wrong by years must not make the page fail.
+  return last < LAST_DAY_MAX ? last : LAST_DAY_MAX;
+}
+
+const LAST_DAY_MAX = shiftDay(FIRST_DAY, PERIOD_DAYS_MAX - 1);
+
+/**
+ * Reads the states of a stream from the first day of the service to `until`, as spans. `since` is the beginning of a doubt,
+ * the time at which the first day of a settled span settled, or the first load of days that are not settled. The ledger
+ * does not record since when a unit fails or awaits data. `last_error` is that of the span's newest day; only managers read
+ * it, because it may hold parts of a response.
+ */
+export async function streamCoverage(
+  reader: PageReader,
+  stream: DailyStream,
+  until: UtcDay,
+): Promise<StreamCoverage> {
+  const result = await reader.select({
+    title: `Coverage of ${stream}`,
+    query: spansQuery(reader, stream, until),
+    streams: [stream],
+    from: FIRST_DAY,
+    until,
+  });
+  const spans = result.rows.flatMap((cells, row) => {
+    const { first_day: from, last_day: last, state } = cells;
+    if (!isDay(from) || !isDay(last) || !isMark(state)) return [];
+    const { reason, since, pulled_at: pulledAt } = cells;
+    return {
+      from,
+      until: last,
+      state,
+      reason: isOpenReason(reason) ? reason : null,
+      since: typeof since === 'string' ? since : null,
+      pulledAt: typeof pulledAt === 'string' ? pulledAt : null,
+      row,
+    };
+  });
+  return { stream, spans, result };
+}
+
+/** The mark of a unit `u` of the ledger, as SQL. What settled by its age alone was never confirmed, so it is open. */
+export const UNIT_MARK: SQL = sql`CASE
+      WHEN u.state IS NULL THEN 'pending'
+      WHEN u.state IN ('loaded', 'empty') AND (u.settled_at IS NULL OR u.confirmed = 'age') THEN 'open'
+      ELSE u.state
+    END`;
+
+const OPEN_REASON: SQL = sql`CASE
+      WHEN u.state NOT IN ('loaded', 'empty') THEN NULL
+      WHEN u.confirmed = 'age' THEN 'never-confirmed'
+      WHEN u.settled_at IS NOT NULL THEN NULL
+      WHEN CAST(u.watch AS TEXT) LIKE '%"due"%' THEN 'reopened'
+      WHEN CAST(u.watch AS TEXT) LIKE '%"shortOn"%' THEN 'fewer-users'
+      ELSE 'young'
+    END`;
+
+function spansQuery({ warehouse, filters, viewer }: PageReader, stream: DailyStream, until: UtcDay): SQL {
+  const phrases = PHRASES[warehouse.dialect];
+  const error = !isRestricted(viewer);
+  return sql`
+WITH RECURSIVE calendar (date) AS (
+${phrases.calendar('calendar', FIRST_DAY, until)}
+), marked AS (
+  SELECT c.date, ${UNIT_MARK} AS state,
+    ${OPEN_REASON} AS reason,
+    CASE
+      WHEN u.state = 'doubted' THEN u.doubted_at
+      WHEN u.state IN ('loaded', 'empty', 'quarantined') THEN COALESCE(u.settled_at, u.first_loaded_at)
+    END AS since,
+    u.last_pulled_at${error ? sql`, u.last_error` : sql``}
+  FROM calendar c
+  LEFT JOIN export_units u ON u.org_id = ${filters.orgId} AND u.stream = ${stream}
+    AND u.date = ${phrases.textOf(sql`c.date`)}
+), numbered AS (
+  SELECT marked.*,
+    ROW_NUMBER() OVER (ORDER BY date)
+      - ROW_NUMBER() OVER (PARTITION BY state, COALESCE(reason, '') ORDER BY date) AS span
+  FROM marked
+), spans AS (
+  SELECT numbered.*, MAX(date) OVER (PARTITION BY state, COALESCE(reason, ''), span) AS last_day
+  FROM numbered
+)
+SELECT MIN(date) AS first_day, last_day, COUNT(*) AS days, state, reason,
+  MIN(since) AS since, MIN(last_pulled_at) AS pulled_at${
+    error ? sql`,\n  MAX(CASE WHEN date = last_day THEN last_error END) AS last_error` : sql``
+  }
+FROM spans
+GROUP BY state, reason, span, last_day
+ORDER BY first_day`;
+}
+
+function isMark(value: unknown): value is MarkState {
+  return (MARK_STATES as readonly unknown[]).includes(value);
+}
+
+function isOpenReason(value: unknown): value is OpenReason {
+  return (OPEN_REASONS as readonly unknown[]).includes(value);
+}
+
+/** The states of a day, worst first: a day has the worst state of its streams. It is empty only if all streams are. */
+export const WORST_FIRST: readonly MarkState[] = [
+  'failed',
+  'doubted',
+  'quarantined',
+  'pending',
+  'awaiting',
+  'open',
+  'loaded',
+  'empty',
+];
+
+/**
+ * Counts the days from the first day of the service to `until`: one row with all `days`, those `stored` in all five streams,
+ * and one column per state with the days of which it is the worst.
+ */
+export function dayStates({ warehouse, filters, select }: PageReader, until: UtcDay): Promise<Result> {
+  const phrases = PHRASES[warehouse.dialect];
+  const streams = sql.join(
+    DAILY_STREAMS.map((stream) => sql`(${stream})`),
+    sql`, `,
+  );
+  const rank = sql.join(
+    WORST_FIRST.map((state, index) => sql`WHEN ${state} THEN ${sql.raw(String(index))}`),
+    sql` `,
+  );
+  const counts = MARK_STATES.map(
+    (state) =>
+      sql`,\n  SUM(CASE WHEN worst = ${sql.raw(String(WORST_FIRST.indexOf(state)))} THEN 1 ELSE 0 END) AS ${sql.raw(state)}`,
+  );
+  return select({
+    title: 'Days by their worst state',
+    query: sql`
+WITH RECURSIVE calendar (date) AS (
+${phrases.calendar('calendar', FIRST_DAY, until)}
+), streams (stream) AS (
+  VALUES ${streams}
+), units AS (
+  SELECT c.date, ${UNIT_MARK} AS state,
+    CASE WHEN ${storedUnit('u')} THEN 1 ELSE 0 END AS stored
+  FROM calendar c
+  CROSS JOIN streams s
+  LEFT JOIN export_units u ON u.org_id = ${filters.orgId} AND u.stream = s.stream
+    AND u.date = ${phrases.textOf(sql`c.date`)}
+), days AS (
+  SELECT date, MIN(CASE state ${rank} END) AS worst, MIN(stored) AS stored
+  FROM units GROUP BY date
+)
+SELECT COUNT(*) AS days, SUM(stored) AS stored${sql.join(counts, sql``)}
+FROM days`,
+    streams: DAILY_STREAMS,
+    from: FIRST_DAY,
+    until,
+  });
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Why days are not settled: `young` ones have not reached the age at which days settle. */
+export const OPEN_REASONS = ['young', 'fewer-users', 'reopened', 'never-confirmed'] as const;
+export type OpenReason = (typeof OPEN_REASONS)[number];
+
+const OPEN_STEPS: Readonly<Record<OpenReason, string>> = {
+  young: 'Too young to settle: every run pulls it again, and the service may still change it.',
+  'fewer-users':
+    'It has fewer users than daily_active_users. It settles when runs on seven days have found the same.',
+  reopened: 'The service changed it after it settled. The next run pulls it again.',
+  'never-confirmed':
+    'It settled by its age, although nothing confirmed it. Only daywalk backfill --force pulls it again.',
+};
+
+const STEPS: Readonly<Record<Exclude<MarkState, 'open'>, string>> = {
+  loaded: 'Nothing: it is settled.',
+  empty: 'Nothing: it is settled without activity.',
+  awaiting: `It had no activity when it was pulled. Every run pulls it again until it is ${CONFIRM_DAYS} days old.`,
+  doubted:
+    `Stored rows stay. The loss is accepted once runs on ${ACCEPT_LOOKS} days within ${ACCEPT_AFTER_MS / HOUR_MS} hours or more ` +
+    'have found it.',
+  failed: 'The next run pulls it again.',
+  quarantined:
+    'Records could not be stored. The next run pulls it again; daywalk quarantine accept accepts them.',
+  pending: 'The next run pulls it.',
+};
+
+/** What happens next to a day in a state, in words. docs/trust.md has the rules. */
+export function nextStep(state: MarkState, reason: OpenReason | null): string {
+  return state === 'open' ? OPEN_STEPS[reason ?? 'young'] : STEPS[state];
+}

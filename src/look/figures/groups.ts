@@ -1,0 +1,209 @@
+import type { Dimension, Grain } from '../../../schema/metrics.ts';
+import { type MergedGroups, mergedGroups, namelessOf, PEOPLE_DIMENSIONS, type Viewer } from '../audience.ts';
+import { cellOf, type NumberFormat, type ShownNumber, shareOf, sumOf, wholeSumOf } from '../numbers.ts';
+import { type Cell, emptinessOf, emptyFigure, type Figure, type FigureName, type Table } from '../page.ts';
+import { type MetricResult, type PageReader, scopeOf, tryAsk } from '../reader.ts';
+import { bucketOpenness } from '../time-spans.ts';
+import { asSentence, periodWords } from '../words.ts';
+
+const MOST = 12;
+
+/** A metric that adds up, cut by one dimension. */
+export interface Ranking extends FigureName {
+  readonly metric: string;
+  readonly by: Dimension;
+  /** The heading of the first column: `Tool`. */
+  readonly thing: string;
+  /** The heading of the column of numbers. */
+  readonly amount: string;
+  readonly format: NumberFormat;
+  /** @default 12 */
+  readonly most?: number;
+  /** The cell that names a group; by default its name as text. */
+  readonly nameCell?: (group: Group) => Cell;
+}
+
+/** The largest groups of the period with a bar and their share, and the others together. */
+export async function ranking(reader: PageReader, spec: Ranking): Promise<Figure> {
+  const { metric, title, by, format, most = MOST } = spec;
+  const { words, ...scope } = scopeOf(reader.filters, metric);
+  const asked = await tryAsk(reader, { metric, title, by: [by], ...scope });
+  if (asked.kind === 'refusal') return emptyFigure(spec, asSentence(asked.why));
+  const { result } = asked;
+  const groups = viewedGroups(reader, result, { group: by, format, most });
+  if (groups.length === 0) return emptyFigure(spec, emptinessOf(result), [result]);
+  return {
+    kind: 'figure',
+    id: spec.id,
+    title,
+    subtitle: `${spec.unit}, ${periodWords(reader.filters)}${words}`,
+    table: tableOf(groups, spec, wholeSumOf(cellsOf(groups), format)),
+    tableIs: 'shown',
+    results: [result],
+  };
+}
+
+function tableOf(groups: readonly Group[], spec: Ranking, whole: ReturnType<typeof wholeSumOf>): Table {
+  const max = largestOf(groups);
+  const nameCell = spec.nameCell ?? nameOf;
+  return {
+    columns: [
+      { title: spec.thing },
+      { title: spec.amount, align: 'end' },
+      { title: '' },
+      { title: 'Share', align: 'end' },
+    ],
+    rows: groups.map((group) => [
+      nameCell(group),
+      group.total,
+      { kind: 'bar', value: group.isOthers ? null : group.total.value, max },
+      shareOf(group.total, whole),
+    ]),
+  };
+}
+
+/** The longest bar is that of the largest group: the others together would make all bars short. */
+export function largestOf(groups: readonly Group[]): number {
+  return Math.max(0, ...groups.map(({ total, isOthers }) => (isOthers ? 0 : (total.value ?? 0))));
+}
+
+/** The name of a group as text; the others with their number. */
+function nameOf({ name, isOthers, members }: Group): Cell {
+  return { kind: 'text', text: isOthers ? `${members.length} ${name}` : name, isMuted: isOthers };
+}
+
+function cellsOf(groups: readonly Group[]) {
+  return groups.map(({ total }) => total);
+}
+
+/** What people read where a group has no name. */
+export const OTHERS = 'others';
+
+/** A group of an answer, for example a model, with its number in each bucket. */
+export interface Group {
+  readonly name: string;
+  /** True for the groups that were merged. */
+  readonly isOthers: boolean;
+  /** The names of the groups in it: its own, or those that were merged. */
+  readonly members: readonly string[];
+  /** The number of each bucket in which the group occurs; the bucket is '' if the answer has none. */
+  readonly numbers: ReadonlyMap<string, ShownNumber>;
+  /** Sum over all buckets. */
+  readonly total: ShownNumber;
+}
+
+/**
+ * The groups of an answer, largest first, at most `most` and then the others merged. Only for metrics that add up.
+ * @param question `group` is the column that names the group, `bucket` that of the time, if any; `nameless` is the name of
+ * the group without one; `merged` has the groups that must not be shown alone, see `mergedGroups`.
+ */
+export function groupsOf(
+  result: MetricResult,
+  {
+    group,
+    bucket,
+    format,
+    most = 4,
+    nameless,
+    merged = new Set<string>(),
+  }: {
+    group: Dimension;
+    bucket?: Grain;
+    format: NumberFormat;
+    most?: number;
+    nameless?: string | undefined;
+    merged?: MergedGroups | undefined;
+  },
+): Group[] {
+  const byName = new Map<string, Map<string, ShownNumber>>();
+  for (const [index, row] of result.rows.entries()) {
+    // A bucket in which nothing occurs has one row without a group and without a value.
+    if (row[group] === null && row.value === null) continue;
+    const name = String(row[group] ?? nameless ?? 'none');
+    const numbers = byName.get(name) ?? new Map<string, ShownNumber>();
+    const key = bucket === undefined ? '' : String(row[bucket]);
+    const open = bucket === undefined ? undefined : bucketOpenness(result, bucket, key);
+    numbers.set(key, cellOf(result, index, format, { open }));
+    byName.set(name, numbers);
+  }
+  const all = [...byName].map(([name, numbers]) =>
+    groupOf(name, numbers, { format, members: [name], isOthers: false }),
+  );
+  const ranked = all.filter(({ name }) => !merged.has(name)).toSorted(bySize);
+  const rest = [...ranked.slice(most), ...all.filter(({ name }) => merged.has(name))];
+  if (rest.length === 0) return ranked;
+  return [...ranked.slice(0, most), mergeGroups(rest, format)];
+}
+
+function bySize(a: Group, b: Group): number {
+  return (b.total.value ?? 0) - (a.total.value ?? 0) || (a.name < b.name ? -1 : 1);
+}
+
+function groupOf(
+  name: string,
+  numbers: ReadonlyMap<string, ShownNumber>,
+  { format, ...kind }: { format: NumberFormat; isOthers: boolean; members: readonly string[] },
+): Group {
+  return { name, ...kind, numbers, total: sumOf([...numbers.values()], format) };
+}
+
+function mergeGroups(groups: readonly Group[], format: NumberFormat): Group {
+  const buckets = new Set(groups.flatMap(({ numbers }) => [...numbers.keys()]));
+  const numbers = new Map(
+    [...buckets].map((bucket) => [
+      bucket,
+      wholeSumOf(
+        groups.flatMap((group) => group.numbers.get(bucket) ?? []),
+        format,
+      ),
+    ]),
+  );
+  const members = groups.map(({ name }) => name);
+  return groupOf(OTHERS, numbers, { format, members, isOthers: true });
+}
+
+/**
+ * The groups of an answer as the viewer may see them, see {@link groupsOf}: groups of people that are too small for the
+ * viewer are among the others.
+ */
+export function viewedGroups(
+  { viewer }: Pick<PageReader, 'viewer'>,
+  result: MetricResult,
+  {
+    group,
+    ...options
+  }: {
+    group: Dimension;
+    bucket?: Grain;
+    format: NumberFormat;
+    most?: number;
+  },
+): Group[] {
+  return groupsOf(result, { group, ...options, ...viewOf(viewer, group) });
+}
+
+/**
+ * The groups of a count of people, the largest count of all first, and how many groups the viewer must not see. Groups are
+ * never added: someone can be in several.
+ */
+export function distinctGroups(
+  { viewer }: Pick<PageReader, 'viewer'>,
+  result: MetricResult,
+  options: { group: Dimension; bucket: Grain; format: NumberFormat },
+): { readonly shown: readonly Group[]; readonly hidden: number } {
+  const { merged, nameless } = viewOf(viewer, options.group);
+  const all = groupsOf(result, { ...options, nameless, most: Number.POSITIVE_INFINITY });
+  const largest = ({ numbers }: Group) => Math.max(...[...numbers.values()].map(({ value }) => value ?? 0));
+  const shown = all
+    .filter(({ name }) => merged?.has(name) !== true)
+    .toSorted((a, b) => largest(b) - largest(a) || (a.name < b.name ? -1 : 1));
+  return { shown, hidden: all.length - shown.length };
+}
+
+/** The groups of people that the viewer must not see alone, and the name of people without a group. */
+function viewOf(viewer: Viewer, group: Dimension): { merged?: MergedGroups; nameless?: string } {
+  const dimension = PEOPLE_DIMENSIONS.find((name) => name === group);
+  return dimension === undefined
+    ? {}
+    : { merged: mergedGroups(viewer, dimension), nameless: namelessOf(dimension) };
+}

@@ -1,0 +1,195 @@
+import type { ShownNumber } from './numbers.ts';
+import type { Basis, Result } from './reader.ts';
+import { asSentence } from './words.ts';
+
+/** Text with numbers in it. */
+export type Phrase = readonly (string | ShownNumber | StrongPart | LinkPart)[];
+
+export interface StrongPart {
+  readonly kind: 'strong';
+  readonly parts: Phrase;
+}
+
+/** A link inside Daywalk's pages. Reports, which have one page, show its text only. */
+export interface LinkPart {
+  readonly kind: 'link';
+  readonly text: string;
+  /** A path such as `/people/user_1`; the server adds the filters of the page. */
+  readonly path: string;
+}
+
+/** A cell of a table. */
+export type Cell =
+  | ShownNumber
+  | LinkPart
+  /** Text as it came: the markup escapes it, and cuts it where it is endless. */
+  | { readonly kind: 'text'; readonly text: string; readonly isMuted?: boolean; readonly isCode?: boolean }
+  /** A bar inside a table: `value` of `max`. */
+  | { readonly kind: 'bar'; readonly value: number | null; readonly max: number }
+  /** The state of a unit, with its mark and name. */
+  | { readonly kind: 'state'; readonly state: MarkState };
+
+export interface Column {
+  readonly title: string;
+  /** Numbers are right-aligned. */
+  readonly align?: 'start' | 'end';
+  /** The name that `?sort=` takes; a column without one cannot be sorted. */
+  readonly sort?: string;
+  /** The column is left out below 600 px, because it repeats what another shows. */
+  readonly isSpare?: boolean;
+}
+
+export interface Table {
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** Where the columns are sorted by links: the present order. */
+  readonly sorting?: { readonly by: string; readonly descending: boolean };
+}
+
+/** A drawing. */
+export interface Chart {
+  /** SVG markup, made by src/look/charts only. */
+  readonly svg: string;
+  /** The vertical axis, as SVG markup, at the left of the drawing: it stays in view while a wide drawing scrolls. */
+  readonly axis?: string | undefined;
+  /** What the drawing shows, for people who do not see it. */
+  readonly label: string;
+}
+
+/** A chart with its table, its queries and what it rests on. */
+export interface Figure {
+  readonly kind: 'figure';
+  /** Anchor on the page, in kebab case. */
+  readonly id: string;
+  readonly title: string;
+  /** Unit and period: "Million, last 88 days". */
+  readonly subtitle: string;
+  readonly chart?: Chart | undefined;
+  /** The numbers of the chart. `folded` tables open on demand; a figure without a chart shows its table. */
+  readonly table: Table;
+  readonly tableIs: 'shown' | 'folded';
+  readonly results: readonly Result[];
+  /** What limits the figure, or how it is to be read, one sentence each. */
+  readonly notes?: readonly Phrase[];
+  /** What to do if there is nothing to show; it replaces chart and table. */
+  readonly empty?: string | undefined;
+  /** Marks that a chart uses and a legend names. */
+  readonly legend?: readonly MarkState[];
+}
+
+/** One of the numbers below the heading. */
+export interface Headline {
+  readonly title: string;
+  readonly number: ShownNumber;
+  /** After the number: `EUR`, or nothing. */
+  readonly unit?: string;
+  readonly change: ShownNumber;
+  /** The span that it is compared with: "October 1–19". */
+  readonly against: string;
+  /** A line of complete weeks; missing if there are fewer than two. */
+  readonly line?: Chart | undefined;
+  readonly results: readonly Result[];
+}
+
+/** A row of up to four numbers. */
+export interface Headlines {
+  readonly kind: 'headlines';
+  readonly headlines: readonly Headline[];
+}
+
+/** Two figures side by side where there is room. */
+export interface Pair {
+  readonly kind: 'pair';
+  readonly figures: readonly [Figure, Figure];
+}
+
+export type Section = Headlines | Figure | Pair;
+
+/** What a page shows, without markup. */
+export interface Page {
+  /** The name in the navigation and in `<title>`. */
+  readonly name: string;
+  readonly heading: string;
+  /** What the page says in words. */
+  readonly sentence: Phrase;
+  readonly sections: readonly Section[];
+  /** Every result that was asked for; the page shows the SQL of those whose numbers stand outside figures. */
+  readonly asked?: readonly Result[];
+  /** What the page as a whole rests on. */
+  readonly basis?: Basis | undefined;
+  /** A search field: the name of the things that are searched, and the present text. */
+  readonly search?: { readonly label: string; readonly text: string };
+  /** Links to the pages of a list that is longer than a page. */
+  readonly pager?: { readonly page: number; readonly pages: number };
+}
+
+/** The marks of the calendar. Each differs from the others without colour. */
+export const MARK_STATES = [
+  'loaded',
+  'empty',
+  'open',
+  'quarantined',
+  'doubted',
+  'failed',
+  'awaiting',
+  'pending',
+] as const;
+export type MarkState = (typeof MARK_STATES)[number];
+
+/** The names of the marks as people read them. */
+export const MARK_NAMES: Readonly<Record<MarkState, string>> = {
+  loaded: 'loaded',
+  empty: 'empty, settled',
+  open: 'not settled yet',
+  quarantined: 'quarantined records',
+  doubted: 'doubted',
+  failed: 'failed',
+  awaiting: 'awaiting data',
+  pending: 'never pulled',
+};
+
+/** What a figure is called, wherever it stands. */
+export interface FigureName {
+  /** Anchor on the page, in kebab case. */
+  readonly id: string;
+  readonly title: string;
+  /** How the subtitle begins: `Million`. */
+  readonly unit: string;
+}
+
+/** A figure that has nothing to show: `empty` says why, and what to do. */
+export function emptyFigure(
+  { id, title, unit }: FigureName,
+  empty: string,
+  results: readonly Result[] = [],
+): Figure {
+  const table = { columns: [], rows: [] };
+  return { kind: 'figure', id, title, subtitle: unit, table, tableIs: 'folded', results, empty };
+}
+
+/** Why an answer without values has none, as a sentence; `otherwise` is said if its days are stored. */
+export function emptinessOf(
+  { basis, warnings }: Pick<Result, 'basis' | 'warnings'>,
+  otherwise?: string,
+): string {
+  const { missing, expected } = basis.days;
+  if (missing.length === expected) return 'No day of this period is stored.';
+  const [warning] = warnings;
+  return otherwise ?? (warning === undefined ? 'Nothing occurred in this period.' : asSentence(warning));
+}
+
+/** Longer addresses are refused by servers and proxies. */
+const PATH_CHARACTERS_MAX = 2_000;
+
+/** A link to the page of one thing, for example `/people/user_1`; plain text if no address can name the thing. */
+export function linkTo(folder: '/people' | '/teams', subject: string, text: string): Cell {
+  const path = pathOf(folder, subject);
+  return path === undefined ? { kind: 'text', text } : { kind: 'link', text, path };
+}
+
+function pathOf(folder: string, subject: string): string | undefined {
+  // Browsers resolve dots, and encoding them does not change that.
+  if (subject === '' || subject === '.' || subject === '..' || !subject.isWellFormed()) return undefined;
+  const path = `${folder}/${encodeURIComponent(subject)}`;
+  return path.length > PATH_CHARACTERS_MAX ? undefined : path;
+}

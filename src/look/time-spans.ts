@@ -1,0 +1,140 @@
+import type { Grain } from '../../schema/metrics.ts';
+import {
+  daysBetween,
+  FIRST_DAY,
+  monthEndOf,
+  monthOf,
+  parseDay,
+  shiftDay,
+  type UtcDay,
+  weekdayOf,
+} from '../core/day.ts';
+import type { Period } from '../metrics/period.ts';
+import { finestGrainOf } from './audience.ts';
+import { opennessOf } from './numbers.ts';
+import type { Basis, PageReader, Result } from './reader.ts';
+import { dayName, lengthOf, periodWords } from './words.ts';
+
+/**
+ * The period before one, with exactly as many days, for comparisons. From the first day of a month on, it is the same days
+ * of the month before, if that month has them and the period does not leave its month; otherwise the days just before.
+ * Null if it would begin before the first day of the service.
+ */
+export function periodBefore({ from, until }: Period): Period | null {
+  const before = sameDaysOfMonthBefore({ from, until }) ?? {
+    from: shiftDay(from, -(daysBetween(from, until) + 1)),
+    until: shiftDay(from, -1),
+  };
+  return before.from < FIRST_DAY ? null : before;
+}
+
+function sameDaysOfMonthBefore({ from, until }: Period): Period | null {
+  if (monthOf(from) !== from || monthOf(until) !== from) return null;
+  const first = monthOf(shiftDay(from, -1));
+  const last = shiftDay(first, daysBetween(from, until));
+  return last <= monthEndOf(first) ? { from: first, until: last } : null;
+}
+
+/** The last complete weeks before a day ends, Monday to Sunday: the first and the last day of all of them. */
+export function completeWeeks(until: UtcDay, weeks: number): Period | null {
+  const last = shiftDay(until, -(weekdayOf(until) % 7));
+  const from = shiftDay(last, 1 - 7 * weeks);
+  // The service began on a Wednesday; its first week is not complete.
+  const first = from < FIRST_WEEK ? FIRST_WEEK : from;
+  return first > last ? null : { from: first, until: last };
+}
+
+/** The first Monday of the service. */
+const FIRST_WEEK = shiftDay(FIRST_DAY, 5);
+
+/** The months up to the one of a day, which may be cut: from the first day of the first of them to that day. */
+export function monthsUntil(until: UtcDay, months: number): Period {
+  let from = monthOf(until);
+  for (let count = 1; count < months && from > FIRST_DAY; count += 1) from = monthOf(shiftDay(from, -1));
+  return { from: from < FIRST_DAY ? FIRST_DAY : from, until };
+}
+
+/** The first and last day of a bucket: a day, the Monday of a week, or a month `YYYY-MM`. */
+export function bucketPeriod(grain: Grain, bucket: string): Period {
+  if (grain === 'month') {
+    const from = parseDay(`${bucket}-01`);
+    return { from, until: monthEndOf(from) };
+  }
+  const from = parseDay(bucket);
+  return { from, until: grain === 'week' ? shiftDay(from, 6) : from };
+}
+
+/** Why the number of a bucket may still change, as a sentence; null if all of its days are there and settled. */
+export function bucketOpenness(
+  { basis }: Pick<Result, 'basis'>,
+  grain: Grain,
+  bucket: string,
+): string | null {
+  const whole = bucketPeriod(grain, bucket);
+  const days = clip(whole, basis);
+  const within = (day: UtcDay) => day >= days.from && day <= days.until;
+  const open = opennessOf(
+    lengthOf(days),
+    basis.days.unsettled.filter(within).length,
+    basis.days.missing.filter(within).length,
+  );
+  if (whole.until <= basis.until) return open ?? null;
+  const running = `the days after ${dayName(basis.until)} are not in it`;
+  return open === undefined ? running : `${running}; ${open}`;
+}
+
+/** The buckets of an answer, in its order. Each occurs once, whatever the groups. */
+export function bucketsOf({ rows }: Pick<Result, 'rows'>, grain: Grain): readonly string[] {
+  return [...new Set(rows.map((row) => String(row[grain])))];
+}
+
+function clip({ from, until }: Period, basis: Basis): Period {
+  return {
+    from: from < basis.from ? basis.from : from,
+    until: until > basis.until ? basis.until : until,
+  };
+}
+
+/** What the buckets of a figure are: `13 complete weeks, 17 August to 15 November`, `3 months, 1 September to 19 November`. */
+export function bucketWords(grain: Grain, period: Period, buckets: number): string {
+  const count = grain === 'date' ? lengthOf(period) : buckets;
+  const kind = { date: 'day', week: 'complete week', month: 'month' }[grain];
+  return `${count} ${kind}${count === 1 ? '' : 's'}, ${periodWords(period)}`;
+}
+
+/** The heading of the first column of a table with a row per bucket. */
+export const BUCKET_TITLES: Readonly<Record<Grain, string>> = {
+  date: 'Day',
+  week: 'Week from',
+  month: 'Month',
+};
+
+/** Complete weeks that a figure shows, whatever the period is: a quarter. */
+export const WEEKS = 13;
+
+/** The service began on a Wednesday; the Sunday after the next one ends its first complete week. */
+const FIRST_SUNDAY = shiftDay(FIRST_DAY, 11);
+
+/** What a figure of complete weeks says while there is none. */
+export const NO_WEEK: string = `The first complete week, from Monday to Sunday, ends on ${dayName(FIRST_SUNDAY)} ${FIRST_SUNDAY.slice(0, 4)}.`;
+
+/** Why the viewer may not see numbers of single days, weeks or months; undefined if they may. */
+export function hiddenGrain({ viewer }: Pick<PageReader, 'viewer'>, grain: Grain): string | undefined {
+  const finest = finestGrainOf(viewer);
+  if (finest === 'date' || (finest === 'week' && grain !== 'date')) return undefined;
+  const parts = { date: 'days', week: 'weeks', month: 'months' }[grain];
+  return `Single ${parts} are not shown to these readers, because too few people are active in some of them.`;
+}
+
+/** Why nothing is compared if the span before would begin before the service did. */
+export const NO_SPAN_BEFORE = 'the span before would begin before the first day of the service';
+
+/** Why two spans cannot be compared: spans are compared only if no day of either is missing. */
+export function holeIn(
+  { basis: now }: Pick<Result, 'basis'>,
+  { basis: then }: Pick<Result, 'basis'>,
+): string | undefined {
+  const missing = now.days.missing.length + then.days.missing.length;
+  if (missing === 0) return undefined;
+  return `${missing} ${missing === 1 ? 'day is' : 'days are'} missing, so the spans cannot be compared`;
+}
