@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { userDaily } from '../schema/tables/users.ts';
+import { userDaily } from '../schema/tables/daily.ts';
 import { largeUnits, smallUnits, withChanges } from './postgres-bulk/content.ts';
 import { compareDeletes } from './postgres-bulk/deletes.ts';
 import { assumptions, byRows, encoders, roundTrips } from './postgres-bulk/details.ts';

@@ -1,5 +1,5 @@
 import { sql } from '../schema/query.ts';
-import { isMetricCall, type Question, questions } from '../schema/reference.ts';
+import { isMetricCall, type Question, questions } from '../schema/reference/documentation.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 import { filledWarehouses, withWarehouse } from './support/answering.ts';

@@ -11,10 +11,10 @@ import { reconcile } from '../src/archive/reconcile.ts';
 import { splitPages } from '../src/archive/rows-text.ts';
 import { type ShownAnswers, type ShownUnit, showAnswers } from '../src/archive/show-answers.ts';
 import { type ArchiveCheck, verifyArchive } from '../src/archive/verify-archive.ts';
+import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import type { JobContext } from '../src/core/job-context.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { packageVersion } from '../src/core/package.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
@@ -22,10 +22,9 @@ import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/replay.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
+import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
-import { takeLock } from '../src/warehouse/take-lock.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { expectEmailSalt } from '../src/warehouse/remembered.ts';
 import { erasureOptions } from './erase.ts';
 
 /**

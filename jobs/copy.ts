@@ -1,17 +1,16 @@
 import { resolve } from 'node:path';
 import { copyAll } from '../src/copy/copy.ts';
 import type { CopyEvent, CopyReport } from '../src/copy/events.ts';
+import type { JobContext } from '../src/core/clock.ts';
+import type { Reason } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
-import type { JobContext } from '../src/core/job-context.ts';
-import type { Reason } from '../src/core/reasons.ts';
 import { maskUrlPassword } from '../src/settings/secrets.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { ensureErasedKey } from '../src/warehouse/erased-list.ts';
 import { isPostgres, isSameWarehouse } from '../src/warehouse/location.ts';
-import { notePublished } from '../src/warehouse/places.ts';
+import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
-import { takeLock } from '../src/warehouse/take-lock.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { notePublished } from '../src/warehouse/remembered.ts';
 
 /** Where to copy to, and how. */
 export interface CopyRequest {

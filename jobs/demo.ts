@@ -1,16 +1,15 @@
 import { closeSync, existsSync, lstatSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { type ExampleQuery, exampleQueries } from '../schema/reference.ts';
-import type { Clock } from '../src/core/clock.ts';
+import { type ExampleQuery, exampleQueries } from '../schema/reference/documentation.ts';
+import type { Clock, JobContext } from '../src/core/clock.ts';
 import { dayOf } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
-import type { JobContext } from '../src/core/job-context.ts';
 import { STREAMS } from '../src/core/stream.ts';
 import { startEmulator } from '../src/emulator/index.ts';
 import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { withWarehouse } from '../src/warehouse/open.ts';
 import { runExport } from './run.ts';
 
 /** The warehouse of the demo, in the working directory. */

@@ -1,6 +1,6 @@
+import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { NoWarehouseError } from '../src/core/errors.ts';
-import type { JobContext } from '../src/core/job-context.ts';
 import { isDailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
 import {
@@ -13,10 +13,9 @@ import { type AskedFacts, NOTHING_KNOWN, readFacts } from '../src/pipeline/forec
 import type { PlanRequest, planUnits } from '../src/pipeline/plan.ts';
 import { chooseOrganizations } from '../src/settings/choose-organizations.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { onlyOrganization } from '../src/warehouse/only-organization.ts';
-import { readNames } from '../src/warehouse/organization-names.ts';
+import { withWarehouse } from '../src/warehouse/open.ts';
+import { onlyOrganization, readNames } from '../src/warehouse/organizations.ts';
 import type { RunRecord, Warehouse } from '../src/warehouse/port.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import { type ExportRequest, planRequest, WATCH_DAYS } from './run.ts';
 
 export interface ExportForecast {

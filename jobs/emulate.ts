@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
-import { hasCode } from '../src/core/error-code.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
-import type { JobContext } from '../src/core/job-context.ts';
+import { hasCode } from '../src/core/files.ts';
 import { parseQuirks, parseRules, startEmulator } from '../src/emulator/index.ts';
 
 /** What to emulate. The emulator chooses what is not given. */

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { expectReadable } from '../src/archive/find-damaged.ts';
 import { hasAnswers } from '../src/archive/read-archive.ts';
+import type { JobContext } from '../src/core/clock.ts';
+import type { Advice } from '../src/core/errors.ts';
 import { BusyError, UsageError } from '../src/core/errors.ts';
-import type { JobContext } from '../src/core/job-context.ts';
-import type { Advice } from '../src/core/reasons.ts';
-import { replaceFile } from '../src/core/replace-file.ts';
+import { replaceFile } from '../src/core/files.ts';
 import type { Certificate } from '../src/erase/certificate.ts';
 import { countErasure, erase, planErasure } from '../src/erase/erase.ts';
 import { countOthers, findSubjects, type Person } from '../src/erase/find-subjects.ts';
@@ -17,14 +17,11 @@ import type { RunEvent } from '../src/pipeline/events.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import { ErasedPeople } from '../src/privacy/erased-people.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
-import { checkEmailSalt } from '../src/warehouse/email-salt.ts';
 import { erasedOrganization, readErased, type Subject } from '../src/warehouse/erased-list.ts';
-import { readNames } from '../src/warehouse/organization-names.ts';
-import { readArchives, readPublished } from '../src/warehouse/places.ts';
+import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
+import { chooseOrganization, readNames } from '../src/warehouse/organizations.ts';
 import type { RunLock, Warehouse } from '../src/warehouse/port.ts';
-import { takeLock } from '../src/warehouse/take-lock.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { checkEmailSalt, readArchives, readPublished } from '../src/warehouse/remembered.ts';
 
 /** Whom to erase: a person by user ID or email address; an organization if neither is given. */
 export interface ErasureRequest {

@@ -1,7 +1,6 @@
-import type { DaySpan } from '../src/core/day-span.ts';
+import type { JobContext } from '../src/core/clock.ts';
+import type { DaySpan, Month } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
-import type { JobContext } from '../src/core/job-context.ts';
-import type { Month } from '../src/core/month.ts';
 import { type BudgetCheck, budgetWarnings, checkBudgets } from '../src/metrics/money/budget-check.ts';
 import { BUDGETS_FORMAT, type BudgetRow, budgetsOf } from '../src/metrics/money/budgets.ts';
 import { daysWithoutPrice, PRICES_FORMAT, type PriceRow, pricesOf } from '../src/metrics/money/prices.ts';
@@ -19,10 +18,10 @@ import { newestDayOfUsers } from '../src/metrics/period.ts';
 import { readCsv } from '../src/metrics/read-csv.ts';
 import { ErasedPeople } from '../src/privacy/erased-people.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
 import { expectSameErased, LISTING, readErased } from '../src/warehouse/erased-list.ts';
+import { withWarehouse } from '../src/warehouse/open.ts';
+import { chooseOrganization } from '../src/warehouse/organizations.ts';
 import type { Steps } from '../src/warehouse/port.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import type { LoadRequest } from './people.ts';
 
 /** What a load of prices has done, or would do. */

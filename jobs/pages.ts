@@ -1,8 +1,8 @@
 import { basename, resolve } from 'node:path';
+import type { JobContext } from '../src/core/clock.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
-import type { JobContext } from '../src/core/job-context.ts';
+import type { Advice } from '../src/core/errors.ts';
 import { packageVersion } from '../src/core/package.ts';
-import type { Advice } from '../src/core/reasons.ts';
 import type { Viewer } from '../src/look/audience.ts';
 import {
   reportPeriod,
@@ -16,10 +16,10 @@ import { findTeam } from '../src/metrics/question.ts';
 import { DASHBOARD_SETTINGS } from '../src/settings/network-settings.ts';
 import { maskUrlPassword } from '../src/settings/secrets.ts';
 import type { DashboardSettings, Settings } from '../src/settings/settings.ts';
-import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
 import { keepOpen } from '../src/warehouse/kept-open.ts';
 import { isPostgres } from '../src/warehouse/location.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { withWarehouse } from '../src/warehouse/open.ts';
+import { chooseOrganization } from '../src/warehouse/organizations.ts';
 
 /** What a person asks for besides the settings. */
 export interface DashboardRequest {

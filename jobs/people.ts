@@ -1,5 +1,5 @@
+import type { JobContext } from '../src/core/clock.ts';
 import { UsageError } from '../src/core/errors.ts';
-import type { JobContext } from '../src/core/job-context.ts';
 import {
   listPeople as listSteps,
   type MissingPeople,
@@ -9,11 +9,9 @@ import {
 import { loadPeople as loadSteps, type PeopleLoad } from '../src/metrics/load-people.ts';
 import { PEOPLE_FORMAT, type PersonOfLine, peopleOf } from '../src/metrics/people-file.ts';
 import { type CsvFile, readCsv } from '../src/metrics/read-csv.ts';
+import { isPseudonym } from '../src/privacy/email.ts';
 import { type ErasedList, ErasedPeople } from '../src/privacy/erased-people.ts';
-import { isPseudonym } from '../src/privacy/pseudonym.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
-import { checkEmailSalt, expectEmailSalt } from '../src/warehouse/email-salt.ts';
 import {
   expectSameErased,
   LISTING,
@@ -21,9 +19,11 @@ import {
   type Subject,
   withSubjects,
 } from '../src/warehouse/erased-list.ts';
-import { MUCH_WRITTEN_ROWS, type Steps } from '../src/warehouse/port.ts';
-import { ROLLUPS, runReads } from '../src/warehouse/rollups/refresh.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { withWarehouse } from '../src/warehouse/open.ts';
+import { chooseOrganization } from '../src/warehouse/organizations.ts';
+import { MUCH_WRITTEN_ROWS, runReads, type Steps } from '../src/warehouse/port.ts';
+import { checkEmailSalt, expectEmailSalt } from '../src/warehouse/remembered.ts';
+import { ROLLUPS } from '../src/warehouse/rollups/refresh.ts';
 
 /** Which CSV file of people, prices or budgets to load, for which organization, and how. */
 export interface LoadRequest {

@@ -2,16 +2,16 @@ import { resolve } from 'node:path';
 import type { AnyTable } from '../schema/define.ts';
 import type { FocusReport, FocusRequest } from '../src/bi/focus/export.ts';
 import { exportFocus } from '../src/bi/focus/export.ts';
+import type { JobContext } from '../src/core/clock.ts';
+import type { Month } from '../src/core/day.ts';
 import { dayOf, FIRST_DAY } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
-import type { JobContext } from '../src/core/job-context.ts';
-import type { Month } from '../src/core/month.ts';
 import { type LakeReport, publishLake } from '../src/publish/publish.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
-import { notePublished } from '../src/warehouse/places.ts';
+import { withWarehouse } from '../src/warehouse/open.ts';
+import { chooseOrganization } from '../src/warehouse/organizations.ts';
 import type { SavedCopy } from '../src/warehouse/port.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { notePublished } from '../src/warehouse/remembered.ts';
 
 /** What to publish, and where. */
 export interface PublishRequest {

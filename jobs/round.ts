@@ -1,7 +1,7 @@
+import type { JobContext } from '../src/core/clock.ts';
+import type { Advice } from '../src/core/errors.ts';
 import { adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import type { JobContext } from '../src/core/job-context.ts';
-import type { Advice } from '../src/core/reasons.ts';
 import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/events.ts';
 import { chooseOrganizations, namesOf, settingsFor } from '../src/settings/choose-organizations.ts';
 import type { NamedOrganization } from '../src/settings/organizations.ts';

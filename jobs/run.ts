@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import type { Retry } from '../src/api/transport/transport.ts';
 import type { OpenArchive } from '../src/archive/open-archive.ts';
+import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import type { Reason } from '../src/core/errors.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
-import type { JobContext } from '../src/core/job-context.ts';
 import { packageVersion } from '../src/core/package.ts';
-import type { Reason } from '../src/core/reasons.ts';
 import type { Stream } from '../src/core/stream.ts';
 import { drainDuringRun } from '../src/hooks/drain.ts';
 import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
@@ -15,13 +15,10 @@ import { runUnits } from '../src/pipeline/run/run.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import { openTransport, requireApi } from '../src/settings/api-access.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
-import { readLearned } from '../src/warehouse/learned-addresses.ts';
-import type { NameInFile } from '../src/warehouse/organization-names.ts';
-import { rememberArchive } from '../src/warehouse/places.ts';
+import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
+import type { NameInFile } from '../src/warehouse/organizations.ts';
 import type { RunLock, Warehouse } from '../src/warehouse/port.ts';
-import { takeLock } from '../src/warehouse/take-lock.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { expectEmailSalt, readLearned, rememberArchive } from '../src/warehouse/remembered.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */

@@ -1,9 +1,9 @@
 import type { Retry } from '../src/api/transport/transport.ts';
+import type { JobContext } from '../src/core/clock.ts';
 import { systemRandom } from '../src/core/clock.ts';
 import { yesterdayOf } from '../src/core/day.ts';
 import { DamagedError, DaywalkError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import type { JobContext } from '../src/core/job-context.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import { openTransport, requireApi } from '../src/settings/api-access.ts';
@@ -15,10 +15,9 @@ import { checkPeople } from '../src/verify/check-rollups.ts';
 import { type Checked, checkWarehouse } from '../src/verify/check-warehouse.ts';
 import { type Finding, FindingList, type Severity } from '../src/verify/finding.ts';
 import { limitedTo } from '../src/verify/unit-reading.ts';
-import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
-import { listOrganizations } from '../src/warehouse/organization-names.ts';
+import { withWarehouse } from '../src/warehouse/open.ts';
+import { chooseOrganization, listOrganizations } from '../src/warehouse/organizations.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 import { observerFor } from './round.ts';
 
 /** What to verify besides the warehouse itself. */

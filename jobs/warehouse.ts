@@ -1,17 +1,17 @@
 import { tables } from '../schema/tables.ts';
+import type { JobContext } from '../src/core/clock.ts';
 import { DaywalkError } from '../src/core/errors.ts';
-import type { JobContext } from '../src/core/job-context.ts';
 import { isStream, type Stream } from '../src/core/stream.ts';
 import { type DrainReport, drainSpool } from '../src/hooks/drain.ts';
 import { namesOf } from '../src/settings/choose-organizations.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { assessHealth, type Health } from '../src/status/health.ts';
 import { readWarehouseStatus, type WarehouseStatus } from '../src/status/status.ts';
-import { chooseOrganization } from '../src/warehouse/choose-organization.ts';
 import { digestOf, type WarehouseDigest } from '../src/warehouse/digest.ts';
-import { expectEmailSalt } from '../src/warehouse/email-salt.ts';
+import { withWarehouse } from '../src/warehouse/open.ts';
+import { chooseOrganization } from '../src/warehouse/organizations.ts';
 import type { QuarantineScope } from '../src/warehouse/port.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
+import { expectEmailSalt } from '../src/warehouse/remembered.ts';
 
 /**
  * Reads what the warehouse holds, up to yesterday by the clock. Writes nothing.

@@ -1,5 +1,4 @@
-import type { AnyTable } from './define.ts';
-import type { ValueOf } from './kinds.ts';
+import type { AnyTable, ValueOf } from './define.ts';
 
 /** A value as a row holds it: text, number or NULL. Flags are 0 or 1; days, instants and JSON are text. */
 export type Value = string | number | null;
@@ -111,4 +110,71 @@ export function keyOf(table: AnyTable): (values: Values) => Value[] {
 export function readerOf<T extends AnyTable>(table: T, column: ColumnOf<T>): (values: Values) => Value {
   const [position = 0] = positionsOf(table, [column]);
   return (values) => values[position] ?? null;
+}
+
+/**
+ * Compares two texts by their UTF-8 bytes, as SQLite (BINARY) and PostgreSQL (COLLATE "C") do. JavaScript compares
+ * UTF-16 units, which differs where a surrogate pair meets a character from U+E000 to U+FFFF.
+ */
+export function compareUtf8(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index += 1) {
+    const left = a.charCodeAt(index);
+    const right = b.charCodeAt(index);
+    if (left !== right) {
+      const pairs = Number(isSurrogate(left)) - Number(isSurrogate(right));
+      return pairs !== 0 && left >= 0xd800 && right >= 0xd800 ? pairs : left - right;
+    }
+  }
+  return a.length - b.length;
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
+}
+
+/** Returns a comparison of rows of `table` by their keys. */
+export function byKey(table: AnyTable): (a: Values, b: Values) => number {
+  const positions = positionsOf(table, table.key);
+  return (a, b) => {
+    for (const position of positions) {
+      const left = a[position];
+      const right = b[position];
+      if (left === right) continue;
+      const order = compareUtf8(String(left), String(right));
+      if (order !== 0) return order;
+    }
+    return 0;
+  };
+}
+
+/** Sorts rows by key. Returns the same array if it is in order already, which is the usual case. */
+export function inKeyOrder<Row extends Values>(table: AnyTable, rows: readonly Row[]): readonly Row[] {
+  const compare = byKey(table);
+  let previous: Row | undefined;
+  for (const row of rows) {
+    if (previous !== undefined && compare(previous, row) > 0) return [...rows].sort(compare);
+    previous = row;
+  }
+  return rows;
+}
+
+/**
+ * Columns that count over trailing days. They stay above 0 for a month after the last activity, and change for a month after
+ * a restated day.
+ */
+export const TRAILING_COLUMNS: ReadonlySet<string> = new Set(['weekly_active_users', 'monthly_active_users']);
+
+/** The columns of a table whose numbers, unless 0 or NULL, show that something happened on the day. */
+export function activityColumns(table: AnyTable): string[] {
+  return columnsOf(table).filter(
+    (name) => table.columns[name]?.kind === 'metric' && !TRAILING_COLUMNS.has(name),
+  );
+}
+
+/** Returns a test that is true for the rows of a table that show activity. */
+export function activityTest(table: AnyTable): (row: Values) => boolean {
+  const positions = positionsOf(table, activityColumns(table));
+  return (row) => positions.some((position) => row[position] !== null && row[position] !== 0);
 }

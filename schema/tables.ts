@@ -1,7 +1,23 @@
 import type { AnyTable, TableRole } from './define.ts';
-import { activityDaily, activityDailyByClient } from './tables/activity.ts';
-import { budgets, people, prices } from './tables/dimensions.ts';
-import { hookEvents, sessions } from './tables/events.ts';
+import {
+  activityDaily,
+  activityDailyByClient,
+  productivityDaily,
+  productivityDailyByExtension,
+  productivityDailyByLanguage,
+  tokensDaily,
+  tokensDailyByModel,
+  tokensDailyByUser,
+  tokensDailyByUserModel,
+  toolsDaily,
+  toolsDailyByHook,
+  toolsDailyByMcpServer,
+  toolsDailyBySkill,
+  toolsDailyBySlashCommand,
+  toolsDailyByTool,
+  userDaily,
+  userDailyLanguages,
+} from './tables/daily.ts';
 import {
   erased,
   exportRuns,
@@ -13,11 +29,15 @@ import {
   schemaDrift,
 } from './tables/ledger.ts';
 import {
-  productivityDaily,
-  productivityDailyByExtension,
-  productivityDailyByLanguage,
-} from './tables/productivity.ts';
-import { readinessReportApps, readinessReportCriteria, readinessReports } from './tables/readiness.ts';
+  budgets,
+  hookEvents,
+  people,
+  prices,
+  readinessReportApps,
+  readinessReportCriteria,
+  readinessReports,
+  sessions,
+} from './tables/records.ts';
 import {
   dates,
   orgMonthly,
@@ -28,21 +48,6 @@ import {
   userTeams,
   userWeekly,
 } from './tables/rollups.ts';
-import {
-  tokensDaily,
-  tokensDailyByModel,
-  tokensDailyByUser,
-  tokensDailyByUserModel,
-} from './tables/tokens.ts';
-import {
-  toolsDaily,
-  toolsDailyByHook,
-  toolsDailyByMcpServer,
-  toolsDailyBySkill,
-  toolsDailyBySlashCommand,
-  toolsDailyByTool,
-} from './tables/tools.ts';
-import { userDaily, userDailyLanguages } from './tables/users.ts';
 
 /**
  * Every table of the warehouse, by its name in the code. Documentation and digests use this order: the tables of a stream

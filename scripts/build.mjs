@@ -80,7 +80,7 @@ async function bundle(part) {
         'src/index.ts',
         'src/emulator/index.ts',
         'src/cli/main.ts',
-        'src/warehouse/sqlite/writer/entry.ts',
+        'src/warehouse/sqlite/writer-entry.ts',
       ],
       plugins: [lateParts(relative(join(part, 'src/cli'), join(root, receiverFile)))],
     }),

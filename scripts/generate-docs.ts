@@ -15,7 +15,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { performanceTables } from '../bench/performance-tables.ts';
 import { scalingTables } from '../bench/scaling/tables.ts';
-import { metricsMarkdown, schemaMarkdown } from '../schema/reference.ts';
+import { metricsMarkdown, schemaMarkdown } from '../schema/reference/documentation.ts';
 import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
 import { commandsPage } from './commands-page.ts';
 import { metricsTable } from './monitoring-table.ts';

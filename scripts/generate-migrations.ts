@@ -12,9 +12,9 @@ import {
   generateSQLiteDrizzleJson,
   generateSQLiteMigration,
 } from 'drizzle-kit/api';
-import { postgresSchema } from '../schema/postgres.ts';
-import { sqliteSchema } from '../schema/sqlite.ts';
 import { allTables } from '../schema/tables.ts';
+import { postgresSchema } from './drizzle-postgres.ts';
+import { sqliteSchema } from './drizzle-sqlite.ts';
 
 type Snapshot = { id: string } & Record<string, unknown>;
 

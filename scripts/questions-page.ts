@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url';
 import { loadPrices } from '../jobs/money.ts';
 import { loadPeople } from '../jobs/people.ts';
 import { sql } from '../schema/query.ts';
-import { commandOf, isMetricCall, type Question, questions } from '../schema/reference.ts';
+import { commandOf, isMetricCall, type Question, questions } from '../schema/reference/documentation.ts';
 import type { Clock } from '../src/core/clock.ts';
 import { parseDay } from '../src/core/day.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { withWarehouse } from '../src/warehouse/open.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
-import { withWarehouse } from '../src/warehouse/with-warehouse.ts';
 
 /** The day on which the demo of the page runs. */
 export const DEMO_DAY = '2026-11-20';

@@ -1,5 +1,5 @@
 import type { AnyTable, ColumnKind } from '../../schema/define.ts';
-import { inKeyOrder } from '../../schema/order.ts';
+import { inKeyOrder } from '../../schema/row.ts';
 import { parseDay, shiftDay } from '../../src/core/day.ts';
 import type { Value, Values } from '../../src/warehouse/port.ts';
 import { LARGE, SMALL, type Unit } from './tables.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { userDaily } from '../../schema/tables/users.ts';
+import { userDaily } from '../../schema/tables/daily.ts';
 import type { TableRows } from '../../src/warehouse/port.ts';
 import { largeUnits } from './content.ts';
 import { eagerCopy, textChunks } from './copy.ts';

@@ -1,5 +1,5 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { userDaily } from '../../schema/tables/users.ts';
+import { userDaily } from '../../schema/tables/daily.ts';
 import type { TableRows } from '../../src/warehouse/port.ts';
 import { largeUnits, withChanges } from './content.ts';
 import { binaryChunks, eagerCopy, swallow, textChunks } from './copy.ts';

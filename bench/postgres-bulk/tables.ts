@@ -1,13 +1,14 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { KINDS } from '../../schema/kinds.ts';
+import { KINDS } from '../../schema/define.ts';
 import {
   toolsDaily,
   toolsDailyByMcpServer,
   toolsDailyBySkill,
   toolsDailyBySlashCommand,
   toolsDailyByTool,
-} from '../../schema/tables/tools.ts';
-import { userDaily, userDailyLanguages } from '../../schema/tables/users.ts';
+  userDaily,
+  userDailyLanguages,
+} from '../../schema/tables/daily.ts';
 import type { TableRows, Values } from '../../src/warehouse/port.ts';
 
 /** The rows of one unit, by table. */

@@ -1,4 +1,4 @@
-import type { Dimension } from '../metrics.ts';
+import type { Dimension } from '../metrics/dictionary.ts';
 import { ROLLUP_SUMS } from '../tables/rollups.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type Columns, count, day, integer, key, label, metric, orgColumn, table, text } from '../define.ts';
-import { userDaily } from './users.ts';
+import { userDaily } from './daily.ts';
 
 /** The columns of `user_daily` that rollups add up. */
 export const ROLLUP_SUMS = [

@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { UnitError } from '../core/errors.ts';
-import { afterInput } from '../core/event-loop.ts';
+import { afterInput } from '../core/async-flow.ts';
+import { RULES, type RuleName, UnitError } from '../core/errors.ts';
 import { isObject, isStorable } from '../core/json.ts';
-import { RULES, type RuleName } from '../core/rules.ts';
 import { Flag, Identity, Label } from './fields.ts';
 import type { Answer } from './http/request.ts';
 import { CURSOR_CHARS_MAX, EMPTY_PAGES_MAX, PAGES_MAX, WALK_CHARS_MAX, WALK_ROWS_MAX } from './limits.ts';

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DefectError } from '../core/errors.ts';
-import { explainWriteError } from '../core/explain-write-error.ts';
+import { explainWriteError } from '../core/files.ts';
 import { makeDurableFolder, syncFolder } from './durable-folder.ts';
 
 const FILE_MODE = 0o600;

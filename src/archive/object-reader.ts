@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { hasCode } from '../core/error-code.ts';
+import { SerialQueue } from '../core/async-flow.ts';
 import { DamagedError, messageOf, StorageError } from '../core/errors.ts';
-import { SerialQueue } from '../core/serial-queue.ts';
+import { hasCode } from '../core/files.ts';
 import { CODECS, type Codec } from './codec.ts';
 import { objectFolder, placeKey } from './data-files.ts';
 import type { ObjectRef } from './lines.ts';

@@ -1,4 +1,4 @@
-import { elementTexts } from '../core/element-texts.ts';
+import { elementTexts } from '../core/json-text.ts';
 
 /** Precedes the rows of each page. It cannot occur in JSON, so rows stay as they were received, line breaks included (RFC 7464). */
 const SEPARATOR = '\u001e';

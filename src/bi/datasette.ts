@@ -1,6 +1,6 @@
 import type { Columns } from '../../schema/define.ts';
-import { allMetrics, type Dimension, type Metric } from '../../schema/metrics.ts';
-import { isMetricCall, questions } from '../../schema/reference.ts';
+import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
+import { isMetricCall, questions } from '../../schema/reference/documentation.ts';
 import { allTables } from '../../schema/tables.ts';
 import { allViews } from '../../schema/views.ts';
 import type { PeriodChoice } from '../metrics/metric-template.ts';

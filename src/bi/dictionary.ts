@@ -6,7 +6,7 @@ import {
   type Dimension,
   dimensionsOf,
   type Metric,
-} from '../../schema/metrics.ts';
+} from '../../schema/metrics/dictionary.ts';
 import type { Dialect } from '../../schema/query.ts';
 import {
   metricTemplate,

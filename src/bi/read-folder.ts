@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { hasCode } from '../core/error-code.ts';
 import { messageOf, StorageError, UsageError } from '../core/errors.ts';
+import { hasCode } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
 
 /** What a folder holds. */

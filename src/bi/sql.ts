@@ -1,6 +1,6 @@
-import { allMetrics, type Dimension, type Metric } from '../../schema/metrics.ts';
+import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
 import type { Dialect } from '../../schema/query.ts';
-import { isMetricCall, type Question, questions } from '../../schema/reference.ts';
+import { isMetricCall, type Question, questions } from '../../schema/reference/documentation.ts';
 import { combiningOf, cutsOf, metricSql, shownUnit } from './dictionary.ts';
 import type { BiFile, BiTarget } from './write-folder.ts';
 

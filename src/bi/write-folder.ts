@@ -1,9 +1,7 @@
 import { mkdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasCode } from '../core/error-code.ts';
 import { UsageError } from '../core/errors.ts';
-import { explainWriteError } from '../core/explain-write-error.ts';
-import { replaceFile } from '../core/replace-file.ts';
+import { explainWriteError, hasCode, replaceFile } from '../core/files.ts';
 import {
   type Folder,
   isUnfinished,

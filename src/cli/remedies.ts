@@ -1,4 +1,4 @@
-import type { Advice, Facts, REASONS } from '../core/reasons.ts';
+import type { Advice, Facts, REASONS } from '../core/errors.ts';
 import type { RunReport } from '../pipeline/events.ts';
 
 type Remedy = string | ((facts: Facts) => string);

@@ -6,9 +6,8 @@ import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import { type ErasedList, ErasedPeople } from '../privacy/erased-people.ts';
 import { erasedOrganization } from '../warehouse/erased-list.ts';
-import { textColumnsOf } from '../warehouse/erased-rows.ts';
+import { rowSweeper, sweptTable, textColumnsOf } from '../warehouse/erased-rows.ts';
 import { dateOf, type LedgerUnit, type ScanScope, type Values } from '../warehouse/port.ts';
-import { rowSweeper, sweptTable } from '../warehouse/swept-rows.ts';
 import { inTurns, type Source } from './sides.ts';
 
 const { exportUnits, quarantine } = tables;

@@ -1,6 +1,6 @@
 import type { UtcDay } from '../core/day.ts';
+import type { Advice } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-code.ts';
-import type { Advice } from '../core/reasons.ts';
 
 /** The progress of a copy. Observers must not throw and should return at once. */
 export type CopyEvent =

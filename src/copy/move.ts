@@ -1,8 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { compareUtf8 } from '../../schema/order.ts';
-import { collectorOf, columnsOf, decoderOf, type RowOf, readerOf } from '../../schema/row.ts';
+import { collectorOf, columnsOf, compareUtf8, decoderOf, type RowOf, readerOf } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
-import { ChunkReader } from '../core/chunk-reader.ts';
+import { ChunkReader } from '../core/async-flow.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
 import { ChangeSet, type CopyWriter, NO_UNITS, type UnitOutcomes } from './copy-writer.ts';

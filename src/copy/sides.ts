@@ -1,8 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { byKey } from '../../schema/order.ts';
-import { readerOf } from '../../schema/row.ts';
+import { byKey, readerOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { ChunkReader } from '../core/chunk-reader.ts';
+import { ChunkReader } from '../core/async-flow.ts';
 import type { UtcDay } from '../core/day.ts';
 import { canonicalJson } from '../core/json.ts';
 import { canonicalText } from '../core/json-text.ts';

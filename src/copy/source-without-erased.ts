@@ -1,13 +1,12 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { inKeyOrder } from '../../schema/order.ts';
 import { sql } from '../../schema/query.ts';
-import { columnsOf, encoderOf, keyOf, readerOf } from '../../schema/row.ts';
+import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import type { ErasedList } from '../privacy/erased-people.ts';
 import { ERASED_KEYS, encodeEntries, joinLists, readErased, withSubjects } from '../warehouse/erased-list.ts';
-import { ARCHIVES, joinPlaces, PUBLISHED } from '../warehouse/places.ts';
 import type { ScanScope, Values, Warehouse } from '../warehouse/port.ts';
+import { ARCHIVES, joinPlaces, PUBLISHED } from '../warehouse/remembered.ts';
 import { ErasedUnits } from './erased-units.ts';
 import type { CopyObserver } from './events.ts';
 import type { Source } from './sides.ts';

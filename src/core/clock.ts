@@ -29,3 +29,18 @@ export function systemClock(frozenAt?: Date): Clock {
     },
   };
 }
+
+/** What an entry point passes to a job besides its settings and its request. */
+export interface JobContext<Event = never> {
+  readonly clock: Clock;
+  /** Receives what the job reports while it works. Must not throw, and should return at once. */
+  readonly observe: (event: Event) => void;
+  /** Aborted with a `StoppedError` when the process is asked to stop. */
+  readonly signal: AbortSignal;
+}
+
+/** Calls a listener when a signal aborts. Returns what stops listening; a signal that outlives the listener needs it. */
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+  signal?.addEventListener('abort', listener, { once: true });
+  return () => signal?.removeEventListener('abort', listener);
+}

@@ -1,6 +1,5 @@
 // The other class of the library creates formats of dates, which takes ten milliseconds.
 import { UTCDateMini } from '@date-fns/utc/date/mini';
-// Imported one by one: loading the whole library takes as long as the rest of a command.
 import { addYears } from 'date-fns/addYears';
 import { getISODay } from 'date-fns/getISODay';
 import { getISOWeek } from 'date-fns/getISOWeek';
@@ -110,4 +109,52 @@ function instantOf(day: UtcDay): Date {
 
 function brand(text: string): UtcDay {
   return text as UtcDay;
+}
+
+/** A calendar month in UTC. */
+export interface Month {
+  /** `YYYY-MM`. */
+  readonly name: string;
+  readonly first: UtcDay;
+  readonly last: UtcDay;
+  /** The first day of the next month. */
+  readonly next: UtcDay;
+}
+
+const DAYS_MAX = 31;
+
+/**
+ * Parses a month.
+ * @throws {UsageError} if it is not a real month written `YYYY-MM`
+ */
+export function parseMonth(name: string): Month {
+  const first = `${name}-01`;
+  if (isDay(first)) {
+    const next = monthOf(shiftDay(first, DAYS_MAX));
+    return { name, first, last: shiftDay(next, -1), next };
+  }
+  throw new UsageError(`"${name}" is not a calendar month`, {
+    hint: 'write months as YYYY-MM, for example 2026-10',
+  });
+}
+
+/** Days in a row. */
+export interface DaySpan {
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+}
+
+/**
+ * Joins days that follow each other.
+ * @param days in ascending order
+ */
+export function spansOf(days: readonly UtcDay[]): DaySpan[] {
+  const spans: DaySpan[] = [];
+  for (const day of days) {
+    const last = spans.at(-1);
+    if (last !== undefined && shiftDay(last.until, 1) === day) {
+      spans.splice(-1, 1, { from: last.from, until: day });
+    } else spans.push({ from: day, until: day });
+  }
+  return spans;
 }

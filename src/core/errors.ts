@@ -1,6 +1,4 @@
 import { EXIT, type ExitCode } from './exit-code.ts';
-import type { Advice, Facts, Reason } from './reasons.ts';
-import type { RuleName } from './rules.ts';
 
 /**
  * What the caller does about an error:
@@ -178,3 +176,92 @@ export function adviceFor(organization: string, error: unknown): Advice {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/**
+ * Codes for failures whose remedy depends on how the program is used. A caller that knows its own flags and
+ * variables turns the code into a remedy; other callers show the hint of the error.
+ */
+export const REASONS = [
+  'key-rejected',
+  'app-key-rejected',
+  'app-key-lacks-role',
+  'api-not-found',
+  'readiness-not-found',
+  'moved-away',
+  'certificate-untrusted',
+  'timed-out',
+  'proxy-failed',
+  'organization-unreadable',
+  'first-contact',
+  'requests-spent',
+  'no-warehouse',
+  'no-organization',
+  'organization-unclear',
+  'warehouse-path',
+  'warehouse-is-folder',
+  'warehouse-is-foreign',
+  'warehouse-is-newer',
+  'warehouse-is-older',
+  'warehouse-busy',
+  'warehouse-replaced-by-other',
+  'salt-differs',
+  'weaker-emails',
+  'no-archive',
+  'archive-damaged',
+  'rows-damaged',
+  'copy-loses-rows',
+  'log-cannot-shrink',
+  'copy-instead',
+  'publish-onto-warehouse',
+  'publish-onto-other-file',
+  'lake-not-a-folder',
+  'lake-folder-taken',
+  'lake-is-foreign',
+  'lake-is-newer',
+  'metric-not-additive',
+  'metric-needs-dimension',
+  'host-not-allowed',
+  'dashboard-needs-token',
+  'address-unusable',
+] as const;
+
+/** A code of {@link REASONS}, or the rule by which a response is not believed. */
+export type Reason = (typeof REASONS)[number] | RuleName;
+
+/** Values for the words of a remedy, such as a path or a day. */
+export type Facts = Readonly<Record<string, string>>;
+
+/** The remedy for a failure. */
+export interface Advice {
+  /** One sentence that holds for every caller: it names no flag and no variable. */
+  readonly hint: string | undefined;
+  readonly reason?: Reason | undefined;
+  readonly facts?: Facts | undefined;
+}
+
+/**
+ * Every rule that makes the exporter doubt or refuse a well-formed response, with a description. The name of a rule is the
+ * reason code of errors; the log, `daywalk status` and the ledger use it too, so that no behaviour depends on the wording of
+ * a message.
+ */
+export const RULES = {
+  'paging-flags': 'has_more and next_cursor contradict each other',
+  'repeated-page': 'a page has no row that was not on an earlier page',
+  'empty-pages': 'too many empty pages follow one another',
+  'long-cursor': 'a cursor is longer than any that makes sense',
+  'endless-walk': 'the pages have no end within the bounds of a walk',
+  'partial-status': 'the status says that the answer is not the whole one',
+  'other-range': 'the answer names another range than the requested one',
+  'range-without-rows': 'a range of days was answered without any row',
+  'range-misfits': 'parts of the answer to a range of days do not fit',
+  'range-gap': 'days in a range have no rows',
+  'range-lacks-users': "a range lacks users whom the day's own answer has",
+  'streams-disagree': 'the day has activity in one stream and none in another',
+  'fewer-users': 'the day has fewer users than daily_active_users',
+  'loss-of-all': 'the answer would remove everything that is stored',
+  'loss-of-most': 'the answer would remove more than half of what is stored',
+  'loss-of-users': 'the answer would remove users, and has fewer than daily_active_users',
+} as const;
+
+/** The name of one of {@link RULES}. */
+export type RuleName = keyof typeof RULES;

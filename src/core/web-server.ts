@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from './clock.ts';
-import { hasCode } from './error-code.ts';
 import { UsageError } from './errors.ts';
+import { hasCode } from './files.ts';
 import { formatListenAddress, type ListenAddress } from './listen-address.ts';
 
 /** A server that listens. */

@@ -4,8 +4,8 @@ import { sql } from '../../schema/query.ts';
 import { StorageError } from '../core/errors.ts';
 import { canonicalJson, parseJson } from '../core/json.ts';
 import type { ErasedKind } from '../privacy/erased-people.ts';
-import { ERASURE } from '../warehouse/pending-erasures.ts';
 import type { Warehouse } from '../warehouse/port.ts';
+import { ERASURE } from '../warehouse/remembered.ts';
 import { Certificate } from './certificate.ts';
 
 const Subject = Type.Object({

@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { sql } from '../../schema/query.ts';
 import { allTables, tables } from '../../schema/tables.ts';
-import { ERASURE } from '../warehouse/pending-erasures.ts';
+import { ERASURE } from '../warehouse/remembered.ts';
 import type { Sweep } from './sweep.ts';
 
 /** Tables that belong to no organization, or that remember what was erased. */

@@ -2,11 +2,9 @@ import type { AnyTable } from '../../schema/define.ts';
 import { keyOf, readerOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { ERASED_KEYS } from '../warehouse/erased-list.ts';
-import { hasSameKey } from '../warehouse/erased-rows.ts';
-import { ERASURE } from '../warehouse/pending-erasures.ts';
-import { ARCHIVES, PUBLISHED } from '../warehouse/places.ts';
+import { hasSameKey, rowSweeper } from '../warehouse/erased-rows.ts';
 import type { ScanScope, Value, Values } from '../warehouse/port.ts';
-import { rowSweeper } from '../warehouse/swept-rows.ts';
+import { ARCHIVES, ERASURE, PUBLISHED } from '../warehouse/remembered.ts';
 import type { Sweep } from './sweep.ts';
 
 /** The tables whose rows are in no digest of a unit. */

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { hasCode } from '../core/error-code.ts';
+import type { JobContext } from '../core/clock.ts';
 import { adviceOf, messageOf, StorageError } from '../core/errors.ts';
-import type { JobContext } from '../core/job-context.ts';
+import { hasCode } from '../core/files.ts';
 import { canonicalJson, isExact, isObject, isStorable } from '../core/json.ts';
 import { type EmailPolicy, privacyOf } from '../privacy/email.ts';
-import { withoutErased } from '../privacy/without-erased.ts';
+import { withoutErased } from '../privacy/erased-people.ts';
 import { readErased } from '../warehouse/erased-list.ts';
-import { onlyOrganization } from '../warehouse/only-organization.ts';
+import { onlyOrganization } from '../warehouse/organizations.ts';
 import type { HookEventRow, Warehouse } from '../warehouse/port.ts';
 import { decodeLine, type SpoolRecord, spoolOf } from './spool.ts';
 import { linesOf, sealSpool } from './spool-files.ts';

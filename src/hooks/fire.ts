@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { hasCode } from '../core/error-code.ts';
 import { messageOf } from '../core/errors.ts';
+import { hasCode } from '../core/files.ts';
 import { type ConfiguredHook, TIMEOUT_SECONDS_DEFAULT } from './hooks-file.ts';
 
 /** An event to fire. */

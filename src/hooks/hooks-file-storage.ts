@@ -13,10 +13,9 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../core/clock.ts';
-import { hasCode } from '../core/error-code.ts';
 import { messageOf, StorageError, UsageError } from '../core/errors.ts';
 import { type FileLock, tryFileLock } from '../core/file-lock.ts';
-import { syncPath } from '../core/sync-path.ts';
+import { hasCode, syncPath } from '../core/files.ts';
 
 /** The largest hooks file that is read. */
 const HOOKS_FILE_BYTES_MAX = 4 * 1024 * 1024;

@@ -9,10 +9,9 @@ import {
   renameSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from '../core/error-code.ts';
 import { messageOf, StorageError } from '../core/errors.ts';
+import { hasCode, replaceFile } from '../core/files.ts';
 import { parseJson } from '../core/json.ts';
-import { replaceFile } from '../core/replace-file.ts';
 import type { ErasedPeople } from '../privacy/erased-people.ts';
 import { LINE_BYTES_MAX, OPEN_FILE, openRegular } from './spool.ts';
 

@@ -11,9 +11,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { hasCode } from '../core/error-code.ts';
+import { hasCode, syncPath } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { syncPath } from '../core/sync-path.ts';
 import { isPostgres } from '../warehouse/location.ts';
 
 /** The file that receivers append to. */

@@ -1,4 +1,4 @@
-import { dimensionsOf } from '../../schema/metrics.ts';
+import { dimensionsOf } from '../../schema/metrics/dictionary.ts';
 import { queryText, type SQL } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
@@ -6,7 +6,7 @@ import type { Stream } from '../core/stream.ts';
 import { answerWithSql } from '../metrics/answer-metric.ts';
 import { readProvenance } from '../metrics/provenance.ts';
 import { type CoveredDays, type Dimension, findMetric, type MetricRow } from '../metrics/question.ts';
-import { frozen } from '../warehouse/frozen.ts';
+import { frozen } from '../warehouse/kept-open.ts';
 import type { QueryRow, Warehouse } from '../warehouse/port.ts';
 import type { Viewer } from './audience.ts';
 

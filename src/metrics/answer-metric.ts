@@ -1,7 +1,7 @@
-import type { Dimension, Metric } from '../../schema/metrics.ts';
+import type { Dimension, Metric } from '../../schema/metrics/dictionary.ts';
 import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
 import type { QueryRow, Warehouse } from '../warehouse/port.ts';
-import { currentRollups, type MarkedRollup } from '../warehouse/rollups/current.ts';
+import { currentRollups, type MarkedRollup } from '../warehouse/rollups/refresh.ts';
 import { peopleWarnings, pricesOfAnswer, priceWarnings } from './answer-warnings.ts';
 import type { Period } from './period.ts';
 import { readProvenance } from './provenance.ts';

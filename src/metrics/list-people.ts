@@ -1,14 +1,14 @@
 import { isDay, shiftDay } from '../core/day.ts';
-import { groupBy } from '../core/group-by.ts';
 import type { Steps } from '../warehouse/port.ts';
-import { type KnownUsers, readKnownUsers } from '../warehouse/rollups/known-users.ts';
-import type { PersonRow } from '../warehouse/rollups/people-digest.ts';
 import {
   compareText,
+  type KnownUsers,
   OPEN_END,
   type PeopleConflict,
+  readKnownUsers,
   resolvePeople,
 } from '../warehouse/rollups/resolve-people.ts';
+import type { PersonRow } from '../warehouse/rollups/standing.ts';
 import { readStanding } from '../warehouse/rollups/standing.ts';
 import { keyColumnOf, type WrittenPerson } from './people-file.ts';
 
@@ -32,7 +32,7 @@ export function* listPeople(orgId: string): Steps<PeopleList> {
   const { people } = standing;
   const known = yield* readKnownUsers(orgId, standing);
   const { periods } = resolvePeople({ orgId, people, ...known });
-  const usersOf = groupBy(periods, ({ person }) => person);
+  const usersOf = Map.groupBy(periods, ({ person }) => person);
   const ids = new Set(known.users);
   const listed = people.map(({ org_id, ...row }) => ({
     ...row,
@@ -76,7 +76,7 @@ export function* findMissingPeople(orgId: string): Steps<MissingPeople> {
   const { people } = standing;
   const known = yield* readKnownUsers(orgId, standing);
   const { periods, conflicts } = resolvePeople({ orgId, people, ...known });
-  const periodsOf = groupBy(periods, ({ user_id }) => user_id);
+  const periodsOf = Map.groupBy(periods, ({ user_id }) => user_id);
   const emailOf = latestEmails(known);
   const users = lastActiveFirst(known).flatMap(([user_id, day]): MissingUser[] => {
     const own = periodsOf.get(user_id) ?? [];

@@ -2,13 +2,16 @@ import { type Dialect, sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
-import { groupBy } from '../core/group-by.ts';
 import type { Steps } from '../warehouse/port.ts';
-import { type KnownUsers, readKnownUsers } from '../warehouse/rollups/known-users.ts';
-import { type PersonRow, peopleSha256 } from '../warehouse/rollups/people-digest.ts';
-import { refreshUsers } from '../warehouse/rollups/refresh-users.ts';
-import { compareText, OPEN_END, resolvePeople } from '../warehouse/rollups/resolve-people.ts';
-import { readStanding } from '../warehouse/rollups/standing.ts';
+import { refreshUsers } from '../warehouse/rollups/refresh.ts';
+import {
+  compareText,
+  type KnownUsers,
+  OPEN_END,
+  readKnownUsers,
+  resolvePeople,
+} from '../warehouse/rollups/resolve-people.ts';
+import { type PersonRow, peopleSha256, readStanding } from '../warehouse/rollups/standing.ts';
 import { Mistakes } from './csv-columns.ts';
 import type { PersonOfLine, StoringPeople } from './people-file.ts';
 
@@ -103,7 +106,7 @@ export function refuseDoubledUsers(
     emails: [...emails, ...told],
     users: [...new Set([...users, ...told.map(({ user_id }) => user_id)])],
   });
-  const linesByPerson = groupBy(people, ({ row }) => row.person);
+  const linesByPerson = Map.groupBy(people, ({ row }) => row.person);
   const mistakes = new Mistakes(file);
   for (const { user_id, valid_from, person, others } of conflicts) {
     const lines = [person, ...others]
@@ -147,8 +150,8 @@ export interface PeopleChanges {
 
 /** Compares two sets of people. */
 export function changesOf(before: readonly PersonRow[], after: readonly PersonRow[]): PeopleChanges {
-  const old = groupBy(before, ({ person }) => person);
-  const loaded = groupBy(after, ({ person }) => person);
+  const old = Map.groupBy(before, ({ person }) => person);
+  const loaded = Map.groupBy(after, ({ person }) => person);
   const counts = { added: 0, removed: 0, moved: 0, changed: 0, unchanged: 0 };
   const moves: Move[] = [];
   for (const person of [...new Set([...old.keys(), ...loaded.keys()])].toSorted(compareText)) {

@@ -1,10 +1,9 @@
 import { FIRST_DAY } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import { groupBy } from '../core/group-by.ts';
 import { type EmailPolicy, privacyOf } from '../privacy/email.ts';
 import type { ErasedPeople } from '../privacy/erased-people.ts';
-import type { PersonRow } from '../warehouse/rollups/people-digest.ts';
 import { compareText, OPEN_END } from '../warehouse/rollups/resolve-people.ts';
+import type { PersonRow } from '../warehouse/rollups/standing.ts';
 import { type CellParser, dayCell, fillable, Mistakes, optional, textCell } from './csv-columns.ts';
 import { UNASSIGNED } from './question.ts';
 import type { CsvRow } from './read-csv.ts';
@@ -145,7 +144,7 @@ function createEmailStorer(policy: EmailPolicy): (email: string | null) => strin
 
 /** Finds lines for the same person whose periods share a day. */
 function addOverlaps(people: readonly PersonOfLine[], mistakes: Mistakes): void {
-  for (const lines of groupBy(people, ({ row }) => row.person).values()) {
+  for (const lines of Map.groupBy(people, ({ row }) => row.person).values()) {
     const sorted = lines.toSorted(
       (a, b) => compareText(a.row.valid_from, b.row.valid_from) || a.line - b.line,
     );

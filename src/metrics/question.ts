@@ -7,7 +7,7 @@ import {
   type Grain,
   isGrain,
   type Metric,
-} from '../../schema/metrics.ts';
+} from '../../schema/metrics/dictionary.ts';
 import { sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
@@ -15,7 +15,7 @@ import { nearestName } from '../core/nearest.ts';
 import type { Warehouse } from '../warehouse/port.ts';
 import type { Period } from './period.ts';
 
-export { DIMENSIONS, type Dimension } from '../../schema/metrics.ts';
+export { DIMENSIONS, type Dimension } from '../../schema/metrics/dictionary.ts';
 
 /** What to compute. */
 export interface MetricQuestion {

@@ -1,10 +1,9 @@
 import { contentSha256 } from '../../schema/digest.ts';
 import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
+import { SerialQueue } from '../core/async-flow.ts';
 import type { Clock } from '../core/clock.ts';
-import { SerialQueue } from '../core/serial-queue.ts';
-import type { ErasingPrivacy } from '../privacy/without-erased.ts';
-import { listLearned } from '../warehouse/learned-addresses.ts';
+import type { ErasingPrivacy } from '../privacy/erased-people.ts';
 import {
   type DayCommit,
   type DayUnit,
@@ -14,6 +13,7 @@ import {
   type SettleRule,
   type Warehouse,
 } from '../warehouse/port.ts';
+import { listLearned } from '../warehouse/remembered.ts';
 import type { Findings } from './normalize/records.ts';
 
 /** A pulled and normalized day. */

@@ -1,7 +1,6 @@
 import type { UtcDay } from '../core/day.ts';
+import type { Advice, RuleName } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-code.ts';
-import type { Advice } from '../core/reasons.ts';
-import type { RuleName } from '../core/rules.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
 import type { UnitName, UnitState } from '../warehouse/port.ts';
 

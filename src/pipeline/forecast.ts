@@ -1,8 +1,8 @@
 import { READINESS_LIMIT, USERS_LIMIT } from '../api/limits.ts';
 import type { UtcDay } from '../core/day.ts';
 import { type DailyStream, isDailyStream } from '../core/stream.ts';
+import { CONFIRMING } from '../judge/agreement.ts';
 import { parseNotes } from '../judge/notes.ts';
-import { CONFIRMING } from '../judge/second-look.ts';
 import {
   type DayUnit,
   type LedgerUnit,

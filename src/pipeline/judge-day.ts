@@ -1,9 +1,7 @@
-import { activityColumns, activityTest } from '../../schema/active.ts';
 import type { AnyTable } from '../../schema/define.ts';
-import { keyOf } from '../../schema/row.ts';
+import { activityColumns, activityTest, keyOf } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
-import { isDue, parseDoubt, type StandingDoubt, weighLoss } from '../judge/doubt.ts';
-import { type Loss, lossOf } from '../judge/loss.ts';
+import { isDue, type Loss, lossOf, parseDoubt, type StandingDoubt, weighLoss } from '../judge/doubt.ts';
 import {
   type DayCommit,
   decodedChunks,

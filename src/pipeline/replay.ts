@@ -9,8 +9,7 @@ import { DefectError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import type { DailyStream } from '../core/stream.ts';
 import { type EmailPolicy, type Privacy, privacyOf } from '../privacy/email.ts';
-import { type ErasedList, NOBODY } from '../privacy/erased-people.ts';
-import { type ErasingPrivacy, withoutErased } from '../privacy/without-erased.ts';
+import { type ErasedList, type ErasingPrivacy, NOBODY, withoutErased } from '../privacy/erased-people.ts';
 import { expectNotErased, readErased } from '../warehouse/erased-list.ts';
 import {
   type DayCommit,

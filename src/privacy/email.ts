@@ -1,5 +1,4 @@
 import { createHash, createHmac } from 'node:crypto';
-import { isPseudonym } from './pseudonym.ts';
 
 /** How emails are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
 export type EmailPolicy =
@@ -150,4 +149,13 @@ function memoize(compute: (text: string) => string): (text: string) => string {
     }
     return value;
   };
+}
+
+/** Half of the digits of a SHA-256: nobody finds two values with the same. */
+export const PSEUDONYM_DIGITS = 32;
+const PSEUDONYM = new RegExp(`^erased-[0-9a-f]{${PSEUDONYM_DIGITS}}$`);
+
+/** True for what replaces an erased value. */
+export function isPseudonym(text: string): boolean {
+  return PSEUDONYM.test(text);
 }

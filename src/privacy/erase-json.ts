@@ -1,5 +1,5 @@
-import { afterString } from '../core/element-texts.ts';
-import { isPseudonym } from './pseudonym.ts';
+import { afterString } from '../core/json-text.ts';
+import { isPseudonym } from './email.ts';
 
 /** What a text in JSON becomes. */
 export interface TextEraser {

@@ -1,9 +1,8 @@
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasCode } from '../core/error-code.ts';
 import { DaywalkError, messageOf, StorageError, UsageError } from '../core/errors.ts';
+import { hasCode, syncPath } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { syncPath } from '../core/sync-path.ts';
 import { tableNameOf } from './lake-names.ts';
 
 /** Names that a folder may hold and still count as empty: Daywalk's own files, hidden files, and those of a new disk. */

@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { type FileLock, tryFileLock } from '../core/file-lock.ts';
-import { syncPath } from '../core/sync-path.ts';
+import { syncPath } from '../core/files.ts';
 import {
   explained,
   MANIFEST_FILE,

@@ -1,6 +1,6 @@
 import type { ColumnSource } from 'hyparquet-writer';
 import type { AnyTable, Column } from '../../schema/define.ts';
-import { type ColumnKind, KINDS } from '../../schema/kinds.ts';
+import { type ColumnKind, KINDS } from '../../schema/define.ts';
 import { tables } from '../../schema/tables.ts';
 import { StorageError } from '../core/errors.ts';
 import type { Value, Values } from '../warehouse/port.ts';

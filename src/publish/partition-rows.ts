@@ -1,8 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { compareUtf8 } from '../../schema/order.ts';
-import { readerOf } from '../../schema/row.ts';
+import { compareUtf8, readerOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { ChunkReader } from '../core/chunk-reader.ts';
+import { ChunkReader } from '../core/async-flow.ts';
 import type { Clock } from '../core/clock.ts';
 import { StorageError } from '../core/errors.ts';
 import type { ScanScope, Values, Warehouse } from '../warehouse/port.ts';

@@ -1,8 +1,8 @@
 import { commonFailure, type RoundReport, runRound } from '../../jobs/round.ts';
 import type { ExportRequest } from '../../jobs/run.ts';
+import type { JobContext } from '../core/clock.ts';
 import { adviceOf, messageOf, StoppedError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
-import type { JobContext } from '../core/job-context.ts';
 import { STREAMS } from '../core/stream.ts';
 import type { RunEvent } from '../pipeline/events.ts';
 import type { Settings } from '../settings/settings.ts';

@@ -1,14 +1,14 @@
 import { getRequestListener } from '@hono/node-server';
-import type { JobContext } from '../core/job-context.ts';
+import type { JobContext } from '../core/clock.ts';
+import type { Reason } from '../core/errors.ts';
 import { isLoopback, type ListenAddress } from '../core/listen-address.ts';
-import type { Reason } from '../core/reasons.ts';
 import { listen, type WebServer } from '../core/web-server.ts';
 import type { RunEvent } from '../pipeline/events.ts';
 import { requireApi } from '../settings/api-access.ts';
 import { namesOf } from '../settings/choose-organizations.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type KeptWarehouse, keepOpen } from '../warehouse/kept-open.ts';
-import { withWarehouse } from '../warehouse/with-warehouse.ts';
+import { withWarehouse } from '../warehouse/open.ts';
 import { createServiceApp, isAddress, readHealth } from './app.ts';
 import { createTickWork, type RoundListener } from './perform-round.ts';
 import {

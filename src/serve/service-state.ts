@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
+import type { Advice } from '../core/errors.ts';
 import { adviceOf, messageOf } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-code.ts';
-import type { Advice } from '../core/reasons.ts';
 
 /** Where the service is in its life. */
 export type Phase = 'starting' | 'waiting' | 'running' | 'stopping';

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { closedFolder, HINT_CLOSED } from '../core/enterable.ts';
 import { messageOf, UsageError } from '../core/errors.ts';
+import { closedFolder, HINT_CLOSED } from '../core/files.ts';
 
 /** A settings file is short; a longer file named `.env` is something else. */
 const DOTENV_BYTES_MAX = 1024 * 1024;

@@ -1,6 +1,5 @@
-import { daysBetween, daysFrom, FIRST_DAY, shiftDay, type UtcDay } from '../core/day.ts';
-import { spansOf } from '../core/day-span.ts';
-import type { RuleName } from '../core/rules.ts';
+import { daysBetween, daysFrom, FIRST_DAY, shiftDay, spansOf, type UtcDay } from '../core/day.ts';
+import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, type Stream } from '../core/stream.ts';
 import { isStored } from '../metrics/period.ts';
 import { isDayUnit, type LedgerDay, type LedgerUnit, type UnitState, unitName } from '../warehouse/port.ts';

@@ -2,7 +2,7 @@ import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../core
 import { DaywalkError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
-import { listOrganizations } from '../warehouse/organization-names.ts';
+import { listOrganizations } from '../warehouse/organizations.ts';
 import { dateOf, type LedgerUnit, type RunRecord, type Warehouse } from '../warehouse/port.ts';
 import { daysWithData } from './gaps.ts';
 

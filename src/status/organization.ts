@@ -1,10 +1,16 @@
 import { tables } from '../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, type UtcDay } from '../core/day.ts';
-import type { RuleName } from '../core/rules.ts';
+import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
-import { dateOf, type LedgerUnit, type UnitState, unitName, type Warehouse } from '../warehouse/port.ts';
-import { runReads } from '../warehouse/rollups/refresh.ts';
+import {
+  dateOf,
+  type LedgerUnit,
+  runReads,
+  type UnitState,
+  unitName,
+  type Warehouse,
+} from '../warehouse/port.ts';
 import { readStanding } from '../warehouse/rollups/standing.ts';
 import { daysWithData, type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
 

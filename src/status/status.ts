@@ -1,8 +1,11 @@
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../core/day.ts';
-import { chooseOrganization } from '../warehouse/choose-organization.ts';
-import { type ListedOrganization, listOrganizations } from '../warehouse/organization-names.ts';
-import { type PendingErasure, pendingErasures } from '../warehouse/pending-erasures.ts';
+import {
+  chooseOrganization,
+  type ListedOrganization,
+  listOrganizations,
+} from '../warehouse/organizations.ts';
 import type { QuarantineCount, RunRecord, Warehouse } from '../warehouse/port.ts';
+import { type PendingErasure, pendingErasures } from '../warehouse/remembered.ts';
 import { isCompleteRun, RUNS_MAX } from './health.ts';
 import { type OrganizationStatus, readOrganization } from './organization.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../schema/define.ts';
 import { contentSha256 } from '../../schema/digest.ts';
 import { decoderOf, readerOf } from '../../schema/row.ts';
-import { CREDIT_COLUMNS } from '../../schema/tables/tokens.ts';
+import { CREDIT_COLUMNS } from '../../schema/tables/daily.ts';
 import { tables } from '../../schema/tables.ts';
 import { BadRequestError } from '../api/errors.ts';
 import { analyticsPage } from '../api/pages.ts';
@@ -18,9 +18,9 @@ import type { PullCall, Source } from '../pipeline/pull.ts';
 import { prepareBatch } from '../pipeline/run/prepare-batch.ts';
 import { identify } from '../pipeline/run/start.ts';
 import type { Privacy } from '../privacy/email.ts';
-import { withoutErased } from '../privacy/without-erased.ts';
+import { withoutErased } from '../privacy/erased-people.ts';
 import { readErased } from '../warehouse/erased-list.ts';
-import { expectName, type NameInFile } from '../warehouse/organization-names.ts';
+import { expectName, type NameInFile } from '../warehouse/organizations.ts';
 import {
   type DayUnit,
   decodeRows,

@@ -1,13 +1,12 @@
 import type { Warehouse } from '../warehouse/port.ts';
+import { runReads } from '../warehouse/port.ts';
 import {
   checkRollups,
   organizationsWithRollups,
   type RollupFinding,
   wrongDates,
 } from '../warehouse/rollups/check.ts';
-import { readKnownUsers } from '../warehouse/rollups/known-users.ts';
-import { runReads } from '../warehouse/rollups/refresh.ts';
-import { OPEN_END, resolvePeople } from '../warehouse/rollups/resolve-people.ts';
+import { OPEN_END, readKnownUsers, resolvePeople } from '../warehouse/rollups/resolve-people.ts';
 import { readStanding } from '../warehouse/rollups/standing.ts';
 import type { FindingList } from './finding.ts';
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { compareUtf8 } from '../../schema/order.ts';
-import { columnsOf, decoderOf, pickerOf } from '../../schema/row.ts';
+import { columnsOf, compareUtf8, decoderOf, pickerOf } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, isStream, type Stream } from '../core/stream.ts';

@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { readerOf } from '../../schema/row.ts';
-import { CREDIT_COLUMNS } from '../../schema/tables/tokens.ts';
+import { CREDIT_COLUMNS } from '../../schema/tables/daily.ts';
 import { allTables } from '../../schema/tables.ts';
 import type { Stream } from '../core/stream.ts';
 import type { Value, Values } from '../warehouse/port.ts';

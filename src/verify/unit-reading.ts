@@ -1,9 +1,7 @@
-import { activityTest } from '../../schema/active.ts';
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
-import { compareUtf8 } from '../../schema/order.ts';
-import { pickerOf } from '../../schema/row.ts';
-import { ChunkReader } from '../core/chunk-reader.ts';
+import { activityTest, compareUtf8, pickerOf } from '../../schema/row.ts';
+import { ChunkReader } from '../core/async-flow.ts';
 import { startOfDayMs } from '../core/day.ts';
 import type { LedgerUnit, Values, Warehouse } from '../warehouse/port.ts';
 import type { DaySums } from './cross-checks.ts';

@@ -12,7 +12,7 @@ import {
   subjectHmac,
 } from '../privacy/erased-people.ts';
 import type { Warehouse } from './port.ts';
-import type { Steps } from './queries.ts';
+import { runReads, type Steps } from './rows.ts';
 
 /** Where the keys are kept, as a JSON list. They belong to the warehouse, not to an organization. */
 export const ERASED_KEYS = 'erased-keys';
@@ -39,13 +39,7 @@ export function* readErasedSteps(): Steps<ErasedList> {
 
 /** Everyone and everything that was erased from a warehouse. */
 export async function readErased(warehouse: Pick<Warehouse, 'select'>): Promise<ErasedList> {
-  const steps = readErasedSteps();
-  let step = steps.next();
-  while (step.done !== true) {
-    if ('table' in step.value) throw new TypeError('reading the erased writes nothing');
-    step = steps.next(await warehouse.select(step.value));
-  }
-  return step.value;
+  return runReads(warehouse, readErasedSteps());
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { Clock } from '../core/clock.ts';
-import { UsageError } from '../core/errors.ts';
-import type { Reason } from '../core/reasons.ts';
+import { BusyError, messageOf, type Reason, UsageError } from '../core/errors.ts';
 import { isPostgres, schemeOf } from './location.ts';
-import type { Warehouse } from './port.ts';
+import type { LockOptions, RunLock, Warehouse } from './port.ts';
 
 export interface OpenOptions {
   readonly clock: Clock;
@@ -50,8 +49,75 @@ export async function openWarehouse(location: string, options: OpenOptions): Pro
       hint: 'name a SQLite file, for example daywalk.db, or a postgres:// URL',
     });
   }
-  const { requireAddon } = await import('./sqlite/addon.ts');
   await requireAddon();
   const { openSqlite } = await import('./sqlite/warehouse.ts');
   return openSqlite(location, options);
+}
+
+/** Opens a warehouse, passes it to `use`, and closes it even if `use` fails. */
+export async function withWarehouse<Result>(
+  location: string,
+  options: OpenOptions,
+  use: (warehouse: Warehouse) => Promise<Result>,
+): Promise<Result> {
+  const warehouse = await openWarehouse(location, options);
+  try {
+    return await use(warehouse);
+  } finally {
+    await warehouse.close();
+  }
+}
+
+/** The longest wait for another run; longer than any run takes. */
+const WAIT_MS_MAX = 24 * 60 * 60 * 1000;
+/** The pause between two attempts. */
+const PAUSE_MS = 500;
+
+export interface LockWait extends LockOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Wait for another run to end instead of failing. */
+  readonly wait: boolean;
+  /** Called once, before the wait begins. */
+  readonly warn?: ((message: string, hint: string) => void) | undefined;
+}
+
+/**
+ * Takes the run lock of a warehouse.
+ * @throws {BusyError} when another run holds it and `wait` is false, or still holds it after 24 hours.
+ */
+export async function takeLock(
+  warehouse: Warehouse,
+  { clock, signal, wait, warn, exclusive = false }: LockWait,
+): Promise<RunLock> {
+  const since = clock.monotonicMs();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await warehouse.lock({ exclusive });
+    } catch (error) {
+      const mayWait = wait && clock.monotonicMs() - since < WAIT_MS_MAX;
+      if (!mayWait || !(error instanceof BusyError)) throw error;
+      if (attempt === 1) warn?.(error.message, 'waiting for it to end, 24 hours at most');
+    }
+    await clock.sleep(PAUSE_MS, signal);
+  }
+}
+
+/**
+ * Loads the compiled part of better-sqlite3, so that a broken installation is reported before anything is opened.
+ * @throws {UsageError} with the remedy when a file is missing or does not fit this platform.
+ */
+export async function requireAddon(): Promise<void> {
+  // The driver asks Node for a report to learn the C library. Reports look up the names of open connections, which can take long.
+  Reflect.set(process.report, 'excludeNetwork', true);
+  try {
+    const { default: Sqlite } = await import('better-sqlite3');
+    new Sqlite(':memory:').close();
+  } catch (cause) {
+    const [first = ''] = messageOf(cause).split('\n- ').join(' ').split('\nRequire stack');
+    throw new UsageError(`load better-sqlite3: ${first.replaceAll('\n', ' ')}`, {
+      cause,
+      hint: `install daywalk again, with npm ci in a clone (${process.execPath} runs it)`,
+    });
+  }
 }

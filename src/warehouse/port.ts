@@ -4,30 +4,29 @@ import type { ColumnOf, RowOf } from '../../schema/row.ts';
 import type { tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
+import type { RunEnd, RunRecord, RunStart } from './ledger-rows.ts';
+import type { EncodedRows, QueryRow, Steps, TableRows, Value, Values } from './rows.ts';
 import type {
   CommitOutcome,
   DayCommit,
+  LedgerDay,
+  LedgerReadiness,
+  LedgerUnit,
   ReadinessPageCommit,
   ReadinessWalkEnd,
   ReopenedDay,
   UnitDoubt,
   UnitFailure,
+  UnitKey,
   UnitNotes,
-} from './commits.ts';
-import type { QuarantineCount, QuarantineScope } from './quarantine.ts';
-import type { QueryRow, Steps } from './queries.ts';
-import type { EncodedRows, TableRows, Value, Values } from './rows.ts';
-import type { LockOptions, RunLock } from './run-lock.ts';
-import type { RunEnd, RunRecord, RunStart } from './run-records.ts';
-import type { LedgerDay, LedgerReadiness, LedgerUnit } from './unit.ts';
+} from './unit.ts';
 
 export type { SettleRule } from '../judge/agreement.ts';
-export * from './commits.ts';
-export { decodedChunks, decodeRows, encodeRows, RowEncoder } from './encoded-rows.ts';
 export { keyOfValues } from './ledger-rows.ts';
-export type { QuarantineCount, QuarantineScope } from './quarantine.ts';
-export type { QueryRow, Steps } from './queries.ts';
-export type { LockOptions, RunLock } from './run-lock.ts';
+export type { QueryRow, Steps } from './rows.ts';
+export { decodedChunks, decodeRows, encodeRows, RowEncoder, runReads } from './rows.ts';
+export * from './unit.ts';
+
 export * from './unit.ts';
 export type { EncodedRows, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
 
@@ -239,4 +238,46 @@ export interface Warehouse {
   discardNew(runs?: number): Promise<boolean>;
 
   close(): Promise<void>;
+}
+
+export interface LockOptions {
+  /**
+   * Refuse every other holder, for work on the warehouse as a whole. Without it, workers on PostgreSQL share the plan
+   * by claiming units. SQLite has one holder in any case.
+   * @default false
+   */
+  readonly exclusive?: boolean;
+}
+
+/** The right to run on a warehouse. Freed by `release`, and by the operating system when the process dies. */
+export interface RunLock {
+  /**
+   * Claims units, so that no other worker pulls them until they are freed. A claim dies with its process. Returns the
+   * ledger's rows of the units that were free, as they are after the claim. Other workers hold the rest.
+   */
+  claim(units: readonly UnitKey[]): Promise<LedgerUnit[]>;
+  /** Claims the watch over the settled units of an organization. False while another worker has it. */
+  claimWatch(orgId: string): Promise<boolean>;
+  /** Frees claimed units, whether they were committed or not. */
+  free(units: readonly UnitKey[]): Promise<void>;
+  /** Frees everything. */
+  release(): Promise<void>;
+}
+
+/** How many records are in quarantine, by organization, stream and reason. */
+export interface QuarantineCount {
+  readonly orgId: string;
+  readonly stream: Stream;
+  readonly reason: string;
+  readonly records: number;
+  /** How many of them a person accepted. Those no longer count for the exit code. */
+  readonly accepted: number;
+}
+
+/** Which records in quarantine to accept. Without a stream: all streams. Without a day: all days. */
+export interface QuarantineScope {
+  readonly stream?: Stream | undefined;
+  readonly day?: UtcDay | undefined;
+  /** @default all organizations */
+  readonly orgId?: string | undefined;
 }

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
+import { RULES } from '../../src/core/errors.ts';
 import { EXIT } from '../../src/core/exit-code.ts';
-import { RULES } from '../../src/core/rules.ts';
 import * as library from '../../src/index.ts';
 import { CATALOGUE } from '../support/faults/catalogue.ts';
 

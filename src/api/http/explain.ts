@@ -1,5 +1,5 @@
+import type { Advice } from '../../core/errors.ts';
 import { messageOf, RunError } from '../../core/errors.ts';
-import type { Advice } from '../../core/reasons.ts';
 import { RequestError } from '../errors.ts';
 import type { ProxyOptions } from './connections.ts';
 import { BodyTooLargeError, UnknownEncodingError } from './exchange.ts';

@@ -2,9 +2,9 @@ import { UTCDateMini } from '@date-fns/utc/date/mini';
 import { isValid } from 'date-fns/isValid';
 import { parse } from 'date-fns/parse';
 import type { Clock } from '../../core/clock.ts';
+import type { Advice } from '../../core/errors.ts';
 import { UnitError } from '../../core/errors.ts';
 import { isObject, parseJson } from '../../core/json.ts';
-import type { Advice } from '../../core/reasons.ts';
 import {
   ApiError,
   type ApiErrorOptions,

@@ -1,4 +1,4 @@
-import { allMetrics } from '../../../schema/metrics.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { queryText } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { FIRST_DAY } from '../../core/day.ts';

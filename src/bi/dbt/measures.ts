@@ -1,5 +1,5 @@
 import type { Source } from '../../../schema/metrics/define.ts';
-import { allMetrics, type Metric } from '../../../schema/metrics.ts';
+import { allMetrics, type Metric } from '../../../schema/metrics/dictionary.ts';
 import type { Yaml } from '../yaml.ts';
 
 /** Something that MetricFlow aggregates: the only part of a metric that reads rows. Its name is that of a metric. */

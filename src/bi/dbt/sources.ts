@@ -1,5 +1,5 @@
 import type { AnyTable, Column, Columns } from '../../../schema/define.ts';
-import { type ColumnKind, KINDS } from '../../../schema/kinds.ts';
+import { type ColumnKind, KINDS } from '../../../schema/define.ts';
 import { publishedTables, tables } from '../../../schema/tables.ts';
 import { STREAMS } from '../../core/stream.ts';
 import { UNIT_STATES } from '../../warehouse/port.ts';

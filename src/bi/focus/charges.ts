@@ -1,7 +1,7 @@
 import { sql } from '../../../schema/query.ts';
+import type { Month } from '../../core/day.ts';
 import { isDay, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Month } from '../../core/month.ts';
 import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
 import { type NamedQuery, withSql } from '../../metrics/query/select.ts';
 import type { QueryRow, Warehouse } from '../../warehouse/port.ts';

@@ -1,6 +1,6 @@
+import type { Month } from '../../core/day.ts';
 import { FIRST_DAY } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Month } from '../../core/month.ts';
 import { answerMetric } from '../../metrics/answer-metric.ts';
 import { readProvenance } from '../../metrics/provenance.ts';
 import type { CoveredDays } from '../../metrics/question.ts';

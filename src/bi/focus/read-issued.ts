@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { CsvError, parse } from 'csv-parse';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
-import { hasCode } from '../../core/error-code.ts';
 import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
+import { hasCode } from '../../core/files.ts';
 import { unescapeFormula } from '../../metrics/write-csv.ts';
 import { Issued } from './corrections.ts';
 import { digestOfFile, digestsIn, digestsText, isParquet } from './files.ts';

@@ -1,7 +1,7 @@
+import type { Month } from '../../core/day.ts';
 import { isDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { canonicalJson, isObject, parseJson } from '../../core/json.ts';
-import type { Month } from '../../core/month.ts';
 import { type Charge, TOKENS_PER_UNIT } from './charge.ts';
 import {
   COLUMN_NAMES,

@@ -1,4 +1,4 @@
-import type { Dimension, Grain, Metric } from '../../../schema/metrics.ts';
+import type { Dimension, Grain, Metric } from '../../../schema/metrics/dictionary.ts';
 import { findMetric } from '../../metrics/question.ts';
 import { combiningOf, metricSql, shownUnit } from '../dictionary.ts';
 import { type DataSource, TIME } from './data-source.ts';

@@ -8,8 +8,7 @@ import {
 import { commonFailure, type OrganizationOutcome, type RoundReport } from '../../../jobs/round.ts';
 import type { ExportRequest } from '../../../jobs/run.ts';
 import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { describeExitCode } from '../../core/exit-meaning.ts';
+import { describeExitCode, EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { parseStreams, STREAMS } from '../../core/stream.ts';
 import type { RunProblem, RunReport } from '../../pipeline/events.ts';
 import type { EmailPolicy } from '../../privacy/email.ts';

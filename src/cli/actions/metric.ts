@@ -1,5 +1,5 @@
 import { type AskedMetric, readMetric, readMetricSql } from '../../../jobs/metric.ts';
-import { additivityOf, allMetrics, dimensionsOf, GRAINS } from '../../../schema/metrics.ts';
+import { additivityOf, allMetrics, dimensionsOf, GRAINS } from '../../../schema/metrics/dictionary.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';

@@ -7,8 +7,8 @@ import {
   loadPrices,
   type PricesLoad,
 } from '../../../jobs/money.ts';
+import { parseMonth } from '../../core/day.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { parseMonth } from '../../core/month.ts';
 import type { BudgetCheck } from '../../metrics/money/budget-check.ts';
 import {
   BUDGETS_COLUMNS,

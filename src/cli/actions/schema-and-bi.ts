@@ -6,7 +6,7 @@ import {
   schemaDocument,
   schemaMarkdown,
   schemaSql,
-} from '../../../schema/reference.ts';
+} from '../../../schema/reference/documentation.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { oneOf } from '../../settings/parsers.ts';

@@ -1,8 +1,7 @@
 import { digestWarehouse, readHealth, readStatus } from '../../../jobs/warehouse.ts';
 import type { UtcDay } from '../../core/day.ts';
-import { RunError, UsageError } from '../../core/errors.ts';
+import { RULES, RunError, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { RULES } from '../../core/rules.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
 import type { Hole, UnconfirmedDays } from '../../status/gaps.ts';
 import type { DoubtedUnit, OrganizationStatus } from '../../status/organization.ts';

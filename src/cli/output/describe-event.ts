@@ -1,7 +1,6 @@
 import type { CopyEvent } from '../../copy/events.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { describeExitCode } from '../../core/exit-meaning.ts';
-import { RULES } from '../../core/rules.ts';
+import { RULES } from '../../core/errors.ts';
+import { describeExitCode, EXIT } from '../../core/exit-code.ts';
 import type { RunEvent, RunReport } from '../../pipeline/events.ts';
 import type { ServeEvent } from '../../serve/service-state.ts';
 import { dateOf, unitName } from '../../warehouse/port.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { LoadRequest } from '../../../jobs/people.ts';
+import type { JobContext } from '../../core/clock.ts';
 import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
-import type { JobContext } from '../../core/job-context.ts';
 import { type NumberBounds, wholeNumber } from '../../settings/parsers.ts';
 import type { SettingsReading } from '../../settings/read-settings.ts';
 import type { AnySetting } from '../../settings/setting.ts';

@@ -1,5 +1,4 @@
-import { daysBetween } from '../../core/day.ts';
-import { type DaySpan, spansOf } from '../../core/day-span.ts';
+import { type DaySpan, daysBetween, spansOf } from '../../core/day.ts';
 import type { CoveredDays, MetricAnswer } from '../../metrics/question.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import { counted, formatNumber } from './numbers.ts';

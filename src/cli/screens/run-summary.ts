@@ -1,5 +1,4 @@
-import { EXIT } from '../../core/exit-code.ts';
-import { describeExitCode } from '../../core/exit-meaning.ts';
+import { describeExitCode, EXIT } from '../../core/exit-code.ts';
 import type { RunReport } from '../../pipeline/events.ts';
 import { UNIT_STATES } from '../../warehouse/port.ts';
 import type { ScreenFrame } from '../output/output.ts';

@@ -1,5 +1,4 @@
 import { daysFrom, FIRST_DAY, type UtcDay } from '../../core/day.ts';
-import { groupBy } from '../../core/group-by.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { isRestricted } from '../audience.ts';
 import { type CalendarDay, calendar } from '../charts/calendar.ts';
@@ -212,7 +211,7 @@ export function unsettled(coverages: readonly StreamCoverage[]): Figure {
     ),
   );
   const groups = [
-    ...groupBy(open, ({ span: { from, until, state, reason } }) => `${until} ${from} ${state} ${reason}`),
+    ...Map.groupBy(open, ({ span: { from, until, state, reason } }) => `${until} ${from} ${state} ${reason}`),
   ]
     .toSorted(([a], [b]) => (a < b ? 1 : -1))
     .map(([, spans]) => spans);

@@ -1,7 +1,7 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
-import { describeExitCode, isExitCode } from '../../core/exit-meaning.ts';
-import { RULES } from '../../core/rules.ts';
+import { RULES } from '../../core/errors.ts';
+import { describeExitCode, isExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS, STREAMS } from '../../core/stream.ts';
 import { isRestricted } from '../audience.ts';
 import { changeOf, shareOf } from '../numbers.ts';

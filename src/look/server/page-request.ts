@@ -11,7 +11,7 @@ import {
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { isLoaded, type Period, resolvePeriod } from '../../metrics/period.ts';
 import { findTeam, UNASSIGNED } from '../../metrics/question.ts';
-import { chooseOrganization } from '../../warehouse/choose-organization.ts';
+import { chooseOrganization } from '../../warehouse/organizations.ts';
 import { isDayUnit, type LedgerDay, type Warehouse } from '../../warehouse/port.ts';
 import { PAGE_KINDS } from '../pages/all-pages.ts';
 import type { PageKind, PageParams } from '../pages/page-kind.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { dayOf } from '../../core/day.ts';
+import type { Advice } from '../../core/errors.ts';
 import { DaywalkError, UsageError } from '../../core/errors.ts';
-import type { Advice } from '../../core/reasons.ts';
 import type { KeptWarehouse } from '../../warehouse/kept-open.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import { MANAGERS } from '../audience.ts';

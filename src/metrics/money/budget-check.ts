@@ -1,10 +1,17 @@
 import { sql } from '../../../schema/query.ts';
 import { views } from '../../../schema/views.ts';
-import { daysFrom, FIRST_DAY, type UtcDay, weekdayOf } from '../../core/day.ts';
-import { type DaySpan, spansOf } from '../../core/day-span.ts';
+import {
+  type DaySpan,
+  daysFrom,
+  FIRST_DAY,
+  type Month,
+  parseMonth,
+  spansOf,
+  type UtcDay,
+  weekdayOf,
+} from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
-import { type Month, parseMonth } from '../../core/month.ts';
 import { nearestName } from '../../core/nearest.ts';
 import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
 import { newestDayOfUsers } from '../period.ts';

@@ -1,7 +1,7 @@
 import type { RowOf } from '../../../schema/row.ts';
 import type { tables } from '../../../schema/tables.ts';
+import type { DaySpan } from '../../core/day.ts';
 import { FIRST_DAY, isDay, shiftDay, type UtcDay } from '../../core/day.ts';
-import type { DaySpan } from '../../core/day-span.ts';
 import { UsageError } from '../../core/errors.ts';
 import { amountCell, type CellParser, dayCell, Mistakes, optional, required } from '../csv-columns.ts';
 import type { CsvRow } from '../read-csv.ts';

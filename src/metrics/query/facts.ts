@@ -1,5 +1,5 @@
+import type { Measure, Metric, Term } from '../../../schema/metrics/dictionary.ts';
 import { userRows } from '../../../schema/metrics/user-metrics.ts';
-import type { Measure, Metric, Term } from '../../../schema/metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { columnName, groupsOf, type Plan, teamConditions, VALUE } from './plan.ts';
 import { rollupRows } from './rollup-rows.ts';

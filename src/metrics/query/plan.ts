@@ -1,8 +1,8 @@
 import type { Source } from '../../../schema/metrics/define.ts';
-import type { Dimension, Grain, Metric } from '../../../schema/metrics.ts';
+import type { Dimension, Grain, Metric } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
-import type { MarkedRollup } from '../../warehouse/rollups/current.ts';
+import type { MarkedRollup } from '../../warehouse/rollups/refresh.ts';
 import type { NamedQuery, Phrases } from './select.ts';
 
 /** The name of the column of a metric that is computed alone. */

@@ -1,6 +1,5 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { inKeyOrder } from '../../../schema/order.ts';
-import { encoderOf } from '../../../schema/row.ts';
+import { encoderOf, inKeyOrder } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { ReadinessReport } from '../../api/shapes.ts';
 import type { TableRows, Values } from '../../warehouse/port.ts';

@@ -1,6 +1,5 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { byKey, inKeyOrder } from '../../../schema/order.ts';
-import { keyOf } from '../../../schema/row.ts';
+import { byKey, inKeyOrder, keyOf } from '../../../schema/row.ts';
 import { UnitError } from '../../core/errors.ts';
 import {
   decodeRows,

@@ -1,5 +1,4 @@
-import { compareUtf8 } from '../../../schema/order.ts';
-import { encoderOf, readerOf } from '../../../schema/row.ts';
+import { compareUtf8, encoderOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../api/shapes.ts';
 import { decodeRows, type EncodedRows, encodeRows, RowEncoder, type Values } from '../../warehouse/port.ts';

@@ -5,10 +5,9 @@ import { type ReadinessPage, readinessPage, reportIdsOf } from '../../api/pages.
 import type { Archive } from '../../core/archive-port.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
-import { elementTexts } from '../../core/element-texts.ts';
 import { canonicalJson, isObject } from '../../core/json.ts';
-import { doubtText, parseDoubt, type StandingDoubt, weighLoss } from '../../judge/doubt.ts';
-import { lossOf } from '../../judge/loss.ts';
+import { elementTexts } from '../../core/json-text.ts';
+import { doubtText, lossOf, parseDoubt, type StandingDoubt, weighLoss } from '../../judge/doubt.ts';
 import type { TableRows, Warehouse } from '../../warehouse/port.ts';
 import type { NewAddresses } from '../commit.ts';
 import { normalizeReadiness } from '../normalize/readiness.ts';

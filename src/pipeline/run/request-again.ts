@@ -1,11 +1,10 @@
 import { BadRequestError } from '../../api/errors.ts';
 import type { UtcDay } from '../../core/day.ts';
+import type { RuleName } from '../../core/errors.ts';
 import { DaywalkError, DefectError } from '../../core/errors.ts';
-import type { RuleName } from '../../core/rules.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import { isShortOf } from '../../judge/agreement.ts';
+import { type DayView, isShortOf, secondLook, type UnitView } from '../../judge/agreement.ts';
 import { parseNotes } from '../../judge/notes.ts';
-import { type DayView, secondLook, type UnitView } from '../../judge/second-look.ts';
 import { type DayCommit, type DayUnit, dayKey, type LedgerDay } from '../../warehouse/port.ts';
 import { batchesOf, batchName, type DayBatch } from '../plan.ts';
 import { RangeMisfitsError, UnclearRangeError } from '../validate.ts';

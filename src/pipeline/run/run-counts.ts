@@ -1,10 +1,10 @@
 import { tables } from '../../../schema/tables.ts';
 import type { UtcDay } from '../../core/day.ts';
+import type { Advice } from '../../core/errors.ts';
 import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
-import type { Advice } from '../../core/reasons.ts';
 import type { Stream } from '../../core/stream.ts';
-import { type NameInFile, readNames } from '../../warehouse/organization-names.ts';
+import { type NameInFile, readNames } from '../../warehouse/organizations.ts';
 import {
   keyOfValues,
   type LedgerUnit,

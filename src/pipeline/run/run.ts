@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { yesterdayOf } from '../../core/day.ts';
-import { messageOf } from '../../core/errors.ts';
+import { messageOf, RULES } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { RULES } from '../../core/rules.ts';
-import { withoutErased } from '../../privacy/without-erased.ts';
+import { withoutErased } from '../../privacy/erased-people.ts';
 import { expectNotErased, readErased } from '../../warehouse/erased-list.ts';
-import { type NameInFile, recordName } from '../../warehouse/organization-names.ts';
+import { type NameInFile, recordName } from '../../warehouse/organizations.ts';
 import { type DayUnit, MUCH_WRITTEN_ROWS, unitName } from '../../warehouse/port.ts';
 import { refreshRollups } from '../../warehouse/rollups/refresh.ts';
 import { NewAddresses } from '../commit.ts';

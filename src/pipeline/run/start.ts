@@ -12,7 +12,7 @@ import { dayOf, daysBetween, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } fro
 import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS, isDailyStream, type Stream } from '../../core/stream.ts';
-import { expectName, type NameInFile, readNames } from '../../warehouse/organization-names.ts';
+import { expectName, type NameInFile, readNames } from '../../warehouse/organizations.ts';
 import type { DayUnit, Warehouse } from '../../warehouse/port.ts';
 import type { RunObserver } from '../events.ts';
 import { pullFirstPage, type Source } from '../pull.ts';

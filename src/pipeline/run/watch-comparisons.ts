@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { TRAILING_COLUMNS } from '../../../schema/active.ts';
 import type { AnyTable } from '../../../schema/define.ts';
-import { columnsOf, decoderOf, pickerOf } from '../../../schema/row.ts';
-import { activityDaily, activityDailyByClient } from '../../../schema/tables/activity.ts';
-import { tokensDailyByModel } from '../../../schema/tables/tokens.ts';
+import { columnsOf, decoderOf, pickerOf, TRAILING_COLUMNS } from '../../../schema/row.ts';
+import { activityDaily, activityDailyByClient, tokensDailyByModel } from '../../../schema/tables/daily.ts';
 import { ApiError, OverloadError } from '../../api/errors.ts';
 import { GROUP_BY } from '../../api/paths.ts';
 import { type RowCheck, rowCheck } from '../../api/row-check.ts';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { hasCode } from '../../core/error-code.ts';
+import type { JobContext } from '../../core/clock.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
-import type { JobContext } from '../../core/job-context.ts';
-import { replaceFile } from '../../core/replace-file.ts';
+import { hasCode, replaceFile } from '../../core/files.ts';
 import type { RunEvent } from '../../pipeline/events.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { keepOpen } from '../../warehouse/kept-open.ts';

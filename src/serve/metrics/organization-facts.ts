@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import { dayOf, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
 import { checkBudgets } from '../../metrics/money/budget-check.ts';
 import type { BudgetStatus } from '../../metrics/money/budgets.ts';
@@ -10,7 +9,7 @@ import { selectBudgets, selectPrices } from '../../metrics/money/stored-money.ts
 import { missingDays } from '../../status/gaps.ts';
 import { type OrganizationStatus, readOrganization } from '../../status/organization.ts';
 import { isDayUnit, type QuarantineCount, type QueryRow, type Warehouse } from '../../warehouse/port.ts';
-import { selectPeople } from '../../warehouse/rollups/people-digest.ts';
+import { selectPeople } from '../../warehouse/rollups/standing.ts';
 
 /** The label of an organization that no run has learned yet. */
 export const UNKNOWN = 'unknown';
@@ -207,7 +206,7 @@ export function joinRunFacts(a: RunFacts, b: RunFacts): RunFacts {
 }
 
 function byOrganization(rows: readonly QueryRow[]): Map<string | null, QueryRow[]> {
-  return groupBy(rows, organizationOf);
+  return Map.groupBy(rows, organizationOf);
 }
 
 function organizationOf({ org_id: orgId }: QueryRow): string | null {

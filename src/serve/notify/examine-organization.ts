@@ -8,7 +8,7 @@ import { parseDoubt } from '../../judge/doubt.ts';
 import { checkBudgets } from '../../metrics/money/budget-check.ts';
 import { publicName } from '../../privacy/public-text.ts';
 import { MISSING_AFTER_DAYS, missingDays } from '../../status/gaps.ts';
-import { readNames } from '../../warehouse/organization-names.ts';
+import { readNames } from '../../warehouse/organizations.ts';
 import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit, type Warehouse } from '../../warehouse/port.ts';
 import type { Condition, Examination, IncidentState } from './incidents.ts';
 import { isUndecided, nameOfOutcome } from './pings.ts';

@@ -1,7 +1,6 @@
 import type { RoundReport } from '../../../jobs/round.ts';
-import { isDay, type UtcDay } from '../../core/day.ts';
-import { spansOf } from '../../core/day-span.ts';
-import { describeExitCode, isExitCode } from '../../core/exit-meaning.ts';
+import { isDay, spansOf, type UtcDay } from '../../core/day.ts';
+import { describeExitCode, isExitCode } from '../../core/exit-code.ts';
 import { publicName } from '../../privacy/public-text.ts';
 import type { Incident, IncidentFacts } from './incidents.ts';
 

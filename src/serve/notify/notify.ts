@@ -1,10 +1,10 @@
 import type { RoundReport } from '../../../jobs/round.ts';
 import { type Deadline, deadlineOf } from '../../api/http/api-request.ts';
+import type { JobContext } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { JobContext } from '../../core/job-context.ts';
 import type { RunEvent } from '../../pipeline/events.ts';
 import type { AlertSettings, Settings } from '../../settings/settings.ts';
-import { withWarehouse } from '../../warehouse/with-warehouse.ts';
+import { withWarehouse } from '../../warehouse/open.ts';
 import type { RoundListener } from '../perform-round.ts';
 import { failureScope, identified, nameOfScope, organizationScopes } from './examine-organization.ts';
 import { messageBody, type NamedIncident } from './incident-message.ts';

@@ -3,8 +3,8 @@ import { keyValues } from '../ledger-rows.ts';
 import { type LedgerUnit, type LockOptions, type RunLock, type UnitKey, unitName } from '../port.ts';
 import { readUnitRows } from './ledger.ts';
 import type { Link } from './link.ts';
-import { lockKey } from './lock-key.ts';
 import type { PostgresSession } from './session.ts';
+import { lockKey } from './session.ts';
 
 /**
  * How long to try for the run lock after the connection was lost. The server frees the locks of a lost client within

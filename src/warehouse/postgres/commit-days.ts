@@ -1,6 +1,5 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { keyOf } from '../../../schema/row.ts';
-import { decodeRows } from '../encoded-rows.ts';
 import { planCommit } from '../ledger-transitions.ts';
 import {
   type CommitOutcome,
@@ -12,21 +11,29 @@ import {
   unitName,
   type Values,
 } from '../port.ts';
-import { csvOfEncoded } from './copy-csv.ts';
-import { noteDrift, readUnitRows, replaceQuarantine, sumsOf, writeRestatement } from './ledger.ts';
+import { decodeRows } from '../rows.ts';
+import {
+  noteDrift,
+  readUnitRows,
+  replaceQuarantine,
+  sumsOf,
+  writeRestatement,
+  writeSettled,
+} from './ledger.ts';
 import type { Link } from './link.ts';
 import {
   copyRows,
+  csvOfEncoded,
   isOpenToCopies,
   isWorthCopying,
   type Puttable,
   put,
   putDays,
+  quoted,
   removeDays,
   removeKeys,
+  tableIn,
 } from './rows.ts';
-import { writeSettled } from './settle-days.ts';
-import { quoted, tableIn } from './statements.ts';
 
 /** The plan of a commit, see {@link planCommit}. */
 interface DayPlan {

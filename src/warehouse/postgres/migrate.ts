@@ -1,20 +1,18 @@
 import { existsSync } from 'node:fs';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import pg from 'pg';
-import { CREATE_HISTORY, HISTORY_TABLE } from '../../../schema/history.ts';
-import { commentsSql } from '../../../schema/reference/comments.ts';
+import { CREATE_HISTORY, commentsSql, HISTORY_TABLE } from '../../../schema/reference/sql.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
-import { fillRollups } from '../rollups/fill.ts';
-import { addedColumns } from '../upgrade/added-columns.ts';
-import { moveFields } from '../upgrade/move-fields.ts';
+import { fillRollups } from '../rollups/refresh.ts';
+import { addedColumns, moveFields } from '../upgrade.ts';
 import type { Link } from './link.ts';
-import { lockKey } from './lock-key.ts';
 import { runSteps } from './queries.ts';
-import { expectCreatable } from './schema-rights.ts';
+import { tableIn } from './rows.ts';
 import type { PostgresSession } from './session.ts';
-import { tableIn } from './statements.ts';
+import { lockKey } from './session.ts';
+import { expectCreatable } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
 
 const FOLDER = programPath('schema/migrations/postgres');

@@ -1,10 +1,14 @@
+import type { AnyTable } from '../../../schema/define.ts';
 import { compileQuery, type SQL } from '../../../schema/query.ts';
+import { keyOf } from '../../../schema/row.ts';
 import { BusyError } from '../../core/errors.ts';
-import type { QueryRow, Steps } from '../port.ts';
-import type { Link } from './link.ts';
-import { lockKey } from './lock-key.ts';
-import { putRows } from './rows.ts';
-import type { PostgresSession } from './session.ts';
+import type { QueryRow, ScanScope, Steps, Value, Values } from '../port.ts';
+import { scanRowsMax } from '../rows.ts';
+import { storageError } from './errors.ts';
+import { Link } from './link.ts';
+import { keyList, putRows, selectWhere } from './rows.ts';
+import { lockKey, type PostgresSession } from './session.ts';
+import type { PostgresTarget } from './target.ts';
 
 /** See `Warehouse.select`. */
 export function select(link: Link, query: SQL): Promise<readonly QueryRow[]> {
@@ -66,4 +70,154 @@ export async function oneAtATime<Result>(
   } finally {
     await session.transaction('unlock', (link) => link.query('SELECT pg_advisory_unlock($1::bigint)', [key]));
   }
+}
+
+const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/** Long reads, each on its own connection, so that writes do not wait for them. */
+export class Readers {
+  readonly #target: PostgresTarget;
+  readonly #idle: Link[] = [];
+  #snapshot: Link | undefined;
+  readonly #statementMsMax: number | undefined;
+  #isClosed = false;
+
+  /** @param statementMsMax see `OpenOptions.statementMsMax`. */
+  constructor(target: PostgresTarget, statementMsMax?: number) {
+    this.#target = target;
+    this.#statementMsMax = statementMsMax;
+  }
+
+  /** The connection of all reads while a snapshot is being read. */
+  get snapshotLink(): Link | undefined {
+    return this.#snapshot;
+  }
+
+  /** See `Warehouse.inSnapshot`. */
+  inSnapshot<Result>(read: () => Promise<Result>): Promise<Result> {
+    return this.#explained('read', async () => {
+      const link = await this.#begin();
+      this.#snapshot = link;
+      try {
+        return await read();
+      } finally {
+        this.#snapshot = undefined;
+        await this.#end(link);
+      }
+    });
+  }
+
+  /** Runs a read on the connection of the snapshot, or in a transaction of its own. */
+  read<Result>(work: (link: Link) => Promise<Result>): Promise<Result> {
+    return this.#explained('read', async () => {
+      if (this.#snapshot !== undefined) return work(this.#snapshot);
+      const link = await this.#begin();
+      try {
+        return await work(link);
+      } finally {
+        await this.#end(link);
+      }
+    });
+  }
+
+  /** See `Warehouse.scan`. */
+  async *scan(
+    table: AnyTable,
+    scope?: ScanScope,
+    columns?: readonly string[],
+  ): AsyncGenerator<readonly Values[]> {
+    const doing = `read ${table.name} of`;
+    const link = this.#snapshot ?? (await this.#explained(doing, () => this.#begin()));
+    const rows = scanRows(link, table, scope, columns);
+    try {
+      for (;;) {
+        const next = await this.#explained(doing, () => rows.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      await rows.return(undefined);
+      if (link !== this.#snapshot) await this.#end(link);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#idle.map((link) => link.close()));
+  }
+
+  async #begin(): Promise<Link> {
+    if (this.#isClosed) throw new TypeError(`the warehouse ${this.#target.location} is closed`);
+    const idle = this.#idle.pop();
+    if (idle?.isLost) idle.abandon();
+    const link = idle === undefined || idle.isLost ? await this.#connect() : idle;
+    try {
+      await link.script(BEGIN);
+    } catch (error) {
+      link.abandon();
+      throw error;
+    }
+    return link;
+  }
+
+  async #connect(): Promise<Link> {
+    const link = await Link.connect(this.#target);
+    link.limitStatements(this.#statementMsMax);
+    return link;
+  }
+
+  async #end(link: Link): Promise<void> {
+    // Nothing was written, so on a lost connection there is no transaction to end.
+    if (!link.isLost) await link.script('ROLLBACK').catch(() => undefined);
+    if (link.isLost || this.#isClosed) await link.close();
+    else this.#idle.push(link);
+  }
+
+  async #explained<Result>(doing: string, read: () => Promise<Result>): Promise<Result> {
+    try {
+      return await read();
+    } catch (error) {
+      throw storageError(error, doing, this.#target.location);
+    }
+  }
+}
+
+/** Gives each cursor its own name: several may be open on one connection. */
+let cursors = 0;
+
+/** All rows of a table in key order, streamed, see `Warehouse.scan`. Call inside a transaction. */
+export async function* scanRows(
+  link: Link,
+  table: AnyTable,
+  scope?: ScanScope,
+  columns?: readonly string[],
+): AsyncGenerator<readonly Values[]> {
+  const cursor = `scan_${++cursors}`;
+  const rowsMax = scanRowsMax(table);
+  const { conditions, values } = conditionsOf(table, scope);
+  const sql = selectWhere(link, table, conditions, columns);
+  await link.declare(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, values);
+  try {
+    for (;;) {
+      const rows = await link.script(`FETCH ${rowsMax} FROM ${cursor}`);
+      if (rows.length > 0) yield rows;
+      if (rows.length < rowsMax) return;
+    }
+  } finally {
+    // A failed transaction has closed it already.
+    if (!link.isLost) await link.script(`CLOSE ${cursor}`).catch(() => undefined);
+  }
+}
+
+function conditionsOf(table: AnyTable, scope: ScanScope | undefined) {
+  const values: Value[] = [];
+  if (scope === undefined) return { conditions: [], values };
+  const { orgId, firstDay, lastDay, after } = scope;
+  const place = (value: Value) => `$${values.push(value)}`;
+  const conditions = [`"org_id" = ${place(orgId)}`];
+  if (firstDay !== undefined) conditions.push(`"date" >= ${place(firstDay)}`);
+  if (lastDay !== undefined) conditions.push(`"date" <= ${place(lastDay)}`);
+  if (after !== undefined)
+    conditions.push(`(${keyList(table)}) > (${keyOf(table)(after).map(place).join(', ')})`);
+  return { conditions, values };
 }

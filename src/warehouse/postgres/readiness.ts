@@ -15,9 +15,8 @@ import {
 import { comparePage, isDigestKnown, READINESS_TABLES, reportIdOf, rowsByReport } from '../readiness-page.ts';
 import { addQuarantine, noteDrift, readUnit, sumsOf, writeRestatement, writeUnits } from './ledger.ts';
 import type { Link } from './link.ts';
-import { putRows, removeKeys } from './rows.ts';
-import { scanRows } from './scan.ts';
-import { selectWhere, tableIn } from './statements.ts';
+import { scanRows } from './queries.ts';
+import { putRows, removeKeys, selectWhere, tableIn } from './rows.ts';
 
 const { quarantine } = tables;
 const OF_REPORTS = ['"org_id" = $1', '"report_id" = ANY ($2::text[])'];

@@ -1,17 +1,9 @@
-import type { AnyTable } from '../../../schema/define.ts';
+import pg from 'pg';
+import { type AnyTable, KINDS } from '../../../schema/define.ts';
 import { keyOf } from '../../../schema/row.ts';
-import type { RowChanges, TableRows, Value, Values } from '../port.ts';
-import { COPY_OPTIONS, csvOf } from './copy-csv.ts';
+import type { EncodedRows, RowChanges, TableRows, Value, Values } from '../port.ts';
+import { decodedChunks } from '../rows.ts';
 import type { Link, Parameter } from './link.ts';
-import {
-  columnList,
-  deleteByKey,
-  deleteByKeys,
-  quoted,
-  rowsFromArrays,
-  tableIn,
-  upsertFrom,
-} from './statements.ts';
 
 /** From this many rows on, COPY is faster than arrays as parameters. */
 const COPY_ROWS_MIN = 800;
@@ -144,4 +136,156 @@ function deletions(link: Link, table: AnyTable, keys: readonly Values[]): Writin
 
 function daysOf(rows: readonly Values[]): string[] {
   return rows.map(([day]) => String(day));
+}
+
+/** The options of COPY for the lists of values below: JSON's `null` stands for NULL. */
+export const COPY_OPTIONS = "(FORMAT csv, NULL 'null')";
+
+/** Size of a chunk. Larger chunks cost memory, smaller ones time. */
+const CHUNK_CHARS = 64 * 1024;
+
+/** Rows as COPY reads them, in chunks. */
+export function* csvOf(rows: Iterable<Values>): Generator<string, void, void> {
+  let chunk = '';
+  for (const row of rows) {
+    chunk += `${row.map(field).join(',')}\n`;
+    if (chunk.length >= CHUNK_CHARS) {
+      yield chunk;
+      chunk = '';
+    }
+  }
+  if (chunk !== '') yield chunk;
+}
+
+function field(value: Value): string {
+  return typeof value === 'string' ? `"${value.replaceAll('"', '""')}"` : String(value);
+}
+
+/**
+ * As {@link csvOf}, for the encoded rows of one organization. A JSON list of values differs from a line of CSV only in its
+ * brackets and escapes. So a chunk without a backslash, the usual case, only loses its brackets.
+ */
+export function* csvOfEncoded(
+  { texts }: Pick<EncodedRows, 'texts'>,
+  orgId: string,
+): Generator<string, void, void> {
+  // `],[` and the ID in quotes occur together only between two rows. Inside a text, the first quote of the ID would be
+  // escaped, or would end the text; then a comma follows, and the ID does not begin with one.
+  const begin = `${JSON.stringify(orgId)},`;
+  const isUnambiguous = !orgId.startsWith(',');
+  for (const text of texts) {
+    if (isUnambiguous && !text.includes('\\'))
+      yield `${text.slice(2, -2).replaceAll(`],[${begin}`, () => `\n${begin}`)}\n`;
+    else yield* csvOf([...decodedChunks({ texts: [text] })].flat());
+  }
+}
+
+export interface InSchema {
+  /** The name of the schema, unquoted. */
+  readonly schema: string;
+}
+
+/**
+ * The name of a table with its schema. Without the schema, a name could mean a temporary table or one of another
+ * schema.
+ */
+export function tableIn({ schema }: InSchema, { name }: Pick<AnyTable, 'name'>): string {
+  return `${pg.escapeIdentifier(schema)}.${quoted(name)}`;
+}
+
+/** Quotes a name. The names of tables and columns come from our declarations. */
+export function quoted(name: string): string {
+  return `"${name}"`;
+}
+
+/** The columns of a table, for a list in SQL. */
+export function columnList(table: AnyTable): string {
+  return Object.keys(table.columns).map(quoted).join(', ');
+}
+
+/** The columns of the key of a table, in order. */
+export function keyList(table: AnyTable): string {
+  return table.key.map(quoted).join(', ');
+}
+
+/** The PostgreSQL type of a column. */
+export function typeOf(table: AnyTable, column: string): string {
+  const kind = table.columns[column]?.kind;
+  if (kind === undefined) throw new TypeError(`${table.name} has no column ${column}`);
+  return KINDS[kind].postgres;
+}
+
+/** Inserts the rows of `source`, or updates those that differ: an unchanged row is not written. */
+export function upsertFrom(within: InSchema, table: AnyTable, source: string): string {
+  const values = Object.keys(table.columns).filter((name) => !table.key.includes(name));
+  const assignments = values.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ');
+  const differs = values.map((name) => columnDiffers(table, name)).join(' OR ');
+  const conflict = values.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments} WHERE ${differs}`;
+  return (
+    `INSERT INTO ${tableIn(within, table)} AS stored (${columnList(table)}) ${source} ` +
+    `ON CONFLICT (${keyList(table)}) ${conflict}`
+  );
+}
+
+/** `json` keeps the text and has no equality operator. */
+function columnDiffers(table: AnyTable, column: string): string {
+  const cast = typeOf(table, column) === 'json' ? '::text' : '';
+  return `stored.${quoted(column)}${cast} IS DISTINCT FROM excluded.${quoted(column)}${cast}`;
+}
+
+/**
+ * Rows from parameters, one array per column. In the select list this takes half the time of a join. The function is
+ * named with its schema, because the warehouse's schema could hold another one for exactly these arrays.
+ */
+export function rowsFromArrays(
+  table: AnyTable,
+  columns: readonly string[] = Object.keys(table.columns),
+): string {
+  const lists = columns.map(
+    (name, index) => `pg_catalog.unnest($${index + 1}::${typeOf(table, name)}[]) AS ${quoted(name)}`,
+  );
+  return `SELECT ${lists.join(', ')}`;
+}
+
+/**
+ * Deletes rows of one organization by the other columns of their keys. The parameters are one array per such column,
+ * then the organization. It is a single value, so that a distributed database uses only the server that holds it.
+ */
+export function deleteByKeys(within: InSchema, table: AnyTable): string {
+  const [first = '', ...others] = table.key;
+  const matches = others.map((name) => `stored.${quoted(name)} = gone.${quoted(name)}`).join(' AND ');
+  return (
+    `DELETE FROM ${tableIn(within, table)} AS stored USING (${rowsFromArrays(table, others)}) AS gone ` +
+    `WHERE stored.${quoted(first)} = $${others.length + 1} AND ${matches}`
+  );
+}
+
+/** Deletes rows of a table whose key is one column. The parameter is an array of its values. */
+export function deleteByKey(within: InSchema, table: AnyTable, column: string): string {
+  return `DELETE FROM ${tableIn(within, table)} AS stored WHERE ${quoted(column)} = ANY ($1::${typeOf(table, column)}[])`;
+}
+
+/** Selects columns, by default all, of the rows that meet all conditions, in key order. */
+export function selectWhere(
+  within: InSchema,
+  table: AnyTable,
+  conditions: readonly string[],
+  columns: readonly string[] = Object.keys(table.columns),
+): string {
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  return `SELECT ${columns.map(quoted).join(', ')} FROM ${tableIn(within, table)}${where} ORDER BY ${keyList(table)}`;
+}
+
+/** Selects the number of rows that meet all conditions, and the sum of each additive column. */
+export function selectSums(
+  within: InSchema,
+  table: AnyTable,
+  conditions: readonly string[],
+): { sql: string; names: string[] } {
+  const names = Object.entries(table.columns)
+    .filter(([, column]) => column.additive === true)
+    .map(([name]) => name);
+  const sums = names.map((name) => `, SUM(${quoted(name)})`).join('');
+  const where = conditions.join(' AND ');
+  return { sql: `SELECT COUNT(*)${sums} FROM ${tableIn(within, table)} WHERE ${where}`, names };
 }

@@ -1,12 +1,22 @@
-import { sql } from '../../../schema/query.ts';
+import type { AnyTable } from '../../../schema/define.ts';
+import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
+import { encoderOf } from '../../../schema/row.ts';
+import { tables } from '../../../schema/tables.ts';
 import { daysFrom, type UtcDay } from '../../core/day.ts';
 import type { Warehouse } from '../port.ts';
-import type { Steps } from '../queries.ts';
-import { type Bucket, bucketsOf, groupsOf } from './buckets.ts';
-import { extendDates, hasAllDates } from './dates.ts';
-import { refreshBuckets, removeStrayBuckets } from './refresh-buckets.ts';
-import { refreshUsers } from './refresh-users.ts';
-import { readStanding, type Standing } from './standing.ts';
+import { runReads, type Steps } from '../rows.ts';
+import { type Bucket, bucketsOf, extendDates, groupsOf, hasAllDates, isIn } from './calendar.ts';
+import { type TeamPeriod, teamPeriods } from './resolve-people.ts';
+import {
+  isUsersCurrent,
+  MARKED_ROLLUPS,
+  type MarkedRollup,
+  PEOPLE_MARK,
+  peopleSha256,
+  readStanding,
+  type Standing,
+} from './standing.ts';
+import { columnList, listOf, monthEmails, organizationTotals, usersOfToday, userTotals } from './totals.ts';
 
 /** The name under which one process at a time writes rollups, see `Warehouse.oneAtATime`. */
 export const ROLLUPS = 'rollups';
@@ -68,19 +78,6 @@ export async function refreshAllRollups(
 
 const NOTHING: Refreshed = { weeks: 0, months: 0, users: false };
 
-/** Reads with the steps of a transaction. */
-export async function runReads<Result>(
-  warehouse: Pick<Warehouse, 'select'>,
-  steps: Steps<Result>,
-): Promise<Result> {
-  let step = steps.next();
-  while (step.done !== true) {
-    if ('table' in step.value) throw new TypeError('steps that only read have yielded rows to write');
-    step = steps.next(await warehouse.select(step.value));
-  }
-  return step.value;
-}
-
 async function isAllCurrent(warehouse: Warehouse, { orgId, now }: RefreshOptions): Promise<boolean> {
   const { stale, isPeopleStale } = await runReads(warehouse, readStanding(orgId));
   const isCurrent = Object.values(stale).every((days) => days.length === 0) && !isPeopleStale;
@@ -117,4 +114,146 @@ export function groupsToRefresh(
   return (['weekly', 'monthly'] as const).flatMap((rollup) =>
     groupsOf(bucketsOf(rollup, [...stale[rollup], ...forced]), stored, ROWS_PER_TRANSACTION),
   );
+}
+
+/**
+ * Computes buckets again: their marks, their rows, and `org_monthly` from them. Run it in one transaction. The marks are
+ * written first: if a commit came between two statements, a mark could only be too old, and the bucket would be computed
+ * once more.
+ */
+export function* refreshBuckets(dialect: Dialect, orgId: string, buckets: readonly Bucket[]): Steps<void> {
+  for (const bucket of buckets) {
+    yield* markBucket(orgId, bucket);
+    const totals = userTotals(dialect, orgId, bucket);
+    if (bucket.rollup === 'weekly') {
+      yield* replace(tables.userWeekly, orgId, isIn(bucket), totals);
+    } else {
+      yield* replace(tables.userMonthly, orgId, isIn(bucket), totals);
+      yield* replace(tables.userEmails, orgId, isIn(bucket), monthEmails(orgId, bucket));
+    }
+  }
+  const first = buckets.find(({ rollup }) => rollup === 'monthly');
+  if (first === undefined) return;
+  // Later months too: a user who appears earlier than before is no longer new there.
+  const totals = organizationTotals(orgId, first.name);
+  yield* replace(tables.orgMonthly, orgId, sql`month >= ${first.name}`, totals);
+}
+
+/** Replaces the rows of an organization that satisfy a condition by those of a query. */
+export function* replace(table: AnyTable, orgId: string, condition: SQL, rows: SQL): Steps<void> {
+  const name = sql.identifier(table.name);
+  yield sql`DELETE FROM ${name} WHERE org_id = ${orgId} AND ${condition}`;
+  yield sql`
+    INSERT INTO ${name} (${columnList(table)})
+    SELECT ${columnList(table)} FROM (${rows}) AS computed`;
+}
+
+function* markBucket(orgId: string, { rollup, firstDay, lastDay }: Bucket): Steps<void> {
+  yield sql`
+    DELETE FROM rollup_marks
+    WHERE org_id = ${orgId} AND rollup = ${rollup} AND date BETWEEN ${firstDay} AND ${lastDay}`;
+  yield sql`
+    INSERT INTO rollup_marks (org_id, rollup, date, content_sha256)
+    SELECT org_id, CAST(${rollup} AS text), date, content_sha256 FROM export_units
+    WHERE org_id = ${orgId} AND stream = 'users' AND content_sha256 IS NOT NULL
+      AND date BETWEEN ${firstDay} AND ${lastDay}`;
+}
+
+/** Deletes rows of weeks and months in which no day is stored. Only another program can have written them. */
+export function* removeStrayBuckets(orgId: string): Steps<void> {
+  const { stored } = yield* readStanding(orgId);
+  const days = stored.map(({ day }) => day);
+  const weeks = bucketsOf('weekly', days).map(({ firstDay }) => sql`${firstDay}`);
+  const months = bucketsOf('monthly', days).map(({ name }) => sql`${name}`);
+  if (days.length === 0) return;
+  yield sql`DELETE FROM user_weekly WHERE org_id = ${orgId} AND week_start NOT IN (${listOf(weeks)})`;
+  for (const { name } of [tables.userMonthly, tables.userEmails, tables.orgMonthly]) {
+    yield sql`
+      DELETE FROM ${sql.identifier(name)} WHERE org_id = ${orgId} AND month NOT IN (${listOf(months)})`;
+  }
+}
+
+const encodePeriod = encoderOf(tables.userTeams);
+const encodeMark = encoderOf(tables.rollupMarks);
+
+/**
+ * Computes `user_teams` and `users` again, from the people and the rollups by month. Run it in one transaction, which
+ * may be the one that stores people. If a month is stale, so are they: they get no marks, and false is returned.
+ */
+export function* refreshUsers(dialect: Dialect, orgId: string): Steps<boolean> {
+  const standing = yield* readStanding(orgId);
+  const { stale, today } = standing;
+  const isCurrent = stale.monthly.length === 0;
+  yield sql`DELETE FROM rollup_marks WHERE org_id = ${orgId} AND rollup = 'users'`;
+  if (isCurrent) yield* markUsers(orgId, standing);
+  yield sql`DELETE FROM user_teams WHERE org_id = ${orgId}`;
+  const periods = yield* teamPeriods(orgId, standing);
+  if (periods.length > 0) yield { table: tables.userTeams, rows: periods.map(encodePeriod) };
+  if (today === null) yield sql`DELETE FROM users WHERE org_id = ${orgId}`;
+  else yield* replace(tables.users, orgId, sql`TRUE`, usersOfToday(dialect, orgId, today));
+  return isCurrent;
+}
+
+function* markUsers(orgId: string, { stored, people }: Standing): Steps<void> {
+  const mark = (date: string, sha256: string) =>
+    encodeMark({ org_id: orgId, rollup: 'users', date, content_sha256: sha256 });
+  const days = stored.map(({ day, contentSha256 }) => mark(day, contentSha256));
+  const ofPeople = people.length === 0 ? [] : [mark(PEOPLE_MARK, peopleSha256(people))];
+  yield { table: tables.rollupMarks, rows: [...ofPeople, ...days] };
+}
+
+/**
+ * Fills all rollups of a warehouse that has just got their tables, in the transaction of the migration. A warehouse
+ * without stored units stays as it is.
+ */
+export function* fillRollups(dialect: Dialect, now: Date): Steps<void> {
+  const organizations = yield sql`
+    SELECT DISTINCT org_id FROM export_units WHERE stream = 'users' AND content_sha256 IS NOT NULL`;
+  if (organizations.length > 0) yield* extendDates(now);
+  for (const row of organizations) {
+    const orgId = String(row['org_id']);
+    const standing = yield* readStanding(orgId);
+    for (const group of groupsToRefresh(standing, undefined)) yield* refreshBuckets(dialect, orgId, group);
+    yield* refreshUsers(dialect, orgId);
+  }
+}
+
+export type { MarkedRollup, TeamPeriod };
+
+/**
+ * The rollups that may be read in place of `user_daily`: those computed from the content that the ledger has now. Call
+ * inside the snapshot of the read. A result that holds `weekly` or `monthly` is about the rows whose whole week or month
+ * lies in the range, and about `new_users` of `org_monthly` if the range begins with the first stored day. `users` (with
+ * `user_teams`) is about all days and all people, whatever the range.
+ *
+ * @example
+ * const current = await currentRollups(warehouse, orgId, from, until);
+ * const source = current.has('weekly') ? tables.userWeekly : tables.userDaily;
+ */
+export async function currentRollups(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  from: UtcDay,
+  until: UtcDay,
+): Promise<ReadonlySet<MarkedRollup>> {
+  const standing = await runReads(warehouse, readStanding(orgId));
+  const { stale } = standing;
+  const isCurrent: Record<MarkedRollup, boolean> = {
+    weekly: !stale.weekly.some((day) => day >= from && day <= until),
+    monthly: !stale.monthly.some((day) => day >= from && day <= until),
+    users: isUsersCurrent(standing),
+  };
+  return new Set(MARKED_ROLLUPS.filter((rollup) => isCurrent[rollup]));
+}
+
+/**
+ * The rows that `user_teams` should have, if the table was computed from other people or days; null where the table is
+ * current and may be read. Call inside the snapshot of the read. Reads `user_daily` in the months that are not current.
+ */
+export async function periodsInPlaceOfTable(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+): Promise<readonly TeamPeriod[] | null> {
+  const standing = await runReads(warehouse, readStanding(orgId));
+  return isUsersCurrent(standing) ? null : runReads(warehouse, teamPeriods(orgId, standing));
 }

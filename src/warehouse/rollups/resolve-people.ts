@@ -1,7 +1,11 @@
+import { type SQL, sql } from '../../../schema/query.ts';
 import type { RowOf } from '../../../schema/row.ts';
 import type { tables } from '../../../schema/tables.ts';
 import { isDay, shiftDay } from '../../core/day.ts';
-import { groupBy } from '../../core/group-by.ts';
+import type { QueryRow, Steps } from '../rows.ts';
+import { bucketsOf } from './calendar.ts';
+import type { Standing } from './standing.ts';
+import { listOf } from './totals.ts';
 
 type Person = RowOf<typeof tables.people>;
 
@@ -47,9 +51,9 @@ export const OPEN_END = '9999-12-31';
  * ever had, in any case: first the address seen last, then the smallest key. The periods of a user do not overlap.
  */
 export function resolvePeople({ orgId, people, emails, users }: PeopleInput): ResolvedPeople {
-  const peopleByKey = groupBy(people, ({ person }) => person);
-  const peopleByEmail = groupBy(people, ({ person }) => person.toLowerCase());
-  const emailsByUser = groupBy(emails, ({ user_id }) => user_id);
+  const peopleByKey = Map.groupBy(people, ({ person }) => person);
+  const peopleByEmail = Map.groupBy(people, ({ person }) => person.toLowerCase());
+  const emailsByUser = Map.groupBy(emails, ({ user_id }) => user_id);
   const periods: TeamPeriod[] = [];
   const conflicts: PeopleConflict[] = [];
   for (const user of users) {
@@ -170,4 +174,62 @@ function shifted(day: string, days: 1 | -1): string {
 /** Compares texts by code units: the same order on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The users of an organization, in the order of their IDs, and the email addresses that they ever had. */
+export interface KnownUsers extends Pick<PeopleInput, 'emails' | 'users'> {
+  /** The last day with a row of each user. */
+  readonly lastActiveOn: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads every user with every email address that the user ever had: from the rollups of the months that are current, from
+ * `user_daily` in the others.
+ * @param standing the standing of the rollups in the same state of the database.
+ */
+export function* readKnownUsers(orgId: string, { stale }: Pick<Standing, 'stale'>): Steps<KnownUsers> {
+  const months = bucketsOf('monthly', stale.monthly);
+  const names = months.map(({ name }) => sql`${name}`);
+  const ofCurrentMonths: SQL =
+    names.length === 0 ? sql`org_id = ${orgId}` : sql`org_id = ${orgId} AND month NOT IN (${listOf(names)})`;
+  const active = yield sql`
+    SELECT user_id, NULL AS user_email, MAX(last_active_on) AS last_seen_on FROM user_monthly
+    WHERE ${ofCurrentMonths} GROUP BY user_id`;
+  const addressed = yield sql`
+    SELECT user_id, user_email, MAX(last_seen_on) AS last_seen_on FROM user_emails
+    WHERE ${ofCurrentMonths} GROUP BY user_id, user_email`;
+  const found = [...active, ...addressed];
+  for (const { firstDay, lastDay } of months) {
+    const rows = yield sql`
+      SELECT user_id, user_email, MAX(date) AS last_seen_on FROM user_daily
+      WHERE org_id = ${orgId} AND date BETWEEN ${firstDay} AND ${lastDay} GROUP BY user_id, user_email`;
+    found.push(...rows);
+  }
+  return knownIn(found);
+}
+
+/** Rows without an email address only tell when a user was active. */
+function knownIn(rows: readonly QueryRow[]): KnownUsers {
+  const lastActiveOn = new Map<string, string>();
+  for (const row of rows) {
+    const [user, day] = [String(row['user_id']), String(row['last_seen_on'])];
+    if ((lastActiveOn.get(user) ?? '') < day) lastActiveOn.set(user, day);
+  }
+  const emails = rows.flatMap(({ user_id, user_email = null, last_seen_on }) =>
+    user_email === null
+      ? []
+      : [{ user_id: String(user_id), user_email: String(user_email), last_seen_on: String(last_seen_on) }],
+  );
+  return { emails, users: [...lastActiveOn.keys()].toSorted(compareText), lastActiveOn };
+}
+
+/** The rows of `user_teams` as they follow from the people and the stored days. Memory holds both. */
+export function* teamPeriods(
+  orgId: string,
+  standing: Pick<Standing, 'people' | 'stale'>,
+): Steps<readonly TeamPeriod[]> {
+  const { people } = standing;
+  if (people.length === 0) return [];
+  const known = yield* readKnownUsers(orgId, standing);
+  return resolvePeople({ orgId, people, ...known }).periods;
 }

@@ -1,9 +1,10 @@
+import type { AnyTable } from '../../../schema/define.ts';
 import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
+import { columnsOf } from '../../../schema/row.ts';
 import { ROLLUP_SUMS } from '../../../schema/tables/rollups.ts';
 import { tables } from '../../../schema/tables.ts';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
-import type { Bucket } from './buckets.ts';
-import { dayValue, latestDaysEmail, latestMonthsEmail, namesOf, sumsOf } from './fragments.ts';
+import type { Bucket } from './calendar.ts';
 
 /** `active_days_30` covers this many days up to today. */
 const RECENT_DAYS = 30;
@@ -67,4 +68,51 @@ export function usersOfToday(dialect: Dialect, orgId: string, today: UtcDay): SQ
     ) AS recent ON recent.user_id = totals.user_id
     LEFT JOIN user_teams ON user_teams.org_id = totals.org_id AND user_teams.user_id = totals.user_id
       AND ${dayValue(dialect, today)} BETWEEN user_teams.valid_from AND user_teams.valid_to`;
+}
+
+/** The length of a day or month that stands before an email address, see {@link emailOf}. */
+const DAY_LENGTH = 'YYYY-MM-DD'.length;
+const MONTH_LENGTH = 'YYYY-MM'.length;
+
+/** Names of columns as a list. */
+export function namesOf(names: readonly string[]): SQL {
+  return listOf(names.map((name) => sql.identifier(name)));
+}
+
+/** Parts of a query as a list. */
+export function listOf(parts: readonly (SQL | ReturnType<typeof sql.identifier>)[]): SQL {
+  return sql.join([...parts], sql`, `);
+}
+
+/** The columns of a table, in the order of its declaration. */
+export function columnList(table: AnyTable): SQL {
+  return namesOf(columnsOf(table));
+}
+
+/** The sums of columns under the same names. The sum over nothing but NULL is NULL. */
+export function sumsOf(names: readonly string[]): SQL {
+  return listOf(names.map((name) => sql`SUM(${sql.identifier(name)}) AS ${sql.identifier(name)}`));
+}
+
+/** A day as a value of the column type `day`. */
+export function dayValue(dialect: Dialect, day: UtcDay): SQL {
+  return dialect === 'sqlite' ? sql`${day}` : sql`CAST(${day} AS date)`;
+}
+
+/** The email address of the latest day that has one. */
+export function latestDaysEmail(dialect: Dialect): SQL {
+  return emailOf(dialect, dialect === 'sqlite' ? sql`date` : sql`to_char(date, 'YYYY-MM-DD')`, DAY_LENGTH);
+}
+
+/** The email address of the latest month that has one. */
+export function latestMonthsEmail(dialect: Dialect): SQL {
+  return emailOf(dialect, sql`month`, MONTH_LENGTH);
+}
+
+/** One pass over the rows: the greatest text of time and email together holds the latest email. */
+function emailOf(dialect: Dialect, time: SQL, timeLength: number): SQL {
+  const start = sql.raw(String(timeLength + 1));
+  return dialect === 'sqlite'
+    ? sql`substr(MAX(${time} || user_email), ${start})`
+    : sql`substr(MAX((${time} || user_email) COLLATE "C"), ${start}) COLLATE "default"`;
 }

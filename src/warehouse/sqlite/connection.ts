@@ -1,11 +1,11 @@
-import Sqlite, { type Database, type Statement } from 'better-sqlite3';
-import type { Clock } from '../../core/clock.ts';
-import { onAbort } from '../../core/on-abort.ts';
-import { SerialQueue } from '../../core/serial-queue.ts';
+import { statSync } from 'node:fs';
+import type { Database, Statement } from 'better-sqlite3';
+import Sqlite from 'better-sqlite3';
+import { SerialQueue } from '../../core/async-flow.ts';
+import { type Clock, onAbort } from '../../core/clock.ts';
+import type { Reason } from '../../core/errors.ts';
 import { isBusy, storageError } from './errors.ts';
-import { FileGuard } from './file-guard.ts';
-import { LogWatch, type LogWatchOptions } from './log-watch.ts';
-import { openFile } from './open-file.ts';
+import { FileGuard, openFile } from './file.ts';
 
 /** Marks a file as a warehouse of this program ("DWLK"). */
 export const APPLICATION_ID = 0x44574c4b;
@@ -197,6 +197,57 @@ export class Connection {
         if (!isBusy(error) || isOver) throw storageError(error, doing, this.path);
       }
       await this.clock.sleep(BUSY_PAUSE_MS);
+    }
+  }
+}
+
+/** Size from which the write-ahead log is truncated or reported, in bytes. */
+export const LOG_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface LogWatchOptions {
+  /** @default {@link LOG_BYTES_MAX} */
+  readonly logBytesMax?: number | undefined;
+  /** Called with problems that the owner of the machine should know about, and their remedies. */
+  readonly warn?: ((message: string, hint: string, reason?: Reason) => void) | undefined;
+}
+
+/**
+ * Reports a growing write-ahead log. SQLite cannot empty the log while another program reads in one long transaction,
+ * and writes continue. Warns each time that the log has doubled.
+ */
+export class LogWatch {
+  readonly #db: Database;
+  readonly #path: string;
+  readonly #warn: LogWatchOptions['warn'];
+  #bytesMax: number;
+
+  constructor(db: Database, path: string, { logBytesMax = LOG_BYTES_MAX, warn }: LogWatchOptions) {
+    this.#db = db;
+    this.#path = path;
+    this.#bytesMax = logBytesMax;
+    this.#warn = warn;
+  }
+
+  /** Call after a commit. Never throws: the commit is safe. */
+  look(): void {
+    const bytes = statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    if (bytes <= this.#bytesMax || this.#isCutBack()) return;
+    this.#bytesMax = 2 * bytes;
+    this.#warn?.(
+      `the write-ahead log of ${this.#path} has grown to ${Math.ceil(bytes / 1024 / 1024)} MB: another program keeps a long read transaction open`,
+      'end the transaction of that program, or let it read a copy made with daywalk publish',
+      'log-cannot-shrink',
+    );
+  }
+
+  #isCutBack(): boolean {
+    try {
+      const [result] = this.#db.pragma('wal_checkpoint(TRUNCATE)') as { readonly busy: number }[];
+      return result?.busy === 0;
+    } catch (error) {
+      if (isBusy(error)) return false;
+      // The next write fails in the same way and reports it.
+      return true;
     }
   }
 }

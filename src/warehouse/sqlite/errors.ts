@@ -1,8 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { hasCode } from '../../core/error-code.ts';
 import { BusyError, DamagedError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
+import { hasCode } from '../../core/files.ts';
 
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
 

@@ -1,9 +1,11 @@
+import type { AnyTable } from '../../../schema/define.ts';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { DAILY_STREAMS, STREAMS, type Stream } from '../../core/stream.ts';
 import {
   type KnownRecord,
   keyValues,
+  restatementText,
   UNIT_COLUMNS,
   unitOfKey,
   unitOfValues,
@@ -37,8 +39,15 @@ import type {
 } from '../port.ts';
 import { dayKey, readinessKey } from '../unit.ts';
 import type { Connection } from './connection.ts';
-import { putRows } from './rows.ts';
-import { deleteScope, selectRows, selectWhere, statementsOf } from './statements.ts';
+import {
+  deleteScope,
+  putRows,
+  type Scope,
+  selectRows,
+  selectSums,
+  selectWhere,
+  statementsOf,
+} from './rows.ts';
 
 const encodeState = encoderOf(tables.exportState);
 
@@ -205,4 +214,25 @@ export function readState(connection: Connection, orgId: string, name: string): 
 /** Stores a JSON text under a name, see `Warehouse.setState`. Call inside a transaction. */
 export function writeState(connection: Connection, orgId: string, name: string, value: string): void {
   putRows(connection, { table: tables.exportState, rows: [encodeState({ org_id: orgId, name, value })] });
+}
+
+/** Computes the text that a restatement stores for the rows of a unit, see {@link restatementText}. */
+export function sumsOf(
+  connection: Connection,
+  tables: readonly AnyTable[],
+  scope: Scope & { readonly sha256: string | null },
+): string {
+  const sums = tables.map((table) => {
+    const row = connection.prepare(selectSums(table, scope.columns)).get(...scope.values);
+    return { name: table.name, sums: numbersOf(row) };
+  });
+  return restatementText(sums, scope.sha256);
+}
+
+function numbersOf(row: unknown): Record<string, number | null> {
+  return typeof row === 'object' && row !== null
+    ? Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, typeof value === 'number' ? value : null]),
+      )
+    : {};
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import Sqlite from 'better-sqlite3';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
-import { fillRollups } from '../rollups/fill.ts';
-import { addedColumns } from '../upgrade/added-columns.ts';
-import { moveFields } from '../upgrade/move-fields.ts';
+import { fillRollups } from '../rollups/refresh.ts';
+import { addedColumns, moveFields } from '../upgrade.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
 import { runSteps } from './queries.ts';
 
@@ -101,4 +101,40 @@ function appliedMigrations({ db, path }: Connection): number[] {
     });
   }
   return db.prepare<[], number>('SELECT created_at FROM "__drizzle_migrations"').pluck().all().map(Number);
+}
+
+/** Maximum number of reported damages. */
+const DAMAGES_MAX = 100;
+
+/**
+ * Finds the damage in the file, see `Warehouse.damages`: what SQLite reports, including indexes that do not match their
+ * tables; and tables, views and indexes of the migrations that are missing or altered. Additional ones are no damage.
+ */
+export function damagesOf({ db }: Connection): string[] {
+  const found = db.prepare<[], string>(`PRAGMA integrity_check(${DAMAGES_MAX})`).pluck().all();
+  const stored = schemaOf(db);
+  const altered = [...expectedSchema()].filter(([name, sql]) => stored.get(name) !== sql);
+  return [
+    ...found.filter((sentence) => sentence !== 'ok'),
+    ...altered.map(([name]) => `${name} is ${stored.has(name) ? 'not declared as it should be' : 'missing'}`),
+  ].slice(0, DAMAGES_MAX);
+}
+
+function expectedSchema(): Map<string, string> {
+  const db = new Sqlite(':memory:');
+  try {
+    for (const migration of knownMigrations()) apply(db, migration);
+    return schemaOf(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** The declaration of every table, view and index that has one, by type and name. */
+function schemaOf(db: Database): Map<string, string> {
+  const rows = db
+    .prepare<[], [string, string]>("SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+    .raw()
+    .all();
+  return new Map(rows);
 }

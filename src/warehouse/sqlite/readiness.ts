@@ -13,10 +13,8 @@ import {
 } from '../port.ts';
 import { comparePage, isDigestKnown, READINESS_TABLES, rowsByReport } from '../readiness-page.ts';
 import type { Connection } from './connection.ts';
-import { addQuarantine, noteDrift, readUnit, writeRestatement, writeUnit } from './ledger.ts';
-import { replaceScope, type Scope } from './rows.ts';
-import { deleteScope, selectRows } from './statements.ts';
-import { sumsOf } from './sums.ts';
+import { addQuarantine, noteDrift, readUnit, sumsOf, writeRestatement, writeUnit } from './ledger.ts';
+import { deleteScope, replaceScope, type Scope, selectRows } from './rows.ts';
 
 /** Rows that are hashed at once. */
 const CHUNK_ROWS = 1000;

@@ -1,14 +1,23 @@
-import { chmodSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { BusyError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
+import { BusyError, DaywalkError, messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { tryFileLock } from '../../core/file-lock.ts';
-import { syncPath } from '../../core/sync-path.ts';
+import { syncPath } from '../../core/files.ts';
 import type { SavedCopy } from '../port.ts';
-import type { Connection } from './connection.ts';
-import { COPY_MARK, expectCopy } from './copy-mark.ts';
+import { APPLICATION_ID, type Connection } from './connection.ts';
 import { storageError } from './errors.ts';
-import { createPrivately } from './open-file.ts';
+import { createPrivately } from './file.ts';
 
 /** Writes a copy of a warehouse and puts it in place by a rename, see `Warehouse.saveCopy`. */
 export function saveCopy(connection: Connection, path: string): SavedCopy {
@@ -81,4 +90,61 @@ function explain(error: unknown, path: string): unknown {
     cause: error,
     hint: 'free space there, and give this user the right to write the file and its folder',
   });
+}
+
+/** The user version of a published copy ("COPY"). A warehouse in use never has it. */
+export const COPY_MARK = 0x434f5059;
+
+/** Offsets in a SQLite file, see "The Database Header" in SQLite's file format. */
+const HEADER_BYTES = 100;
+const MAGIC = 'SQLite format 3\0';
+const USER_VERSION_AT = 60;
+const APPLICATION_ID_AT = 68;
+
+/**
+ * Refuses to replace a file unless it is an earlier published copy that no program writes to.
+ * @throws {UsageError} that says what the file is.
+ */
+export function expectCopy(path: string, warehousePath: string): void {
+  const { dev, ino, isFile } = described(path);
+  const own = described(warehousePath);
+  if (own.dev === dev && own.ino === ino) {
+    throw new UsageError(`${path} is the warehouse itself`, {
+      hint: 'name another file',
+      reason: 'publish-onto-warehouse',
+    });
+  }
+  if (!isFile || !isCopy(path)) {
+    throw new UsageError(`${path} is not a published copy of a warehouse`, {
+      hint: 'name a new file, or remove this one first',
+      reason: 'publish-onto-other-file',
+    });
+  }
+  // SQLite would treat it as the log of the new copy.
+  const log = [`${path}-wal`, `${path}-journal`].find((side) => existsSync(side));
+  if (log !== undefined) {
+    throw new UsageError(`another program writes to the copy: there is ${log}`, {
+      hint: 'close it in that program; after a crash, remove the copy and this file',
+    });
+  }
+}
+
+function described(path: string): { dev: number; ino: number; isFile: boolean } {
+  const stats = statSync(path);
+  return { dev: stats.dev, ino: stats.ino, isFile: stats.isFile() };
+}
+
+function isCopy(path: string): boolean {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, header, 0, HEADER_BYTES, 0);
+  } finally {
+    closeSync(file);
+  }
+  return (
+    header.toString('latin1', 0, MAGIC.length) === MAGIC &&
+    header.readUInt32BE(USER_VERSION_AT) === COPY_MARK &&
+    header.readUInt32BE(APPLICATION_ID_AT) === APPLICATION_ID
+  );
 }

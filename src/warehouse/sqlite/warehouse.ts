@@ -1,9 +1,12 @@
+import { realpathSync, rmSync } from 'node:fs';
+import { tables } from '../../../schema/tables.ts';
+import { BusyError, messageOf, StorageError } from '../../core/errors.ts';
+import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
 import type { RunLock, Warehouse } from '../port.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
-import { damagesOf } from './damages.ts';
-import { discardNew } from './discard.ts';
-import { forgetDeleted } from './forget-deleted.ts';
-import { storeHookEvents } from './hook-events.ts';
+import { DayWriter } from './day-writer.ts';
+import { storageError } from './errors.ts';
+import { createPrivately } from './file.ts';
 import {
   acceptQuarantine,
   doubtUnit,
@@ -16,23 +19,21 @@ import {
   reopenDays,
   writeState,
 } from './ledger.ts';
-import { takeRunLock } from './lock.ts';
-import { expectSchema, migrate, refreshStatistics } from './migrate.ts';
-import { runSteps, select, versionOf, withRoomToSort } from './queries.ts';
+import { damagesOf, expectSchema, migrate, refreshStatistics } from './migrate.ts';
+import { readRows, runSteps, scan, select, versionOf, withRoomToSort } from './queries.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
-import { changeRows } from './rows.ts';
 import {
   countRestatements,
   endRun,
   readOrganizations,
   readQuarantineCounts,
   readRuns,
+  recordSession,
   startRun,
-} from './runs.ts';
+  storeHookEvents,
+} from './records.ts';
+import { changeRows } from './rows.ts';
 import { saveCopy } from './save-copy.ts';
-import { readRows, scan } from './scan.ts';
-import { recordSession } from './sessions.ts';
-import { DayWriter } from './writer/writer.ts';
 
 /**
  * Opens a SQLite file as a warehouse and migrates it to the schema of this version.
@@ -140,4 +141,99 @@ function runLock(connection: Connection): RunLock {
     free: async () => undefined,
     release,
   };
+}
+
+/**
+ * Takes the run lock of a warehouse, on a file beside it.
+ * @throws {BusyError} if another run holds it.
+ */
+export function takeRunLock(warehousePath: string): { release(): Promise<void> } {
+  // Two names of one file must not have two locks.
+  const path = `${realpathSync(warehousePath)}.lock`;
+  createPrivately(path);
+  const lock = lockAt(path);
+  if (lock !== null) return { release: async () => lock.release() };
+  throw new BusyError(`another run holds the warehouse ${warehousePath}`, {
+    hint: 'wait for it to end',
+    reason: 'warehouse-busy',
+  });
+}
+
+function lockAt(path: string): FileLock | null {
+  try {
+    return tryFileLock(path);
+  } catch (error) {
+    const known = storageError(error, 'lock the warehouse with', path);
+    if (known !== error) throw known;
+    throw new StorageError(`lock the warehouse with ${path}: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'give this user the right to write the file and its folder',
+    });
+  }
+}
+
+/**
+ * Rewrites the file from its rows alone, see `Warehouse.forgetDeleted`. Statistics hold samples of values, and free pages and the
+ * log hold what was deleted.
+ */
+export async function forgetDeleted(connection: Connection): Promise<void> {
+  const { db, path } = connection;
+  try {
+    db.pragma('secure_delete = ON');
+    dropStatistics(connection);
+    db.exec('VACUUM');
+    db.exec('ANALYZE');
+    emptyLog(connection);
+  } catch (error) {
+    if (error instanceof BusyError) throw error;
+    throw storageError(error, 'forget deleted values in', path);
+  }
+}
+
+function dropStatistics({ db }: Connection): void {
+  const tables = db
+    .prepare<[], { name: string }>(
+      "SELECT name FROM sqlite_schema WHERE name IN ('sqlite_stat1', 'sqlite_stat4')",
+    )
+    .all();
+  for (const { name } of tables) db.exec(`DELETE FROM ${name}`);
+}
+
+/** @throws {BusyError} while a reader needs the log. */
+function emptyLog({ db, path }: Connection): void {
+  const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  if (result?.busy === 0) return;
+  throw new BusyError(`empty the log of ${path}: another program reads the warehouse`, {
+    hint: 'end that program and repeat the command: it resumes',
+  });
+}
+
+/** Tables in which a run leaves rows even if it stored no data: the record of the run, and the state of runs. */
+const TRACES: readonly string[] = [tables.exportRuns.name, tables.exportState.name];
+
+/**
+ * Removes the file and its side files if this connection created it and it holds nothing but traces of `runs` runs. The
+ * caller holds the run lock. Check and removal happen under the file's write lock, so no process can write in between; a
+ * process that waits for that lock finds the file gone.
+ */
+export function discardNew(connection: Connection, runs: number): boolean {
+  const { db, path, isNew } = connection;
+  if (!isNew) return false;
+  connection.expectInPlace('remove the empty warehouse');
+  db.exec('BEGIN IMMEDIATE');
+  if (!isEmpty(connection, runs)) {
+    db.exec('ROLLBACK');
+    return false;
+  }
+  const files = ['', '-wal', '-shm', '.lock'].map((end) => `${realpathSync(path)}${end}`);
+  for (const file of files) rmSync(file, { force: true });
+  db.close();
+  return true;
+}
+
+function isEmpty(connection: Connection, runs: number): boolean {
+  const counts = (name: string) =>
+    Number(connection.prepareRows(`SELECT COUNT(*) FROM "${name}"`).pluck().get());
+  const stored = Object.values(tables).filter(({ name }) => !TRACES.includes(name));
+  return counts(tables.exportRuns.name) <= runs && stored.every(({ name }) => counts(name) === 0);
 }

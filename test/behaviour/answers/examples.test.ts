@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { metricGroups } from '../../../schema/metrics.ts';
-import { exampleQueries, isMetricCall, metricExamples, questions } from '../../../schema/reference.ts';
+import { metricGroups } from '../../../schema/metrics/dictionary.ts';
+import {
+  exampleQueries,
+  isMetricCall,
+  metricExamples,
+  questions,
+} from '../../../schema/reference/documentation.ts';
 import { allViews } from '../../../schema/views.ts';
 import { answeredRigs, answerRows, comparable, withAnswers } from '../../support/answers/answered-rig.ts';
 import { onDatabase } from '../../support/warehouse/each-database.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeBi } from '../../../jobs/bi.ts';
-import { allMetrics } from '../../../schema/metrics.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { sql } from '../../../schema/query.ts';
 import { allTables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exampleQueries } from '../../../schema/reference.ts';
+import { exampleQueries } from '../../../schema/reference/documentation.ts';
 import { allViews } from '../../../schema/views.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { createRig, type Rig, rigOver } from '../../support/rig/rig.ts';

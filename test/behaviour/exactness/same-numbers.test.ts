@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../schema/kinds.ts';
+import { KINDS } from '../../../schema/define.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
 import type { Values } from '../../../src/warehouse/port.ts';

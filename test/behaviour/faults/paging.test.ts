@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RULES, type RuleName } from '../../../src/core/rules.ts';
+import { RULES, type RuleName } from '../../../src/core/errors.ts';
 import type { ActionOf } from '../../../src/emulator/faults/action.ts';
 import type { Lies, Quirks } from '../../../src/emulator/quirks.ts';
 import { createClient } from '../../../src/index.ts';

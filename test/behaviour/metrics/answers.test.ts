@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allMetrics, dimensionsOf } from '../../../schema/metrics.ts';
+import { allMetrics, dimensionsOf } from '../../../schema/metrics/dictionary.ts';
 import { sql } from '../../../schema/query.ts';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import { answerMetric, metricQuery, metricSql } from '../../../src/metrics/answer-metric.ts';

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { allMetrics } from '../../../schema/metrics.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { fillWarehouse, HOSTILE, WEEK } from '../../support/metrics/small-warehouse.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { allMetrics } from '../../../schema/metrics.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { UsageError } from '../../../src/core/errors.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion, MetricRow } from '../../../src/metrics/question.ts';

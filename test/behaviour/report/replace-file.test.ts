@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { replaceFile } from '../../../src/core/replace-file.ts';
+import { replaceFile } from '../../../src/core/files.ts';
 import { fileNamesOf } from '../../../src/look/report/write-reports.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -12,7 +12,7 @@ const KILLS = 5;
 test('a kill while a report is written leaves a whole file', { timeout: 120_000 }, async () => {
   const path = join(tempDir(), 'report.html');
   const source = `
-    import { replaceFile } from './src/core/replace-file.ts';
+    import { replaceFile } from './src/core/files.ts';
     for (let round = 0; ; round += 1) {
       await replaceFile(${JSON.stringify(path)}, (round % 2 === 0 ? 'a' : 'b').repeat(4_000_000));
       if (round === 0) console.log('written');

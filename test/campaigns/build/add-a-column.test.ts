@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** The changes by hand for a new metric of /users, in the order in which CONTRIBUTING.md names their places. */
 const EDITS = [
-  { file: 'schema/tables/users.ts', add: "    reviews: metric('reviews written')," },
+  { file: 'schema/tables/daily.ts', add: "    reviews: metric('reviews written')," },
   { file: 'src/api/shapes.ts', add: '  reviews: Metric,' },
 ] as const;
 

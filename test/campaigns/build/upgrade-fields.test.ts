@@ -96,7 +96,7 @@ onEachDatabase((database) => {
     const before = old.run([...DAYWALK, 'digest'], inLive);
 
     const upgraded = version(old.folder);
-    upgraded.change('schema/tables/users.ts', /( +assistant_messages: .*\n)/, `$1${COLUMNS}`);
+    upgraded.change('schema/tables/daily.ts', /( +assistant_messages: .*\n)/, `$1${COLUMNS}`);
     upgraded.change('src/api/shapes.ts', /( +assistant_messages: .*\n)/, `$1${SHAPES}`);
     upgraded.run(['scripts/generate-migrations.ts', 'reviews']);
     const digest = upgraded.run([...DAYWALK, 'digest'], inLive);

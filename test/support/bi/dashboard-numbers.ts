@@ -1,4 +1,4 @@
-import { additivityOf } from '../../../schema/metrics.ts';
+import { additivityOf } from '../../../schema/metrics/dictionary.ts';
 import { MANAGERS } from '../../../src/look/audience.ts';
 import { PAGE_KINDS } from '../../../src/look/pages/all-pages.ts';
 import type { MetricResult } from '../../../src/look/reader.ts';

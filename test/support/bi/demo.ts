@@ -5,8 +5,8 @@ import { DEMO_FILE, demoSettings, runDemo } from '../../../jobs/demo.ts';
 import { loadPrices } from '../../../jobs/money.ts';
 import { loadPeople } from '../../../jobs/people.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import { withWarehouse } from '../../../src/warehouse/open.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { withWarehouse } from '../../../src/warehouse/with-warehouse.ts';
 import { ROOT } from '../structure/sources.ts';
 import { scratchFolder } from '../suite/scratch-folder.ts';
 

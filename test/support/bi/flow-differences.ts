@@ -1,4 +1,10 @@
-import { allMetrics, type Dimension, dimensionsOf, isGrain, type Metric } from '../../../schema/metrics.ts';
+import {
+  allMetrics,
+  type Dimension,
+  dimensionsOf,
+  isGrain,
+  type Metric,
+} from '../../../schema/metrics/dictionary.ts';
 import { LEFT_OUT } from '../../../src/bi/dbt/measures.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';

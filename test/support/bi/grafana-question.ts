@@ -1,4 +1,4 @@
-import { allMetrics, DIMENSIONS, type Dimension, type Metric } from '../../../schema/metrics.ts';
+import { allMetrics, DIMENSIONS, type Dimension, type Metric } from '../../../schema/metrics/dictionary.ts';
 import type { WrittenPanel } from './grafana.ts';
 
 /** The question that a panel about a metric asks. */

@@ -1,8 +1,8 @@
 import { contentSha256 } from '../../../schema/digest.ts';
 import { tables, tablesOf } from '../../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
-import { encodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import type { Values, Warehouse } from '../../../src/warehouse/port.ts';
+import { encodeRows } from '../../../src/warehouse/rows.ts';
 import { ruleOf, tablesOfUnit } from '../warehouse/commit-of.ts';
 
 /** How large a warehouse is to be. */

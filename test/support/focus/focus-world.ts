@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { focus } from '../../../jobs/publish.ts';
 import type { FocusReport } from '../../../src/bi/focus/export.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { parseMonth } from '../../../src/core/month.ts';
+import { parseMonth } from '../../../src/core/day.ts';
 import { refresh, storeUsers } from '../metrics/small-world.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import { commitOf } from '../warehouse/commit-of.ts';

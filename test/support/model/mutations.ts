@@ -1,4 +1,4 @@
-import { lossOf } from '../../../src/judge/loss.ts';
+import { lossOf } from '../../../src/judge/doubt.ts';
 import { afterWatch, lookAt } from '../../../src/judge/watch.ts';
 import { settleDay } from '../../../src/warehouse/ledger-transitions.ts';
 import { RULES, type Rules } from './rules.ts';

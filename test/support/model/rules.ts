@@ -1,5 +1,4 @@
-import { isDue, weighLoss } from '../../../src/judge/doubt.ts';
-import { lossOf } from '../../../src/judge/loss.ts';
+import { isDue, lossOf, weighLoss } from '../../../src/judge/doubt.ts';
 import { afterWatch, chooseReopened, lookAt, planWatch } from '../../../src/judge/watch.ts';
 import { settleDay } from '../../../src/warehouse/ledger-transitions.ts';
 

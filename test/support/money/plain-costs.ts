@@ -1,5 +1,4 @@
-import { daysFrom, type UtcDay, weekdayOf } from '../../../src/core/day.ts';
-import { parseMonth } from '../../../src/core/month.ts';
+import { daysFrom, parseMonth, type UtcDay, weekdayOf } from '../../../src/core/day.ts';
 import { type CostWorld, DAYS, type Use } from './random-costs.ts';
 
 /** A row of `month_forecast`, and with it of `cost_monthly_by_team`. */

@@ -21,8 +21,8 @@ import type { NormalizeContext } from '../../../src/pipeline/normalize/records.t
 import { Findings } from '../../../src/pipeline/normalize/records.ts';
 import { normalizeUsers } from '../../../src/pipeline/normalize/users.ts';
 import { type EmailPolicy, privacyOf } from '../../../src/privacy/email.ts';
-import { decodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import type { EncodedRows, TableRows, Value } from '../../../src/warehouse/port.ts';
+import { decodeRows } from '../../../src/warehouse/rows.ts';
 
 type Collect = (rows: readonly unknown[], text: string, context: NormalizeContext) => TableRows[];
 

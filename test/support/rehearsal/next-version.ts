@@ -19,7 +19,7 @@ export const NEW_FIELD = 'reviews';
 
 /** The next version knows a field of users that this one keeps as an unknown field. CONTRIBUTING.md explains both edits. */
 const EDITS = [
-  { file: 'schema/tables/users.ts', add: `    ${NEW_FIELD}: metric('reviews written'),` },
+  { file: 'schema/tables/daily.ts', add: `    ${NEW_FIELD}: metric('reviews written'),` },
   { file: 'src/api/shapes.ts', add: `  ${NEW_FIELD}: Metric,` },
 ] as const;
 

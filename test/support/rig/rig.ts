@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
 import { type ExportRequest, runExport } from '../../../jobs/run.ts';
 import { digestWarehouse } from '../../../jobs/warehouse.ts';
+import type { JobContext } from '../../../src/core/clock.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
-import type { JobContext } from '../../../src/core/job-context.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../../../src/pipeline/events.ts';

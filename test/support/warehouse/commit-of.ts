@@ -1,10 +1,10 @@
 import { contentSha256 } from '../../../schema/digest.ts';
-import { inKeyOrder } from '../../../schema/order.ts';
+import { inKeyOrder } from '../../../schema/row.ts';
 import { tablesOf } from '../../../schema/tables.ts';
 import { dayOf, parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
-import { encodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import type { DayCommit, SettleRule, TableRows, Values } from '../../../src/warehouse/port.ts';
+import { encodeRows } from '../../../src/warehouse/rows.ts';
 
 /** Rows by table name; omitted tables have no rows. */
 export type RowsByTable = Readonly<Record<string, readonly Values[]>>;

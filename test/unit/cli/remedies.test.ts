@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hintOf, REMEDIES, withHints } from '../../../src/cli/remedies.ts';
-import { UnitError } from '../../../src/core/errors.ts';
-import { REASONS } from '../../../src/core/reasons.ts';
+import { REASONS, UnitError } from '../../../src/core/errors.ts';
 import type { RunReport } from '../../../src/pipeline/events.ts';
 import { readSources } from '../../support/structure/sources.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inKeyOrder } from '../../../schema/order.ts';
+import { inKeyOrder } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { differences } from '../../../src/copy/sides.ts';
 import type { Values } from '../../../src/warehouse/port.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { elementTexts, listText } from '../../../src/core/element-texts.ts';
+import { elementTexts, listText } from '../../../src/core/json-text.ts';
 
 test('the texts of a list are its elements as they are written', () => {
   const text =

@@ -3,9 +3,9 @@ import { contentSha256 } from '../../../schema/digest.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 import { dayCommit } from '../../../src/pipeline/commit.ts';
-import { encodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import { applyCommit, settleDay } from '../../../src/warehouse/ledger-transitions.ts';
 import { dayKey, pendingUnit, rowCount } from '../../../src/warehouse/port.ts';
+import { encodeRows } from '../../../src/warehouse/rows.ts';
 import { normalize } from '../../support/pipeline/normalize.ts';
 
 const DAY = '2026-02-01';

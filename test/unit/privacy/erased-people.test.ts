@@ -7,8 +7,8 @@ import {
   ErasedPeople,
   pseudonymOf,
   subjectHmac,
+  withoutErased,
 } from '../../../src/privacy/erased-people.ts';
-import { withoutErased } from '../../../src/privacy/without-erased.ts';
 
 const KEY = 'a'.repeat(64);
 const ORG = 'org_a';

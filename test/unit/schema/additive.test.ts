@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { schemaDocument } from '../../../schema/reference.ts';
+import { schemaDocument } from '../../../schema/reference/documentation.ts';
 import { allTables } from '../../../schema/tables.ts';
 
 /** Columns whose sum over days or groups means nothing: distinct counts, averages, percentiles, shares. */

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { placementOf } from '../../../schema/reference/citus.ts';
-import { schemaSql } from '../../../schema/reference.ts';
+import { schemaSql } from '../../../schema/reference/documentation.ts';
+import { placementOf } from '../../../schema/reference/sql.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
-import { upsertFrom } from '../../../src/warehouse/postgres/statements.ts';
+import { upsertFrom } from '../../../src/warehouse/postgres/rows.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { onDatabase, open } from '../../support/warehouse/each-database.ts';

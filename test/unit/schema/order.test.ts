@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { byKey, compareUtf8, inKeyOrder } from '../../../schema/order.ts';
+import { byKey, compareUtf8, inKeyOrder } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 
 const db = new Sqlite(':memory:');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KINDS } from '../../../schema/kinds.ts';
+import { KINDS } from '../../../schema/define.ts';
 import { allViews } from '../../../schema/views.ts';
 import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
 import { dayKey, type Values } from '../../../src/warehouse/port.ts';

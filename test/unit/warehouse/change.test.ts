@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
-import { inKeyOrder } from '../../../schema/order.ts';
+import { inKeyOrder } from '../../../schema/row.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { canonicalText } from '../../../src/core/json-text.ts';
 import type { TableRows, Value, Values, Warehouse } from '../../../src/warehouse/port.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/warehouse/digest.ts';
-import { decodeRows, encodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import { dayKey, type QuarantinedRecord, unitName, type Values } from '../../../src/warehouse/port.ts';
+import { decodeRows, encodeRows } from '../../../src/warehouse/rows.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { type CommitSpec, commitOf, type RowsByTable } from '../../support/warehouse/commit-of.ts';
 import { type Found, onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';

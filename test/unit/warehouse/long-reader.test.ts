@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { Reason } from '../../../src/core/reasons.ts';
+import type { Reason } from '../../../src/core/errors.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import type { Values } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';

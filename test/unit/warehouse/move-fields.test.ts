@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { encoderOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { addedColumns } from '../../../src/warehouse/upgrade/added-columns.ts';
-import { movedRow } from '../../../src/warehouse/upgrade/move-fields.ts';
+import { addedColumns, movedRow } from '../../../src/warehouse/upgrade.ts';
 
 const { userDaily } = tables;
 const encode = encoderOf(tables.toolsDailyBySkill);

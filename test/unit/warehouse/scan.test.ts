@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { byKey } from '../../../schema/order.ts';
+import { byKey } from '../../../schema/row.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { decodeRows } from '../../../src/warehouse/encoded-rows.ts';
 import { readinessKey, type Values } from '../../../src/warehouse/port.ts';
+import { decodeRows } from '../../../src/warehouse/rows.ts';
 import { collect } from '../../support/warehouse/collect.ts';
 import { commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Database, needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';

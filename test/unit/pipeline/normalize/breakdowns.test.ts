@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { byKey } from '../../../../schema/order.ts';
+import { byKey } from '../../../../schema/row.ts';
 import type { DailyStream } from '../../../../src/core/stream.ts';
 import { DAILY_STREAMS } from '../../../../src/core/stream.ts';
 import { normalize, type Stored } from '../../../support/pipeline/normalize.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { byKey } from '../../../../schema/order.ts';
+import { byKey } from '../../../../schema/row.ts';
 import { DaywalkError } from '../../../../src/core/errors.ts';
 import { isExact, isObject, isStorable } from '../../../../src/core/json.ts';
 import { DAILY_STREAMS, type Stream } from '../../../../src/core/stream.ts';

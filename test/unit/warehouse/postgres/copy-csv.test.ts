@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { tables } from '../../../../schema/tables.ts';
-import { encodeRows } from '../../../../src/warehouse/encoded-rows.ts';
 import type { Values } from '../../../../src/warehouse/port.ts';
-import { csvOf, csvOfEncoded } from '../../../../src/warehouse/postgres/copy-csv.ts';
+import { csvOf, csvOfEncoded } from '../../../../src/warehouse/postgres/rows.ts';
+import { encodeRows } from '../../../../src/warehouse/rows.ts';
 import { collect } from '../../../support/warehouse/collect.ts';
 import { commitOf } from '../../../support/warehouse/commit-of.ts';
 import { onDatabase, open } from '../../../support/warehouse/each-database.ts';
