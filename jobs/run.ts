@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { Retry } from '../src/api/transport/transport.ts';
 import type { OpenArchive } from '../src/archive/open-archive.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
@@ -9,6 +8,7 @@ import { EXIT } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/package.ts';
 import type { Stream } from '../src/core/stream.ts';
 import { drainDuringRun } from '../src/hooks/drain.ts';
+import type { Retry } from '../src/http/transport.ts';
 import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
 import type { PlanRequest } from '../src/pipeline/plan.ts';
 import { runUnits } from '../src/pipeline/run/run.ts';

@@ -1,9 +1,9 @@
-import type { Retry } from '../src/api/transport/transport.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { systemRandom } from '../src/core/clock.ts';
 import { yesterdayOf } from '../src/core/day.ts';
 import { DamagedError, DaywalkError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
+import type { Retry } from '../src/http/transport.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import { openTransport, requireApi } from '../src/settings/api-access.ts';

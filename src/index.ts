@@ -20,17 +20,7 @@ export {
   type Rows,
 } from './api/client.ts';
 export type { AnsweredSettings, Session } from './api/create-session.ts';
-export {
-  ApiError,
-  BadRequestError,
-  CredentialError,
-  OverloadError,
-  RequestError,
-  ServerError,
-  UnknownOutcomeError,
-} from './api/errors.ts';
 export type { Meta } from './api/pages.ts';
-export type { Rejected } from './api/row-check.ts';
 export type {
   KnownIdentifiers,
   SessionRequest,
@@ -39,6 +29,7 @@ export type {
   Tag,
   TokenUsage,
 } from './api/session-request.ts';
+export type { Rejected } from './contract/row-check.ts';
 export type {
   ActivityByClientRow,
   ActivityRow,
@@ -52,8 +43,17 @@ export type {
   ToolsByToolRow,
   ToolsRow,
   UserRow,
-} from './api/shapes.ts';
-export type { Retry } from './api/transport/transport.ts';
+} from './contract/shapes.ts';
 export { DaywalkError, RunError, UnitError, UsageError } from './core/errors.ts';
 export type { HookEventName, KnownHookEvent, OtherHookEvent } from './hooks/event.ts';
 export { HOOK_EVENT_NAMES, isKnownHookEvent } from './hooks/event.ts';
+export {
+  ApiError,
+  BadRequestError,
+  CredentialError,
+  OverloadError,
+  RequestError,
+  ServerError,
+  UnknownOutcomeError,
+} from './http/errors.ts';
+export type { Retry } from './http/transport.ts';

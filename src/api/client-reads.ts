@@ -1,7 +1,11 @@
+import { USERS_LIMIT } from '../contract/limits.ts';
+import { GROUP_BY } from '../contract/paths.ts';
+import { type Rejected, type RowCheck, rowCheck } from '../contract/row-check.ts';
+import { ReadinessReport, UserRow } from '../contract/shapes.ts';
 import { isDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { DailyStream } from '../core/stream.ts';
-import { USERS_LIMIT } from './limits.ts';
+import type { Transport } from '../http/transport.ts';
 import {
   type AnalyticsPage,
   analyticsPage,
@@ -10,7 +14,6 @@ import {
   walkReadiness,
   walkUsers,
 } from './pages.ts';
-import { GROUP_BY } from './paths.ts';
 import {
   type AnalyticsQuery,
   analyticsRequest,
@@ -18,9 +21,6 @@ import {
   ReportLimit,
   readinessRequest,
 } from './requests.ts';
-import { type Rejected, type RowCheck, rowCheck } from './row-check.ts';
-import { ReadinessReport, UserRow } from './shapes.ts';
-import type { Transport } from './transport/transport.ts';
 
 /** A range of UTC days, both included. The service answers 400 if it does not allow so many days per request. */
 export interface DayRange {

@@ -1,8 +1,20 @@
 import { setMaxListeners } from 'node:events';
+import { type RowCheck, rowCheck } from '../contract/row-check.ts';
+import {
+  ActivityByClientRow,
+  ActivityRow,
+  ProductivityRow,
+  TokensByModelRow,
+  TokensRow,
+  ToolsByToolRow,
+  ToolsRow,
+  type UserRow,
+} from '../contract/shapes.ts';
 import { systemClock, systemRandom } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { packageVersion } from '../core/package.ts';
-import { parseOrigin, parseProxy } from './addresses.ts';
+import { parseOrigin, parseProxy } from '../http/addresses.ts';
+import { createTransport, type TransportOptions } from '../http/transport.ts';
 import {
   type DayRange,
   type ReadContext,
@@ -17,19 +29,7 @@ import {
 } from './client-reads.ts';
 import { createSession, type Session } from './create-session.ts';
 import type { Hosts } from './requests.ts';
-import { type RowCheck, rowCheck } from './row-check.ts';
 import type { KnownIdentifiers, SessionRequest, SessionWarning } from './session-request.ts';
-import {
-  ActivityByClientRow,
-  ActivityRow,
-  ProductivityRow,
-  TokensByModelRow,
-  TokensRow,
-  ToolsByToolRow,
-  ToolsRow,
-  type UserRow,
-} from './shapes.ts';
-import { createTransport, type TransportOptions } from './transport/transport.ts';
 
 export type { DayRange, ReportsPage, Rows } from './client-reads.ts';
 

@@ -1,10 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Flag, Identity, Instant, Label, listOf, mapOf } from '../contract/fields.ts';
+import { SESSIONS_PATH } from '../contract/paths.ts';
+import { type Violation, violationsOf } from '../contract/violations.ts';
 import { isDeeperThan, isObject } from '../core/json.ts';
-import { UnknownOutcomeError } from './errors.ts';
-import { Flag, Identity, Instant, Label, listOf, mapOf } from './fields.ts';
-import type { Answer } from './http/request.ts';
-import { SESSIONS_PATH } from './paths.ts';
+import { UnknownOutcomeError } from '../http/errors.ts';
+import type { Answer } from '../http/request.ts';
+import type { Meter, Transport } from '../http/transport.ts';
 import {
   type KnownIdentifiers,
   type SessionRequest,
@@ -12,8 +14,6 @@ import {
   sessionRequestJson,
   sessionWarnings,
 } from './session-request.ts';
-import type { Meter, Transport } from './transport/transport.ts';
-import { type Violation, violationsOf } from './violations.ts';
 
 /** States of a session (specification, section 3). */
 export const SESSION_STATES = ['idle', 'pending', 'running'] as const;

@@ -1,11 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Flag, Identity, Label } from '../contract/fields.ts';
+import {
+  CURSOR_CHARS_MAX,
+  EMPTY_PAGES_MAX,
+  PAGES_MAX,
+  WALK_CHARS_MAX,
+  WALK_ROWS_MAX,
+} from '../contract/limits.ts';
 import { afterInput } from '../core/async-flow.ts';
 import { RULES, type RuleName, UnitError } from '../core/errors.ts';
 import { isObject, isStorable } from '../core/json.ts';
-import { Flag, Identity, Label } from './fields.ts';
-import type { Answer } from './http/request.ts';
-import { CURSOR_CHARS_MAX, EMPTY_PAGES_MAX, PAGES_MAX, WALK_CHARS_MAX, WALK_ROWS_MAX } from './limits.ts';
+import type { Answer } from '../http/request.ts';
 
 /** An analytics response with a valid envelope; its rows are not checked yet. */
 export interface AnalyticsPage extends Answer {

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { type Violation, violationsOf } from '../contract/violations.ts';
 import { UsageError } from '../core/errors.ts';
-import { type Violation, violationsOf } from './violations.ts';
 
 /** Values of `reasoningEffort` and `specModeReasoningEffort` (specification, section 2.1). */
 export const REASONING_EFFORTS = [

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ANALYTICS_PATHS, READINESS_MOVED_PATH, READINESS_PATH, SESSIONS_PATH } from '../api/paths.ts';
+import { ANALYTICS_PATHS, READINESS_MOVED_PATH, READINESS_PATH, SESSIONS_PATH } from '../contract/paths.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import { hashText, randomChars } from './dataset/pseudo-random.ts';
 import { Refusal } from './response.ts';

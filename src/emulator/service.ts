@@ -1,4 +1,9 @@
-import { ANALYTICS_BASE_PATH, READINESS_MOVED_PATH, READINESS_PATH, SESSIONS_PATH } from '../api/paths.ts';
+import {
+  ANALYTICS_BASE_PATH,
+  READINESS_MOVED_PATH,
+  READINESS_PATH,
+  SESSIONS_PATH,
+} from '../contract/paths.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Stream } from '../core/stream.ts';
 import { openLru } from './dataset/lru.ts';

@@ -1,4 +1,4 @@
-import { READINESS_LIMIT, USERS_LIMIT } from '../api/limits.ts';
+import { READINESS_LIMIT, USERS_LIMIT } from '../contract/limits.ts';
 import type { UtcDay } from '../core/day.ts';
 import { type DailyStream, isDailyStream } from '../core/stream.ts';
 import { CONFIRMING } from '../judge/agreement.ts';

@@ -1,4 +1,3 @@
-import { USERS_LIMIT } from '../api/limits.ts';
 import {
   type AnalyticsPage,
   analyticsPage,
@@ -8,7 +7,8 @@ import {
 } from '../api/pages.ts';
 import type { ReportLimit } from '../api/requests.ts';
 import { analyticsRequest, type Hosts, readinessRequest } from '../api/requests.ts';
-import type { Meter, Transport } from '../api/transport/transport.ts';
+import { USERS_LIMIT } from '../contract/limits.ts';
+import type { Meter, Transport } from '../http/transport.ts';
 import { batchName, type DayBatch } from './plan.ts';
 
 /** The hosts of the service, and the transport for requests to them. */

@@ -1,6 +1,6 @@
 import type { AnalyticsPage, ReadinessPage } from '../api/pages.ts';
-import { type Checked, rowCheck } from '../api/row-check.ts';
-import { ReadinessReport } from '../api/shapes.ts';
+import { type Checked, rowCheck } from '../contract/row-check.ts';
+import { ReadinessReport } from '../contract/shapes.ts';
 import { RunError, UnitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { batchName, type DayBatch } from './plan.ts';

@@ -1,7 +1,7 @@
-import { createTransport, type Transport, type TransportOptions } from '../api/transport/transport.ts';
 import { systemRandom } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { packageVersion } from '../core/package.ts';
+import { createTransport, type Transport, type TransportOptions } from '../http/transport.ts';
 import type { Settings } from './settings.ts';
 
 /** The settings that every request needs. */

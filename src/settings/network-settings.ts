@@ -1,6 +1,6 @@
-import { parseProxy } from '../api/addresses.ts';
-import type { ProxyOptions } from '../api/http/connections.ts';
 import { formatListenAddress, type ListenAddress, parseListenAddress } from '../core/listen-address.ts';
+import { parseProxy } from '../http/addresses.ts';
+import type { ProxyOptions } from '../http/connections.ts';
 import {
   oneOf,
   parseDuration,

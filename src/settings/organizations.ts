@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { parseOrigin } from '../api/addresses.ts';
 import { messageOf, UsageError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { nearestName } from '../core/nearest.ts';
+import { parseOrigin } from '../http/addresses.ts';
 import { type BoundedFileKind, readBoundedFile, readKeyFile } from './key-file.ts';
 import { parseApiKey } from './parsers.ts';
 

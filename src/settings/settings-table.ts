@@ -1,5 +1,5 @@
-import { parseOrigin } from '../api/addresses.ts';
 import { UsageError } from '../core/errors.ts';
+import { parseOrigin } from '../http/addresses.ts';
 import { isPostgres, schemeOf } from '../warehouse/location.ts';
 import { NOTIFY_SETTINGS, SPOOL_SETTING } from './hook-settings.ts';
 import { ALERT_SETTINGS, DASHBOARD_SETTINGS, PROXY_SETTINGS, SERVE_SETTINGS } from './network-settings.ts';

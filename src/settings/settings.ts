@@ -1,5 +1,5 @@
-import type { ProxyOptions } from '../api/http/connections.ts';
 import type { ListenAddress } from '../core/listen-address.ts';
+import type { ProxyOptions } from '../http/connections.ts';
 import type { EmailPolicy } from '../privacy/email.ts';
 import type { OrganizationsFile } from './organizations.ts';
 

@@ -3,7 +3,7 @@ import { contentSha256 } from '../../schema/digest.ts';
 import { type SQL, sql } from '../../schema/query.ts';
 import { activityTest, byKey, columnsOf } from '../../schema/row.ts';
 import { contentTables, tables, tablesOf } from '../../schema/tables.ts';
-import { fieldValue } from '../api/fields.ts';
+import { fieldValue } from '../contract/fields.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { memberTexts } from '../core/json-text.ts';
 import { notesText, parseNotes } from '../judge/notes.ts';

@@ -1,5 +1,5 @@
-import { GROUP_BY } from '../../api/paths.ts';
-import type { UserRow } from '../../api/shapes.ts';
+import { GROUP_BY } from '../../contract/paths.ts';
+import type { UserRow } from '../../contract/shapes.ts';
 import { FIRST_DAY, shiftDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import { DELEGATION, MODELS } from '../dataset/catalog.ts';

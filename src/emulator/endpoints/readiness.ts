@@ -1,4 +1,4 @@
-import type { Criterion, ReadinessReport } from '../../api/shapes.ts';
+import type { Criterion, ReadinessReport } from '../../contract/shapes.ts';
 import { startOfDayMs } from '../../core/day.ts';
 import { APP_PATHS, APPLICATION_CRITERIA, NEW_CRITERIA, REPOSITORY_CRITERIA } from '../dataset/catalog.ts';
 import { Draws, hash, hexDigits, unitOf } from '../dataset/pseudo-random.ts';

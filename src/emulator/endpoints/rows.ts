@@ -10,7 +10,7 @@ import type {
   ToolElement,
   ToolsByToolRow,
   ToolsRow,
-} from '../../api/shapes.ts';
+} from '../../contract/shapes.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import {

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { SESSIONS_PATH } from '../../api/paths.ts';
+import { SESSIONS_PATH } from '../../contract/paths.ts';
 import { isRecord } from '../parse.ts';
 import type { ApiCall } from '../request.ts';
 import { type PreparedResponse, prepareJson, titleOf, writeSessionProblem } from '../response.ts';

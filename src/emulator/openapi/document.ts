@@ -4,7 +4,7 @@ import {
   READINESS_MOVED_PATH,
   READINESS_PATH,
   SESSIONS_PATH,
-} from '../../api/paths.ts';
+} from '../../contract/paths.ts';
 import {
   EXAMPLES,
   groupBy,

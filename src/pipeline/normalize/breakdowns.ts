@@ -1,6 +1,6 @@
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { McpServerElement, ProductivityRow, ToolsRow } from '../../api/shapes.ts';
+import type { McpServerElement, ProductivityRow, ToolsRow } from '../../contract/shapes.ts';
 import {
   type ActivityRow,
   CLIENTS,
@@ -9,7 +9,7 @@ import {
   type TokensRow,
   type TokensUserElement,
   USER_KEYS,
-} from '../../api/shapes.ts';
+} from '../../contract/shapes.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { EncodedRows } from '../../warehouse/port.ts';
 import { mapping, type NormalizeContext } from './records.ts';

@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { encoderOf, inKeyOrder } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { ReadinessReport } from '../../api/shapes.ts';
+import type { ReadinessReport } from '../../contract/shapes.ts';
 import type { TableRows, Values } from '../../warehouse/port.ts';
 import type { NormalizeContext } from './records.ts';
 import { mapping } from './records.ts';

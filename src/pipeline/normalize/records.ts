@@ -8,8 +8,8 @@ import {
   type Value,
   type Values,
 } from '../../../schema/row.ts';
-import type { ExactText } from '../../api/exact.ts';
-import { originalOf, type Rejected } from '../../api/row-check.ts';
+import type { ExactText } from '../../contract/exact.ts';
+import { originalOf, type Rejected } from '../../contract/row-check.ts';
 import { canonicalJson, isExact, isObject } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
 import type { Privacy } from '../../privacy/email.ts';

@@ -1,5 +1,5 @@
 import type { CreatedSession } from '../../api/create-session.ts';
-import { exactText } from '../../api/exact.ts';
+import { exactText } from '../../contract/exact.ts';
 import { canonicalJson, isExact } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
 import type { Privacy } from '../../privacy/email.ts';

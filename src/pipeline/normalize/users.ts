@@ -1,6 +1,6 @@
 import { compareUtf8, encoderOf, readerOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../api/shapes.ts';
+import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../contract/shapes.ts';
 import { decodeRows, type EncodedRows, encodeRows, RowEncoder, type Values } from '../../warehouse/port.ts';
 import { mapping, type NormalizeContext } from './records.ts';
 

@@ -1,4 +1,3 @@
-import { BadRequestError, CredentialError } from '../../api/errors.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, type UtcDay } from '../../core/day.ts';
 import {
@@ -10,6 +9,7 @@ import {
   UnitError,
 } from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
+import { BadRequestError, CredentialError } from '../../http/errors.ts';
 import { doubtText, type StandingDoubt } from '../../judge/doubt.ts';
 import {
   bareName,

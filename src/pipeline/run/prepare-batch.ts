@@ -1,7 +1,7 @@
-import { exactText } from '../../api/exact.ts';
 import { type AnalyticsPage, analyticsPage } from '../../api/pages.ts';
-import { originalOf, type Rejected, type RowCheck, rowCheck } from '../../api/row-check.ts';
-import { ActivityRow, ProductivityRow, TokensRow, ToolsRow, UserRow } from '../../api/shapes.ts';
+import { exactText } from '../../contract/exact.ts';
+import { originalOf, type Rejected, type RowCheck, rowCheck } from '../../contract/row-check.ts';
+import { ActivityRow, ProductivityRow, TokensRow, ToolsRow, UserRow } from '../../contract/shapes.ts';
 import type { RowsText } from '../../core/archive-port.ts';
 import { isObject } from '../../core/json.ts';
 import { elementTexts, listText } from '../../core/json-text.ts';

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { READINESS_LIMIT } from '../../api/limits.ts';
+import { READINESS_LIMIT } from '../../contract/limits.ts';
 import { daysBetween, isDay, type UtcDay } from '../../core/day.ts';
 import { parseJson } from '../../core/json.ts';
 

@@ -1,7 +1,7 @@
 import { readerOf } from '../../../schema/row.ts';
 import { tables as schema } from '../../../schema/tables.ts';
-import { exactText } from '../../api/exact.ts';
 import { type ReadinessPage, readinessPage, reportIdsOf } from '../../api/pages.ts';
+import { exactText } from '../../contract/exact.ts';
 import type { Archive } from '../../core/archive-port.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';

@@ -1,9 +1,9 @@
-import { BadRequestError } from '../../api/errors.ts';
 import { type ReadinessPage, reportIdsOf, walkReadiness as walkReadinessPages } from '../../api/pages.ts';
 import { ReportLimit } from '../../api/requests.ts';
 import { dayOf } from '../../core/day.ts';
 import { ClaimLostError, UnitError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
+import { BadRequestError } from '../../http/errors.ts';
 import { type LedgerUnit, type RunLock, readinessKey } from '../../warehouse/port.ts';
 import type { RunObserver } from '../events.ts';
 import { type PullCall, pullReadinessPage } from '../pull.ts';

@@ -1,8 +1,8 @@
-import { BadRequestError } from '../../api/errors.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { RuleName } from '../../core/errors.ts';
 import { DaywalkError, DefectError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import { BadRequestError } from '../../http/errors.ts';
 import { type DayView, isShortOf, secondLook, type UnitView } from '../../judge/agreement.ts';
 import { parseNotes } from '../../judge/notes.ts';
 import { type DayCommit, type DayUnit, dayKey, type LedgerDay } from '../../warehouse/port.ts';

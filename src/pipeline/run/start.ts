@@ -1,17 +1,17 @@
-import {
-  ApiError,
-  BadRequestError,
-  CredentialError,
-  RequestError,
-  type Unreached,
-} from '../../api/errors.ts';
-import { parseHttpDate } from '../../api/http/response.ts';
 import type { AnalyticsPage } from '../../api/pages.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, daysBetween, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS, isDailyStream, type Stream } from '../../core/stream.ts';
+import {
+  ApiError,
+  BadRequestError,
+  CredentialError,
+  RequestError,
+  type Unreached,
+} from '../../http/errors.ts';
+import { parseHttpDate } from '../../http/response.ts';
 import { expectName, type NameInFile, readNames } from '../../warehouse/organizations.ts';
 import type { DayUnit, Warehouse } from '../../warehouse/port.ts';
 import type { RunObserver } from '../events.ts';

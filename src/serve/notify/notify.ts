@@ -1,7 +1,7 @@
 import type { RoundReport } from '../../../jobs/round.ts';
-import { type Deadline, deadlineOf } from '../../api/http/api-request.ts';
 import type { JobContext } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
+import { type Deadline, deadlineOf } from '../../http/api-request.ts';
 import type { RunEvent } from '../../pipeline/events.ts';
 import type { AlertSettings, Settings } from '../../settings/settings.ts';
 import { withWarehouse } from '../../warehouse/open.ts';

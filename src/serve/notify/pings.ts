@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { OrganizationOutcome, RoundReport } from '../../../jobs/round.ts';
-import { type Deadline, deadlineOf } from '../../api/http/api-request.ts';
 import { messageOf } from '../../core/errors.ts';
 import { describeExitCode, EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { type Deadline, deadlineOf } from '../../http/api-request.ts';
 import { publicName, publicText } from '../../privacy/public-text.ts';
 import type { RoundListener } from '../perform-round.ts';
 import { type NotifyContext, type Refusal, send } from './send.ts';

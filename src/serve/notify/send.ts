@@ -1,8 +1,8 @@
-import { deadlineOf, splitOrigin } from '../../api/http/api-request.ts';
-import { openConnection, type ProxyOptions } from '../../api/http/connections.ts';
-import { exchange } from '../../api/http/exchange.ts';
 import type { Clock } from '../../core/clock.ts';
 import { packageVersion } from '../../core/package.ts';
+import { deadlineOf, splitOrigin } from '../../http/api-request.ts';
+import { openConnection, type ProxyOptions } from '../../http/connections.ts';
+import { exchange } from '../../http/exchange.ts';
 
 /** A failure that may pass is tried this often. Slow servers have one attempt, because the time limit covers all. */
 const ATTEMPTS_MAX = 2;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { READINESS_PATH } from '../../../src/api/paths.ts';
+import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import { pathOf, probe } from '../../support/emulator/probe.ts';
 
 test('totals are exact by path, stream, days, status and role', async () => {

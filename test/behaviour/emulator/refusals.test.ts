@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ANALYTICS_PATHS, READINESS_PATH } from '../../../src/api/paths.ts';
+import { ANALYTICS_PATHS, READINESS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';

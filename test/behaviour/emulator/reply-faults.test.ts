@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { READINESS_PATH } from '../../../src/api/paths.ts';
+import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import type { Action } from '../../../src/emulator/index.ts';
 import { pathOf, probe } from '../../support/emulator/probe.ts';
 import { rawGet } from '../../support/emulator/raw-get.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { UserRow } from '../../../src/api/shapes.ts';
+import type { UserRow } from '../../../src/contract/shapes.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { RevisionRequest } from '../../../src/emulator/index.ts';
 import { type Json, type Probe, probe, sumOf } from '../../support/emulator/probe.ts';

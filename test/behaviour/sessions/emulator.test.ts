@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { READINESS_PATH } from '../../../src/api/paths.ts';
+import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { probeOf, sumOf } from '../../support/emulator/probe.ts';

@@ -9,12 +9,12 @@ const ROOT = join(import.meta.dirname, '../../..');
 /** The changes by hand for a new metric of /users, in the order in which CONTRIBUTING.md names their places. */
 const EDITS = [
   { file: 'schema/tables/daily.ts', add: "    reviews: metric('reviews written')," },
-  { file: 'src/api/shapes.ts', add: '  reviews: Metric,' },
+  { file: 'src/contract/shapes.ts', add: '  reviews: Metric,' },
 ] as const;
 
 /** Normalizes one record and prints the rows of `user_daily` that come out. */
 const NORMALIZE = `
-import { exactText } from './src/api/exact.ts';
+import { exactText } from './src/contract/exact.ts';
 import { Findings } from './src/pipeline/normalize/records.ts';
 import { normalizeUsers } from './src/pipeline/normalize/users.ts';
 import { privacyOf } from './src/privacy/email.ts';

@@ -97,7 +97,7 @@ onEachDatabase((database) => {
 
     const upgraded = version(old.folder);
     upgraded.change('schema/tables/daily.ts', /( +assistant_messages: .*\n)/, `$1${COLUMNS}`);
-    upgraded.change('src/api/shapes.ts', /( +assistant_messages: .*\n)/, `$1${SHAPES}`);
+    upgraded.change('src/contract/shapes.ts', /( +assistant_messages: .*\n)/, `$1${SHAPES}`);
     upgraded.run(['scripts/generate-migrations.ts', 'reviews']);
     const digest = upgraded.run([...DAYWALK, 'digest'], inLive);
     expect(digest).not.toBe(before);

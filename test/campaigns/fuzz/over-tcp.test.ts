@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runExport } from '../../../jobs/run.ts';
 import { createRecordedSession } from '../../../jobs/sessions.ts';
-import { SESSIONS_PATH } from '../../../src/api/paths.ts';
+import { SESSIONS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DaywalkError } from '../../../src/core/errors.ts';
 import { STREAMS } from '../../../src/core/stream.ts';

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { createPacer } from '../../../src/api/transport/pace.ts';
 import type { RateLimitQuirk } from '../../../src/emulator/quirks.ts';
 import { openRateLimiter } from '../../../src/emulator/service.ts';
+import { createPacer } from '../../../src/http/pace.ts';
 import { pauseOf, Refusal } from '../../support/api/pacer-refusal.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 

@@ -1,4 +1,4 @@
-import type { Pause } from '../../../src/api/transport/pace.ts';
+import type { Pause } from '../../../src/http/pace.ts';
 
 /** A refusal that requests a pause. */
 export class Refusal extends Error {

@@ -4,13 +4,13 @@ import {
   createRequester,
   type Requester,
   type RequesterOptions,
-} from '../../../src/api/http/request.ts';
+} from '../../../src/http/request.ts';
 import {
   createTransport,
   type Retry,
   type Transport,
   type TransportOptions,
-} from '../../../src/api/transport/transport.ts';
+} from '../../../src/http/transport.ts';
 import { FakeClock } from '../clock/fake-clock.ts';
 
 export const API_KEY = 'key-0123456789-canary';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { READINESS_PATH } from '../../../src/api/paths.ts';
+import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';

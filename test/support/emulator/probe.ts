@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { ANALYTICS_PATHS, READINESS_PATH } from '../../../src/api/paths.ts';
-import type { ReadinessReport, UserRow } from '../../../src/api/shapes.ts';
+import { ANALYTICS_PATHS, READINESS_PATH } from '../../../src/contract/paths.ts';
+import type { ReadinessReport, UserRow } from '../../../src/contract/shapes.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';

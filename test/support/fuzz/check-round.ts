@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANALYTICS_PATHS, READINESS_PATH } from '../../../src/api/paths.ts';
+import { ANALYTICS_PATHS, READINESS_PATH } from '../../../src/contract/paths.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import type { RunEvent, RunReport } from '../../../src/pipeline/events.ts';
 import { SEED } from '../random/seed.ts';

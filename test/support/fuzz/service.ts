@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type ApiRequest, nameOf, queryOf } from '../../../src/api/http/api-request.ts';
-import { answerReader } from '../../../src/api/http/response.ts';
-import type { Transport } from '../../../src/api/transport/transport.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Emulator } from '../../../src/emulator/index.ts';
+import { type ApiRequest, nameOf, queryOf } from '../../../src/http/api-request.ts';
+import { answerReader } from '../../../src/http/response.ts';
+import type { Transport } from '../../../src/http/transport.ts';
 import { sequence } from '../random/seed.ts';
 import type { Served } from './judge.ts';
 import { mutate } from './mutate.ts';

@@ -1,4 +1,4 @@
-import { nextPace, openPace, type Sent, untilNextMs } from '../../../src/api/transport/pace.ts';
+import { nextPace, openPace, type Sent, untilNextMs } from '../../../src/http/pace.ts';
 import type { Service } from './service.ts';
 
 export interface Drive {

@@ -1,6 +1,6 @@
 import { contentSha256 } from '../../../schema/digest.ts';
-import { exactText } from '../../../src/api/exact.ts';
-import { type RowCheck, rowCheck } from '../../../src/api/row-check.ts';
+import { exactText } from '../../../src/contract/exact.ts';
+import { type RowCheck, rowCheck } from '../../../src/contract/row-check.ts';
 import {
   ActivityRow,
   ProductivityRow,
@@ -8,7 +8,7 @@ import {
   TokensRow,
   ToolsRow,
   UserRow,
-} from '../../../src/api/shapes.ts';
+} from '../../../src/contract/shapes.ts';
 import type { Stream } from '../../../src/core/stream.ts';
 import {
   normalizeActivity,

@@ -20,7 +20,7 @@ export const NEW_FIELD = 'reviews';
 /** The next version knows a field of users that this one keeps as an unknown field. CONTRIBUTING.md explains both edits. */
 const EDITS = [
   { file: 'schema/tables/daily.ts', add: `    ${NEW_FIELD}: metric('reviews written'),` },
-  { file: 'src/api/shapes.ts', add: `  ${NEW_FIELD}: Metric,` },
+  { file: 'src/contract/shapes.ts', add: `  ${NEW_FIELD}: Metric,` },
 ] as const;
 
 /** The version that {@link buildNextVersion} builds. */

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { SESSIONS_PATH } from '../../../src/api/paths.ts';
+import { SESSIONS_PATH } from '../../../src/contract/paths.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
 import { type Client, type ClientOptions, createClient, type SessionSettings } from '../../../src/index.ts';
 import { TODAY } from '../rig/rig.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ApiError, RequestError } from '../../../src/api/errors.ts';
 import { adviceOf, UsageError } from '../../../src/core/errors.ts';
+import { ApiError, RequestError } from '../../../src/http/errors.ts';
 
 test('an error about a request names its method and path, and by default the request is repeated', () => {
   const error = new RequestError('x', { target: 'GET /api/v1/analytics/tokens?startDate=2026-03-01' });

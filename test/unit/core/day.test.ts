@@ -183,7 +183,7 @@ describe.each(['UTC', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'America/New_Yo
 async function reportUnder(zone: string): Promise<unknown> {
   const script = `
     import { dayOf, daysBetween, daysFrom, parseDay, shiftDay, yesterdayOf } from './src/core/day.ts';
-    import { parseRetryAfter } from './src/api/http/response.ts';
+    import { parseRetryAfter } from './src/http/response.ts';
     const instants = ['2026-01-14T23:59:59.999Z', '2026-01-15T00:00:00.000Z', '2026-03-08T07:30:00Z', '2026-03-29T01:30:00Z', '2026-12-31T12:00:00Z'].map((text) => new Date(text));
     console.log(JSON.stringify({
       days: instants.map(dayOf),

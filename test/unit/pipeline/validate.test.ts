@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { analyticsPage } from '../../../src/api/pages.ts';
-import { rowCheck } from '../../../src/api/row-check.ts';
-import { ToolsRow, UserRow } from '../../../src/api/shapes.ts';
+import { rowCheck } from '../../../src/contract/row-check.ts';
+import { ToolsRow, UserRow } from '../../../src/contract/shapes.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { DayBatch } from '../../../src/pipeline/plan.ts';
 import { validateDays } from '../../../src/pipeline/run/prepare-batch.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { RequestError } from '../../../../src/api/errors.ts';
+import { RequestError } from '../../../../src/http/errors.ts';
 import {
   API_KEY,
   requestTo,

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { BODY_BYTES_MAX } from '../../../../src/contract/limits.ts';
 import {
   BodyBytes,
   BodyTooLargeError,
   decodeBody,
   decodeUtf8,
   release,
-} from '../../../../src/api/http/exchange.ts';
-import { BODY_BYTES_MAX } from '../../../../src/api/limits.ts';
+} from '../../../../src/http/exchange.ts';
 import { requestTo, testRequester, thrownBy } from '../../../support/api/test-transport.ts';
 import { http, rawServer } from '../../../support/network/raw-server.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keysRedactor } from '../../../../src/api/http/response.ts';
+import { keysRedactor } from '../../../../src/http/response.ts';
 
 test('of two keys with a common prefix both are redacted completely', () => {
   const [short, long] = ['sk-0123456789', 'sk-0123456789-and-more'];

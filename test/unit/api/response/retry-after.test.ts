@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseHttpDate, parseRetryAfter } from '../../../../src/api/http/response.ts';
+import { parseHttpDate, parseRetryAfter } from '../../../../src/http/response.ts';
 
 const NOW = new Date('2026-03-29T00:59:30Z');
 

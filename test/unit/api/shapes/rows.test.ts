@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RowCheck, rowCheck } from '../../../../src/api/row-check.ts';
+import { type RowCheck, rowCheck } from '../../../../src/contract/row-check.ts';
 import {
   ActivityByClientRow,
   ActivityRow,
@@ -11,7 +11,7 @@ import {
   ToolsByToolRow,
   ToolsRow,
   UserRow,
-} from '../../../../src/api/shapes.ts';
+} from '../../../../src/contract/shapes.ts';
 import { MODEL_KEYS, report, rowOf } from '../../../support/random/api-rows.ts';
 
 const CHECKS: Readonly<Record<string, RowCheck<unknown>>> = {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { originalOf, rowCheck } from '../../../../src/api/row-check.ts';
-import { ActivityRow, ReadinessReport, TokensRow, ToolsRow, UserRow } from '../../../../src/api/shapes.ts';
+import { originalOf, rowCheck } from '../../../../src/contract/row-check.ts';
+import {
+  ActivityRow,
+  ReadinessReport,
+  TokensRow,
+  ToolsRow,
+  UserRow,
+} from '../../../../src/contract/shapes.ts';
 
 const checkTools = rowCheck(ToolsRow);
 const checkTokens = rowCheck(TokensRow);

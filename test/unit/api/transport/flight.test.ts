@@ -8,8 +8,8 @@ import {
   flightRefused,
   mayBeTooMany,
   openFlight,
-} from '../../../../src/api/transport/flight.ts';
-import { createPacer } from '../../../../src/api/transport/pace.ts';
+} from '../../../../src/http/flight.ts';
+import { createPacer } from '../../../../src/http/pace.ts';
 import { pauseOf, Refusal } from '../../../support/api/pacer-refusal.ts';
 import { FakeClock } from '../../../support/clock/fake-clock.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPacer } from '../../../../src/api/transport/pace.ts';
+import { createPacer } from '../../../../src/http/pace.ts';
 import { pauseOf, Refusal } from '../../../support/api/pacer-refusal.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 import { FakeClock } from '../../../support/clock/fake-clock.ts';

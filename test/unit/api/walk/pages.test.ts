@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../../src/api/http/request.ts';
 import {
   type AnalyticsPage,
   analyticsPage,
@@ -10,6 +9,7 @@ import {
   walkUsers,
 } from '../../../../src/api/pages.ts';
 import { UnitError } from '../../../../src/core/errors.ts';
+import type { Answer } from '../../../../src/http/request.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 
 function answerOf(body: unknown): Answer {

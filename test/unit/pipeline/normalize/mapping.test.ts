@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { factTable, key, label, metric } from '../../../../schema/define.ts';
 import { tables } from '../../../../schema/tables.ts';
-import { exactText } from '../../../../src/api/exact.ts';
-import type { UserRow } from '../../../../src/api/shapes.ts';
+import { exactText } from '../../../../src/contract/exact.ts';
+import type { UserRow } from '../../../../src/contract/shapes.ts';
 import { Findings, mapping } from '../../../../src/pipeline/normalize/records.ts';
 import { privacyOf } from '../../../../src/privacy/email.ts';
 

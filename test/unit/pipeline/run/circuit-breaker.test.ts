@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BadRequestError, OverloadError, RequestError } from '../../../../src/api/errors.ts';
 import { DefectError, UnitError } from '../../../../src/core/errors.ts';
 import { STREAMS } from '../../../../src/core/stream.ts';
+import { BadRequestError, OverloadError, RequestError } from '../../../../src/http/errors.ts';
 import { createCircuitBreaker } from '../../../../src/pipeline/run/outcomes.ts';
 
 const refusal = { target: 'GET x', problem: {}, requestId: undefined, serverDate: undefined };

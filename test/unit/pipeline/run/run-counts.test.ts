@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RequestError } from '../../../../src/api/errors.ts';
 import { RunError, StoppedError, StorageError, UnitError } from '../../../../src/core/errors.ts';
+import { RequestError } from '../../../../src/http/errors.ts';
 import { RunCounts } from '../../../../src/pipeline/run/run-counts.ts';
 
 const RUN = { runId: 'r', command: 'run' };

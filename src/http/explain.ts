@@ -1,7 +1,6 @@
-import type { Advice } from '../../core/errors.ts';
-import { messageOf, RunError } from '../../core/errors.ts';
-import { RequestError } from '../errors.ts';
+import { type Advice, messageOf, RunError } from '../core/errors.ts';
 import type { ProxyOptions } from './connections.ts';
+import { RequestError } from './errors.ts';
 import { BodyTooLargeError, UnknownEncodingError } from './exchange.ts';
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS_/;

@@ -1,4 +1,5 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isStorable } from '../core/json.ts';
 

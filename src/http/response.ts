@@ -1,10 +1,10 @@
 import { UTCDateMini } from '@date-fns/utc/date/mini';
 import { isValid } from 'date-fns/isValid';
 import { parse } from 'date-fns/parse';
-import type { Clock } from '../../core/clock.ts';
-import type { Advice } from '../../core/errors.ts';
-import { UnitError } from '../../core/errors.ts';
-import { isObject, parseJson } from '../../core/json.ts';
+import { READINESS_PATH, SESSIONS_PATH } from '../contract/paths.ts';
+import type { Clock } from '../core/clock.ts';
+import { type Advice, UnitError } from '../core/errors.ts';
+import { isObject, parseJson } from '../core/json.ts';
 import {
   ApiError,
   type ApiErrorOptions,
@@ -15,8 +15,7 @@ import {
   problemDetailsCheck,
   RequestError,
   ServerError,
-} from '../errors.ts';
-import { READINESS_PATH, SESSIONS_PATH } from '../paths.ts';
+} from './errors.ts';
 import { decodeUtf8, type Headers, type HttpResponse, headerOf, isAnswer, release } from './exchange.ts';
 
 /** A complete response with a JSON body. */

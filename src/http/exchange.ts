@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from '../limits.ts';
+import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from '../contract/limits.ts';
 import type { Cancellation } from './api-request.ts';
 import type { Connections } from './connections.ts';
 

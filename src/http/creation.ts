@@ -1,8 +1,8 @@
-import { messageOf, StoppedError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { ApiError, UnknownOutcomeError } from '../errors.ts';
+import { messageOf, StoppedError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-code.ts';
 import { type ApiRequest, type Creation, deadlineOf, nameOf, queryOf, splitOrigin } from './api-request.ts';
 import { openConnection, type ProxyOptions, proxyFor } from './connections.ts';
+import { ApiError, UnknownOutcomeError } from './errors.ts';
 import { exchange } from './exchange.ts';
 import { explain } from './explain.ts';
 import type { Answer, AnswerReader } from './response.ts';

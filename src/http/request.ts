@@ -1,7 +1,6 @@
-import type { Clock } from '../../core/clock.ts';
-import { RunError } from '../../core/errors.ts';
-import { RequestError } from '../errors.ts';
-import { REDIRECTS_MAX } from '../limits.ts';
+import { REDIRECTS_MAX } from '../contract/limits.ts';
+import type { Clock } from '../core/clock.ts';
+import { RunError } from '../core/errors.ts';
 import {
   type ApiRequest,
   type Cancellation,
@@ -13,6 +12,7 @@ import {
 } from './api-request.ts';
 import { type Connections, openPool, type ProxyOptions, proxyFor } from './connections.ts';
 import { creator } from './creation.ts';
+import { RequestError } from './errors.ts';
 import { exchange, type HttpResponse, headerOf } from './exchange.ts';
 import { explain } from './explain.ts';
 import { type Answer, type AnswerReader, answerReader } from './response.ts';

@@ -1,8 +1,8 @@
 import pRetry from 'p-retry';
-import type { Clock } from '../../core/clock.ts';
-import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
-import { ApiError, OverloadError, RequestError, UnknownOutcomeError } from '../errors.ts';
-import { BACKOFF, RETRY_AFTER_MAX_MS } from '../limits.ts';
+import { BACKOFF, RETRY_AFTER_MAX_MS } from '../contract/limits.ts';
+import type { Clock } from '../core/clock.ts';
+import { DaywalkError, messageOf, RunError } from '../core/errors.ts';
+import { ApiError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
 
 /** A request that is about to be repeated. */
 export interface Retry {

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
-import type { Clock } from '../../core/clock.ts';
-import { RequestsSpentError } from '../../core/errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { RequestsSpentError } from '../core/errors.ts';
 import {
   burstEnded,
   doubted,

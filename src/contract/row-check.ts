@@ -155,7 +155,7 @@ function rejectText(record: unknown, place: Place, reason: string): typeof REJEC
   return REJECTED;
 }
 
-// The schemas are JSON Schema objects. The functions below read only the forms that src/api/fields.ts builds.
+// The schemas are JSON Schema objects. The functions below read only the forms that src/contract/fields.ts builds.
 
 /** The fields of an object shape or of an intersection. */
 function propertiesOf(schema: TSchema): Record<string, TSchema> | undefined {

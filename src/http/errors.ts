@@ -1,8 +1,9 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
+import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { recordOf } from '../contract/fields.ts';
 import { DaywalkError, type DaywalkErrorOptions, type ErrorEffect } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
-import { recordOf } from './fields.ts';
 
 /** Options of every error about a request. */
 export interface RequestErrorOptions extends DaywalkErrorOptions {

@@ -1,16 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { UsageError } from '../../core/errors.ts';
-import { OverloadError } from '../errors.ts';
-import type { ProxyOptions } from '../http/connections.ts';
-import {
-  type Answer,
-  type ApiRequest,
-  type Creation,
-  createRequester,
-  type Requester,
-} from '../http/request.ts';
-import { RETRY_AFTER_MAX_MS } from '../limits.ts';
+import { RETRY_AFTER_MAX_MS } from '../contract/limits.ts';
+import { UsageError } from '../core/errors.ts';
+import type { ProxyOptions } from './connections.ts';
+import { OverloadError } from './errors.ts';
 import { createPacer, type Pacer, type Pause } from './pace.ts';
+import { type Answer, type ApiRequest, type Creation, createRequester, type Requester } from './request.ts';
 import { type RetryPolicy, repeatAttempts } from './retry.ts';
 
 export type { Retry } from './retry.ts';

@@ -3,7 +3,7 @@
 import type { Dispatcher } from 'undici';
 import Client from 'undici/lib/dispatcher/client.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { isLoopback } from '../addresses.ts';
+import { isLoopback } from './addresses.ts';
 
 /** The proxy that requests to other machines go through. */
 export interface ProxyOptions {

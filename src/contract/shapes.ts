@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
+import Type from 'typebox';
 import { Flag, FractionalInstant, Identity, Label, listOf, Metric, mapOf, recordOf } from './fields.ts';
 
 /** The five credit metrics (specification, section 2.4). */
